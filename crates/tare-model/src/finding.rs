@@ -1,0 +1,162 @@
+//! Typed reasons to doubt a trial, and typed reasons why one failed.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A reason to doubt a figure. It is stored with the trial and shown beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "finding", rename_all = "kebab-case")]
+pub enum Finding {
+    /// The host did not become quiet before the trial.
+    HostBusy {
+        /// CPU time of others over the CPU time of the host, 0 to 1.
+        load: f64,
+    },
+    /// CPU time of others during the trial, over the CPU time of the host.
+    Disturbed {
+        /// 0 to 1.
+        load: f64,
+    },
+    /// The hypervisor below the host took CPU time during the trial.
+    Stolen {
+        /// Share of the host's CPU time, 0 to 1.
+        share: f64,
+    },
+    /// The clock of the box and the host's disagree on the trial's length.
+    ClockDrift {
+        /// Seconds by the box over seconds by the host.
+        ratio: f64,
+    },
+    /// The box got less CPU than its limit without being throttled.
+    BelowLimit {
+        /// CPUs received.
+        cores: f64,
+        /// CPUs granted.
+        limit: f64,
+    },
+    /// A throttled trial so short that its quota biases it.
+    ShortForQuota {
+        /// Quota periods within the trial.
+        periods: u64,
+    },
+    /// Time ran out before one whole unit of work was done.
+    PartialWork {
+        /// Share of the unit that was done, 0 to 1.
+        share: f64,
+    },
+    /// Memory was swapped on the host during the trial.
+    Swapped {
+        /// Pages in and out.
+        pages: u64,
+    },
+    /// Dirty pages could not be written back before the trial.
+    DirtyPages {
+        /// Bytes left.
+        bytes: u64,
+    },
+}
+
+impl Finding {
+    /// The name in files and tables.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::HostBusy { .. } => "host-busy",
+            Self::Disturbed { .. } => "disturbed",
+            Self::Stolen { .. } => "stolen",
+            Self::ClockDrift { .. } => "clock-drift",
+            Self::BelowLimit { .. } => "below-limit",
+            Self::ShortForQuota { .. } => "short-for-quota",
+            Self::PartialWork { .. } => "partial-work",
+            Self::Swapped { .. } => "swapped",
+            Self::DirtyPages { .. } => "dirty-pages",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HostBusy { load } => {
+                write!(
+                    f,
+                    "the host was not quiet beforehand: others used {:.1} % of its CPUs",
+                    load * 100.0
+                )
+            }
+            Self::Disturbed { load } => {
+                write!(
+                    f,
+                    "others used {:.1} % of the host's CPUs during the trial",
+                    load * 100.0
+                )
+            }
+            Self::Stolen { share } => {
+                write!(
+                    f,
+                    "the hypervisor took {:.1} % of the host's CPU time",
+                    share * 100.0
+                )
+            }
+            Self::ClockDrift { ratio } => {
+                write!(f, "the box's clock counted {ratio:.3} s per second of the host")
+            }
+            Self::BelowLimit { cores, limit } => {
+                write!(
+                    f,
+                    "the box got {cores:.2} of {limit:.2} CPUs without being throttled"
+                )
+            }
+            Self::ShortForQuota { periods } => {
+                write!(f, "throttled, but only {periods} quota periods long")
+            }
+            Self::PartialWork { share } => {
+                write!(f, "time ran out after {:.0} % of one unit of work", share * 100.0)
+            }
+            Self::Swapped { pages } => write!(f, "the host swapped {pages} pages"),
+            Self::DirtyPages { bytes } => write!(f, "{bytes} B of dirty pages were left before the trial"),
+        }
+    }
+}
+
+/// Why a trial has no result: a closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The box could not be made.
+    Launch,
+    /// The agent did not answer, or is of another build.
+    Handshake,
+    /// The limits of the box could not be proven.
+    LimitsNotProven,
+    /// The box lacks what the workload needs.
+    CannotRun,
+    /// The workload did not end in time.
+    Timeout,
+    /// The workload was ended by a signal (the out-of-memory killer among them).
+    Killed,
+    /// The workload ended with a status other than 0.
+    ExitStatus,
+    /// The workload's known answer was wrong.
+    WrongAnswer,
+    /// The workload's report could not be read.
+    BadReport,
+    /// The box or its link was lost.
+    LinkLost,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Launch => "the box could not be made",
+            Self::Handshake => "the agent did not answer",
+            Self::LimitsNotProven => "limits not proven",
+            Self::CannotRun => "cannot run in this box",
+            Self::Timeout => "did not end in time",
+            Self::Killed => "killed by a signal",
+            Self::ExitStatus => "ended with an error",
+            Self::WrongAnswer => "wrong answer",
+            Self::BadReport => "unreadable report",
+            Self::LinkLost => "the link to the box was lost",
+        })
+    }
+}

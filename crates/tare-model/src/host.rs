@@ -1,0 +1,81 @@
+//! Facts of a machine, as a results file keeps them.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Facts of the host that a stranger needs to repeat a run. Any may be missing.
+/// The host's name, its users and its environment are not among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostFacts {
+    /// Model name of the CPU.
+    pub cpu_model: Option<String>,
+    /// CPUs (hardware threads) online.
+    pub cpus: u32,
+    /// Cores online.
+    pub cores: u32,
+    /// Packages.
+    pub sockets: u32,
+    /// NUMA nodes.
+    pub numa_nodes: u32,
+    /// Size of the last-level cache in bytes.
+    pub llc_bytes: Option<u64>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Swap in bytes.
+    pub swap_bytes: u64,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Name of the distribution.
+    pub os: Option<String>,
+    /// Identity of this boot: figures hold for one boot only.
+    pub boot_id: Option<String>,
+    /// Hypervisor below the host, if one is detected.
+    pub hypervisor: Option<String>,
+    /// cgroup layout: `v1`, `hybrid` or `v2`.
+    pub cgroup: Option<String>,
+    /// Current clock source.
+    pub clocksource: Option<String>,
+    /// Frequency governors in use.
+    pub governor: Option<String>,
+    /// Whether turbo or boost is on.
+    pub turbo: Option<bool>,
+    /// Whether simultaneous multithreading is active.
+    pub smt: Option<bool>,
+    /// Transparent huge pages: the mode in force.
+    pub thp: Option<String>,
+    /// Whether kernel same-page merging runs.
+    pub ksm: Option<bool>,
+    /// Mitigations of CPU vulnerabilities, by vulnerability.
+    pub mitigations: BTreeMap<String, String>,
+    /// Options the kernel was booted with that move figures (`isolcpus`, `nohz_full`, `mitigations`).
+    pub boot_options: Vec<String>,
+    /// File system of the state folder.
+    pub storage: Option<String>,
+}
+
+/// Facts of a box as its agent sees them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BoxFacts {
+    /// Release of the kernel that the box runs on.
+    pub kernel: String,
+    /// CPUs that the agent may run on.
+    pub allowed_cpus: Vec<u32>,
+    /// CPUs online in the box's kernel.
+    pub online_cpus: u32,
+    /// Memory that the box's kernel reports, in bytes.
+    pub memory_bytes: u64,
+    /// RAM in the memory map that firmware or hypervisor handed to the box's kernel, in bytes.
+    pub firmware_ram_bytes: Option<u64>,
+    /// Swap that the box's kernel reports, in bytes.
+    pub swap_bytes: u64,
+    /// Current clock source.
+    pub clocksource: Option<String>,
+    /// Transparent huge pages: the mode in force.
+    pub thp: Option<String>,
+    /// Whether a seccomp filter is in force on the agent.
+    pub seccomp: Option<bool>,
+    /// Resident memory of the agent in bytes.
+    pub agent_rss_bytes: u64,
+}

@@ -1,0 +1,219 @@
+//! Built-in benchmark kernels: what is asked of them and what they report.
+
+use crate::metric::{Direction, Metric, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// A built-in benchmark kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// Memory bandwidth: copy, scale, add and triad over arrays beyond the caches.
+    Stream,
+    /// Floating point: LU factorisation and solution of a dense system.
+    Linpack,
+    /// Latency of the cheapest system call.
+    Syscall,
+    /// Latency of making, running and reaping a trivial process.
+    Spawn,
+}
+
+impl Kernel {
+    /// Every kernel, in the order of printing.
+    pub const ALL: [Self; 4] = [Self::Stream, Self::Linpack, Self::Syscall, Self::Spawn];
+
+    /// The name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Linpack => "linpack",
+            Self::Syscall => "syscall",
+            Self::Spawn => "spawn",
+        }
+    }
+
+    /// What the kernel measures, in one line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Stream => "memory bandwidth: copy, scale, add, triad (STREAM)",
+            Self::Linpack => "floating point: LU with partial pivoting, dgefa/dgesl (LINPACK)",
+            Self::Syscall => "latency of the cheapest system call (getppid)",
+            Self::Spawn => "latency of fork + exec + wait of a trivial process",
+        }
+    }
+
+    /// The metrics of a report, the primary one marked.
+    pub fn metrics(self) -> Vec<Metric> {
+        use Direction::{Higher, Lower};
+        match self {
+            Self::Stream => ["copy", "scale", "add", "triad"]
+                .map(|name| Metric::new(name, Unit::BytePerSecond, Higher, name == "triad"))
+                .to_vec(),
+            Self::Linpack => vec![Metric::new("rate", Unit::FlopPerSecond, Higher, true)],
+            Self::Syscall => vec![Metric::new("latency", Unit::Second, Lower, true)],
+            Self::Spawn => vec![Metric::new("latency", Unit::Second, Lower, true)],
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no kernel's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown workload '{0}': the built-in ones are stream, linpack, syscall and spawn")]
+pub struct UnknownKernel(pub String);
+
+impl FromStr for Kernel {
+    type Err = UnknownKernel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKernel> {
+        Self::ALL
+            .into_iter()
+            .find(|k| k.name() == text)
+            .ok_or_else(|| UnknownKernel(text.to_owned()))
+    }
+}
+
+/// Instruction set that a kernel's code was generated for. One level serves a
+/// whole study; a box that lacks it refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isa {
+    /// What every CPU of the architecture has (x86-64: SSE2).
+    Baseline,
+    /// x86-64-v3 (AVX2, FMA).
+    V3,
+    /// x86-64-v4 (AVX-512).
+    V4,
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Baseline => "baseline",
+            Self::V3 => "v3",
+            Self::V4 => "v4",
+        })
+    }
+}
+
+impl FromStr for Isa {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "baseline" => Ok(Self::Baseline),
+            "v3" => Ok(Self::V3),
+            "v4" => Ok(Self::V4),
+            _ => Err(format!(
+                "unknown instruction set '{text}': choose baseline, v3 or v4"
+            )),
+        }
+    }
+}
+
+/// One run of a kernel: the same in every cell of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KernelSpec {
+    /// Which kernel.
+    pub kernel: Kernel,
+    /// Instruction set of the timed code.
+    pub isa: Isa,
+    /// Worker threads (`stream` only; the other kernels use one).
+    pub threads: u32,
+    /// Size of the problem: bytes per array (`stream`), order of the matrix
+    /// (`linpack`); 0 elsewhere.
+    pub size: u64,
+    /// Aim for the timed part in seconds: work goes on until it has passed, and
+    /// no kernel goes on for more than three times as long, however slow the box.
+    pub seconds: f64,
+}
+
+/// What one run of a kernel yields; printed as one JSON object by
+/// `tare kernel NAME --json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KernelReport {
+    /// What was asked.
+    pub spec: KernelSpec,
+    /// One value per metric of [`Kernel::metrics`], in its base unit: work over
+    /// time (rates) or mean time per operation over all timed iterations.
+    pub metrics: BTreeMap<String, f64>,
+    /// Every timed figure behind `metrics`, in seconds per timed stretch, by
+    /// name of the stretch.
+    pub raw_seconds: BTreeMap<String, Vec<f64>>,
+    /// Operations or bytes in each timed stretch, by the same names.
+    pub work_per_stretch: BTreeMap<String, f64>,
+    /// Wall time in seconds from the first timed stretch to the end of the last.
+    pub wall_seconds: f64,
+    /// Share of one full unit of work that was done when time ran out; 1 or
+    /// more where whole units were done.
+    pub units_done: f64,
+    /// The known answer.
+    pub check: Check,
+}
+
+/// A known answer and what was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was compared, such as `normalised residual`.
+    pub what: String,
+    /// The figure found.
+    pub found: f64,
+    /// The largest figure that is right (inclusive).
+    pub bound: f64,
+}
+
+impl Check {
+    /// Whether the answer is right. NaN is not.
+    pub fn passed(&self) -> bool {
+        self.found <= self.bound
+    }
+}
+
+/// Small programs by which the limits of a box are proven. They are no
+/// workloads: they have no metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "proof", rename_all = "kebab-case")]
+pub enum ProofSpec {
+    /// Burns CPU on so many threads for so long and notes the edges of throttling.
+    Burn {
+        /// Threads that burn.
+        threads: u32,
+        /// Wall time in seconds.
+        seconds: f64,
+    },
+    /// Writes to every page of so much anonymous memory, then reports.
+    Touch {
+        /// Bytes to touch.
+        bytes: u64,
+    },
+}
+
+/// What [`ProofSpec::Burn`] saw inside the box.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BurnReport {
+    /// CPU time of the process in seconds, first to last reading.
+    pub cpu_seconds: f64,
+    /// Wall time in seconds of the box's clock, first to last reading.
+    pub wall_seconds: f64,
+    /// Number of ends of throttled gaps seen.
+    pub edges: u32,
+    /// CPU seconds per wall second between the first and the last edge; absent
+    /// with fewer than two edges.
+    pub cores_between_edges: Option<f64>,
+    /// CPUs that the process may run on.
+    pub allowed_cpus: Vec<u32>,
+}
+
+/// What [`ProofSpec::Touch`] reports when it survives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TouchReport {
+    /// Bytes touched; less than asked where the kernel refused the mapping.
+    pub touched_bytes: u64,
+}

@@ -1,0 +1,26 @@
+//! The vocabulary of tare, and every file and wire format.
+//!
+//! Nothing here touches the system: these are plain types with their text and
+//! JSON forms. The names follow the field's standard terms (see
+//! `docs/GLOSSARY.md`); the two formats that leave the process carry versions
+//! of their own: [`results::SCHEMA`] and [`protocol::VERSION`].
+
+pub mod finding;
+pub mod frame;
+pub mod host;
+pub mod kernel;
+pub mod metric;
+pub mod platform;
+pub mod protocol;
+pub mod results;
+pub mod size;
+pub mod study;
+
+/// Identity of this build: a digest of the sources, the profile and the target.
+///
+/// Controller and agent must agree on it, or different machine code would be
+/// measured on the two sides of a comparison.
+pub const BUILD_ID: &str = env!("TARE_BUILD_ID");
+
+/// The released version of tare, for people.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

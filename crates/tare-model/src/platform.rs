@@ -1,0 +1,191 @@
+//! Names of platforms and of the ways to grant CPUs.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// Why the name of a platform could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a platform: {why}; write NAME, NAME?key=value&key=value, or OUTER/INNER")]
+pub struct PlatformPathError {
+    text: String,
+    why: &'static str,
+}
+
+/// One platform of a path: its name and its options.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlatformSegment {
+    /// The platform's name, such as `docker`.
+    pub name: String,
+    /// Options of this platform, such as `runtime=crun`.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Where a workload runs: a platform, or platforms nested in one another,
+/// outermost first (`vm/docker` is Docker inside a VM).
+///
+/// The text form is safe in file names of boxes once [`PlatformPath::slug`] is
+/// taken: only lower-case letters, digits and a few marks can occur in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct PlatformPath {
+    segments: Vec<PlatformSegment>,
+}
+
+impl PlatformPath {
+    /// The platforms of the path, outermost first; never empty.
+    pub fn segments(&self) -> &[PlatformSegment] {
+        &self.segments
+    }
+
+    /// A form with letters, digits and dashes only, for names of boxes.
+    pub fn slug(&self) -> String {
+        self.to_string()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect()
+    }
+}
+
+impl fmt::Display for PlatformPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, segment) in self.segments.iter().enumerate() {
+            if i > 0 {
+                f.write_str("/")?;
+            }
+            f.write_str(&segment.name)?;
+            for (j, (key, value)) in segment.options.iter().enumerate() {
+                write!(f, "{}{key}={value}", if j == 0 { '?' } else { '&' })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for PlatformPath {
+    type Err = PlatformPathError;
+
+    fn from_str(text: &str) -> Result<Self, PlatformPathError> {
+        let segments = text.split('/').map(segment).collect::<Result<Vec<_>, _>>();
+        segments
+            .map(|segments| Self { segments })
+            .map_err(|why| PlatformPathError {
+                text: text.to_owned(),
+                why,
+            })
+    }
+}
+
+fn segment(text: &str) -> Result<PlatformSegment, &'static str> {
+    let (name, options) = text.split_once('?').map_or((text, None), |(n, o)| (n, Some(o)));
+    if !is_word(name) {
+        return Err("a name is lower-case letters, digits and dashes, at most 32");
+    }
+    let mut map = BTreeMap::new();
+    for pair in options.into_iter().flat_map(|o| o.split('&')) {
+        let (key, value) = pair.split_once('=').ok_or("an option is key=value")?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._:+-".contains(c);
+        if !is_word(key) || value.is_empty() || value.len() > 128 || !value.chars().all(plain) {
+            return Err("an option is key=value, of letters, digits and . _ : + -");
+        }
+        if map.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err("an option is given twice");
+        }
+    }
+    Ok(PlatformSegment {
+        name: name.to_owned(),
+        options: map,
+    })
+}
+
+fn is_word(text: &str) -> bool {
+    let mut chars = text.chars();
+    text.len() <= 32
+        && chars.next().is_some_and(|c| c.is_ascii_lowercase())
+        && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+impl From<PlatformPath> for String {
+    fn from(path: PlatformPath) -> Self {
+        path.to_string()
+    }
+}
+
+impl TryFrom<String> for PlatformPath {
+    type Error = PlatformPathError;
+
+    fn try_from(text: String) -> Result<Self, PlatformPathError> {
+        text.parse()
+    }
+}
+
+/// How CPUs are granted to a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provisioning {
+    /// A quota of CPU time on any of the host's CPUs.
+    Vanilla,
+    /// A fixed set of CPUs, without a quota.
+    Pinned,
+}
+
+impl Provisioning {
+    /// Every way to grant CPUs.
+    pub const ALL: [Self; 2] = [Self::Vanilla, Self::Pinned];
+}
+
+impl fmt::Display for Provisioning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Vanilla => "vanilla",
+            Self::Pinned => "pinned",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_are_read_and_printed_alike() {
+        for text in [
+            "native",
+            "vm/docker",
+            "fake?cost=1.1&hang=hello",
+            "docker?runtime=crun",
+        ] {
+            assert_eq!(text.parse::<PlatformPath>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_refused() {
+        for text in [
+            "",
+            "/",
+            "../x",
+            "a;b",
+            "a\nb",
+            "A",
+            "docker?",
+            "docker?x",
+            "docker?x=a b",
+            "a//b",
+            "docker?x=1&x=2",
+        ] {
+            assert!(text.parse::<PlatformPath>().is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_or_survives_a_round_trip(text in "[a-z/?=&.;A-Z0-9-]{0,40}") {
+            if let Ok(path) = text.parse::<PlatformPath>() {
+                prop_assert_eq!(path.to_string().parse::<PlatformPath>().unwrap(), path);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Requests of the controller and replies of the agent.
+//!
+//! The controller speaks first; the agent is silent until asked, and ends with
+//! its link. One request is under way at a time: the agent answers it with any
+//! number of data frames ([`Kind::File`](crate::frame::Kind::File),
+//! [`Stdout`](crate::frame::Kind::Stdout), [`Stderr`](crate::frame::Kind::Stderr))
+//! and then exactly one [`Reply`]. Nothing is sent while a clock runs.
+
+use crate::host::BoxFacts;
+use crate::kernel::{KernelSpec, ProofSpec};
+use crate::results::{ProcessUsage, Repetition};
+use serde::{Deserialize, Serialize};
+
+/// Version of the protocol.
+pub const VERSION: u32 = 1;
+
+/// What the controller asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "kebab-case")]
+pub enum Request {
+    /// Who are you? Protocol and build must match.
+    Hello {
+        /// [`VERSION`].
+        protocol: u32,
+        /// [`crate::BUILD_ID`].
+        build: String,
+    },
+    /// What does the box look like from inside?
+    Facts,
+    /// Counters of the box's kernel.
+    Counters,
+    /// Run a kernel in a fresh process; its report comes as standard output.
+    Kernel {
+        /// The run.
+        spec: KernelSpec,
+        /// Bounds.
+        bounds: Bounds,
+    },
+    /// Run a proof in a fresh process; its report comes as standard output.
+    Proof {
+        /// The run.
+        spec: ProofSpec,
+        /// Bounds.
+        bounds: Bounds,
+    },
+    /// Run a command.
+    Command(CommandRequest),
+    /// Send a file: data frames, then [`Reply::FileRead`].
+    ReadFile {
+        /// Absolute path in the box.
+        path: String,
+        /// Longer files are refused.
+        max_bytes: u64,
+    },
+    /// Take a file: as many data frames as make `bytes` follow at once.
+    WriteFile {
+        /// Absolute path in the box; missing folders are made.
+        path: String,
+        /// Permission bits.
+        mode: u32,
+        /// Length.
+        bytes: u64,
+    },
+    /// Set the box's wall clock, where the box has one of its own.
+    SetClock {
+        /// Nanoseconds since the epoch.
+        unix_ns: u64,
+    },
+    /// End: the agent answers, ends its children and exits (and powers a VM off).
+    Quit,
+}
+
+/// Bounds of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Killed after so long.
+    pub timeout_ns: u64,
+    /// Standard output beyond this many bytes is counted, not kept.
+    pub max_stdout_bytes: u64,
+    /// Standard error beyond this many bytes is counted, not kept.
+    pub max_stderr_bytes: u64,
+    /// The environment is padded by a variable of so many bytes, so that the
+    /// position of the stack differs from trial to trial.
+    pub padding_bytes: u32,
+}
+
+/// A command to run, perhaps several times back to back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandRequest {
+    /// Program and arguments; the program is looked up in PATH if it has no slash.
+    pub argv: Vec<String>,
+    /// The whole environment.
+    pub env: Vec<(String, String)>,
+    /// Working folder; absent: the agent's.
+    pub cwd: Option<String>,
+    /// Bounds of each repetition; output is kept from the first.
+    pub bounds: Bounds,
+    /// Repeated until so much time has passed.
+    pub min_wall_ns: u64,
+    /// Never repeated more often than this; at least 1.
+    pub max_repetitions: u32,
+}
+
+/// What the agent answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "kebab-case")]
+pub enum Reply {
+    /// I am of the same protocol and build.
+    Hello {
+        /// [`VERSION`].
+        protocol: u32,
+        /// [`crate::BUILD_ID`].
+        build: String,
+        /// Process id as the box numbers it.
+        pid: u32,
+    },
+    /// The box from inside.
+    Facts(BoxFacts),
+    /// Counters of the box's kernel.
+    Counters(Counters),
+    /// A process, or its repetitions, ended.
+    Exited(Exited),
+    /// A file was sent.
+    FileRead {
+        /// Its length.
+        bytes: u64,
+    },
+    /// A file was written.
+    FileWritten,
+    /// The clock was set.
+    ClockSet,
+    /// Goodbye.
+    Bye,
+    /// The request failed.
+    Error {
+        /// The kind of failure.
+        code: ErrorCode,
+        /// What failed, with the path or name.
+        message: String,
+    },
+}
+
+/// Kinds of failure of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorCode {
+    /// Protocol or build differ.
+    Mismatch,
+    /// The request could not be read.
+    BadRequest,
+    /// A program could not be started.
+    CannotStart,
+    /// A file could not be read or written.
+    File,
+    /// The box lacks something (an instruction set, a privilege).
+    Unsupported,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exited {
+    /// Status of the first repetition that did not end with 0, else 0.
+    pub status: ExitStatus,
+    /// All repetitions together.
+    pub usage: ProcessUsage,
+    /// Each of them; empty for kernels.
+    pub repetitions: Vec<Repetition>,
+    /// Bytes of standard output that were not kept.
+    pub stdout_lost_bytes: u64,
+    /// Bytes of standard error that were not kept.
+    pub stderr_lost_bytes: u64,
+}
+
+/// Exit status of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExitStatus {
+    /// Ended by itself with this code.
+    Code(i32),
+    /// Ended by this signal.
+    Signal(i32),
+    /// Killed since it ran over its time.
+    TimedOut,
+}
+
+/// Counters of the box's kernel since its boot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// The box's monotonic clock.
+    pub monotonic_ns: u64,
+    /// The box's wall clock, since the epoch.
+    pub unix_ns: u64,
+    /// Steal as the box's kernel counts it.
+    pub steal_ns: Option<u64>,
+    /// Context switches.
+    pub context_switches: Option<u64>,
+    /// Pages swapped in and out.
+    pub swapped_pages: Option<u64>,
+}

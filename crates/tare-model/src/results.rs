@@ -1,0 +1,395 @@
+//! The results file: append-only JSON lines, one record per line.
+//!
+//! The first line is the header; every later line stands alone and names its
+//! kind in `record`. Rules: values are as measured, unrounded; a figure that
+//! was not taken is absent, never 0; new keys may appear at any time and any
+//! optional one may be missing. See `docs/results-format.md`.
+
+use crate::finding::{Finding, Reason};
+use crate::host::{BoxFacts, HostFacts};
+use crate::kernel::{BurnReport, KernelReport};
+use crate::platform::PlatformPath;
+use crate::study::{BoxKind, Cell, Study};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name and version of the format. The number changes when an old reader would
+/// misread a new file.
+pub const SCHEMA: &str = "tare-results/1";
+
+/// One line of a results file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "records are handled one at a time")]
+pub enum Record {
+    /// The first line.
+    Header(Header),
+    /// A run begins (again) to append to the file.
+    Session(Session),
+    /// A box was made.
+    Box(BoxRecord),
+    /// The limits of a kind of box were held against measurements.
+    Proof(ProofRecord),
+    /// A trial ended.
+    Trial(TrialRecord),
+    /// A run stopped appending.
+    End(EndRecord),
+}
+
+/// What the rest of the file is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of tare.
+    pub tare: String,
+    /// Identity of the build, [`crate::BUILD_ID`].
+    pub build: String,
+    /// The study; order and number of trials follow from it.
+    pub study: Study,
+    /// The host.
+    pub host: HostFacts,
+    /// Versions of the platforms as probed, by platform.
+    pub platforms: BTreeMap<PlatformPath, PlatformVersion>,
+}
+
+/// What was found of a platform before the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlatformVersion {
+    /// Version of the engine.
+    pub version: String,
+    /// Further facts that figures depend on: accelerator, machine, guest kernel, runtime, storage driver.
+    #[serde(default)]
+    pub details: BTreeMap<String, String>,
+}
+
+/// One run of the controller on this file: the first, or a resumption.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Name of the run; boxes and cgroups carried it.
+    pub run: String,
+    /// Start, nanoseconds since the epoch.
+    pub started_unix_ns: u64,
+    /// The boot it ran on.
+    pub boot_id: Option<String>,
+}
+
+/// A box that was made, and what making it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BoxRecord {
+    /// Number of the box within the file, from 0.
+    pub box_id: u32,
+    /// What kind of box.
+    #[serde(flatten)]
+    pub kind: BoxKind,
+    /// Block it was made for.
+    pub block: u32,
+    /// Start-up latency: from the request to the agent's hello, in seconds.
+    pub hello_seconds: f64,
+    /// What its agent saw.
+    pub facts: BoxFacts,
+}
+
+/// The readings that a kind of box's limits were judged by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProofRecord {
+    /// What kind of box.
+    #[serde(flatten)]
+    pub kind: BoxKind,
+    /// Whether its cells count.
+    pub proven: bool,
+    /// What was refused, or what is worth knowing.
+    pub remarks: Vec<String>,
+    /// CPUs granted.
+    pub limit_cores: f64,
+    /// CPUs used, by the host's counters; absent where the host cannot tell.
+    pub host_cores: Option<f64>,
+    /// CPUs used, by the box's own clocks.
+    pub burn: Option<BurnReport>,
+    /// Threads that burned.
+    pub burn_threads: u32,
+    /// Memory limit in bytes.
+    pub limit_bytes: u64,
+    /// Most memory that was touched and survived, in bytes.
+    pub touched_bytes: Option<u64>,
+    /// Least memory whose touching was refused or killed, in bytes.
+    pub refused_bytes: Option<u64>,
+    /// RAM of a VM by its memory map, in bytes, less what the kernel reports as memory.
+    pub kernel_share_bytes: Option<u64>,
+    /// Findings: less CPU than granted without throttling.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+}
+
+/// One trial: a result, or a reason why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Number of the trial within the plan, from 0: block by block.
+    pub trial: u32,
+    /// Block, from 0.
+    pub block: u32,
+    /// Position within the block as it was carried out, from 0.
+    pub order: u32,
+    /// 0 for the first attempt; 1 for its one repetition at the end of the block.
+    pub attempt: u32,
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// The box it ran in; absent if none could be made.
+    pub box_id: Option<u32>,
+    /// Start, nanoseconds since the epoch.
+    pub started_unix_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Reasons to doubt it.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// What the host saw; absent if the trial was never begun.
+    pub host: Option<HostReadings>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "records are handled one at a time")]
+pub enum Outcome {
+    /// With a sample of each metric.
+    Ok(Success),
+    /// Without.
+    Failed(Failure),
+    /// Not begun, since it cannot run in this box.
+    Skipped(Failure),
+}
+
+/// A trial that ended well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Success {
+    /// One figure per metric, in the metric's base unit.
+    pub samples: BTreeMap<String, f64>,
+    /// What the process used, by the box's own kernel.
+    pub process: ProcessUsage,
+    /// Everything the kernel reported; absent for a command.
+    pub kernel: Option<KernelReport>,
+    /// Every repetition of a command; absent for a kernel.
+    pub repetitions: Option<Vec<Repetition>>,
+    /// Length in bytes of the random padding of the environment.
+    pub padding_bytes: u32,
+}
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The kind of failure.
+    pub reason: Reason,
+    /// What was seen: the message, the last line of standard error, the readings.
+    pub detail: String,
+}
+
+/// Resource usage of a workload's processes, by wait4 in the box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessUsage {
+    /// From before the spawn of the first to after the wait for the last, by the box's monotonic clock.
+    pub wall_ns: u64,
+    /// User time.
+    pub user_ns: u64,
+    /// System time.
+    pub system_ns: u64,
+    /// Largest resident set of any process.
+    pub max_rss_bytes: u64,
+}
+
+/// One repetition of a command within a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// From before the spawn to after the wait, by the box's monotonic clock.
+    pub wall_ns: u64,
+    /// User time.
+    pub user_ns: u64,
+    /// System time.
+    pub system_ns: u64,
+    /// Largest resident set.
+    pub max_rss_bytes: u64,
+}
+
+/// What the host saw of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostReadings {
+    /// From request to reply by the host's clock.
+    pub wall_ns: u64,
+    /// CPU time of the box's cgroup.
+    pub cpu_ns: Option<u64>,
+    /// Quota periods that passed.
+    pub periods: Option<u64>,
+    /// Quota periods in which the box was throttled.
+    pub throttled_periods: Option<u64>,
+    /// Time for which the box was throttled.
+    pub throttled_ns: Option<u64>,
+    /// CPU time of all others over the host's CPU time, 0 to 1.
+    pub others_load: Option<f64>,
+    /// Steal over the host's CPU time, 0 to 1.
+    pub steal: Option<f64>,
+    /// Time spent waiting for a quiet host before the trial.
+    pub waited_ns: u64,
+    /// Time to thaw the box before the trial, where it had been frozen.
+    pub thaw_ns: Option<u64>,
+}
+
+/// Why a run stopped appending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndRecord {
+    /// The reason.
+    pub reason: EndReason,
+    /// End, nanoseconds since the epoch.
+    pub ended_unix_ns: u64,
+}
+
+/// Why a run stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// Every planned trial was carried out.
+    Complete,
+    /// The time budget was spent.
+    BudgetSpent,
+    /// The user stopped it.
+    Interrupted,
+    /// An error stopped it.
+    Aborted,
+}
+
+/// Why a results file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be read.
+    #[error("cannot read results file {path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// There is no complete first line.
+    #[error(
+        "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
+    )]
+    NoHeader {
+        /// The file.
+        path: String,
+    },
+    /// The header is of another format or version.
+    #[error("{path} has format '{found}', this tare reads '{SCHEMA}': use the version of tare that wrote it")]
+    Version {
+        /// The file.
+        path: String,
+        /// The format named in the header.
+        found: String,
+    },
+    /// A line in the middle is damaged.
+    #[error(
+        "{path}:{line}: damaged record ({detail}): the file was altered after it was written; restore it from a copy"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// What the parser says.
+        detail: String,
+    },
+}
+
+/// A results file as read.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// The header.
+    pub header: Header,
+    /// Every complete record after it, in order.
+    pub records: Vec<Record>,
+    /// Length in bytes of the complete lines: what follows is half a record,
+    /// left by a run that was killed while it wrote.
+    pub complete_bytes: u64,
+    /// Whether such a half record was found and left out.
+    pub torn: bool,
+}
+
+impl Results {
+    /// Reads a results file. A last line without its newline is a half-written
+    /// record and is left out.
+    ///
+    /// # Errors
+    /// [`ReadError`], with the line where there is one.
+    pub fn read(path: &std::path::Path) -> Result<Self, ReadError> {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|source| ReadError::Io {
+            path: shown.clone(),
+            source,
+        })?;
+        Self::parse(&shown, &bytes)
+    }
+
+    /// Parses the bytes of a results file; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Results::read`], without its I/O errors.
+    pub fn parse(path: &str, bytes: &[u8]) -> Result<Self, ReadError> {
+        let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
+            return Err(ReadError::NoHeader {
+                path: path.to_owned(),
+            });
+        };
+        let mut lines = bytes[..end].split(|b| *b == b'\n');
+        let header = parse_header(path, lines.next().unwrap_or_default())?;
+        let record = |(i, line): (usize, &[u8])| {
+            serde_json::from_slice(line).map_err(|e| ReadError::Damaged {
+                path: path.to_owned(),
+                line: i + 2,
+                detail: e.to_string(),
+            })
+        };
+        let records = lines
+            .enumerate()
+            .map(record)
+            .collect::<Result<Vec<Record>, _>>()?;
+        let complete = end + 1;
+        Ok(Self {
+            header,
+            records,
+            complete_bytes: complete as u64,
+            torn: complete < bytes.len(),
+        })
+    }
+
+    /// The trials, in the order in which they were carried out.
+    pub fn trials(&self) -> impl Iterator<Item = &TrialRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Trial(t) = r { Some(t) } else { None })
+    }
+}
+
+fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
+    let no_header = || ReadError::NoHeader {
+        path: path.to_owned(),
+    };
+    // The version is read before the rest: another version may have other fields.
+    let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| no_header())?;
+    let schema = value
+        .get("schema")
+        .and_then(|s| s.as_str())
+        .ok_or_else(no_header)?;
+    if schema != SCHEMA {
+        return Err(ReadError::Version {
+            path: path.to_owned(),
+            found: schema.chars().take(64).collect(),
+        });
+    }
+    match serde_json::from_value(value) {
+        Ok(Record::Header(header)) => Ok(header),
+        Ok(_) => Err(no_header()),
+        Err(e) => Err(ReadError::Damaged {
+            path: path.to_owned(),
+            line: 1,
+            detail: e.to_string(),
+        }),
+    }
+}

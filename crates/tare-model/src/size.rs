@@ -1,0 +1,245 @@
+//! Sizes of boxes: CPUs and memory, as a user writes them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Why a size could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Not a positive number of CPUs.
+    #[error(
+        "'{0}' is not a number of CPUs: give a positive number with at most three decimals, such as 2 or 0.5"
+    )]
+    Cpus(String),
+    /// Not a positive amount of memory.
+    #[error(
+        "'{0}' is not an amount of memory: give a positive number with K, M or G (powers of 1024), such as 512M"
+    )]
+    Memory(String),
+    /// Not a positive duration.
+    #[error("'{0}' is not a duration: give a positive number with ms, s, m or h, such as 5m")]
+    Duration(String),
+}
+
+/// A number of CPUs (hardware threads), in thousandths, so that quotas are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cpus {
+    milli: u32,
+}
+
+impl Cpus {
+    /// A number of CPUs given in thousandths.
+    pub const fn from_milli(milli: u32) -> Self {
+        Self { milli }
+    }
+
+    /// Thousandths of a CPU.
+    pub const fn milli(self) -> u32 {
+        self.milli
+    }
+
+    /// The smallest whole number of CPUs that holds this many: the size of a
+    /// pinned set, the vCPUs of a VM, the threads of a workload.
+    pub const fn whole(self) -> u32 {
+        self.milli.div_ceil(1000)
+    }
+
+    /// As a plain number of CPUs.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.milli) / 1000.0
+    }
+
+    /// CPU time in microseconds granted per period of `period_us` microseconds.
+    pub fn quota_us(self, period_us: u64) -> u64 {
+        u64::from(self.milli) * period_us / 1000
+    }
+}
+
+impl fmt::Display for Cpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_f64())
+    }
+}
+
+impl FromStr for Cpus {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        let bad = || SizeError::Cpus(text.to_owned());
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !digits(whole) || !digits(fraction) || fraction.len() > 3 {
+            return Err(bad());
+        }
+        let whole: u32 = whole.parse().map_err(|_| bad())?;
+        let fraction: u32 = format!("{fraction:0<3}").parse().map_err(|_| bad())?;
+        let milli = whole
+            .checked_mul(1000)
+            .and_then(|w| w.checked_add(fraction))
+            .ok_or_else(bad)?;
+        // A quota below 1 % of a CPU is under the kernel's smallest slice (1 ms per 100 ms).
+        if milli < 10 {
+            return Err(bad());
+        }
+        Ok(Self { milli })
+    }
+}
+
+/// Reads an amount of memory: a number with an optional K, M, G or T (powers of
+/// 1024, with or without a following `iB` or `B`), in bytes.
+pub fn parse_memory(text: &str) -> Result<u64, SizeError> {
+    let bad = || SizeError::Memory(text.to_owned());
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: u64 = number.parse().map_err(|_| bad())?;
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err(bad()),
+    };
+    let bytes = number.checked_mul(1 << shift).ok_or_else(bad)?;
+    if bytes == 0 { Err(bad()) } else { Ok(bytes) }
+}
+
+/// Prints an amount of memory in the largest binary unit that divides it well.
+pub fn show_memory(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [
+        (1 << 40, "TiB"),
+        (1 << 30, "GiB"),
+        (1 << 20, "MiB"),
+        (1 << 10, "KiB"),
+    ];
+    for (size, name) in UNITS {
+        if bytes >= size {
+            #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
+            let scaled = bytes as f64 / size as f64;
+            return if bytes.is_multiple_of(size) {
+                format!("{} {name}", bytes / size)
+            } else {
+                format!("{scaled:.1} {name}")
+            };
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// Reads a duration such as `500ms`, `30s`, `5m`, `1.5h`, in seconds.
+pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
+    let bad = || SizeError::Duration(text.to_owned());
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.parse().map_err(|_| bad())?;
+    let scale = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(bad()),
+    };
+    let seconds = number * scale;
+    // A year is beyond any study and keeps every later conversion in range.
+    if seconds > 0.0 && seconds < 3.2e7 {
+        Ok(seconds)
+    } else {
+        Err(bad())
+    }
+}
+
+/// Prints seconds for people: `4 min 05 s`, `12 s`, `340 ms`.
+pub fn show_seconds(seconds: f64) -> String {
+    if seconds >= 59.5 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive and bounded"
+        )]
+        let whole = seconds.round() as u64;
+        if whole >= 3600 {
+            format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+        } else {
+            format!("{} min {:02} s", whole / 60, whole % 60)
+        }
+    } else if seconds >= 10.0 {
+        format!("{seconds:.0} s")
+    } else if seconds >= 1.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!("{:.0} ms", seconds * 1e3)
+    }
+}
+
+/// A size of box: CPUs and memory, the same on every platform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstanceType {
+    /// CPUs granted, by quota or by set.
+    pub cpus: Cpus,
+    /// Memory limit in bytes; swap is off.
+    pub memory_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn cpus_are_read_exactly() {
+        assert_eq!("0.5".parse(), Ok(Cpus::from_milli(500)));
+        assert_eq!("2".parse(), Ok(Cpus::from_milli(2000)));
+        assert_eq!("1.25".parse::<Cpus>().unwrap().quota_us(100_000), 125_000);
+        assert_eq!("1.5".parse::<Cpus>().unwrap().whole(), 2);
+        for bad in [
+            "",
+            "0",
+            "0.0",
+            "-1",
+            "1.2345",
+            "x",
+            "1e3",
+            ".5",
+            "99999999999",
+            "0.001",
+            "NaN",
+            "+1",
+        ] {
+            assert!(bad.parse::<Cpus>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn memory_is_read_in_powers_of_1024() {
+        assert_eq!(parse_memory("512M"), Ok(512 << 20));
+        assert_eq!(parse_memory("1GiB"), Ok(1 << 30));
+        for bad in ["", "0", "-1", "1.5G", "12X", "99999999999T", "G"] {
+            assert!(parse_memory(bad).is_err(), "{bad}");
+        }
+        assert_eq!(show_memory(1 << 30), "1 GiB");
+        assert_eq!(show_memory(1536 << 20), "1.5 GiB");
+    }
+
+    #[test]
+    fn durations_are_read_in_seconds() {
+        assert_eq!(parse_seconds("5m"), Ok(300.0));
+        assert_eq!(parse_seconds("500ms"), Ok(0.5));
+        for bad in ["", "0", "-5s", "5d", "inf", "1e9h", "."] {
+            assert!(parse_seconds(bad).is_err(), "{bad}");
+        }
+        assert_eq!(show_seconds(245.0), "4 min 05 s");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in ".*") {
+            let _ = text.parse::<Cpus>();
+            let _ = parse_memory(&text);
+            let _ = parse_seconds(&text);
+        }
+    }
+}
