@@ -1,1 +1,32 @@
-fn main() {}
+//! Chores of the workspace: `cargo run --release -p xtask -- COMMAND`.
+
+mod bench_kernels;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Chores of the workspace")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Hold the kernels against the same algorithms in C, compiled by gcc -O3
+    BenchKernels(bench_kernels::Options),
+    /// Run one kernel and print its report: what bench-kernels starts
+    #[command(hide = true)]
+    RunKernel {
+        /// A kernel's specification as JSON
+        spec: String,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    tare_kernels::exit_if_noop();
+    match Arguments::parse().command {
+        Command::BenchKernels(options) => bench_kernels::run(&options),
+        Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
+    }
+}

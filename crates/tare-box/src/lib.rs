@@ -1,1 +1,18 @@
-//! placeholder
+//! Boxes: how to make one on each platform, how to talk to the agent in it,
+//! and how to leave nothing behind.
+//!
+//! A platform is a way to start the agent in a box and to hold both ends of
+//! its pipe; see [`platforms::Platform`]. Only `platforms/` knows a platform
+//! by name.
+
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod carry;
+pub mod cgroup;
+pub mod host;
+pub mod interrupt;
+pub mod limits;
+pub mod link;
+pub mod platforms;
+pub mod state;

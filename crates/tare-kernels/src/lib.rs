@@ -1,1 +1,156 @@
-//! placeholder
+//! The built-in benchmark kernels and the proofs of a box's limits.
+//!
+//! A kernel runs in a process of its own, in every box the same machine code:
+//!
+//! - a timed region holds the work and nothing else; answers are checked
+//!   outside of it;
+//! - what a kernel does is fixed by its [`KernelSpec`]: the number of CPUs that
+//!   it could see is never asked for, and no other instruction set is taken
+//!   than the one named;
+//! - set-up, warm-up and work are bounded by the clock, so that a box that is a
+//!   hundred times slower gives a figure from a part of the work, not a timeout;
+//! - no timed loop ends in the C library, where memory is concerned: a static
+//!   binary's differs from what users know.
+//!
+//! This crate is the workspace's home of `unsafe`.
+
+mod batch;
+mod burn;
+mod clock;
+mod error;
+mod isa;
+mod linpack;
+mod memory;
+mod report;
+mod spawn;
+mod stream;
+mod syscall;
+mod touch;
+
+pub use error::KernelError;
+pub use isa::{available, highest};
+pub use spawn::{NOOP_ARGUMENT, NOOP_STATUS, exit_if_noop};
+
+use serde::{Deserialize, Serialize};
+use tare_model::kernel::{BurnReport, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
+
+/// Runs a kernel and checks its answer; a wrong answer is a report whose
+/// [`check`](KernelReport::check) did not pass, not an error.
+///
+/// The calling process should be single-threaded and should do nothing else.
+///
+/// # Errors
+/// [`KernelError`] if the run makes no sense or cannot be carried out here.
+pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
+    let seconds_are_sound = spec.seconds.is_finite() && spec.seconds > 0.0;
+    if !seconds_are_sound {
+        return Err(KernelError::Seconds(spec.seconds));
+    }
+    let isa = isa::require(spec.isa)?;
+    match spec.kernel {
+        Kernel::Stream => stream::run(spec, isa),
+        Kernel::Linpack => linpack::run(spec, isa),
+        Kernel::Syscall => Ok(syscall::run(spec)),
+        Kernel::Spawn => spawn::run(spec),
+    }
+}
+
+/// What a proof saw; its JSON is that of the report within.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProofReport {
+    /// Of [`ProofSpec::Burn`].
+    Burn(BurnReport),
+    /// Of [`ProofSpec::Touch`].
+    Touch(TouchReport),
+}
+
+/// Carries out a proof; one that touches memory may end in the process's being
+/// killed, which is an answer too.
+///
+/// # Errors
+/// [`KernelError`] if the proof cannot be carried out here.
+pub fn prove(spec: &ProofSpec) -> Result<ProofReport, KernelError> {
+    match *spec {
+        ProofSpec::Burn { threads, seconds } => burn::run(threads, seconds).map(ProofReport::Burn),
+        ProofSpec::Touch { bytes } => touch::run(bytes).map(ProofReport::Touch),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::kernel::Isa;
+
+    fn spec(kernel: Kernel) -> KernelSpec {
+        let size = match kernel {
+            Kernel::Stream => 1 << 20,
+            Kernel::Linpack => 200,
+            Kernel::Syscall | Kernel::Spawn => 0,
+        };
+        KernelSpec {
+            kernel,
+            isa: Isa::Baseline,
+            threads: 2,
+            size,
+            seconds: 0.05,
+        }
+    }
+
+    // `spawn` re-executes its binary, which here is the test harness: see tests/spawn.rs.
+    const TESTED: [Kernel; 3] = [Kernel::Stream, Kernel::Linpack, Kernel::Syscall];
+
+    #[test]
+    fn every_metric_is_reported_with_the_figures_behind_it() {
+        for kernel in TESTED {
+            let report = run(&spec(kernel)).unwrap();
+            let names: Vec<_> = kernel.metrics().into_iter().map(|m| m.name).collect();
+            let mut reported: Vec<_> = report.metrics.keys().cloned().collect();
+            reported.sort_by_key(|name| names.iter().position(|n| n == name));
+            assert_eq!(reported, names);
+            assert!(report.metrics.values().all(|v| v.is_finite() && *v > 0.0));
+            assert!(report.raw_seconds.keys().eq(report.work_per_stretch.keys()));
+            assert!(report.check.passed(), "{:?}", report.check);
+            assert!(report.units_done >= 1.0);
+        }
+    }
+
+    #[test]
+    fn reports_survive_json() {
+        for kernel in TESTED {
+            let report = run(&spec(kernel)).unwrap();
+            let json = serde_json::to_string(&report).unwrap();
+            assert_eq!(serde_json::from_str::<KernelReport>(&json).unwrap(), report);
+        }
+    }
+
+    #[test]
+    fn the_aim_is_passed_but_not_by_far() {
+        for kernel in TESTED {
+            let report = run(&spec(kernel)).unwrap();
+            let timed: f64 = report.raw_seconds.values().flatten().sum();
+            // Loose: the tests share their CPUs with one another.
+            assert!(timed > 0.02, "{kernel}: {timed} s");
+            assert!(report.wall_seconds < 1.0, "{kernel}: {} s", report.wall_seconds);
+        }
+    }
+
+    #[test]
+    fn senseless_aims_are_refused() {
+        for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let spec = KernelSpec {
+                seconds,
+                ..spec(Kernel::Syscall)
+            };
+            assert!(matches!(run(&spec), Err(KernelError::Seconds(_))));
+        }
+    }
+
+    #[test]
+    fn a_proof_prints_as_the_report_within() {
+        let report = ProofReport::Touch(TouchReport { touched_bytes: 4096 });
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(json, r#"{"touched_bytes":4096}"#);
+        assert_eq!(serde_json::from_str::<ProofReport>(&json).unwrap(), report);
+    }
+}

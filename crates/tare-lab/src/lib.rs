@@ -1,1 +1,22 @@
-//! placeholder
+//! From what a user asks to a results file: study, plan, preflight, trials.
+//!
+//! ```text
+//! options -> Study (validated) -> plan: blocks of trials in seeded order
+//!         -> preflight: platforms opened and probed
+//!         -> runner: box -> limits proven -> settle -> trial -> append
+//! ```
+//!
+//! Nothing here knows a platform by name.
+
+#![forbid(unsafe_code)]
+
+pub mod design;
+pub mod plan;
+pub mod preflight;
+pub mod resume;
+pub mod runner;
+mod settle;
+mod trial;
+mod writer;
+
+pub use writer::{WriteError, Writer};

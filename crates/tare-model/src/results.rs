@@ -20,7 +20,6 @@ pub const SCHEMA: &str = "tare-results/1";
 /// One line of a results file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "records are handled one at a time")]
 pub enum Record {
     /// The first line.
     Header(Header),

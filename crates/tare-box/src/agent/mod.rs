@@ -1,0 +1,147 @@
+//! The agent: tare inside the box.
+//!
+//! It is silent until asked, serves one request at a time, and ends with its
+//! link. Kernels and commands run in processes of their own, so that it stays
+//! small (a child's peak memory starts at its parent's) and so that a crash of
+//! theirs is only an answer.
+
+mod facts;
+mod files;
+mod init;
+mod port;
+mod process;
+
+pub use init::MODULE_LIST;
+
+use crate::agent::port::Port;
+use std::os::fd::RawFd;
+use tare_model::frame::{Frame, Kind};
+use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
+
+/// Where the agent's end of the link is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkSource {
+    /// Standard input and output.
+    Stdio,
+    /// An inherited descriptor that is read and written.
+    Fd(RawFd),
+    /// A virtio-serial port, by its name.
+    VirtioPort(String),
+}
+
+/// How the agent is to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Its link.
+    pub link: LinkSource,
+    /// Whether it is the first process of a VM: it then mounts, loads modules
+    /// and powers off in the end.
+    pub init: bool,
+}
+
+/// Serves until the link ends or the controller says quit.
+///
+/// # Errors
+/// If the link cannot be opened or a frame is malformed.
+pub fn run(options: &Options) -> std::io::Result<()> {
+    if options.init {
+        init::prepare()?;
+    }
+    let served = Port::open(&options.link).and_then(|port| Agent { port, owns_clock: options.init }.serve());
+    process::end_all_children();
+    if options.init {
+        if let Err(e) = &served {
+            eprintln!("tare agent: {e}");
+        }
+        init::power_off();
+    }
+    served
+}
+
+/// A failed request: what the controller is told.
+struct Refusal {
+    code: ErrorCode,
+    message: String,
+}
+
+impl Refusal {
+    fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+struct Agent {
+    port: Port,
+    owns_clock: bool,
+}
+
+impl Agent {
+    fn serve(mut self) -> std::io::Result<()> {
+        // Orphans of a workload become our children, so that they can be ended with it.
+        let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+        while let Some(frame) = self.port.receive()? {
+            let request = match parse(&frame) {
+                Ok(request) => request,
+                Err(refusal) => {
+                    self.answer(&Err(refusal))?;
+                    continue;
+                }
+            };
+            let answer = self.handle(&request)?;
+            self.answer(&answer)?;
+            if request == Request::Quit {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, answer: &Result<Reply, Refusal>) -> std::io::Result<()> {
+        let reply = match answer {
+            Ok(reply) => reply,
+            Err(Refusal { code, message }) => &Reply::Error { code: *code, message: message.clone() },
+        };
+        self.port.send(Kind::Reply, &serde_json::to_vec(reply)?)
+    }
+
+    /// Carries out a request. The outer error is the link's and ends the agent.
+    fn handle(&mut self, request: &Request) -> std::io::Result<Result<Reply, Refusal>> {
+        Ok(match request {
+            // The answer names this build whatever the question named: the controller judges.
+            Request::Hello { .. } => Ok(hello()),
+            Request::Facts => Ok(Reply::Facts(facts::facts())),
+            Request::Counters => Ok(Reply::Counters(facts::counters())),
+            Request::Kernel { spec, bounds } => return process::kernel(&mut self.port, "run-kernel", spec, bounds),
+            Request::Proof { spec, bounds } => return process::kernel(&mut self.port, "run-proof", spec, bounds),
+            Request::Command(command) => return process::command(&mut self.port, command),
+            Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
+            Request::WriteFile { path, mode, bytes } => return files::take(&mut self.port, path, *mode, *bytes),
+            Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
+            Request::Quit => Ok(Reply::Bye),
+        })
+    }
+
+    fn set_clock(&self, unix_ns: u64) -> Result<Reply, Refusal> {
+        if !self.owns_clock {
+            return Ok(Reply::ClockSet);
+        }
+        facts::set_wall_clock(unix_ns)
+            .map(|()| Reply::ClockSet)
+            .map_err(|e| Refusal::new(ErrorCode::Unsupported, format!("set the wall clock: {e}")))
+    }
+}
+
+fn hello() -> Reply {
+    Reply::Hello { protocol: VERSION, build: tare_model::BUILD_ID.to_owned(), pid: std::process::id() }
+}
+
+fn parse(frame: &Frame) -> Result<Request, Refusal> {
+    let bad = |message: String| Refusal::new(ErrorCode::BadRequest, message);
+    if frame.channel != 0 {
+        return Err(bad(format!("no inner box on channel {}", frame.channel)));
+    }
+    if frame.kind != Kind::Request {
+        return Err(bad(format!("a {:?} frame where a request is due", frame.kind)));
+    }
+    serde_json::from_slice(&frame.payload).map_err(|e| bad(format!("unreadable request: {e}")))
+}

@@ -1,0 +1,123 @@
+//! The agent's end of the link.
+
+use super::LinkSource;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
+
+/// How long to wait for a virtio-serial port to appear after its driver was loaded.
+const PORT_DEADLINE: Duration = Duration::from_secs(20);
+
+/// An open link, blocking.
+pub(super) struct Port {
+    read: OwnedFd,
+    write: OwnedFd,
+    decoder: Decoder,
+}
+
+impl Port {
+    pub(super) fn open(source: &LinkSource) -> io::Result<Self> {
+        let (read, write) = match source {
+            LinkSource::Stdio => take_stdio()?,
+            LinkSource::Fd(fd) => {
+                let fd = tare_sys::inherited_fd(*fd)?;
+                rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
+                (fd.try_clone()?, fd)
+            }
+            LinkSource::VirtioPort(name) => {
+                let port = fs::OpenOptions::new().read(true).write(true).open(find_port(name)?)?;
+                (port.try_clone()?.into(), port.into())
+            }
+        };
+        Ok(Self { read, write, decoder: Decoder::default() })
+    }
+
+    #[cfg(test)]
+    pub(super) fn over(read: OwnedFd, write: OwnedFd) -> Self {
+        Self { read, write, decoder: Decoder::default() }
+    }
+
+    /// The next frame; `None` when the link has ended.
+    pub(super) fn receive(&mut self) -> io::Result<Option<Frame>> {
+        let mut buffer = [0; 16 << 10];
+        loop {
+            let frame = self.decoder.next_frame().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+            if frame.is_some() {
+                return Ok(frame);
+            }
+            match rustix::io::read(&self.read, &mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(n) => self.decoder.feed(&buffer[..n]),
+                Err(rustix::io::Errno::AGAIN) => self.wait()?,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::CONNRESET) => return Ok(None),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    /// Waits for bytes on a link that another process made non-blocking.
+    fn wait(&self) -> io::Result<()> {
+        match poll(&mut [PollFd::new(&self.read, PollFlags::IN)], None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    pub(super) fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(payload.len() + tare_model::frame::HEADER_BYTES);
+        encode_parts(0, kind, payload, &mut bytes);
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match rustix::io::write(&self.write, rest) {
+                Ok(n) => rest = &rest[n..],
+                Err(rustix::io::Errno::AGAIN) => {
+                    let _ = poll(&mut [PollFd::new(&self.write, PollFlags::OUT)], None);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The descriptor whose hang-up means that the controller is gone.
+    pub(super) fn hang_up(&self) -> BorrowedFd<'_> {
+        self.read.as_fd()
+    }
+}
+
+/// Moves the link from descriptors 0 and 1 to ones that children do not
+/// inherit, and puts /dev/null in their place: nothing that a workload prints
+/// can reach the link.
+fn take_stdio() -> io::Result<(OwnedFd, OwnedFd)> {
+    let read = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let write = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    Ok((read, write))
+}
+
+/// Finds the device of a virtio-serial port by the name that the VMM gave it.
+fn find_port(name: &str) -> io::Result<PathBuf> {
+    let deadline = Instant::now() + PORT_DEADLINE;
+    loop {
+        for entry in fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten() {
+            let found = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
+            let device = PathBuf::from("/dev").join(entry.file_name());
+            if found.trim() == name && device.exists() {
+                return Ok(device);
+            }
+        }
+        if Instant::now() > deadline {
+            let message = format!("no virtio-serial port named '{name}' appeared");
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
+    }
+}

@@ -1,0 +1,281 @@
+//! Processes in the box: kernels and commands, each in a fresh process.
+
+use super::{Port, Refusal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
+use serde::Serialize;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tare_model::frame::{Kind, MAX_PAYLOAD};
+use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply};
+use tare_model::results::{ProcessUsage, Repetition};
+
+/// Runs a kernel or a proof: this binary again, in a fresh process.
+pub(super) fn kernel(
+    port: &mut Port,
+    subcommand: &str,
+    spec: &impl Serialize,
+    bounds: &Bounds,
+) -> io::Result<Result<Reply, Refusal>> {
+    let spec = serde_json::to_string(spec)?;
+    let request = CommandRequest {
+        argv: vec!["/proc/self/exe".to_owned(), subcommand.to_owned(), spec],
+        env: Vec::new(),
+        cwd: None,
+        bounds: *bounds,
+        min_wall_ns: 0,
+        max_repetitions: 1,
+    };
+    let answer = command(port, &request)?;
+    Ok(answer.map(|reply| match reply {
+        Reply::Exited(exited) => Reply::Exited(Exited { repetitions: Vec::new(), ..exited }),
+        other => other,
+    }))
+}
+
+/// Runs a command, again and again until its time has passed.
+pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<Result<Reply, Refusal>> {
+    let Some(program) = request.argv.first() else {
+        return Ok(Err(Refusal::new(ErrorCode::BadRequest, "a command needs a program")));
+    };
+    let mut command = prepare(program, request);
+    let mut repetitions = Vec::new();
+    let mut output = Output::new(&request.bounds);
+    let begin = Instant::now();
+    let status = loop {
+        let deadline = begin + Duration::from_nanos(request.bounds.timeout_ns);
+        let ended = match run_once(&mut command, port, deadline, &mut output) {
+            Ok(ended) => ended,
+            Err(Failed::Start(e)) => {
+                return Ok(Err(Refusal::new(ErrorCode::CannotStart, format!("{program}: {e}"))));
+            }
+            Err(Failed::Link(e)) => return Err(e),
+        };
+        repetitions.push(ended.repetition);
+        let enough = nanoseconds(begin.elapsed()) >= request.min_wall_ns;
+        if ended.status != ExitStatus::Code(0) || enough || repetitions.len() >= request.max_repetitions as usize {
+            break ended.status;
+        }
+    };
+    let usage = total(&repetitions, begin.elapsed());
+    output.send(port)?;
+    let [stdout_lost_bytes, stderr_lost_bytes] = output.lost();
+    Ok(Ok(Reply::Exited(Exited { status, usage, repetitions, stdout_lost_bytes, stderr_lost_bytes })))
+}
+
+fn prepare(program: &str, request: &CommandRequest) -> Command {
+    let sink = |max: u64| if max == 0 { Stdio::null() } else { Stdio::piped() };
+    let mut command = Command::new(program);
+    command
+        .args(&request.argv[1..])
+        .env_clear()
+        .envs(request.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(sink(request.bounds.max_stdout_bytes))
+        .stderr(sink(request.bounds.max_stderr_bytes))
+        // A group of its own, so that all of it can be ended.
+        .process_group(0);
+    if request.bounds.padding_bytes > 0 {
+        command.env("TARE_PADDING", "x".repeat(request.bounds.padding_bytes as usize));
+    }
+    if let Some(cwd) = &request.cwd {
+        command.current_dir(cwd);
+    }
+    command
+}
+
+fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
+    let sum = |part: fn(&Repetition) -> u64| repetitions.iter().map(part).sum();
+    ProcessUsage {
+        wall_ns: nanoseconds(elapsed),
+        user_ns: sum(|r| r.user_ns),
+        system_ns: sum(|r| r.system_ns),
+        max_rss_bytes: repetitions.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0),
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+struct Ended {
+    status: ExitStatus,
+    repetition: Repetition,
+}
+
+/// Why a process has no end to tell of.
+enum Failed {
+    /// It could not be started.
+    Start(io::Error),
+    /// The controller is gone, or the system refused something basic.
+    Link(io::Error),
+}
+
+fn run_once(command: &mut Command, port: &Port, deadline: Instant, output: &mut Output) -> Result<Ended, Failed> {
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(Failed::Start)?;
+    let in_time = watch(&mut child, port, deadline, output).map_err(|e| {
+        end_group(&child);
+        Failed::Link(e)
+    })?;
+    if !in_time {
+        end_group(&child);
+    }
+    let reaped = tare_sys::wait4(child.id()).map_err(Failed::Link)?;
+    let wall = started.elapsed();
+    end_all_children();
+    output.drain(&mut child);
+    let status = match (in_time, reaped.code, reaped.signal) {
+        (false, ..) => ExitStatus::TimedOut,
+        (true, Some(code), _) => ExitStatus::Code(code),
+        (true, None, signal) => ExitStatus::Signal(signal.unwrap_or(0)),
+    };
+    let repetition = Repetition {
+        wall_ns: nanoseconds(wall),
+        user_ns: reaped.user_ns,
+        system_ns: reaped.system_ns,
+        max_rss_bytes: reaped.max_rss_bytes,
+    };
+    Ok(Ended { status, repetition })
+}
+
+/// Waits for the child to end and takes its output meanwhile; false if it ran
+/// over its time. An error if the link hung up.
+fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output) -> io::Result<bool> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        let mut fds = vec![
+            PollFd::new(&pidfd, PollFlags::IN),
+            PollFd::from_borrowed_fd(port.hang_up(), PollFlags::empty()),
+        ];
+        fds.extend(child.stdout.as_ref().map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
+        fds.extend(child.stderr.as_ref().map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        if ready[0] {
+            return Ok(true);
+        }
+        if ready[1] {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the controller is gone"));
+        }
+        output.take(child)?;
+    }
+}
+
+fn end_group(child: &Child) {
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Ends whatever a workload left running: orphans come to us, as first process
+/// or as subreaper. Costs one system call when there is nothing.
+pub(super) fn end_all_children() {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while let Ok(reaped) = tare_sys::reap_any() {
+        if reaped.is_some() {
+            continue;
+        }
+        if Instant::now() > deadline {
+            return;
+        }
+        for pid in std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default().split_whitespace() {
+            if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 200_000 });
+    }
+}
+
+/// Output of a process, kept up to a bound and counted beyond it.
+struct Output {
+    streams: [Kept; 2],
+}
+
+struct Kept {
+    bytes: Vec<u8>,
+    max: u64,
+    lost: u64,
+}
+
+impl Kept {
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = usize::try_from(self.max).unwrap_or(usize::MAX).saturating_sub(self.bytes.len());
+        let (kept, lost) = bytes.split_at(bytes.len().min(room));
+        self.bytes.extend_from_slice(kept);
+        self.lost += lost.len() as u64;
+    }
+}
+
+impl Output {
+    fn new(bounds: &Bounds) -> Self {
+        let kept = |max| Kept { bytes: Vec::new(), max, lost: 0 };
+        Self { streams: [kept(bounds.max_stdout_bytes), kept(bounds.max_stderr_bytes)] }
+    }
+
+    /// Takes what is there; a stream at its end is closed.
+    fn take(&mut self, child: &mut Child) -> io::Result<()> {
+        let [stdout, stderr] = &mut self.streams;
+        if let Some(stream) = &mut child.stdout
+            && take_ready(stream, stdout)?
+        {
+            child.stdout = None;
+        }
+        if let Some(stream) = &mut child.stderr
+            && take_ready(stream, stderr)?
+        {
+            child.stderr = None;
+        }
+        Ok(())
+    }
+
+    /// Takes what the ended child left in its pipes.
+    fn drain(&mut self, child: &mut Child) {
+        let mut rounds = 0;
+        while (child.stdout.is_some() || child.stderr.is_some()) && rounds < 1000 {
+            if self.take(child).is_err() {
+                return;
+            }
+            rounds += 1;
+        }
+    }
+
+    fn send(&self, port: &mut Port) -> io::Result<()> {
+        for (kind, kept) in [Kind::Stdout, Kind::Stderr].into_iter().zip(&self.streams) {
+            kept.bytes.chunks(MAX_PAYLOAD).try_for_each(|chunk| port.send(kind, chunk))?;
+        }
+        Ok(())
+    }
+
+    fn lost(&self) -> [u64; 2] {
+        [self.streams[0].lost, self.streams[1].lost]
+    }
+}
+
+/// Reads once if there is something to read; true at the end of the stream.
+fn take_ready(stream: &mut (impl Read + AsFd), kept: &mut Kept) -> io::Result<bool> {
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)];
+    if poll(&mut fds, Some(&none)).unwrap_or(0) == 0 {
+        return Ok(false);
+    }
+    let mut buffer = [0; 16 << 10];
+    let n = stream.read(&mut buffer)?;
+    kept.keep(&buffer[..n]);
+    Ok(n == 0)
+}
+

@@ -1,0 +1,134 @@
+//! Carrying a user's command into boxes that do not have the host's files.
+
+use std::path::{Path, PathBuf};
+
+/// Search path of every process in a box.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Largest file that is carried into a box, in bytes.
+pub const MAX_FILE: u64 = 512 << 20;
+
+/// Why a command cannot be carried.
+#[derive(Debug, thiserror::Error)]
+pub enum CarryError {
+    /// No such program.
+    #[error("there is no program '{0}': give a path, or a name found on PATH")]
+    NotFound(String),
+    /// The program's file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A file to carry is unfit.
+    #[error("cannot carry {path}: {why}")]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: &'static str,
+    },
+}
+
+/// Finds a program as a shell would, as an absolute path.
+///
+/// # Errors
+/// [`CarryError::NotFound`].
+pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
+    let search = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
+    let candidates: Vec<PathBuf> = if name.contains('/') {
+        vec![PathBuf::from(name)]
+    } else {
+        std::env::split_paths(&search).map(|folder| folder.join(name)).collect()
+    };
+    let is_program = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let found = candidates.into_iter().find(is_program).ok_or_else(|| CarryError::NotFound(name.to_owned()))?;
+    std::path::absolute(&found).map_err(|source| CarryError::Unreadable { path: found, source })
+}
+
+/// What a program needs to run besides its own file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it is static.
+    Nothing,
+    /// This interpreter: a dynamic loader, or that of a script.
+    Interpreter(String),
+}
+
+/// Tells what a program's file needs: the interpreter that an ELF file or a
+/// script names.
+///
+/// # Errors
+/// [`CarryError::Unreadable`].
+pub fn needs(path: &Path) -> Result<Needs, CarryError> {
+    let bytes = std::fs::read(path).map_err(|source| CarryError::Unreadable { path: path.to_owned(), source })?;
+    if let Some(script) = bytes.strip_prefix(b"#!") {
+        let line = script.split(|b| *b == b'\n').next().unwrap_or_default();
+        let interpreter = String::from_utf8_lossy(line).split_whitespace().next().unwrap_or_default().to_owned();
+        return Ok(Needs::Interpreter(interpreter));
+    }
+    Ok(elf_interpreter(&bytes).map_or(Needs::Nothing, Needs::Interpreter))
+}
+
+fn elf_interpreter(bytes: &[u8]) -> Option<String> {
+    let file = elf::ElfBytes::<elf::endian::AnyEndian>::minimal_parse(bytes).ok()?;
+    let header = file.segments()?.iter().find(|h| h.p_type == elf::abi::PT_INTERP)?;
+    let data = file.segment_data(&header).ok()?;
+    Some(String::from_utf8_lossy(data).trim_end_matches('\0').to_owned())
+}
+
+/// The files behind a path to carry: the file itself, or all below a folder,
+/// links followed, as absolute paths.
+///
+/// # Errors
+/// [`CarryError`] if a file cannot be read or is over [`MAX_FILE`].
+pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
+    let unreadable = |source| CarryError::Unreadable { path: path.to_owned(), source };
+    let path = std::path::absolute(path).map_err(unreadable)?;
+    let meta = std::fs::metadata(&path).map_err(unreadable)?;
+    if meta.is_dir() {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(&path).map_err(unreadable)? {
+            files.extend(files_below(&entry.map_err(unreadable)?.path())?);
+        }
+        return Ok(files);
+    }
+    if !meta.is_file() {
+        return Err(CarryError::Unfit { path, why: "it is neither a file nor a folder" });
+    }
+    if meta.len() > MAX_FILE {
+        return Err(CarryError::Unfit { path, why: "it is over 512 MiB" });
+    }
+    Ok(vec![path])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_and_dynamic_programs_name_their_interpreter() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        std::fs::write(&script, "#!/bin/sh -e\necho\n").unwrap();
+        assert_eq!(needs(&script).unwrap(), Needs::Interpreter("/bin/sh".into()));
+        let shell = find_program("sh").unwrap();
+        assert!(matches!(needs(&shell).unwrap(), Needs::Interpreter(loader) if loader.contains("ld")));
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = find_program("no-such-program-here").unwrap_err();
+        assert!(error.to_string().contains("no-such-program-here"));
+    }
+
+    #[test]
+    fn folders_are_carried_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("below")).unwrap();
+        std::fs::write(folder.path().join("below/file"), "x").unwrap();
+        assert_eq!(files_below(folder.path()).unwrap(), [folder.path().join("below/file")]);
+    }
+}

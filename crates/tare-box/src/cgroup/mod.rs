@@ -1,0 +1,419 @@
+//! Control groups, version 1 (also in its hybrid layout) and 2.
+//!
+//! A [`Cgroup`] is one name in every hierarchy that matters. Those we make bear
+//! the run's name and are removed with it; those that an engine made are only
+//! read.
+
+mod v1;
+mod v2;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tare_model::size::Cpus;
+
+/// Period of CPU quotas in microseconds: the kernel's default, and Docker's.
+pub const PERIOD_US: u64 = 100_000;
+
+/// Time for killed processes to leave a cgroup.
+const REMOVAL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Limits of a box.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// CPU time per period, if limited by quota.
+    pub quota: Option<Cpus>,
+    /// CPUs allowed, if limited by set.
+    pub cpuset: Option<Vec<u32>>,
+    /// Memory in bytes, swap included; absent for a VM, whose size is its limit.
+    pub memory_bytes: Option<u64>,
+}
+
+/// CPUs as the kernel writes lists of them: `0,2,3`.
+pub fn cpu_list(cpus: &[u32]) -> String {
+    let mut list = String::new();
+    for cpu in cpus {
+        let comma = if list.is_empty() { "" } else { "," };
+        let _ = write!(list, "{comma}{cpu}");
+    }
+    list
+}
+
+/// Reads a list of CPUs as the kernel writes it: `0-3,8`.
+pub fn parse_cpu_list(text: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse::<u32>().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// CPU usage and throttling since the cgroup was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in nanoseconds.
+    pub cpu_ns: u64,
+    /// Quota periods in which it ran.
+    pub periods: u64,
+    /// Quota periods in which it was throttled.
+    pub throttled_periods: u64,
+    /// Time for which it was throttled, in nanoseconds, over all CPUs.
+    pub throttled_ns: u64,
+}
+
+/// Where the hierarchies are mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Layout {
+    /// One mount per controller (by name), perhaps beside an empty v2 one.
+    V1(BTreeMap<String, PathBuf>),
+    /// One unified mount.
+    V2(PathBuf),
+}
+
+/// Controllers of v1 that limits, readings and freezing need.
+const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freezer"];
+
+/// What is wrong with the host's cgroups.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    /// No usable hierarchy is mounted.
+    #[error("no cgroup hierarchy with {0} is mounted: mount cgroup2 on /sys/fs/cgroup, or the v1 controllers below it")]
+    NotMounted(String),
+    /// A file of a cgroup could not be read or written.
+    #[error("cannot {what} {path}: {source}")]
+    File {
+        /// `read`, `write` or `make`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Processes of the cgroup did not end.
+    #[error("cgroup {0} could not be removed: processes in it did not end")]
+    Busy(String),
+}
+
+impl Layout {
+    /// Finds the mounted hierarchies.
+    ///
+    /// # Errors
+    /// [`CgroupError::NotMounted`].
+    pub fn detect() -> Result<Self, CgroupError> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        Self::from_mounts(&mounts)
+    }
+
+    fn from_mounts(mounts: &str) -> Result<Self, CgroupError> {
+        let mut v1 = BTreeMap::new();
+        let mut v2 = None;
+        for line in mounts.lines() {
+            let mut fields = line.split(' ').skip(1);
+            let (Some(path), Some(kind), Some(options)) = (fields.next(), fields.next(), fields.next()) else {
+                continue;
+            };
+            match kind {
+                "cgroup" => {
+                    let known = options.split(',').filter(|o| V1_CONTROLLERS.contains(o));
+                    known.for_each(|o| drop(v1.insert(o.to_owned(), PathBuf::from(path))));
+                }
+                "cgroup2" => v2 = v2.or_else(|| Some(PathBuf::from(path))),
+                _ => {}
+            }
+        }
+        let missing: Vec<_> = V1_CONTROLLERS.iter().filter(|c| !v1.contains_key(**c)).copied().collect();
+        match v2 {
+            _ if missing.is_empty() => Ok(Self::V1(v1)),
+            Some(path) if v1.is_empty() => Ok(Self::V2(path)),
+            _ => Err(CgroupError::NotMounted(missing.join(", "))),
+        }
+    }
+
+    /// `v1` (or `hybrid`) or `v2`, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::V1(_) if Path::new("/sys/fs/cgroup/unified/cgroup.controllers").exists() => "hybrid",
+            Self::V1(_) => "v1",
+            Self::V2(_) => "v2",
+        }
+    }
+}
+
+/// One cgroup, in every hierarchy that matters.
+#[derive(Debug, Clone)]
+pub struct Cgroup {
+    /// Folder by controller (v1), or one folder named `unified` (v2).
+    folders: BTreeMap<String, PathBuf>,
+    v2: bool,
+}
+
+impl Cgroup {
+    /// Makes a cgroup at the top of each hierarchy and sets its limits.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`]; what was made is removed again.
+    pub fn create(layout: &Layout, name: &str, limits: &Limits) -> Result<Self, CgroupError> {
+        if let Layout::V2(mount) = layout {
+            v2::delegate(mount)?;
+        }
+        let cgroup = Self::at(layout, name);
+        cgroup.set_up(limits).inspect_err(|_| drop(sweep(name)))?;
+        Ok(cgroup)
+    }
+
+    /// The cgroup of this name at the top of each hierarchy, which another made.
+    pub fn at(layout: &Layout, name: &str) -> Self {
+        match layout {
+            Layout::V1(mounts) => {
+                let folders = mounts.iter().map(|(c, mount)| (c.clone(), mount.join(name))).collect();
+                Self { folders, v2: false }
+            }
+            Layout::V2(mount) => Self { folders: [("unified".to_owned(), mount.join(name))].into(), v2: true },
+        }
+    }
+
+    fn set_up(&self, limits: &Limits) -> Result<(), CgroupError> {
+        for folder in self.folders.values() {
+            match fs::create_dir(folder) {
+                Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(CgroupError::File { what: "make", path: folder.clone(), source });
+                }
+                _ => {}
+            }
+        }
+        if self.v2 { v2::apply(self, limits) } else { v1::apply(self, limits) }
+    }
+
+    /// The cgroup that a process is in.
+    ///
+    /// # Errors
+    /// If the process is gone or its cgroups are not visible here.
+    pub fn of_process(layout: &Layout, pid: u32) -> Result<Self, CgroupError> {
+        let path = PathBuf::from(format!("/proc/{pid}/cgroup"));
+        let text = read(&path)?;
+        let mut folders = BTreeMap::new();
+        for line in text.lines() {
+            let mut fields = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(name)) = (fields.next(), fields.next()) else { continue };
+            let relative = name.trim_start_matches('/');
+            match layout {
+                Layout::V1(mounts) => folders.extend(controllers.split(',').filter_map(|controller| {
+                    mounts.get(controller).map(|mount| (controller.to_owned(), mount.join(relative)))
+                })),
+                Layout::V2(mount) if controllers.is_empty() => {
+                    folders.insert("unified".to_owned(), mount.join(relative));
+                }
+                Layout::V2(_) => {}
+            }
+        }
+        Ok(Self { folders, v2: matches!(layout, Layout::V2(_)) })
+    }
+
+    fn file(&self, controller: &str, name: &str) -> PathBuf {
+        let key = if self.v2 { "unified" } else { controller };
+        self.folders.get(key).cloned().unwrap_or_default().join(name)
+    }
+
+    /// Moves a process into the cgroup.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn attach(&self, pid: u32) -> Result<(), CgroupError> {
+        self.folders.values().try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
+    }
+
+    /// Opens the counters for repeated reading.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn meter(&self) -> Result<Meter, CgroupError> {
+        if self.v2 { v2::meter(self) } else { v1::meter(self) }
+    }
+
+    /// The memory limit in force, in bytes.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn memory_limit(&self) -> Result<u64, CgroupError> {
+        let file = self.file("memory", if self.v2 { "memory.max" } else { "memory.limit_in_bytes" });
+        Ok(read(&file)?.trim().parse().unwrap_or(u64::MAX))
+    }
+
+    /// Stops every process of the cgroup, or lets them go on, and waits until
+    /// that has taken effect.
+    ///
+    /// # Errors
+    /// [`CgroupError`]; `Busy` if it takes more than ten seconds.
+    pub fn freeze(&self, frozen: bool) -> Result<(), CgroupError> {
+        if self.v2 { v2::freeze(self, frozen) } else { v1::freeze(self, frozen) }
+    }
+
+    /// Processes in the cgroup and below it.
+    pub fn processes(&self) -> Vec<u32> {
+        let mut pids: Vec<u32> = self.folders.values().flat_map(|folder| processes_below(folder)).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids
+    }
+}
+
+/// Kills what runs in these folders and below them and removes them, deepest first.
+fn remove_folders(folders: &[PathBuf]) -> Result<(), CgroupError> {
+    let deadline = Instant::now() + REMOVAL_DEADLINE;
+    let mut pause = Duration::from_micros(50);
+    loop {
+        let left: Vec<_> = folders.iter().filter(|f| !remove_tree(f)).collect();
+        let Some(first) = left.first() else { return Ok(()) };
+        if Instant::now() > deadline {
+            return Err(CgroupError::Busy(first.display().to_string()));
+        }
+        for folder in &left {
+            thaw_tree(folder);
+            processes_below(folder).into_iter().for_each(kill);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+/// Kills a process by its id.
+fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+        // It may have ended meanwhile, which is as good.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+/// Removes a folder and those below it; true if it is gone.
+fn remove_tree(folder: &Path) -> bool {
+    subfolders(folder).iter().for_each(|below| {
+        remove_tree(below);
+    });
+    match fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(e) => e.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+fn thaw_tree(folder: &Path) {
+    subfolders(folder).iter().for_each(|below| thaw_tree(below));
+    // One of the two files exists at most; neither in hierarchies without a freezer.
+    for (file, thawed) in [("freezer.state", "THAWED"), ("cgroup.freeze", "0")] {
+        let path = folder.join(file);
+        if path.exists() {
+            let _ = fs::write(path, thawed);
+        }
+    }
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path()).collect()
+}
+
+fn processes_below(folder: &Path) -> Vec<u32> {
+    let own = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    let mut pids: Vec<u32> = own.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0).collect();
+    subfolders(folder).iter().for_each(|below| pids.extend(processes_below(below)));
+    pids
+}
+
+/// Removes every cgroup at the top of any mounted hierarchy whose name is `stem`
+/// or starts with `stem` and a dash, with what runs in it. Returns the names.
+///
+/// # Errors
+/// [`CgroupError::Busy`].
+pub fn sweep(stem: &str) -> Result<Vec<String>, CgroupError> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let cgroup_mounts = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let path = fields.next()?;
+        fields.next().filter(|kind| kind.starts_with("cgroup")).map(|_| PathBuf::from(path))
+    });
+    let is_ours = |name: &str| name.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let ours = |folder: &PathBuf| folder.file_name().is_some_and(|n| is_ours(&n.to_string_lossy()));
+    let folders: Vec<PathBuf> = cgroup_mounts.flat_map(|mount| subfolders(&mount)).filter(ours).collect();
+    let mut names: Vec<String> =
+        folders.iter().filter_map(|f| Some(f.file_name()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    names.dedup();
+    remove_folders(&folders)?;
+    Ok(names)
+}
+
+/// Open counters of a cgroup.
+#[derive(Debug)]
+pub struct Meter {
+    cpu: File,
+    stat: Option<File>,
+    v2: bool,
+}
+
+impl Meter {
+    /// Reads the counters now.
+    ///
+    /// # Errors
+    /// If the cgroup is gone.
+    pub fn read(&self) -> io::Result<Usage> {
+        if self.v2 { v2::read_meter(self) } else { v1::read_meter(self) }
+    }
+}
+
+/// Reads a small file from its start without allocating.
+fn pread<'b>(file: &File, buffer: &'b mut [u8; 1024]) -> io::Result<&'b str> {
+    let n = file.read_at(buffer, 0)?;
+    std::str::from_utf8(&buffer[..n]).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+}
+
+/// The number after `key` in a file of `key value` lines.
+fn keyed(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+fn read(path: &Path) -> Result<String, CgroupError> {
+    fs::read_to_string(path).map_err(|source| CgroupError::File { what: "read", path: path.to_owned(), source })
+}
+
+fn open(path: &Path) -> Result<File, CgroupError> {
+    File::open(path).map_err(|source| CgroupError::File { what: "read", path: path.to_owned(), source })
+}
+
+fn write(path: &Path, value: &str) -> Result<(), CgroupError> {
+    fs::write(path, value).map_err(|source| CgroupError::File { what: "write", path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n\
+        cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\ncgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
+        cgroup /sys/fs/cgroup/freezer cgroup rw,freezer 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+
+    #[test]
+    fn layouts_are_told_apart() {
+        let Layout::V1(mounts) = Layout::from_mounts(V1).unwrap() else { panic!("v1 expected") };
+        assert_eq!(mounts["cpuacct"], Path::new("/sys/fs/cgroup/cpu,cpuacct"));
+        let v2 = Layout::from_mounts("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n").unwrap();
+        assert_eq!(v2, Layout::V2("/sys/fs/cgroup".into()));
+        let error = Layout::from_mounts("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n").unwrap_err();
+        assert!(error.to_string().contains("memory"), "{error}");
+    }
+
+    #[test]
+    fn cpu_lists_are_read_and_written() {
+        assert_eq!(parse_cpu_list("0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(parse_cpu_list(""), [0u32; 0]);
+        assert_eq!(cpu_list(&[0, 3]), "0,3");
+    }
+
+    #[test]
+    fn counters_are_found_by_their_whole_name() {
+        assert_eq!(keyed("nr_periods 12\nnr_throttled 3\n", "nr_throttled"), Some(3));
+        assert_eq!(keyed("nr_periods_x 12\n", "nr_periods"), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! Version 2: one unified hierarchy.
+
+use super::{Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Hands the controllers that limits need down from the top.
+pub(super) fn delegate(mount: &Path) -> Result<(), CgroupError> {
+    let file = mount.join("cgroup.subtree_control");
+    let enabled = read(&file)?;
+    for controller in ["cpu", "cpuset", "memory"] {
+        if !enabled.split_whitespace().any(|c| c == controller) {
+            write(&file, &format!("+{controller}"))?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {
+    if let Some(cpus) = &limits.cpuset {
+        write(&cgroup.file("", "cpuset.cpus"), &cpu_list(cpus))?;
+    }
+    if let Some(quota) = limits.quota {
+        write(&cgroup.file("", "cpu.max"), &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)))?;
+    }
+    if let Some(bytes) = limits.memory_bytes {
+        write(&cgroup.file("", "memory.max"), &bytes.to_string())?;
+        let swap = cgroup.file("", "memory.swap.max");
+        if swap.exists() {
+            write(&swap, "0")?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
+    Ok(Meter { cpu: open(&cgroup.file("", "cpu.stat"))?, stat: None, v2: true })
+}
+
+pub(super) fn read_meter(meter: &Meter) -> io::Result<Usage> {
+    let mut buffer = [0; 1024];
+    let text = pread(&meter.cpu, &mut buffer)?;
+    let value = |key| keyed(text, key).unwrap_or(0);
+    Ok(Usage {
+        cpu_ns: value("usage_usec") * 1000,
+        periods: value("nr_periods"),
+        throttled_periods: value("nr_throttled"),
+        throttled_ns: value("throttled_usec") * 1000,
+    })
+}
+
+pub(super) fn freeze(cgroup: &Cgroup, frozen: bool) -> Result<(), CgroupError> {
+    write(&cgroup.file("", "cgroup.freeze"), if frozen { "1" } else { "0" })?;
+    let events = cgroup.file("", "cgroup.events");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while keyed(&read(&events)?, "frozen") != Some(u64::from(frozen)) {
+        if Instant::now() > deadline {
+            return Err(CgroupError::Busy(events.display().to_string()));
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    Ok(())
+}

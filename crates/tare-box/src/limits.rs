@@ -1,0 +1,310 @@
+//! Proof of a box's limits: two things apart.
+//!
+//! *Never more than the limit*: CPU time between the edges of quota periods (a
+//! fixed window misreads a quota by up to 47 %), CPUs beyond the set, memory
+//! that can be touched and memory that cannot. Else the box is refused, with the
+//! readings. *Less, without being throttled*: the host is busy. That is tried
+//! again and is then a finding.
+
+use crate::cgroup::{Meter, Usage};
+use crate::link::{LinkError, unexpected};
+use crate::platforms::{ANSWER_DEADLINE, BoxSpec, QuotaView, RunningBox};
+use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tare_model::finding::Finding;
+use tare_model::host::BoxFacts;
+use tare_model::kernel::{BurnReport, ProofSpec, TouchReport};
+use tare_model::platform::Provisioning;
+use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
+use tare_model::results::ProofRecord;
+use tare_model::size::show_memory;
+use tare_model::study::BoxKind;
+
+/// How far above the limit a reading may be, as a factor.
+const TOLERANCE: f64 = 1.02;
+/// Length of the burn: between edges eleven periods are enough for 0.1 %.
+const BURN_SECONDS: f64 = 1.2;
+/// How often a burn below the limit is repeated on a busy host.
+const RETRIES: u32 = 2;
+/// Time for one proof on the slowest box.
+const PROOF_DEADLINE: Duration = Duration::from_secs(120);
+/// How far RAM by the memory map may be from a VM's size.
+const RAM_TOLERANCE: f64 = 0.01;
+
+/// Proves the limits of a box by measurement.
+///
+/// # Errors
+/// [`LinkError`] if the box fails meanwhile; a limit that does not hold is no
+/// error but a record that says so.
+pub fn prove(
+    running: &mut dyn RunningBox,
+    view: QuotaView,
+    kind: &BoxKind,
+    spec: &BoxSpec,
+) -> Result<ProofRecord, LinkError> {
+    let mut record = ProofRecord {
+        kind: kind.clone(),
+        proven: false,
+        remarks: Vec::new(),
+        limit_cores: limit_cores(spec),
+        host_cores: None,
+        burn: None,
+        burn_threads: 2 * u32::try_from(crate::host::online_cpus().len()).unwrap_or(1).max(1),
+        limit_bytes: spec.instance.memory_bytes,
+        touched_bytes: None,
+        refused_bytes: None,
+        kernel_share_bytes: None,
+        findings: Vec::new(),
+    };
+    let mut refusals = prove_cpu(running, view, spec, &mut record)?;
+    refusals.extend(match view {
+        QuotaView::Inside => prove_memory(running, &mut record)?,
+        QuotaView::HostOnly => prove_ram(running, &mut record)?,
+    });
+    record.proven = refusals.is_empty();
+    record.remarks = refusals;
+    Ok(record)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
+fn limit_cores(spec: &BoxSpec) -> f64 {
+    match spec.provisioning {
+        Provisioning::Vanilla => spec.instance.cpus.as_f64(),
+        Provisioning::Pinned => spec.pinned_set.len() as f64,
+    }
+}
+
+fn prove_cpu(
+    running: &mut dyn RunningBox,
+    view: QuotaView,
+    spec: &BoxSpec,
+    record: &mut ProofRecord,
+) -> Result<Vec<String>, LinkError> {
+    let mut refusals = Vec::new();
+    for attempt in 0..=RETRIES {
+        let (burn, host) = burn(running, record.burn_threads)?;
+        let inside = burn.cores_between_edges.unwrap_or(burn.cpu_seconds / burn.wall_seconds.max(1e-9));
+        let throttled = host.is_some_and(|h| h.throttled) || burn.edges >= 2;
+        let limit = record.limit_cores;
+        record.host_cores = host.map(|h| h.cores);
+        record.burn = Some(burn);
+        let deciding = match view {
+            QuotaView::Inside => inside.max(record.host_cores.unwrap_or(inside)),
+            QuotaView::HostOnly => record.host_cores.unwrap_or(f64::INFINITY),
+        };
+        if deciding > limit * TOLERANCE {
+            refusals.push(format!(
+                "CPU: {inside:.3} cores by the box's clock, {} by the host's, where {limit} are granted",
+                record.host_cores.map_or_else(|| "no reading".to_owned(), |cores| format!("{cores:.3}"))
+            ));
+            break;
+        }
+        if throttled || deciding >= limit / TOLERANCE {
+            break;
+        }
+        if attempt == RETRIES {
+            record.findings.push(Finding::BelowLimit { cores: deciding, limit });
+        }
+    }
+    refusals.extend(beyond_set(running, view, spec, record));
+    Ok(refusals)
+}
+
+/// CPUs that the box may use beyond its set.
+fn beyond_set(
+    running: &dyn RunningBox,
+    view: QuotaView,
+    spec: &BoxSpec,
+    record: &ProofRecord,
+) -> Option<String> {
+    if spec.provisioning != Provisioning::Pinned {
+        return None;
+    }
+    let inside = record.burn.as_ref().map(|burn| burn.allowed_cpus.clone());
+    let allowed = match view {
+        QuotaView::Inside => inside,
+        QuotaView::HostOnly => running.host_allowed_cpus(),
+    }?;
+    let beyond: Vec<u32> = allowed.into_iter().filter(|cpu| !spec.pinned_set.contains(cpu)).collect();
+    (!beyond.is_empty()).then(|| format!("CPU set: may also run on CPUs {beyond:?}, beyond {:?}", spec.pinned_set))
+}
+
+/// What the host's counters say of a burn.
+#[derive(Clone, Copy)]
+struct HostReading {
+    cores: f64,
+    throttled: bool,
+}
+
+fn burn(running: &mut dyn RunningBox, threads: u32) -> Result<(BurnReport, Option<HostReading>), LinkError> {
+    let meter = running.meter();
+    let stop = AtomicBool::new(false);
+    let (report, samples) = std::thread::scope(|scope| {
+        let sampler = meter.map(|meter| scope.spawn(|| sample(meter, &stop)));
+        let report = run_proof(running, &ProofSpec::Burn { threads, seconds: BURN_SECONDS });
+        stop.store(true, Ordering::Relaxed);
+        (report, sampler.and_then(|thread| thread.join().ok()))
+    });
+    let (exited, stdout) = report?;
+    Ok((parse(&exited, &stdout)?, samples.and_then(|samples| reading(&samples))))
+}
+
+/// Reads the counters every millisecond until told to stop.
+fn sample(meter: Meter, stop: &AtomicBool) -> Vec<(Instant, Usage)> {
+    let mut samples = Vec::with_capacity(4096);
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(usage) = meter.read() else { break };
+        samples.push((Instant::now(), usage));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    samples
+}
+
+/// CPU time over wall time between the first and the last edge of a quota
+/// period; without a quota, between the first and the last sample in which the
+/// box was busy.
+fn reading(samples: &[(Instant, Usage)]) -> Option<HostReading> {
+    let edges: Vec<&(Instant, Usage)> =
+        samples.windows(2).filter(|w| w[1].1.periods > w[0].1.periods).map(|w| &w[1]).collect();
+    let (first, last) = match edges[..] {
+        // The first period began before the burn did.
+        [_, first, .., last] => (first, last),
+        _ => (samples.first()?, samples.last()?),
+    };
+    let wall = last.0.duration_since(first.0).as_secs_f64();
+    let cpu = Duration::from_nanos(last.1.cpu_ns.saturating_sub(first.1.cpu_ns)).as_secs_f64();
+    let throttled = last.1.throttled_periods > first.1.throttled_periods;
+    (wall > 0.0).then(|| HostReading { cores: cpu / wall, throttled })
+}
+
+/// What must be touchable below a limit: page tables and the agent need the rest.
+fn touchable(limit: u64) -> u64 {
+    limit - (limit / 100).max(2 << 20).min(limit)
+}
+
+fn prove_memory(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Vec<String>, LinkError> {
+    let mut refusals = Vec::new();
+    let limit = record.limit_bytes;
+    let below = touchable(limit);
+    match touch(running, below)? {
+        touched if touched >= below => record.touched_bytes = Some(below),
+        touched => refusals.push(format!(
+            "memory: only {} could be touched where {} of the limit of {} must be",
+            show_memory(touched),
+            show_memory(below),
+            show_memory(limit)
+        )),
+    }
+    refusals.extend(prove_refusal(running, record)?);
+    Ok(refusals)
+}
+
+/// Touching the limit itself must fail.
+fn prove_refusal(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Option<String>, LinkError> {
+    let limit = record.limit_bytes;
+    if touch(running, limit)? >= limit {
+        return Ok(Some(format!("memory: all of the limit of {} could be touched", show_memory(limit))));
+    }
+    record.refused_bytes = Some(limit);
+    Ok(None)
+}
+
+/// A VM's size is its limit: the memory map that its kernel got must have that
+/// size. What the kernel keeps for itself is recorded.
+fn prove_ram(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Vec<String>, LinkError> {
+    let facts = facts(running)?;
+    let mut refusals = Vec::new();
+    match facts.firmware_ram_bytes {
+        Some(ram) => {
+            record.kernel_share_bytes = Some(ram.saturating_sub(facts.memory_bytes));
+            if differs(ram, record.limit_bytes) {
+                refusals.push(format!(
+                    "memory: the VM has {} of RAM, not {}",
+                    show_memory(ram),
+                    show_memory(record.limit_bytes)
+                ));
+            }
+        }
+        None if facts.memory_bytes > record.limit_bytes => {
+            refusals.push(format!("memory: the guest sees {}", show_memory(facts.memory_bytes)));
+        }
+        None => {}
+    }
+    refusals.extend(prove_refusal(running, record)?);
+    Ok(refusals)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a comparison within a percent")]
+fn differs(ram: u64, limit: u64) -> bool {
+    (ram as f64 / limit as f64 - 1.0).abs() > RAM_TOLERANCE
+}
+
+/// Bytes that a process in the box could touch; 0 if it was killed.
+fn touch(running: &mut dyn RunningBox, bytes: u64) -> Result<u64, LinkError> {
+    let (exited, stdout) = run_proof(running, &ProofSpec::Touch { bytes })?;
+    match exited.status {
+        ExitStatus::Signal(_) => Ok(0),
+        _ => parse::<TouchReport>(&exited, &stdout).map(|report| report.touched_bytes),
+    }
+}
+
+fn run_proof(running: &mut dyn RunningBox, spec: &ProofSpec) -> Result<(Exited, Vec<u8>), LinkError> {
+    let bounds = Bounds {
+        timeout_ns: u64::try_from(PROOF_DEADLINE.as_nanos()).unwrap_or(u64::MAX),
+        max_stdout_bytes: 1 << 20,
+        max_stderr_bytes: 4096,
+        padding_bytes: 0,
+    };
+    let request = Request::Proof { spec: spec.clone(), bounds };
+    let answer = running.link().request(&request, PROOF_DEADLINE + ANSWER_DEADLINE)?;
+    match answer.reply {
+        Reply::Exited(exited) => Ok((exited, answer.stdout)),
+        other => Err(unexpected("prove limits", &other)),
+    }
+}
+
+fn parse<T: DeserializeOwned>(exited: &Exited, stdout: &[u8]) -> Result<T, LinkError> {
+    serde_json::from_slice(stdout).map_err(|e| LinkError::Unexpected {
+        doing: "prove limits",
+        detail: format!("{e}; the process ended with {:?}", exited.status),
+    })
+}
+
+/// The box from inside.
+///
+/// # Errors
+/// [`LinkError`].
+pub fn facts(running: &mut dyn RunningBox) -> Result<BoxFacts, LinkError> {
+    match running.link().request(&Request::Facts, ANSWER_DEADLINE)?.reply {
+        Reply::Facts(facts) => Ok(facts),
+        other => Err(unexpected("facts", &other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_read_between_the_edges_of_periods() {
+        let start = Instant::now();
+        // Half a core by quota: 50 ms of CPU time at the start of each period of
+        // 100 ms, seen from the middle of a period on.
+        let sample = |ms: u64| {
+            let cpu_ms = (ms / 100) * 50 + (ms % 100).min(50);
+            let usage = Usage { cpu_ns: cpu_ms * 1_000_000, periods: ms / 100, throttled_periods: ms / 100, throttled_ns: 0 };
+            (start + Duration::from_millis(ms), usage)
+        };
+        let samples: Vec<_> = (30..730).map(sample).collect();
+        let reading = reading(&samples).unwrap();
+        assert!((reading.cores - 0.5).abs() < 1e-9 && reading.throttled);
+    }
+
+    #[test]
+    fn small_limits_leave_room_for_the_agent() {
+        assert_eq!(touchable(64 << 20), 62 << 20);
+        assert_eq!(touchable(1 << 20), 0);
+        assert_eq!(touchable(1000 << 20), 990 << 20);
+    }
+}

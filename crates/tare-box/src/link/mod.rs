@@ -1,0 +1,249 @@
+//! The controller's end of the link to one agent: one request, its data, one
+//! reply, each within a deadline.
+
+mod stream;
+
+pub use stream::{FdStream, Stream};
+
+use std::io;
+use std::time::{Duration, Instant};
+use tare_model::frame::{Decoder, Frame, FrameError, Kind, MAX_PAYLOAD, encode_parts};
+use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
+
+/// Why a request got no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The agent did not answer in time.
+    #[error("the agent did not answer {doing} within {:.1} s", .after.as_secs_f64())]
+    Timeout {
+        /// The request.
+        doing: &'static str,
+        /// The time it had.
+        after: Duration,
+    },
+    /// The stream ended: the agent or its box is gone.
+    #[error("the link ended during {doing}: the box or its agent is gone")]
+    Ended {
+        /// The request.
+        doing: &'static str,
+    },
+    /// The user asked to stop.
+    #[error("stopped by the user")]
+    Interrupted,
+    /// The stream failed.
+    #[error("the link failed during {doing}: {source}")]
+    Io {
+        /// The request.
+        doing: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Something that is no frame arrived.
+    #[error("unreadable answer to {doing}: {source}")]
+    Frame {
+        /// The request.
+        doing: &'static str,
+        /// What is wrong with it.
+        source: FrameError,
+    },
+    /// A frame arrived that answers nothing.
+    #[error("unexpected answer to {doing}: {detail}")]
+    Unexpected {
+        /// The request.
+        doing: &'static str,
+        /// What arrived.
+        detail: String,
+    },
+    /// The agent refused.
+    #[error("the agent cannot carry out {doing}: {message}")]
+    Refused {
+        /// The request.
+        doing: &'static str,
+        /// The kind of refusal.
+        code: ErrorCode,
+        /// The agent's words.
+        message: String,
+    },
+    /// The agent is of another build.
+    #[error("the agent is tare build {theirs} (protocol {protocol}), this is build {ours}: remove the old binary from the box and start anew")]
+    Mismatch {
+        /// Build of the agent.
+        theirs: String,
+        /// Protocol of the agent.
+        protocol: u32,
+        /// Build of the controller.
+        ours: &'static str,
+    },
+}
+
+/// A reply with the data that came before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The reply itself.
+    pub reply: Reply,
+    /// Bytes of a file.
+    pub file: Vec<u8>,
+    /// Standard output of a process.
+    pub stdout: Vec<u8>,
+    /// Standard error of a process.
+    pub stderr: Vec<u8>,
+}
+
+/// The controller's end of a link.
+pub struct Link {
+    stream: Box<dyn Stream>,
+    decoder: Decoder,
+    outgoing: Vec<u8>,
+    incoming: Vec<u8>,
+}
+
+impl Link {
+    /// A link over a stream whose other end is, or will be, an agent's.
+    pub fn new(stream: impl Stream + 'static) -> Self {
+        Self {
+            stream: Box::new(stream),
+            decoder: Decoder::default(),
+            outgoing: Vec::with_capacity(4096),
+            incoming: Vec::with_capacity(64 << 10),
+        }
+    }
+
+    /// Greets the agent; may be called before the agent runs.
+    ///
+    /// # Errors
+    /// [`LinkError`]; `Mismatch` if the agent is of another build.
+    pub fn hello(&mut self, within: Duration) -> Result<(), LinkError> {
+        let request = Request::Hello { protocol: VERSION, build: tare_model::BUILD_ID.to_owned() };
+        match self.request(&request, within)?.reply {
+            Reply::Hello { protocol: VERSION, build, .. } if build == tare_model::BUILD_ID => Ok(()),
+            Reply::Hello { protocol, build, .. } => {
+                Err(LinkError::Mismatch { theirs: build, protocol, ours: tare_model::BUILD_ID })
+            }
+            other => Err(unexpected("hello", &other)),
+        }
+    }
+
+    /// Sends a request and waits for its reply.
+    ///
+    /// # Errors
+    /// [`LinkError`]; `Refused` if the agent answers with an error.
+    pub fn request(&mut self, request: &Request, within: Duration) -> Result<Answer, LinkError> {
+        self.exchange(request, &[], within)
+    }
+
+    /// Writes a file in the box.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn write_file(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), LinkError> {
+        let request = Request::WriteFile { path: path.to_owned(), mode, bytes: content.len() as u64 };
+        match self.exchange(&request, content, within)?.reply {
+            Reply::FileWritten => Ok(()),
+            other => Err(unexpected("write file", &other)),
+        }
+    }
+
+    /// Reads a file in the box of at most `max_bytes`.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn read_file(&mut self, path: &str, max_bytes: u64, within: Duration) -> Result<Vec<u8>, LinkError> {
+        let answer = self.request(&Request::ReadFile { path: path.to_owned(), max_bytes }, within)?;
+        match answer.reply {
+            Reply::FileRead { bytes } if bytes == answer.file.len() as u64 => Ok(answer.file),
+            other => Err(unexpected("read file", &other)),
+        }
+    }
+
+    fn exchange(&mut self, request: &Request, content: &[u8], within: Duration) -> Result<Answer, LinkError> {
+        let doing = doing(request);
+        let deadline = Instant::now() + within;
+        let io = |source: io::Error| match source.kind() {
+            io::ErrorKind::TimedOut => LinkError::Timeout { doing, after: within },
+            io::ErrorKind::Interrupted => LinkError::Interrupted,
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => LinkError::Ended { doing },
+            _ => LinkError::Io { doing, source },
+        };
+        self.outgoing.clear();
+        let json = serde_json::to_vec(request).map_err(|e| io(e.into()))?;
+        encode_parts(0, Kind::Request, &json, &mut self.outgoing);
+        for chunk in content.chunks(MAX_PAYLOAD) {
+            encode_parts(0, Kind::File, chunk, &mut self.outgoing);
+        }
+        self.stream.send(&self.outgoing, deadline).map_err(io)?;
+        self.answer(doing, deadline, io)
+    }
+
+    fn answer(
+        &mut self,
+        doing: &'static str,
+        deadline: Instant,
+        io: impl Fn(io::Error) -> LinkError,
+    ) -> Result<Answer, LinkError> {
+        let mut data = [Vec::new(), Vec::new(), Vec::new()];
+        loop {
+            while let Some(frame) = self.decoder.next_frame().map_err(|source| LinkError::Frame { doing, source })? {
+                if let Some(reply) = sort(frame, &mut data, doing)? {
+                    let [file, stdout, stderr] = data;
+                    return accept(reply, doing).map(|reply| Answer { reply, file, stdout, stderr });
+                }
+            }
+            self.incoming.clear();
+            if self.stream.receive(&mut self.incoming, deadline).map_err(&io)? == 0 {
+                return Err(LinkError::Ended { doing });
+            }
+            self.decoder.feed(&self.incoming);
+        }
+    }
+}
+
+/// Puts a data frame where it belongs, or gives back the reply.
+fn sort(frame: Frame, data: &mut [Vec<u8>; 3], doing: &'static str) -> Result<Option<Reply>, LinkError> {
+    let [file, stdout, stderr] = data;
+    let target = match frame.kind {
+        Kind::Reply => {
+            return serde_json::from_slice(&frame.payload)
+                .map(Some)
+                .map_err(|e| LinkError::Unexpected { doing, detail: e.to_string() });
+        }
+        Kind::File => file,
+        Kind::Stdout => stdout,
+        Kind::Stderr => stderr,
+        Kind::Request | Kind::Relay => {
+            return Err(LinkError::Unexpected { doing, detail: format!("a {:?} frame", frame.kind) });
+        }
+    };
+    target.extend_from_slice(&frame.payload);
+    Ok(None)
+}
+
+fn accept(reply: Reply, doing: &'static str) -> Result<Reply, LinkError> {
+    match reply {
+        Reply::Error { code, message } => Err(LinkError::Refused { doing, code, message }),
+        reply => Ok(reply),
+    }
+}
+
+/// The error for a reply that does not fit its request.
+pub fn unexpected(doing: &'static str, reply: &Reply) -> LinkError {
+    LinkError::Unexpected { doing, detail: format!("{reply:?}") }
+}
+
+/// What a request does, for messages.
+fn doing(request: &Request) -> &'static str {
+    match request {
+        Request::Hello { .. } => "hello",
+        Request::Facts => "facts",
+        Request::Counters => "counters",
+        Request::Kernel { .. } => "run kernel",
+        Request::Proof { .. } => "prove limits",
+        Request::Command(_) => "run command",
+        Request::ReadFile { .. } => "read file",
+        Request::WriteFile { .. } => "write file",
+        Request::SetClock { .. } => "set clock",
+        Request::Quit => "quit",
+    }
+}
+
+#[cfg(test)]
+mod tests;

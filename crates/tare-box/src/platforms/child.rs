@@ -1,0 +1,171 @@
+//! Boxes that are a child process of the controller: native, LXC, QEMU.
+
+use super::{BoxError, END_DEADLINE, RunningBox};
+use crate::carry;
+use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
+use crate::link::{FdStream, Link, Stream};
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Bytes of an engine's last words that an error repeats.
+const LAST_WORDS: usize = 400;
+
+/// A child process with its cgroup and its folder, killed and removed if it is
+/// dropped on the way.
+pub(super) struct ChildBox {
+    child: Child,
+    link: Option<Link>,
+    /// Stem of the names of all its cgroups.
+    name: String,
+    cgroup: Option<Cgroup>,
+    folder: PathBuf,
+    hello_after: Duration,
+    gone: bool,
+}
+
+/// How to start a child that is a box.
+pub(super) struct Start<'a> {
+    /// The program with its arguments; its standard error goes to a file.
+    pub command: Command,
+    /// Where that file is.
+    pub folder: PathBuf,
+    /// Name of the box, and of its cgroup.
+    pub name: &'a str,
+    /// Limits of a cgroup to start it in; absent where the engine makes its own.
+    pub limits: Option<&'a Limits>,
+    /// Time that the agent has to answer.
+    pub hello_within: Duration,
+    /// When the box was requested.
+    pub requested: Instant,
+}
+
+impl ChildBox {
+    /// Starts a child whose standard input and output are its agent's pipe.
+    pub(super) fn over_pipes(mut start: Start<'_>) -> Result<Self, BoxError> {
+        start.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self::start(start, |child| {
+            let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            };
+            FdStream::new(stdout.into(), stdin.into())
+        })
+    }
+
+    /// Starts a child in its cgroup; `connect` gives the stream to its agent.
+    pub(super) fn start<S: Stream + 'static>(
+        mut start: Start<'_>,
+        connect: impl FnOnce(&mut Child) -> io::Result<S>,
+    ) -> Result<Self, BoxError> {
+        let program = start.command.get_program().to_string_lossy().into_owned();
+        let words = File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
+        // Nothing of the host's environment goes into a box, and Ctrl-C is the controller's alone.
+        start.command.env_clear().env("PATH", carry::PATH).process_group(0).stderr(words);
+        tare_sys::die_with_parent(&mut start.command);
+        let cgroup = start.limits.map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits)).transpose()?;
+        let mut child = start.command.spawn().map_err(|e| {
+            let _ = cgroup::sweep(start.name);
+            BoxError::host(format!("start {program}"))(e)
+        })?;
+        let stream = connect(&mut child);
+        let mut made = Self {
+            child,
+            link: None,
+            name: start.name.to_owned(),
+            cgroup: None,
+            folder: start.folder,
+            hello_after: Duration::ZERO,
+            gone: false,
+        };
+        // The agent is silent until asked, so that it does nothing before its limits are in force.
+        if let Some(cgroup) = cgroup {
+            cgroup.attach(made.child.id())?;
+            made.use_cgroup(cgroup);
+        }
+        let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
+        link.hello(start.hello_within).map_err(|source| BoxError::NoHello { source, console: last_words(&made.folder) })?;
+        made.link = Some(link);
+        made.hello_after = start.requested.elapsed();
+        Ok(made)
+    }
+
+    /// Reads and freezes this cgroup from now on.
+    pub(super) fn use_cgroup(&mut self, cgroup: Cgroup) {
+        self.cgroup = Some(cgroup);
+    }
+
+    fn set_frozen(&self, frozen: bool) -> Result<(), BoxError> {
+        self.cgroup.as_ref().map_or(Ok(()), |cgroup| Ok(cgroup.freeze(frozen)?))
+    }
+
+    fn end(&mut self) -> Result<(), BoxError> {
+        if std::mem::replace(&mut self.gone, true) {
+            return Ok(());
+        }
+        // A frozen process neither sees the end of its link nor dies.
+        let _ = self.set_frozen(false);
+        self.link = None;
+        let deadline = Instant::now() + END_DEADLINE;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                break;
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        cgroup::sweep(&self.name)?;
+        std::fs::remove_dir_all(&self.folder).map_err(BoxError::host(format!("remove {}", self.folder.display())))
+    }
+}
+
+/// The last words in the files of a box's folder: its console first, then its
+/// engine's messages.
+fn last_words(folder: &Path) -> String {
+    let tail = |name: &str| {
+        let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
+        text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" | ")
+    };
+    [tail("console"), tail("stderr")].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+impl RunningBox for ChildBox {
+    fn link(&mut self) -> &mut Link {
+        self.link.as_mut().expect("a box has its link from launch to destroy")
+    }
+
+    fn hello_after(&self) -> Duration {
+        self.hello_after
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.cgroup.as_ref()?.meter().ok()
+    }
+
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(cgroup::parse_cpu_list)
+    }
+
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        self.set_frozen(true)
+    }
+
+    fn thaw(&mut self) -> Result<(), BoxError> {
+        self.set_frozen(false)
+    }
+
+    fn destroy(&mut self) -> Result<(), BoxError> {
+        self.end()
+    }
+}
+
+impl Drop for ChildBox {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}

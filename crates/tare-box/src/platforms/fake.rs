@@ -1,0 +1,340 @@
+//! The test bed: scripted costs, failures and hangs, without privileges and
+//! without taking time.
+//!
+//! `fake?cost=1.1&sd=0.02&fail=kernel&every=3`: see [`Fake`] for the options.
+
+use super::{Absent, BoxError, BoxSpec, Options, Platform, RunningBox};
+use crate::cgroup::Meter;
+use crate::link::{Link, LinkError, Stream};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+use tare_model::frame::{Decoder, Frame, Kind};
+use tare_model::host::BoxFacts;
+use tare_model::kernel::{BurnReport, Check, KernelReport, KernelSpec, ProofSpec, TouchReport};
+use tare_model::metric::Direction;
+use tare_model::protocol::{Counters, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION};
+use tare_model::results::{PlatformVersion, ProcessUsage, Repetition};
+
+/// Options of the platform.
+#[derive(Debug, Clone)]
+pub(super) struct Fake {
+    /// Cost against a `fake` without options: 1.1 is a tenth slower (`cost`).
+    cost: f64,
+    /// Standard deviation of the log of every figure (`sd`).
+    sd: f64,
+    /// What fails (`fail`), each time or every so many times (`every`).
+    fail: Option<Fail>,
+    every: u32,
+    /// CPU used over the CPU granted (`overrun`): above 1.02 the limits are not proven.
+    overrun: f64,
+    /// Real milliseconds that a trial takes (`ms`).
+    ms: u64,
+    /// Seed of the noise (`seed`).
+    seed: u64,
+    boxes: u64,
+    uses: u32,
+}
+
+/// What can be scripted to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fail {
+    /// No engine.
+    Probe,
+    /// The box is not made.
+    Launch,
+    /// The agent never answers its greeting.
+    Hello,
+    /// The agent never answers a kernel or command.
+    Hang,
+    /// The link ends in the middle of a kernel or command.
+    Link,
+    /// The workload is killed by a signal.
+    Kill,
+    /// The workload ends with status 1.
+    Exit,
+    /// The known answer is wrong.
+    Answer,
+    /// The report is no JSON.
+    Report,
+}
+
+impl std::str::FromStr for Fail {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Ok(match text {
+            "probe" => Self::Probe,
+            "launch" => Self::Launch,
+            "hello" => Self::Hello,
+            "hang" => Self::Hang,
+            "link" => Self::Link,
+            "kill" => Self::Kill,
+            "exit" => Self::Exit,
+            "answer" => Self::Answer,
+            "report" => Self::Report,
+            _ => return Err(()),
+        })
+    }
+}
+
+impl Fake {
+    pub(super) fn open(mut options: Options) -> Result<Self, String> {
+        let fake = Self {
+            cost: options.take("cost")?.unwrap_or(1.0),
+            sd: options.take("sd")?.unwrap_or(0.01),
+            fail: options.take("fail")?,
+            every: options.take("every")?.unwrap_or(1),
+            overrun: options.take("overrun")?.unwrap_or(1.0),
+            ms: options.take("ms")?.unwrap_or(0),
+            seed: options.take("seed")?.unwrap_or(0),
+            boxes: 0,
+            uses: 0,
+        };
+        options.none()?;
+        let sound = |x: f64| x.is_finite() && x >= 0.0;
+        if !(sound(fake.cost) && fake.cost > 0.0 && sound(fake.sd) && sound(fake.overrun) && fake.every > 0) {
+            return Err("cost and every must be positive, sd and overrun not negative".to_owned());
+        }
+        Ok(fake)
+    }
+
+    /// Whether this is a time at which `what` fails.
+    fn fails(&mut self, what: Fail) -> bool {
+        if self.fail != Some(what) {
+            return false;
+        }
+        self.uses += 1;
+        self.uses.is_multiple_of(self.every)
+    }
+}
+
+impl Platform for Fake {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        if self.fails(Fail::Probe) {
+            return Err(Absent::new("scripted to be absent", "leave out fail=probe"));
+        }
+        Ok(PlatformVersion { version: "fake 1".to_owned(), ..PlatformVersion::default() })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        if self.fails(Fail::Launch) {
+            return Err(BoxError::Engine { engine: "fake", message: "scripted to fail at launch".to_owned() });
+        }
+        self.boxes += 1;
+        let mut script = self.clone();
+        script.uses = 0;
+        // A new box has new noise, the same in every run of the same script.
+        let noise = ChaCha8Rng::seed_from_u64(self.seed ^ (self.boxes << 32));
+        let cpus = spec.instance.cpus.as_f64();
+        let agent = FakeAgent { script, noise, cpus, memory: spec.instance.memory_bytes, decoder: Decoder::default() };
+        let stream = FakeStream { agent, outgoing: Vec::new(), silent: self.fails(Fail::Hello), ended: false };
+        let mut link = Link::new(stream);
+        let hello = link.hello(Duration::from_millis(200));
+        hello.map_err(|source: LinkError| BoxError::NoHello { source, console: String::new() })?;
+        Ok(Box::new(FakeBox { link }))
+    }
+
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+}
+
+struct FakeBox {
+    link: Link,
+}
+
+impl RunningBox for FakeBox {
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn hello_after(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        None
+    }
+
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn thaw(&mut self) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn destroy(&mut self) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+/// A stream whose other end is computed on the spot.
+struct FakeStream {
+    agent: FakeAgent,
+    outgoing: Vec<u8>,
+    silent: bool,
+    ended: bool,
+}
+
+impl Stream for FakeStream {
+    fn send(&mut self, bytes: &[u8], _: Instant) -> io::Result<()> {
+        match self.agent.answer(bytes) {
+            Some(answer) => self.outgoing.extend(answer),
+            None if self.agent.script.fail == Some(Fail::Link) => self.ended = true,
+            None => self.silent = true,
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut Vec<u8>, _: Instant) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
+        // What will not come need not be waited for.
+        if self.silent || self.outgoing.is_empty() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let n = self.outgoing.len();
+        buffer.append(&mut self.outgoing);
+        Ok(n)
+    }
+}
+
+struct FakeAgent {
+    script: Fake,
+    noise: ChaCha8Rng,
+    cpus: f64,
+    memory: u64,
+    decoder: Decoder,
+}
+
+/// Standard output and reply.
+type Answer = (Vec<u8>, Reply);
+
+impl FakeAgent {
+    /// The bytes that answer these bytes; `None` for silence.
+    fn answer(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.decoder.feed(bytes);
+        let mut out = Vec::new();
+        while let Ok(Some(frame)) = self.decoder.next_frame() {
+            if frame.kind != Kind::Request {
+                continue;
+            }
+            let (stdout, reply) = match serde_json::from_slice(&frame.payload) {
+                Ok(request) => self.carry_out(&request)?,
+                Err(e) => (Vec::new(), Reply::Error { code: ErrorCode::BadRequest, message: e.to_string() }),
+            };
+            if !stdout.is_empty() {
+                Frame::new(Kind::Stdout, stdout).encode(&mut out);
+            }
+            Frame::new(Kind::Reply, serde_json::to_vec(&reply).unwrap_or_default()).encode(&mut out);
+        }
+        Some(out)
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Option<Answer> {
+        let build = tare_model::BUILD_ID.to_owned();
+        let plain = |reply| Some((Vec::new(), reply));
+        match request {
+            Request::Hello { .. } => plain(Reply::Hello { protocol: VERSION, build, pid: 1 }),
+            Request::Facts => plain(Reply::Facts(self.facts())),
+            Request::Counters => plain(Reply::Counters(Counters::default())),
+            Request::Kernel { spec, .. } => self.workload(|agent| agent.kernel(spec)),
+            Request::Command(_) => self.workload(Self::command),
+            Request::Proof { spec, .. } => Some(self.proof(spec)),
+            Request::ReadFile { .. } => plain(Reply::FileRead { bytes: 0 }),
+            Request::WriteFile { .. } => plain(Reply::FileWritten),
+            Request::SetClock { .. } => plain(Reply::ClockSet),
+            Request::Quit => plain(Reply::Bye),
+        }
+    }
+
+    fn facts(&self) -> BoxFacts {
+        BoxFacts { kernel: "fake".to_owned(), memory_bytes: self.memory, ..BoxFacts::default() }
+    }
+
+    fn workload(&mut self, run: impl FnOnce(&mut Self) -> Answer) -> Option<Answer> {
+        std::thread::sleep(Duration::from_millis(self.script.ms));
+        if self.script.fails(Fail::Hang) || self.script.fails(Fail::Link) {
+            return None;
+        }
+        let ended = |status| Some((Vec::new(), Reply::Exited(exited(status, 0, Vec::new()))));
+        if self.script.fails(Fail::Kill) {
+            return ended(ExitStatus::Signal(9));
+        }
+        if self.script.fails(Fail::Exit) {
+            return ended(ExitStatus::Code(1));
+        }
+        Some(run(self))
+    }
+
+    /// A factor of mean log 0.
+    fn noise(&mut self) -> f64 {
+        // The sum of twelve uniforms is normal enough for a test bed.
+        let sum: f64 = (0..12).map(|_| self.noise.random::<f64>()).sum();
+        (self.script.sd * (sum - 6.0)).exp()
+    }
+
+    fn kernel(&mut self, spec: &KernelSpec) -> Answer {
+        let mut metrics = BTreeMap::new();
+        for metric in spec.kernel.metrics() {
+            let slower = self.script.cost * self.noise();
+            let value = match metric.direction {
+                Direction::Higher => 1e9 / slower,
+                Direction::Lower => 1e-6 * slower,
+            };
+            metrics.insert(metric.name, value);
+        }
+        let wrong = self.script.fails(Fail::Answer);
+        let report = KernelReport {
+            spec: spec.clone(),
+            metrics,
+            raw_seconds: BTreeMap::new(),
+            work_per_stretch: BTreeMap::new(),
+            wall_seconds: spec.seconds,
+            units_done: 1.0,
+            check: Check { what: "scripted".to_owned(), found: if wrong { 1.0 } else { 0.0 }, bound: 0.5 },
+        };
+        let json = serde_json::to_vec(&report).unwrap_or_default();
+        let stdout = if self.script.fails(Fail::Report) { b"no report".to_vec() } else { json };
+        (stdout, Reply::Exited(exited(ExitStatus::Code(0), 1_000_000, Vec::new())))
+    }
+
+    fn command(&mut self) -> Answer {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "about a million")]
+        let wall_ns = (1e6 * self.script.cost * self.noise()) as u64;
+        let repetition =
+            Repetition { wall_ns, user_ns: wall_ns / 2, system_ns: wall_ns / 4, max_rss_bytes: 1 << 20 };
+        (Vec::new(), Reply::Exited(exited(ExitStatus::Code(0), wall_ns, vec![repetition])))
+    }
+
+    fn proof(&mut self, spec: &ProofSpec) -> Answer {
+        let (status, report) = match *spec {
+            ProofSpec::Burn { seconds, .. } => {
+                let cores = self.cpus * self.script.overrun;
+                let report = BurnReport {
+                    cpu_seconds: cores * seconds,
+                    wall_seconds: seconds,
+                    edges: 10,
+                    cores_between_edges: Some(cores),
+                    allowed_cpus: Vec::new(),
+                };
+                (ExitStatus::Code(0), serde_json::to_vec(&report))
+            }
+            ProofSpec::Touch { bytes } if bytes < self.memory => {
+                (ExitStatus::Code(0), serde_json::to_vec(&TouchReport { touched_bytes: bytes }))
+            }
+            ProofSpec::Touch { .. } => (ExitStatus::Signal(9), Ok(Vec::new())),
+        };
+        (report.unwrap_or_default(), Reply::Exited(exited(status, 1_000_000, Vec::new())))
+    }
+}
+
+fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<Repetition>) -> Exited {
+    let usage = ProcessUsage { wall_ns, user_ns: wall_ns / 2, system_ns: wall_ns / 4, max_rss_bytes: 1 << 20 };
+    Exited { status, usage, repetitions, stdout_lost_bytes: 0, stderr_lost_bytes: 0 }
+}

@@ -1,0 +1,97 @@
+//! LXC system containers, by `lxc-start` in the foreground on pipes.
+
+use super::child::{ChildBox, Start};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, version_of};
+use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use tare_model::results::PlatformVersion;
+
+pub(super) struct Lxc;
+
+impl Platform for Lxc {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let version = version_of("lxc-start", "--version")
+            .ok_or_else(|| Absent::new("no lxc-start on PATH", "install LXC (Debian: apt-get install lxc)"))?;
+        Ok(PlatformVersion { version: format!("LXC {version}"), ..PlatformVersion::default() })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let folder = spec.folder()?;
+        let config = folder.join("config");
+        let rootfs = folder.join("rootfs");
+        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the container"))?;
+        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        fs::write(&config, self::config(spec, &rootfs)).map_err(BoxError::host("write the container's configuration"))?;
+        let mut command = Command::new("lxc-start");
+        command.arg("-P").arg(&folder).args(["-n", &spec.name, "-F", "-f"]).arg(&config);
+        let start = Start { command, folder, name: &spec.name, limits: None, hello_within: HELLO_DEADLINE, requested };
+        let mut made = ChildBox::over_pipes(start)?;
+        made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        Ok(Box::new(made))
+    }
+
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Copies the binary: a hard link would be cheaper, but the state folder may be
+/// on another file system, and every box shall have its own file alike.
+fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
+    let what = format!("copy {} to {}", binary.display(), target.display());
+    fs::copy(binary, target).map(drop).map_err(BoxError::host(what))
+}
+
+/// The container's configuration; each line's reason is in `docs/platforms.md`.
+fn config(spec: &BoxSpec, rootfs: &Path) -> String {
+    let mut text = format!(
+        "lxc.rootfs.path = dir:{root}\n\
+         lxc.uts.name = tare\n\
+         lxc.init.cmd = /tare agent\n\
+         lxc.console.path = none\n\
+         lxc.tty.max = 0\n\
+         lxc.net.0.type = empty\n\
+         lxc.autodev = 1\n\
+         lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed:force\n\
+         lxc.cgroup.dir.container = {name}\n\
+         lxc.cgroup.dir.monitor = {name}-lxc\n\
+         lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
+        root = rootfs.display(),
+        name = spec.name,
+    );
+    let limits = spec.limits();
+    let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));
+    for (v1_key, v2_key, value) in settings(&limits) {
+        let _ = if v2 {
+            v2_key.map_or(Ok(()), |key| writeln!(text, "lxc.cgroup2.{key} = {value}"))
+        } else {
+            writeln!(text, "lxc.cgroup.{v1_key} = {value}")
+        };
+    }
+    text
+}
+
+/// Limits as (v1 key, v2 key, value); a key that v2 lacks is `None`.
+fn settings(limits: &Limits) -> Vec<(&'static str, Option<&'static str>, String)> {
+    let mut settings = Vec::new();
+    if let Some(quota) = limits.quota {
+        settings.push(("cpu.cfs_period_us", None, PERIOD_US.to_string()));
+        settings.push(("cpu.cfs_quota_us", None, quota.quota_us(PERIOD_US).to_string()));
+    }
+    if let Some(cpus) = &limits.cpuset {
+        settings.push(("cpuset.cpus", Some("cpuset.cpus"), cpu_list(cpus)));
+    }
+    if let Some(bytes) = limits.memory_bytes {
+        settings.push(("memory.limit_in_bytes", Some("memory.max"), bytes.to_string()));
+        if Path::new("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes").exists() {
+            settings.push(("memory.memsw.limit_in_bytes", None, bytes.to_string()));
+        }
+    }
+    settings
+}

@@ -1,0 +1,325 @@
+//! Platforms: one trait, one file per platform, and the only place that knows
+//! them by name.
+
+mod child;
+mod docker;
+mod fake;
+mod lxc;
+mod native;
+mod vm;
+
+use crate::cgroup::{CgroupError, Limits, Meter};
+use crate::link::{Link, LinkError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::results::PlatformVersion;
+use tare_model::size::InstanceType;
+
+/// Why a platform cannot be used, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; {fix}")]
+pub struct Absent {
+    /// What is missing.
+    pub reason: String,
+    /// How to get it.
+    pub fix: String,
+}
+
+impl Absent {
+    fn new(reason: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { reason: reason.into(), fix: fix.into() }
+    }
+}
+
+/// Why a box could not be made, or could not be managed.
+#[derive(Debug, thiserror::Error)]
+pub enum BoxError {
+    /// Its cgroup.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
+    /// Its link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// A file or a process of the host.
+    #[error("cannot {what}: {source}")]
+    Host {
+        /// What was tried, with the path or name.
+        what: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The engine refused.
+    #[error("{engine}: {message}")]
+    Engine {
+        /// The engine.
+        engine: &'static str,
+        /// Its words.
+        message: String,
+    },
+    /// The agent did not come up; what the engine printed may say why.
+    #[error("{source}{}", said(.console))]
+    NoHello {
+        /// What was seen of the link.
+        source: LinkError,
+        /// The last lines of the engine's messages or of the VM's console.
+        console: String,
+    },
+}
+
+fn said(console: &str) -> String {
+    if console.is_empty() { String::new() } else { format!("; last words: {console}") }
+}
+
+impl BoxError {
+    fn host(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Host { what, source }
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Self::Link(LinkError::Interrupted) | Self::NoHello { source: LinkError::Interrupted, .. })
+    }
+}
+
+/// What a box is to be.
+#[derive(Debug, Clone)]
+pub struct BoxSpec {
+    /// Unique name, with the run's id: `tare-RUN-N`.
+    pub name: String,
+    /// The run's name: `tare-RUN`.
+    pub run: String,
+    /// CPUs and memory.
+    pub instance: InstanceType,
+    /// How the CPUs are granted.
+    pub provisioning: Provisioning,
+    /// CPUs of the host for a pinned box.
+    pub pinned_set: Vec<u32>,
+    /// Folder of the run, for the box's files.
+    pub scratch: PathBuf,
+    /// The tare binary.
+    pub binary: PathBuf,
+}
+
+impl BoxSpec {
+    /// The limits in force for containers and processes.
+    pub fn limits(&self) -> Limits {
+        Limits { memory_bytes: Some(self.instance.memory_bytes), ..self.cpu_limits() }
+    }
+
+    /// The limits in force for a VMM's process: its memory is limited by the size of the VM.
+    fn cpu_limits(&self) -> Limits {
+        match self.provisioning {
+            Provisioning::Vanilla => Limits { quota: Some(self.instance.cpus), ..Limits::default() },
+            Provisioning::Pinned => Limits { cpuset: Some(self.pinned_set.clone()), ..Limits::default() },
+        }
+    }
+
+    fn folder(&self) -> Result<PathBuf, BoxError> {
+        let folder = self.scratch.join(&self.name);
+        std::fs::create_dir_all(&folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
+        Ok(folder)
+    }
+}
+
+/// How the limits of a kind of box are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuotaView {
+    /// Processes in the box see the host's clock and CPUs: their own readings count too.
+    Inside,
+    /// Only the host's counters tell the truth (a VM's clock runs on while its vCPU waits).
+    HostOnly,
+}
+
+/// A way to run the agent.
+///
+/// Call order: [`probe`](Platform::probe) at any time, without side effects on
+/// boxes; then any number of [`launch`](Platform::launch). Boxes are made from
+/// the main thread, one at a time: an engine's process is tied to the life of
+/// the thread that started it.
+pub trait Platform {
+    /// Whether boxes can be made here, and by which versions.
+    ///
+    /// # Errors
+    /// [`Absent`], with what to do about it.
+    fn probe(&mut self) -> Result<PlatformVersion, Absent>;
+
+    /// Makes a box with its limits in force and greets its agent.
+    ///
+    /// # Errors
+    /// [`BoxError`]; nothing is left behind.
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError>;
+
+    /// Removes what a dead run left in this platform's engine, beyond cgroups
+    /// and files, which are swept for all platforms alike. Returns what was removed.
+    ///
+    /// # Errors
+    /// [`BoxError`]; an engine that is not there is no error.
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError>;
+
+    /// Removes what is kept between runs (images). Returns what was removed.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    /// How this platform's limits can be proven.
+    fn quota_view(&self) -> QuotaView {
+        QuotaView::Inside
+    }
+
+    /// What a box costs in time, as far as is known beforehand: the time to make
+    /// one and until the host is quiet again, and the length of a trial over its aim.
+    fn cost(&self) -> (Duration, f64) {
+        (Duration::from_millis(100), 1.1)
+    }
+
+    /// Whether boxes have the host's own files.
+    fn has_host_files(&self) -> bool {
+        false
+    }
+}
+
+/// A box with an agent in it.
+pub trait RunningBox {
+    /// The link to its agent.
+    fn link(&mut self) -> &mut Link;
+
+    /// Start-up latency: from the request to the agent's hello.
+    fn hello_after(&self) -> Duration;
+
+    /// The host's counters of its CPU usage; `None` where the host cannot tell.
+    fn meter(&self) -> Option<Meter>;
+
+    /// CPUs of the host that its processes may run on; `None` where the host cannot tell.
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Stops the box, so that it uses no CPU.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn freeze(&mut self) -> Result<(), BoxError>;
+
+    /// Lets a stopped box go on.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn thaw(&mut self) -> Result<(), BoxError>;
+
+    /// Ends the box and removes all that was made for it, whatever its state.
+    ///
+    /// # Errors
+    /// [`BoxError`] if something is left.
+    fn destroy(&mut self) -> Result<(), BoxError>;
+}
+
+/// Time that an agent has to answer after its box was requested. A VM without
+/// hardware help boots in two seconds on a quiet host.
+pub const HELLO_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Time for short requests to an agent.
+pub const ANSWER_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Time for a box to end by itself once its link has ended.
+const END_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A platform's entry in the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name in paths.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Whether it measures anything real.
+    pub real: bool,
+}
+
+/// Every platform.
+pub const REGISTRY: [Entry; 5] = [
+    Entry { name: "native", about: "a process in a cgroup of its own", real: true },
+    Entry { name: "docker", about: "a Docker container, by the engine's API", real: true },
+    Entry { name: "lxc", about: "an LXC system container", real: true },
+    Entry { name: "vm", about: "a QEMU virtual machine (KVM where it works, else TCG)", real: true },
+    Entry { name: "fake", about: "a scripted test bed: costs, failures and hangs, no real work", real: false },
+];
+
+/// Why a platform path cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// No platform has this name.
+    #[error("unknown platform '{0}': the platforms are {names}; 'tare doctor' tells which can run here", names = names())]
+    Unknown(String),
+    /// A path of several platforms.
+    #[error("platform '{0}' is nested, which this version cannot run yet: give a single platform, such as docker")]
+    Nested(PlatformPath),
+    /// An option that the platform does not have, or a bad value.
+    #[error("platform '{path}': {detail}")]
+    Option {
+        /// The path.
+        path: PlatformPath,
+        /// What is wrong and what would be right.
+        detail: String,
+    },
+}
+
+fn names() -> String {
+    REGISTRY.map(|entry| entry.name).join(", ")
+}
+
+/// Opens the platform of a path, with its options checked. Touches nothing.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
+    let [segment] = path.segments() else { return Err(OpenError::Nested(path.clone())) };
+    let option = |detail: String| OpenError::Option { path: path.clone(), detail };
+    let options = Options(segment.options.clone());
+    Ok(match segment.name.as_str() {
+        "native" => options.none().map(|()| Box::new(native::Native) as Box<dyn Platform>),
+        "docker" => options.none().map(|()| Box::new(docker::Docker::default()) as Box<dyn Platform>),
+        "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
+        other => return Err(OpenError::Unknown(other.to_owned())),
+    }
+    .map_err(option)?)
+}
+
+/// Options of a path's segment, taken one by one; what is left is unknown.
+struct Options(std::collections::BTreeMap<String, String>);
+
+impl Options {
+    /// Takes an option and reads it.
+    fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, String> {
+        let Some(value) = self.0.remove(key) else { return Ok(None) };
+        value.parse().map(Some).map_err(|_| format!("'{value}' is not a value of option '{key}'"))
+    }
+
+    /// Checks that nothing is left.
+    fn none(self) -> Result<(), String> {
+        match self.0.into_keys().next() {
+            Some(key) => Err(format!("there is no option '{key}'")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The first line that a program prints when asked for its version.
+fn version_of(program: &str, argument: &str) -> Option<String> {
+    let output = std::process::Command::new(program).arg(argument).stdin(std::process::Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// What every platform that makes cgroups by itself needs: root, and a hierarchy.
+fn cgroups_usable() -> Result<crate::cgroup::Layout, Absent> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Absent::new("not root, so that no cgroup can be made to set limits", "run tare as root, for example with sudo"));
+    }
+    crate::cgroup::Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+}

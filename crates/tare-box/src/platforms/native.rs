@@ -1,0 +1,37 @@
+//! The host itself: a process in a cgroup with the same limits as every box.
+
+use super::child::{ChildBox, Start};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable};
+use std::process::Command;
+use std::time::Instant;
+use tare_model::results::PlatformVersion;
+
+pub(super) struct Native;
+
+impl Platform for Native {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        let layout = cgroups_usable()?;
+        let kernel = crate::host::facts().kernel;
+        Ok(PlatformVersion {
+            version: format!("Linux {kernel}"),
+            details: [("cgroup".to_owned(), layout.name().to_owned())].into(),
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let mut command = Command::new(&spec.binary);
+        command.arg("agent");
+        let limits = spec.limits();
+        let start = Start { command, folder: spec.folder()?, name: &spec.name, limits: Some(&limits), hello_within: HELLO_DEADLINE, requested };
+        Ok(Box::new(ChildBox::over_pipes(start)?))
+    }
+
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    fn has_host_files(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,137 @@
+//! What a VM boots: a kernel of the host's with the modules that its devices
+//! need, and an initramfs that holds little else than the tare binary.
+
+use super::super::BoxError;
+use crate::agent::MODULE_LIST;
+use cpio::newc::{Builder, ModeFileType, trailer};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A kernel and the modules to load in it.
+pub(super) struct Guest {
+    pub kernel: PathBuf,
+    pub release: String,
+    /// Files of modules, in the order of loading.
+    modules: Vec<PathBuf>,
+}
+
+impl Guest {
+    /// Finds the newest kernel in /boot that has these modules, or has them built in.
+    pub(super) fn find(modules: [&str; 2]) -> Result<Self, BoxError> {
+        let mut kernels: Vec<(String, PathBuf)> = fs::read_dir("/boot")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|e| Some((e.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned(), e.path())))
+            .collect();
+        kernels.sort_by_key(|(release, _)| version_key(release));
+        let usable = |(release, kernel): (String, PathBuf)| {
+            fs::File::open(&kernel).ok()?;
+            let modules = resolve(&Path::new("/lib/modules").join(&release), modules)?;
+            Some(Self { kernel, release, modules })
+        };
+        kernels.into_iter().rev().find_map(usable).ok_or_else(|| BoxError::Engine {
+            engine: "vm",
+            message: format!("no readable kernel /boot/vmlinuz-* with the modules {}", modules.join(", ")),
+        })
+    }
+
+    /// The initramfs, made once per run.
+    pub(super) fn initramfs(&self, scratch: &Path, binary: &Path) -> Result<PathBuf, BoxError> {
+        let path = scratch.join(format!("initramfs-{}-{}", self.release, self.modules.len()));
+        if !path.exists() {
+            let partial = path.with_extension("partial");
+            self.write_initramfs(&partial, binary)
+                .and_then(|()| fs::rename(&partial, &path))
+                .map_err(BoxError::host(format!("write {}", path.display())))?;
+        }
+        Ok(path)
+    }
+
+    fn write_initramfs(&self, path: &Path, binary: &Path) -> io::Result<()> {
+        let mut archive = io::BufWriter::new(fs::File::create(path)?);
+        let mut list = String::new();
+        for name in ["dev", "modules", "proc", "root", "run", "sys", "tmp"] {
+            let entry = Builder::new(name).mode(0o755).set_mode_file_type(ModeFileType::Directory);
+            entry.write(&mut archive, 0).finish()?;
+        }
+        add_file(&mut archive, "tare", 0o755, &fs::read(binary)?)?;
+        for module in &self.modules {
+            let name = format!("modules/{}", module.file_name().unwrap_or_default().to_string_lossy());
+            add_file(&mut archive, &name, 0o644, &fs::read(module)?)?;
+            list.push_str(&format!("/{name}\n"));
+        }
+        add_file(&mut archive, MODULE_LIST.trim_start_matches('/'), 0o644, list.as_bytes())?;
+        trailer(archive)?.flush()
+    }
+}
+
+fn add_file(archive: &mut impl Write, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
+    let size = u32::try_from(content.len()).map_err(|_| io::Error::other(format!("{name} is over 4 GiB")))?;
+    let entry = Builder::new(name).mode(mode).set_mode_file_type(ModeFileType::Regular);
+    let mut writer = entry.write(archive, size);
+    writer.write_all(content)?;
+    writer.finish().map(drop)
+}
+
+/// Sorts releases as people do: 6.10 after 6.9.
+fn version_key(release: &str) -> Vec<u64> {
+    release.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+/// The files to load for these modules, dependencies first, by `modules.dep`;
+/// `None` if one is neither there nor built in.
+fn resolve(folder: &Path, wanted: [&str; 2]) -> Option<Vec<PathBuf>> {
+    let dependencies = fs::read_to_string(folder.join("modules.dep")).unwrap_or_default();
+    let built_in = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
+    let mut order = Vec::new();
+    let mut seen = BTreeSet::new();
+    for name in wanted {
+        if built_in.lines().any(|line| module_name(line) == name) {
+            continue;
+        }
+        let line = dependencies.lines().find(|l| l.split(':').next().is_some_and(|path| module_name(path) == name))?;
+        let (file, needs) = line.split_once(':')?;
+        // depmod lists what a module needs with the deepest last.
+        let files = needs.split_whitespace().rev().chain([file]);
+        order.extend(files.filter(|file| seen.insert((*file).to_owned())).map(|file| folder.join(file)));
+    }
+    Some(order)
+}
+
+/// `kernel/drivers/virtio/virtio-mmio.ko.xz` -> `virtio_mmio`.
+fn module_name(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.split(".ko").next().unwrap_or(file).replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_loaded_after_what_they_need() {
+        let folder = tempfile::tempdir().unwrap();
+        let dep = "kernel/a/virtio_mmio.ko: kernel/a/virtio_ring.ko kernel/a/virtio.ko\n\
+                   kernel/b/virtio_console.ko: kernel/a/virtio_ring.ko kernel/a/virtio.ko\n";
+        fs::write(folder.path().join("modules.dep"), dep).unwrap();
+        let files = resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap();
+        let names: Vec<_> = files.iter().map(|f| module_name(&f.to_string_lossy())).collect();
+        assert_eq!(names, ["virtio", "virtio_ring", "virtio_mmio", "virtio_console"]);
+        assert!(resolve(folder.path(), ["virtio_pci", "virtio_console"]).is_none());
+    }
+
+    #[test]
+    fn built_in_modules_need_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("modules.builtin"), "kernel/x/virtio_mmio.ko\nkernel/x/virtio-console.ko\n").unwrap();
+        assert_eq!(resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap(), [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn newer_releases_sort_last() {
+        assert!(version_key("6.10.1-amd64") > version_key("6.9.12-amd64"));
+    }
+}

@@ -1,0 +1,357 @@
+//! QEMU virtual machines: a Linux kernel whose initramfs holds the tare binary
+//! as `/init`, and a virtio-serial port as link.
+
+mod guest;
+mod qmp;
+
+use super::child::{ChildBox, Start};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, QuotaView, RunningBox, cgroups_usable, version_of,
+};
+use crate::cgroup::{Limits, Meter};
+use crate::link::{FdStream, Link};
+use guest::Guest;
+use qmp::Qmp;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+use tare_model::platform::Provisioning;
+use tare_model::protocol::Request;
+use tare_model::results::PlatformVersion;
+use tare_model::size::{Cpus, InstanceType};
+
+const QEMU: &str = "qemu-system-x86_64";
+
+/// Name of the virtio-serial port.
+const PORT: &str = "tare";
+
+/// Time that a KVM guest has to boot before KVM is judged not to work here. A
+/// working one needs about a second; one nested in a hypervisor without nested
+/// virtualisation never answers, though /dev/kvm opens.
+const KVM_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Clock sources under which a guest's intervals are right. Others (such as
+/// refined-jiffies) run slow when the vCPUs are throttled.
+const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
+
+/// Who executes the guest's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Accelerator {
+    Kvm,
+    Tcg,
+}
+
+impl Accelerator {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
+        }
+    }
+
+    fn cpu(self) -> &'static str {
+        match self {
+            Self::Kvm => "host",
+            Self::Tcg => "max",
+        }
+    }
+}
+
+/// Emulated machine types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Machine {
+    Microvm,
+    Q35,
+    Pc,
+}
+
+impl std::str::FromStr for Machine {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Microvm, Self::Q35, Self::Pc].into_iter().find(|m| m.name() == text).ok_or(())
+    }
+}
+
+impl Machine {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Microvm => "microvm",
+            Self::Q35 => "q35",
+            Self::Pc => "pc",
+        }
+    }
+
+    /// The device that carries virtio-serial ports.
+    fn serial_device(self) -> &'static str {
+        match self {
+            Self::Microvm => "virtio-serial-device",
+            Self::Q35 | Self::Pc => "virtio-serial-pci",
+        }
+    }
+
+    /// Kernel modules for that device.
+    fn modules(self) -> [&'static str; 2] {
+        match self {
+            Self::Microvm => ["virtio_mmio", "virtio_console"],
+            Self::Q35 | Self::Pc => ["virtio_pci", "virtio_console"],
+        }
+    }
+}
+
+impl std::str::FromStr for Accelerator {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Kvm, Self::Tcg].into_iter().find(|a| a.name() == text).ok_or(())
+    }
+}
+
+pub(super) struct Vm {
+    machine: Machine,
+    wanted: Option<Accelerator>,
+    cache: PathBuf,
+    /// Chosen when first needed.
+    accelerator: Option<(Accelerator, String)>,
+}
+
+impl Vm {
+    pub(super) fn open(mut options: Options, cache: &Path) -> Result<Self, String> {
+        let machine = options.take("machine")?.unwrap_or(Machine::Microvm);
+        let wanted = options.take("accel")?;
+        options.none()?;
+        Ok(Self { machine, wanted, cache: cache.to_owned(), accelerator: None })
+    }
+
+    /// The accelerator to use, and why.
+    fn accelerator(&mut self) -> (Accelerator, String) {
+        if let Some(known) = &self.accelerator {
+            return known.clone();
+        }
+        let chosen = match self.wanted {
+            Some(accelerator) => (accelerator, "as asked".to_owned()),
+            None => self.probe_kvm().map_or_else(
+                |why| (Accelerator::Tcg, why),
+                |()| (Accelerator::Kvm, "a guest booted on KVM".to_owned()),
+            ),
+        };
+        self.accelerator = Some(chosen.clone());
+        chosen
+    }
+
+    /// Whether a guest boots on KVM here, by trying; remembered until the next boot of the host.
+    fn probe_kvm(&self) -> Result<(), String> {
+        if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
+            return Err(format!("/dev/kvm cannot be used: {e}"));
+        }
+        let file = self.cache.join("kvm-probe.json");
+        let now = KvmProbe::now();
+        let known = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<KvmProbe>(&bytes).ok());
+        if let Some(known) = known.filter(|k| k.boot_id == now.boot_id && k.qemu == now.qemu) {
+            return known.failure.map_or(Ok(()), Err);
+        }
+        let failure = self.boot_on_kvm().err();
+        let probe = KvmProbe { failure: failure.clone(), ..now };
+        // Only a cache: where it cannot be written, the next run probes again.
+        let _ = serde_json::to_vec(&probe).map(|json| fs::write(&file, json));
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn boot_on_kvm(&self) -> Result<(), String> {
+        let scratch = tempfile::Builder::new().prefix("kvm-probe-").tempdir_in(&self.cache).map_err(|e| e.to_string())?;
+        let spec = BoxSpec {
+            name: format!("tare-probe{}", std::process::id()),
+            run: "tare-probe".to_owned(),
+            instance: InstanceType { cpus: Cpus::from_milli(1000), memory_bytes: 256 << 20 },
+            provisioning: Provisioning::Vanilla,
+            pinned_set: Vec::new(),
+            scratch: scratch.path().to_owned(),
+            binary: std::env::current_exe().map_err(|e| e.to_string())?,
+        };
+        let booted = self.boot(&spec, Accelerator::Kvm, &Limits::default(), KVM_DEADLINE);
+        match booted.map(|mut vm| vm.destroy()) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
+        }
+    }
+
+    fn boot(
+        &self,
+        spec: &BoxSpec,
+        accelerator: Accelerator,
+        limits: &Limits,
+        hello_within: Duration,
+    ) -> Result<VmBox, BoxError> {
+        let requested = Instant::now();
+        let guest = Guest::find(self.machine.modules())?;
+        let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
+        let folder = spec.folder()?;
+        let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
+        let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
+        let mut command = self.command(spec, accelerator, &guest, &initramfs, &folder);
+        // The sockets go in as standard input and output, whose numbers QEMU is told.
+        command.stdin(OwnedFd::from(link_theirs)).stdout(OwnedFd::from(qmp_theirs));
+        let start = Start { command, folder, name: &spec.name, limits: Some(limits), hello_within, requested };
+        let child = ChildBox::start(start, |_| FdStream::over_socket(link_ours.into()))?;
+        Ok(VmBox { child, qmp: Qmp::new(qmp_ours) })
+    }
+
+    fn command(
+        &self,
+        spec: &BoxSpec,
+        accelerator: Accelerator,
+        guest: &Guest,
+        initramfs: &Path,
+        folder: &Path,
+    ) -> Command {
+        let mut command = Command::new(QEMU);
+        command
+            .args(["-name", &spec.name, "-M", self.machine.name(), "-accel", accelerator.name()])
+            .args(["-cpu", accelerator.cpu()])
+            .args(["-smp", &spec.instance.cpus.whole().to_string()])
+            .args(["-m", &format!("{}M", spec.instance.memory_bytes >> 20)])
+            .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
+            .arg("-serial")
+            .arg(format!("file:{}", folder.join("console").display()))
+            .args(["-chardev", "socket,id=link,fd=0", "-device", self.machine.serial_device()])
+            .args(["-device", &format!("virtserialport,chardev=link,name={PORT}")])
+            .args(["-chardev", "socket,id=qmp,fd=1", "-mon", "chardev=qmp,mode=control"])
+            .arg("-kernel")
+            .arg(&guest.kernel)
+            .arg("-initrd")
+            .arg(initramfs)
+            .args(["-append", &kernel_command_line(accelerator)]);
+        command
+    }
+}
+
+/// Quiet, since an emulated console is slow; `tsc=reliable` under TCG, where the
+/// kernel would else fall back to a clock that throttling slows down.
+fn kernel_command_line(accelerator: Accelerator) -> String {
+    let clock = if accelerator == Accelerator::Tcg { "tsc=reliable " } else { "" };
+    format!("{clock}console=ttyS0 quiet loglevel=3 reboot=t panic=-1 rdinit=/tare -- agent --init --port {PORT}")
+}
+
+impl Platform for Vm {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let version = version_of(QEMU, "--version").ok_or_else(|| {
+            Absent::new(format!("no {QEMU} on PATH"), "install QEMU (Debian: apt-get install qemu-system-x86)")
+        })?;
+        let guest = Guest::find(self.machine.modules()).map_err(|e| {
+            Absent::new(e.to_string(), "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)")
+        })?;
+        let (accelerator, why) = self.accelerator();
+        let details = [
+            ("accelerator", accelerator.name().to_owned()),
+            ("accelerator-because", why),
+            ("machine", self.machine.name().to_owned()),
+            ("guest-kernel", guest.release),
+        ];
+        let details = details.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        Ok(PlatformVersion { version: version.split(" (").next().unwrap_or(&version).to_owned(), details })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let (accelerator, _) = self.accelerator();
+        let mut made = self.boot(spec, accelerator, &spec.cpu_limits(), HELLO_DEADLINE)?;
+        made.check_clock()?;
+        Ok(Box::new(made))
+    }
+
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        QuotaView::HostOnly
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        match self.accelerator {
+            Some((Accelerator::Kvm, _)) => (Duration::from_millis(1200), 1.2),
+            _ => (Duration::from_millis(2500), 2.0),
+        }
+    }
+}
+
+/// What was found out about KVM, and for which boot and QEMU it holds.
+#[derive(Serialize, Deserialize)]
+struct KvmProbe {
+    boot_id: Option<String>,
+    qemu: Option<String>,
+    failure: Option<String>,
+}
+
+impl KvmProbe {
+    fn now() -> Self {
+        Self { boot_id: crate::host::facts().boot_id, qemu: version_of(QEMU, "--version"), failure: None }
+    }
+}
+
+struct VmBox {
+    child: ChildBox,
+    qmp: Qmp,
+}
+
+impl VmBox {
+    /// Refuses a guest whose clock cannot be trusted.
+    fn check_clock(&mut self) -> Result<(), BoxError> {
+        let answer = self.link().request(&Request::Facts, super::ANSWER_DEADLINE)?;
+        let tare_model::protocol::Reply::Facts(facts) = answer.reply else {
+            return Err(crate::link::unexpected("facts", &answer.reply).into());
+        };
+        match facts.clocksource.as_deref() {
+            Some(clock) if GOOD_CLOCKS.contains(&clock) => Ok(()),
+            other => Err(BoxError::Engine {
+                engine: "vm",
+                message: format!(
+                    "the guest's clock source is {}, which runs slow when the VM is throttled: a guest kernel that takes one of {} is needed",
+                    other.unwrap_or("unknown"),
+                    GOOD_CLOCKS.join(", ")
+                ),
+            }),
+        }
+    }
+}
+
+impl RunningBox for VmBox {
+    fn link(&mut self) -> &mut Link {
+        self.child.link()
+    }
+
+    fn hello_after(&self) -> Duration {
+        self.child.hello_after()
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.child.meter()
+    }
+
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        self.child.host_allowed_cpus()
+    }
+
+    /// Stops the guest with its clocks, rather than the QEMU process.
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        self.qmp.execute("stop")
+    }
+
+    fn thaw(&mut self) -> Result<(), BoxError> {
+        self.qmp.execute("cont")?;
+        // The guest's wall clock stood still meanwhile.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+        self.link().request(&Request::SetClock { unix_ns }, super::ANSWER_DEADLINE)?;
+        Ok(())
+    }
+
+    fn destroy(&mut self) -> Result<(), BoxError> {
+        self.child.destroy()
+    }
+}

@@ -1,0 +1,225 @@
+//! The state folder: which runs are alive, what belongs to dead ones, and the
+//! sweep of what those left.
+
+use crate::cgroup;
+use crate::platforms::{self, BoxError};
+use rand::{Rng, SeedableRng};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use tare_model::platform::PlatformPath;
+
+/// Why the state folder or a sweep failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file of the state folder.
+    #[error("cannot {what} {path}: {source}; give another folder with --state-dir")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another run measures on this host.
+    #[error("another run ({0}) is measuring on this host, and the two would disturb each other: wait until it has ended, or stop it")]
+    Busy(String),
+    /// What a dead run left could not be removed.
+    #[error("cannot remove what the dead run {run} left: {source}")]
+    Sweep {
+        /// The run.
+        run: String,
+        /// The cause.
+        source: BoxError,
+    },
+}
+
+/// The folder for runs' files unless the user names another: below /var/lib for
+/// root (boxes run programs from it, which /run often forbids), else below the
+/// user's home.
+pub fn default_folder() -> PathBuf {
+    if rustix::process::geteuid().is_root() {
+        return PathBuf::from("/var/lib/tare");
+    }
+    let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
+    home.join(".local/state/tare")
+}
+
+/// A live run: its name, its folder and the lock that says it lives.
+#[derive(Debug)]
+pub struct Run {
+    name: String,
+    folder: PathBuf,
+    lock_path: PathBuf,
+    /// Locked as long as the run lives; closed on exec, so that no child keeps it locked.
+    _lock: File,
+}
+
+impl Run {
+    /// Begins a run: sweeps what dead runs left, then takes a new name.
+    /// Returns also what was swept.
+    ///
+    /// # Errors
+    /// [`StateError`]; `Busy` if another run lives.
+    pub fn begin(state: &Path) -> Result<(Self, Vec<String>), StateError> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(state)
+            .map_err(|source| StateError::File { what: "make", path: state.to_owned(), source })?;
+        let (swept, alive) = sweep(state)?;
+        if let Some(other) = alive.into_iter().next() {
+            return Err(StateError::Busy(other));
+        }
+        loop {
+            let mut random = [0; 4];
+            rand_chacha::ChaCha8Rng::from_rng(&mut rand_seed()).fill_bytes(&mut random);
+            let name = format!("tare-{:08x}", u32::from_ne_bytes(random));
+            if let Some(run) = Self::create(state, name)? {
+                return Ok((run, swept));
+            }
+        }
+    }
+
+    /// `None` if the name is taken or was swept under our hands.
+    fn create(state: &Path, name: String) -> Result<Option<Self>, StateError> {
+        let lock_path = state.join(format!("{name}.run"));
+        let failed = |what| {
+            let path = lock_path.clone();
+            move |source| StateError::File { what, path, source }
+        };
+        let lock = match File::options().write(true).create_new(true).open(&lock_path) {
+            Ok(lock) => lock,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            Err(e) => return Err(failed("make")(e)),
+        };
+        // Another start may have seen the file before it was locked, and removed it.
+        let locked = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if !locked || lock.metadata().map_err(failed("look at"))?.nlink() == 0 {
+            return Ok(None);
+        }
+        let folder = state.join(&name);
+        fs::create_dir(&folder).map_err(|source| StateError::File { what: "make", path: folder.clone(), source })?;
+        Ok(Some(Self { name, folder, lock_path, _lock: lock }))
+    }
+
+    /// The run's name, with which those of all its boxes begin.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The run's folder for its boxes' files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
+        if remove_folder(&self.folder).is_ok() {
+            let _ = fs::remove_file(&self.lock_path);
+        }
+    }
+}
+
+fn rand_seed() -> impl Rng {
+    // The run's name need not be secret, only unlikely to occur twice.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let seed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX) ^ (u64::from(std::process::id()) << 40);
+    rand_chacha::ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// Removes all that dead runs left: containers, processes, cgroups, mounts,
+/// files. Returns what was removed, and the names of runs that live.
+///
+/// # Errors
+/// [`StateError`].
+pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
+    let mut swept = Vec::new();
+    let mut alive = Vec::new();
+    for entry in fs::read_dir(state).into_iter().flatten().flatten() {
+        let file_name = entry.file_name().to_string_lossy().into_owned();
+        let Some(run) = file_name.strip_suffix(".run").filter(|name| is_run(name)) else { continue };
+        let Ok(lock) = File::open(entry.path()) else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            alive.push(run.to_owned());
+            continue;
+        }
+        let removed = sweep_run(state, run).map_err(|source| StateError::Sweep { run: run.to_owned(), source })?;
+        swept.extend(removed.into_iter().map(|what| format!("{run}: {what}")));
+        let _ = fs::remove_file(entry.path());
+    }
+    Ok((swept, alive))
+}
+
+/// Only names that we give are ever swept.
+fn is_run(name: &str) -> bool {
+    name.strip_prefix("tare-").is_some_and(|id| id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
+    let mut removed = Vec::new();
+    for entry in platforms::REGISTRY {
+        let path: PlatformPath = entry.name.parse().expect("names in the registry are well formed");
+        let mut platform = platforms::open(&path, state).expect("a platform in the registry opens without options");
+        removed.extend(platform.sweep(run)?);
+    }
+    removed.extend(cgroup::sweep(run)?.into_iter().map(|name| format!("cgroup {name}")));
+    let folder = state.join(run);
+    if folder.exists() {
+        remove_folder(&folder)
+            .map_err(|source| BoxError::Host { what: format!("remove {}", folder.display()), source })?;
+        removed.push(format!("folder {}", folder.display()));
+    }
+    Ok(removed)
+}
+
+/// Removes a folder of ours; what is mounted in it is unmounted first, so that
+/// nothing of the host's is removed with it.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let inside = mounts.lines().filter_map(|l| l.split(' ').nth(1)).filter(|at| Path::new(at).starts_with(folder));
+    let mut inside: Vec<&str> = inside.collect();
+    inside.sort_unstable_by_key(|at| std::cmp::Reverse(at.len()));
+    for at in inside {
+        rustix::mount::unmount(at, rustix::mount::UnmountFlags::DETACH)?;
+    }
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_is_refused_and_a_dead_one_is_swept() {
+        let state = tempfile::tempdir().unwrap();
+        let (run, swept) = Run::begin(state.path()).unwrap();
+        assert_eq!(swept, [String::new(); 0]);
+        assert!(matches!(Run::begin(state.path()), Err(StateError::Busy(name)) if name == run.name()));
+        // As if killed: the lock goes, the files stay.
+        let (name, folder) = (run.name().to_owned(), run.folder().to_owned());
+        drop(run);
+        fs::write(state.path().join(format!("{name}.run")), "").unwrap();
+        fs::create_dir_all(folder.join("box")).unwrap();
+        let (_next, swept) = Run::begin(state.path()).unwrap();
+        assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn foreign_names_are_left_alone() {
+        let state = tempfile::tempdir().unwrap();
+        fs::write(state.path().join("tare-notours.run"), "").unwrap();
+        fs::write(state.path().join("other.run"), "").unwrap();
+        assert_eq!(sweep(state.path()).unwrap(), (Vec::new(), Vec::new()));
+        assert!(state.path().join("tare-notours.run").exists());
+    }
+}

@@ -1,0 +1,91 @@
+//! Why a kernel or a proof could not be carried out.
+
+use std::io;
+use tare_model::kernel::{Isa, Kernel};
+
+/// Why a kernel or a proof could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The CPU, as the box shows it, lacks the instruction set that was asked for.
+    #[error("this CPU lacks the instruction set {0}: choose a level for the study that every box has")]
+    UnsupportedIsa(Isa),
+    /// Not a positive length of time.
+    #[error("{0} is not an aim in seconds: give a positive number")]
+    Seconds(f64),
+    /// Not a number of threads.
+    #[error("{0} is not a number of threads: give 1 to {max}", max = Self::MAX_THREADS)]
+    Threads(u32),
+    /// A size that the kernel cannot take.
+    #[error("{kernel} cannot take size {size}: give {least} to {most} ({unit})")]
+    Size {
+        /// The kernel.
+        kernel: Kernel,
+        /// What was asked.
+        size: u64,
+        /// The smallest size it takes.
+        least: u64,
+        /// The largest size it takes.
+        most: u64,
+        /// What the size is counted in.
+        unit: &'static str,
+    },
+    /// The box is too slow even for the set-up.
+    #[error(
+        "setting up {kernel} took longer than its whole aim of {seconds} s: give more time or a smaller size"
+    )]
+    TooSlow {
+        /// The kernel.
+        kernel: Kernel,
+        /// The aim.
+        seconds: f64,
+    },
+    /// No memory for the arrays.
+    #[error("cannot map {bytes} B: {source}; give a smaller size or a larger box")]
+    Map {
+        /// Bytes asked for.
+        bytes: usize,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A worker thread could not be started.
+    #[error("cannot start thread {number} of {threads}: {source}")]
+    Thread {
+        /// Which thread, from 1.
+        number: u32,
+        /// How many were asked for.
+        threads: u32,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A system call that the work consists of, or rests on, failed.
+    #[error("{what} failed: {source}")]
+    System {
+        /// What was done, to what.
+        what: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl KernelError {
+    /// The largest number of threads that makes sense: beyond it stacks alone
+    /// would fill a small box.
+    pub const MAX_THREADS: u32 = 4096;
+
+    /// The error of the system call that has just failed.
+    pub(crate) fn last_os(what: &'static str) -> Self {
+        Self::System {
+            what,
+            source: io::Error::last_os_error(),
+        }
+    }
+
+    /// Refuses numbers of threads that make no sense.
+    pub(crate) fn check_threads(threads: u32) -> Result<u32, Self> {
+        if (1..=Self::MAX_THREADS).contains(&threads) {
+            Ok(threads)
+        } else {
+            Err(Self::Threads(threads))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Anonymous memory straight from the kernel.
+//!
+//! Allocators place and recycle blocks each in their own way; a mapping is
+//! page-aligned and untouched in every box. Nothing is advised about huge
+//! pages: what a platform gives is part of what is measured.
+
+use crate::error::KernelError;
+use std::io;
+use std::ptr::NonNull;
+
+/// A private anonymous mapping of `f64`, all zero until written.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<f64>,
+    len: usize,
+}
+
+impl Mapping {
+    /// Maps room for `len` numbers. No page is touched.
+    ///
+    /// # Errors
+    /// [`KernelError::Map`] if the kernel refuses, or if `len` is 0.
+    pub fn new(len: usize) -> Result<Self, KernelError> {
+        let bytes = len.saturating_mul(size_of::<f64>());
+        // SAFETY: a new private mapping at an address of the kernel's choice
+        // touches no existing memory; any `bytes` is allowed.
+        let start = unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0)
+        };
+        if start == libc::MAP_FAILED {
+            let source = io::Error::last_os_error();
+            return Err(KernelError::Map { bytes, source });
+        }
+        let start = NonNull::new(start.cast::<f64>()).ok_or_else(|| KernelError::Map {
+            bytes,
+            source: io::Error::from(io::ErrorKind::AddrNotAvailable),
+        })?;
+        Ok(Self { start, len })
+    }
+
+    /// The numbers.
+    pub fn as_slice(&self) -> &[f64] {
+        // SAFETY: as below; `&self` excludes writers.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// The numbers, to be written.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        // SAFETY: the mapping is page-aligned, holds `len` numbers (a sum that
+        // did not overflow, or mmap would have failed), is zeroed by the kernel
+        // and lives until drop; `&mut self` makes the access exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: exactly the range that `new` mapped, to which no borrow is
+        // left. A failure would leave the mapping to the end of the process.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len * size_of::<f64>()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_are_zeroed_aligned_and_writable() {
+        let mut mapping = Mapping::new(5000).unwrap();
+        let numbers = mapping.as_mut_slice();
+        assert!(numbers.as_ptr().addr().is_multiple_of(4096));
+        assert!(numbers.iter().all(|x| *x == 0.0));
+        numbers[4999] = 1.0;
+        assert_eq!(numbers.len(), 5000);
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_an_error() {
+        assert!(matches!(Mapping::new(0), Err(KernelError::Map { bytes: 0, .. })));
+        assert!(matches!(Mapping::new(usize::MAX), Err(KernelError::Map { .. })));
+        assert!(matches!(Mapping::new(1 << 50), Err(KernelError::Map { .. })));
+    }
+}

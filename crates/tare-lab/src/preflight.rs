@@ -1,0 +1,81 @@
+//! Before the first trial: platforms opened and probed, output made.
+
+use crate::plan::BoxCost;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tare_box::host;
+use tare_box::platforms::{self, Absent, OpenError, Platform};
+use tare_model::platform::PlatformPath;
+use tare_model::results::{Header, PlatformVersion, SCHEMA};
+use tare_model::study::{BoxKind, Study};
+
+/// Why nothing can be run.
+#[derive(Debug, thiserror::Error)]
+pub enum PreflightError {
+    /// A platform's path.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A platform that was asked for is not there.
+    #[error("platform '{path}' cannot run here: {absent}")]
+    Absent {
+        /// The platform.
+        path: PlatformPath,
+        /// Why, and what to do.
+        absent: Absent,
+    },
+}
+
+/// The platforms of a study, opened and probed.
+pub struct Platforms {
+    open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
+}
+
+impl Platforms {
+    /// Opens the platforms and checks that each can make boxes here.
+    ///
+    /// # Errors
+    /// [`PreflightError`] for the first that cannot.
+    pub fn open(paths: &[PlatformPath], state: &Path) -> Result<Self, PreflightError> {
+        let mut open = BTreeMap::new();
+        for path in paths {
+            let mut platform = platforms::open(path, state)?;
+            let version =
+                platform.probe().map_err(|absent| PreflightError::Absent { path: path.clone(), absent })?;
+            open.insert(path.clone(), (platform, version));
+        }
+        Ok(Self { open })
+    }
+
+    /// What was found of each.
+    pub fn versions(&self) -> BTreeMap<PlatformPath, PlatformVersion> {
+        self.open.iter().map(|(path, (_, version))| (path.clone(), version.clone())).collect()
+    }
+
+    /// What boxes of this kind cost in time, as far as is known beforehand.
+    pub fn cost(&self, kind: &BoxKind) -> BoxCost {
+        let default = BoxCost { launch_seconds: 0.1, stretch: 1.1 };
+        self.open.get(&kind.platform).map_or(default, |(platform, _)| {
+            let (launch, stretch) = platform.cost();
+            BoxCost { launch_seconds: launch.as_secs_f64(), stretch }
+        })
+    }
+
+    pub(crate) fn get(&mut self, path: &PlatformPath) -> Option<&mut dyn Platform> {
+        self.open.get_mut(path).map(|(platform, _)| &mut **platform as &mut dyn Platform)
+    }
+}
+
+/// The header of a new results file.
+pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
+    let mut facts = host::facts();
+    let folder = std::path::absolute(output).ok();
+    facts.storage = folder.and_then(|path| host::file_system(&path)).map(|(kind, _)| kind);
+    Header {
+        schema: SCHEMA.to_owned(),
+        tare: tare_model::VERSION.to_owned(),
+        build: tare_model::BUILD_ID.to_owned(),
+        study: study.clone(),
+        host: facts,
+        platforms: platforms.versions(),
+    }
+}

@@ -1,0 +1,481 @@
+//! The run itself: block by block, box by box, trial by trial, each appended
+//! as it ends.
+
+use crate::plan::{self, PlannedTrial, Visit};
+use crate::preflight::Platforms;
+use crate::resume::Progress;
+use crate::settle::Watch;
+use crate::trial::{self, Tried};
+use crate::writer::{WriteError, Writer};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+use tare_box::interrupt;
+use tare_box::limits;
+use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
+use tare_box::state::Run;
+use tare_model::finding::{Finding, Reason};
+use tare_model::results::{
+    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session, TrialRecord,
+};
+use tare_model::study::{BoxKind, Fresh, Study, Workload};
+
+/// Why a run stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The results file.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The host's counters.
+    #[error("cannot read the host's counters: {0}")]
+    Host(#[from] std::io::Error),
+    /// A box could not be removed.
+    #[error("box {name} could not be removed: {source}; 'tare clean' tries again")]
+    Left {
+        /// The box.
+        name: String,
+        /// The cause.
+        source: BoxError,
+    },
+}
+
+/// What happens during a run, for whoever shows it.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A block begins.
+    Block {
+        /// Its number, from 0.
+        block: u32,
+        /// Planned blocks.
+        blocks: u32,
+    },
+    /// A box is being made.
+    Launching(&'a BoxKind),
+    /// The limits of a kind of box are being proven.
+    Proving(&'a BoxKind),
+    /// They were, or were not.
+    Proven(&'a ProofRecord),
+    /// The host is being waited for before a trial.
+    Settling(&'a PlannedTrial),
+    /// A trial begins.
+    Running(&'a PlannedTrial),
+    /// A trial ended and is in the file.
+    Trial {
+        /// The record.
+        record: &'a TrialRecord,
+        /// Trials that need nothing more.
+        done: u32,
+        /// Trials in all.
+        total: u32,
+        /// Seconds that the rest will take, as it looks now.
+        remaining_seconds: f64,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Why it stopped.
+    pub reason: EndReason,
+    /// Trials without a result after their repetition.
+    pub failed: u32,
+    /// Kinds of box whose limits were not proven.
+    pub refused: u32,
+}
+
+/// A box that is in use or kept.
+struct Held {
+    running: Box<dyn RunningBox>,
+    id: u32,
+    name: String,
+    frozen: bool,
+    /// Whether the files of a command were carried into it.
+    supplied: bool,
+    /// Time of the last thaw.
+    thawed: Option<Duration>,
+}
+
+/// A run under way.
+pub struct Runner<'a> {
+    study: &'a Study,
+    platforms: &'a mut Platforms,
+    writer: &'a mut Writer,
+    run: &'a Run,
+    binary: PathBuf,
+    progress: Progress,
+    observe: &'a mut dyn FnMut(Event<'_>),
+    watch: Watch,
+    kept: BTreeMap<BoxKind, Held>,
+    proven: BTreeSet<BoxKind>,
+    refused: BTreeSet<BoxKind>,
+    failed: u32,
+    begun: Instant,
+    done_before: u32,
+}
+
+/// Why a block was not finished.
+enum Stop {
+    Interrupted,
+    Error(RunError),
+}
+
+impl<E: Into<RunError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Prepares a run; `progress` says what of the plan is done already.
+    ///
+    /// # Errors
+    /// [`RunError::Host`].
+    pub fn new(
+        study: &'a Study,
+        platforms: &'a mut Platforms,
+        writer: &'a mut Writer,
+        run: &'a Run,
+        binary: PathBuf,
+        progress: Progress,
+        observe: &'a mut dyn FnMut(Event<'_>),
+    ) -> Result<Self, RunError> {
+        Ok(Self {
+            study,
+            platforms,
+            writer,
+            run,
+            binary,
+            done_before: progress.n_done(),
+            progress,
+            observe,
+            watch: Watch::new()?,
+            kept: BTreeMap::new(),
+            proven: BTreeSet::new(),
+            refused: BTreeSet::new(),
+            failed: 0,
+            begun: Instant::now(),
+        })
+    }
+
+    /// Runs every block that is not done.
+    ///
+    /// # Errors
+    /// [`RunError`]; the file is whole and boxes are gone all the same.
+    pub fn run(mut self) -> Result<Summary, RunError> {
+        let boot_id = tare_box::host::facts().boot_id;
+        let session = Session { run: self.run.name().to_owned(), started_unix_ns: unix_ns(), boot_id };
+        self.writer.append(&Record::Session(session))?;
+        let ended = self.blocks();
+        let kept: Vec<Held> = std::mem::take(&mut self.kept).into_values().collect();
+        let removed = kept.into_iter().try_for_each(|held| self.destroy(held));
+        let reason = match &ended {
+            Ok(reason) => *reason,
+            Err(_) => EndReason::Aborted,
+        };
+        let closed = self.writer.append(&Record::End(EndRecord { reason, ended_unix_ns: unix_ns() }));
+        let synced = self.writer.sync();
+        let reason = ended?;
+        removed?;
+        closed?;
+        synced?;
+        let refused = u32::try_from(self.refused.len()).unwrap_or(u32::MAX);
+        Ok(Summary { reason, failed: self.failed, refused })
+    }
+
+    fn blocks(&mut self) -> Result<EndReason, RunError> {
+        let mut longest = Duration::ZERO;
+        for block in 0..self.study.blocks {
+            let visits = plan::block(self.study, block);
+            if visits.iter().flat_map(|v| &v.trials).all(|t| self.progress.is_done(t.trial)) {
+                continue;
+            }
+            if self.study.budget_seconds.is_some_and(|budget| (self.begun.elapsed() + longest).as_secs_f64() > budget) {
+                return Ok(EndReason::BudgetSpent);
+            }
+            let begun = Instant::now();
+            (self.observe)(Event::Block { block, blocks: self.study.blocks });
+            match self.block(&visits) {
+                Ok(()) => {}
+                Err(Stop::Interrupted) => return Ok(EndReason::Interrupted),
+                Err(Stop::Error(e)) => return Err(e),
+            }
+            self.writer.sync()?;
+            longest = longest.max(begun.elapsed());
+        }
+        Ok(EndReason::Complete)
+    }
+
+    /// The visits in their order, then one repetition of what failed.
+    fn block(&mut self, visits: &[Visit]) -> Result<(), Stop> {
+        for visit in visits {
+            self.visit(visit, 0)?;
+        }
+        for visit in visits {
+            let failed = visit.trials.iter().filter(|t| self.progress.failed_once(t.trial)).cloned().collect();
+            self.visit(&Visit { kind: visit.kind.clone(), trials: failed }, 1)?;
+        }
+        Ok(())
+    }
+
+    /// The trials of a visit, in one box as long as it lives.
+    fn visit(&mut self, visit: &Visit, attempt: u32) -> Result<(), Stop> {
+        let mut held = None;
+        let outcome = self.trials_of(visit, attempt, &mut held);
+        if let Some(held) = held {
+            // Also after an interruption or an error: no box outlives its visit unless it is kept.
+            self.put_away(&visit.kind, held)?;
+        }
+        outcome
+    }
+
+    fn trials_of(&mut self, visit: &Visit, attempt: u32, held: &mut Option<Held>) -> Result<(), Stop> {
+        for planned in &visit.trials {
+            let due = attempt == 1 || !self.progress.failed_once(planned.trial);
+            if self.progress.is_done(planned.trial) || !due || self.refused.contains(&visit.kind) {
+                continue;
+            }
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
+            if let Some(failure) = self.cannot_run(planned) {
+                self.record(planned, attempt, None, Vec::new(), None, Outcome::Skipped(failure))?;
+                continue;
+            }
+            if held.is_none() {
+                match self.obtain(&visit.kind, planned.block) {
+                    Ok(found) => *held = found,
+                    Err(Obtain::Failed(failure)) => {
+                        self.record(planned, attempt, None, Vec::new(), None, Outcome::Failed(failure))?;
+                        continue;
+                    }
+                    Err(Obtain::Stop(stop)) => return Err(stop),
+                }
+            }
+            let Some(present) = held.as_mut() else { continue };
+            if !self.trial(planned, attempt, present)?
+                && let Some(dead) = held.take()
+            {
+                self.destroy(dead)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
+        let Some(Workload::Command(command)) = self.study.workload(&planned.cell.workload) else { return None };
+        let detail = command.host_only.clone()?;
+        let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
+        (!has_host_files).then_some(Failure { reason: Reason::CannotRun, detail })
+    }
+
+    /// One trial in a living box; false if the box is dead after it.
+    fn trial(&mut self, planned: &PlannedTrial, attempt: u32, held: &mut Held) -> Result<bool, Stop> {
+        let Some(workload) = self.study.workload(&planned.cell.workload) else { return Ok(true) };
+        let mut waited = Duration::ZERO;
+        let mut findings = Vec::new();
+        if let Err(failure) = supply(held, workload, self.platforms.get(&planned.cell.kind.platform).is_some_and(|p| p.has_host_files())) {
+            self.record(planned, attempt, Some(held.id), findings, None, Outcome::Failed(failure))?;
+            return Ok(false);
+        }
+        if self.study.settle {
+            (self.observe)(Event::Settling(planned));
+            (waited, findings) = self.watch.settle()?;
+        }
+        (self.observe)(Event::Running(planned));
+        let padding = self.padding(planned, attempt);
+        let tried: Tried = trial::run(held.running.link(), &mut self.watch, self.study, workload, padding)?;
+        if tried.interrupted {
+            return Err(Stop::Interrupted);
+        }
+        findings.extend(tried.findings);
+        let thaw_ns = held.thawed.take().map(nanoseconds);
+        let host = HostReadings { waited_ns: nanoseconds(waited), thaw_ns, ..tried.host };
+        self.record(planned, attempt, Some(held.id), findings, Some(host), tried.outcome)?;
+        Ok(tried.box_lives)
+    }
+
+    /// Bytes by which the environment is padded: another stack position in
+    /// every trial, the same when the study is repeated.
+    fn padding(&self, planned: &PlannedTrial, attempt: u32) -> u32 {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.study.seed);
+        rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
+        rng.random_range(0..4096)
+    }
+
+    fn record(
+        &mut self,
+        planned: &PlannedTrial,
+        attempt: u32,
+        box_id: Option<u32>,
+        findings: Vec<Finding>,
+        host: Option<HostReadings>,
+        outcome: Outcome,
+    ) -> Result<(), RunError> {
+        let order = self.progress.orders.entry(planned.block).or_default();
+        let wall = host.as_ref().map_or(0, |h| h.wall_ns);
+        let record = TrialRecord {
+            trial: planned.trial,
+            block: planned.block,
+            order: *order,
+            attempt,
+            cell: planned.cell.clone(),
+            box_id,
+            started_unix_ns: unix_ns().saturating_sub(wall),
+            outcome,
+            findings,
+            host,
+        };
+        *order += 1;
+        let record = Record::Trial(record);
+        self.writer.append(&record)?;
+        let Record::Trial(record) = record else { return Ok(()) };
+        let failed = matches!(record.outcome, Outcome::Failed(_));
+        self.progress.note(planned.trial, failed && attempt == 0);
+        self.failed += u32::from(failed && attempt > 0);
+        let total = plan::trials_per_block(self.study) * self.study.blocks;
+        let done = self.progress.n_done();
+        let remaining_seconds = self.remaining(done, total);
+        (self.observe)(Event::Trial { record: &record, done, total, remaining_seconds });
+        Ok(())
+    }
+
+    fn remaining(&self, done: u32, total: u32) -> f64 {
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        let now = f64::from(done.saturating_sub(self.done_before).max(1));
+        let rest = f64::from(total.saturating_sub(done)) * elapsed / now;
+        self.study.budget_seconds.map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
+    }
+
+    /// A box of this kind: a kept one thawed, or a new one, with its limits
+    /// proven. `None` if they could not be.
+    fn obtain(&mut self, kind: &BoxKind, block: u32) -> Result<Option<Held>, Obtain> {
+        if let Some(held) = self.kept.remove(kind) {
+            return self.thaw(held);
+        }
+        (self.observe)(Event::Launching(kind));
+        let id = self.progress.boxes;
+        let spec = self.spec(kind, id);
+        let Some(platform) = self.platforms.get(&kind.platform) else { return Ok(None) };
+        let view = platform.quota_view();
+        let running = platform.launch(&spec).map_err(not_made)?;
+        self.progress.boxes += 1;
+        let name = spec.name.clone();
+        let mut held = Held { running, id, name, frozen: false, supplied: false, thawed: None };
+        self.watch.follow(held.running.meter());
+        let facts = limits::facts(&mut *held.running).map_err(BoxError::from).map_err(not_made)?;
+        let hello_seconds = held.running.hello_after().as_secs_f64();
+        let made = BoxRecord { box_id: id, kind: kind.clone(), block, hello_seconds, facts };
+        self.writer.append(&Record::Box(made)).map_err(|e| Obtain::Stop(e.into()))?;
+        if self.proven.contains(kind) {
+            return Ok(Some(held));
+        }
+        (self.observe)(Event::Proving(kind));
+        let proof = limits::prove(&mut *held.running, view, kind, &spec).map_err(BoxError::from).map_err(not_made)?;
+        self.judge_proof(kind, proof, held)
+    }
+
+    fn judge_proof(&mut self, kind: &BoxKind, proof: ProofRecord, held: Held) -> Result<Option<Held>, Obtain> {
+        (self.observe)(Event::Proven(&proof));
+        let proven = proof.proven;
+        self.writer.append(&Record::Proof(proof)).map_err(|e| Obtain::Stop(e.into()))?;
+        if proven {
+            self.proven.insert(kind.clone());
+            return Ok(Some(held));
+        }
+        self.refused.insert(kind.clone());
+        self.destroy(held).map_err(|e| Obtain::Stop(e.into()))?;
+        Ok(None)
+    }
+
+    fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
+        self.watch.follow(held.running.meter());
+        if held.frozen {
+            let begun = Instant::now();
+            held.running.thaw().map_err(not_made)?;
+            held.thawed = Some(begun.elapsed());
+            held.frozen = false;
+        }
+        Ok(Some(held))
+    }
+
+    fn spec(&self, kind: &BoxKind, id: u32) -> BoxSpec {
+        BoxSpec {
+            name: format!("{}-{id}", self.run.name()),
+            run: self.run.name().to_owned(),
+            instance: self.study.instance,
+            provisioning: kind.provisioning,
+            pinned_set: self.study.pinned_set.clone(),
+            scratch: self.run.folder().to_owned(),
+            binary: self.binary.clone(),
+        }
+    }
+
+    /// After a visit: a box is removed, or frozen where it is kept.
+    fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
+        self.watch.follow(None);
+        if self.study.fresh != Fresh::Study {
+            return self.destroy(held);
+        }
+        let alone = self.study.box_kinds().len() == 1;
+        if !alone {
+            if let Err(source) = held.running.freeze() {
+                // A box that cannot be stopped would disturb the others: it is given up.
+                let name = held.name.clone();
+                return self.destroy(held).and(Err(RunError::Left { name, source }));
+            }
+            held.frozen = true;
+        }
+        self.kept.insert(kind.clone(), held);
+        Ok(())
+    }
+
+    fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
+        self.watch.follow(None);
+        held.running.destroy().map_err(|source| RunError::Left { name: held.name.clone(), source })
+    }
+}
+
+/// Why there is no box.
+enum Obtain {
+    /// It could not be made: the trial failed.
+    Failed(Failure),
+    /// The run ends.
+    Stop(Stop),
+}
+
+fn not_made(error: BoxError) -> Obtain {
+    if error.is_interruption() {
+        return Obtain::Stop(Stop::Interrupted);
+    }
+    let reason = match error {
+        BoxError::Link(_) | BoxError::NoHello { .. } => Reason::Handshake,
+        BoxError::Cgroup(_) | BoxError::Host { .. } | BoxError::Engine { .. } => Reason::Launch,
+    };
+    Obtain::Failed(Failure { reason, detail: error.to_string() })
+}
+
+/// Carries a command's files into a box that has its own root.
+fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
+    let Workload::Command(command) = workload else { return Ok(()) };
+    if has_host_files || held.supplied {
+        return Ok(());
+    }
+    for path in &command.carried {
+        let failed = |detail: String| Failure { reason: Reason::CannotRun, detail };
+        let content = std::fs::read(path).map_err(|e| failed(format!("read {path}: {e}")))?;
+        let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
+        held.running.link().write_file(path, 0o755, &content, within).map_err(|e| failed(e.to_string()))?;
+    }
+    held.supplied = true;
+    Ok(())
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn unix_ns() -> u64 {
+    nanoseconds(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}

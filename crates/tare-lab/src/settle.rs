@@ -1,0 +1,257 @@
+//! A quiet host before each trial, and what the host saw during it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::{Duration, Instant};
+use tare_box::cgroup::{Meter, Usage};
+use tare_box::host::{CpuTimes, HostMeter};
+use tare_box::interrupt;
+use tare_model::finding::Finding;
+
+/// Share of the host's CPUs that others may use.
+const QUIET_LOAD: f64 = 0.02;
+/// Length of the stretch that must have been quiet. It may lie before the
+/// question: a host that was quiet all along is not waited for.
+const QUIET_STRETCH: Duration = Duration::from_secs(1);
+/// Longest wait for a quiet host or for dirty pages.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait once a full one was in vain: a host that is always busy shall
+/// not make a study of minutes last hours. A quiet stretch restores it.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+/// Snapshots are not taken more often: each costs some 20 us.
+const SNAPSHOT_EVERY: Duration = Duration::from_millis(50);
+/// Dirty pages that may be left, in bytes.
+const FEW_DIRTY: u64 = 1 << 20;
+/// Shortest stretch over which ticks of 10 ms tell a load of 2 %.
+const SHORTEST_READING: Duration = Duration::from_millis(400);
+
+/// CPU time of the host and of ourselves at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Snapshot {
+    host: CpuTimes,
+    own_ns: u64,
+    swapped: u64,
+}
+
+/// What a stretch of time on the host was like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stretch {
+    /// CPU time of others over the host's CPU time.
+    pub others: f64,
+    /// Steal over the host's CPU time.
+    pub steal: f64,
+    /// Pages swapped.
+    pub swapped: u64,
+}
+
+/// Watches the host: which CPU time is ours, which is that of others.
+pub(crate) struct Watch {
+    host: HostMeter,
+    snapshots: VecDeque<Snapshot>,
+    /// CPU time of boxes that are gone.
+    gone_ns: u64,
+    meter: Option<Meter>,
+    /// First and last reading of the present box.
+    present: Option<(u64, u64)>,
+    patience: Duration,
+}
+
+impl Watch {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            host: HostMeter::open()?,
+            snapshots: VecDeque::new(),
+            gone_ns: 0,
+            meter: None,
+            present: None,
+            patience: PATIENCE,
+        })
+    }
+
+    /// Counts the CPU time of this box as ours from now on, instead of the last one's.
+    pub(crate) fn follow(&mut self, meter: Option<Meter>) {
+        self.own_ns();
+        if let Some((first, last)) = self.present.take() {
+            self.gone_ns += last - first;
+        }
+        self.meter = meter;
+    }
+
+    /// The present box's counters.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.meter.as_ref()?.read().ok()
+    }
+
+    /// CPU time of the controller and of all boxes so far.
+    fn own_ns(&mut self) -> u64 {
+        if let Some(usage) = self.usage() {
+            // What a new box used before it was followed (its boot) was ours too.
+            let first = self.present.map_or(0, |(first, _)| first);
+            self.present = Some((first, usage.cpu_ns));
+        }
+        let present = self.present.map_or(0, |(first, last)| last - first);
+        self.gone_ns + present + process_cpu_ns()
+    }
+
+    fn snapshot(&mut self) -> io::Result<Snapshot> {
+        let host = self.host.cpu_times()?;
+        let snapshot = Snapshot { host, own_ns: self.own_ns(), swapped: self.host.swapped_pages()? };
+        self.snapshots.push_back(snapshot);
+        // One snapshot older than the stretch is enough.
+        while self.snapshots.get(1).is_some_and(|s| s.host.at.elapsed() >= QUIET_STRETCH) {
+            self.snapshots.pop_front();
+        }
+        Ok(snapshot)
+    }
+
+    /// The last snapshot if it is recent, else a new one.
+    fn recent(&mut self) -> io::Result<Snapshot> {
+        match self.snapshots.back() {
+            Some(last) if last.host.at.elapsed() < SNAPSHOT_EVERY => Ok(*last),
+            _ => self.snapshot(),
+        }
+    }
+
+    /// Waits until the host is quiet. Costs nothing noticeable when it has been
+    /// quiet all along.
+    pub(crate) fn settle(&mut self) -> io::Result<(Duration, Vec<Finding>)> {
+        let fresh = self.snapshots.back().is_some_and(|last| last.host.at.elapsed() < SNAPSHOT_EVERY);
+        let mut findings = Vec::new();
+        if fresh && self.is_quiet() == Some(true) {
+            return Ok((Duration::ZERO, findings));
+        }
+        let begun = Instant::now();
+        findings.extend(self.write_back()?);
+        findings.extend(self.wait_for_quiet()?);
+        Ok((begun.elapsed(), findings))
+    }
+
+    fn write_back(&self) -> io::Result<Option<Finding>> {
+        let begun = Instant::now();
+        if self.host.unwritten_bytes()? < FEW_DIRTY {
+            return Ok(None);
+        }
+        rustix::fs::sync();
+        loop {
+            let bytes = self.host.unwritten_bytes()?;
+            if bytes < FEW_DIRTY {
+                return Ok(None);
+            }
+            if begun.elapsed() > self.patience || interrupt::requested() {
+                return Ok(Some(Finding::DirtyPages { bytes }));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn wait_for_quiet(&mut self) -> io::Result<Option<Finding>> {
+        let begun = Instant::now();
+        loop {
+            self.snapshot()?;
+            if self.is_quiet() == Some(true) {
+                self.patience = PATIENCE;
+                return Ok(None);
+            }
+            if interrupt::requested() {
+                return Ok(None);
+            }
+            if begun.elapsed() > self.patience {
+                self.patience = SHORT_PATIENCE;
+                return Ok(self.last_load().map(|load| Finding::HostBusy { load }));
+            }
+            std::thread::sleep(SNAPSHOT_EVERY);
+        }
+    }
+
+    /// Whether the last stretch was quiet; `None` if it is not long enough yet.
+    fn is_quiet(&self) -> Option<bool> {
+        let first = self.snapshots.front().filter(|s| s.host.at.elapsed() >= QUIET_STRETCH)?;
+        let last = self.snapshots.back()?;
+        Some(self.between(first, last).others < QUIET_LOAD)
+    }
+
+    fn last_load(&self) -> Option<f64> {
+        Some(self.between(self.snapshots.front()?, self.snapshots.back()?).others)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shares are printed with a digit")]
+    fn between(&self, first: &Snapshot, last: &Snapshot) -> Stretch {
+        let wall = last.host.at.duration_since(first.host.at).as_nanos() as f64;
+        let capacity = (wall * f64::from(self.host.cpus())).max(1.0);
+        let busy = last.host.busy_ns.saturating_sub(first.host.busy_ns);
+        let own = last.own_ns.saturating_sub(first.own_ns);
+        Stretch {
+            others: busy.saturating_sub(own) as f64 / capacity,
+            steal: last.host.steal_ns.saturating_sub(first.host.steal_ns) as f64 / capacity,
+            swapped: last.swapped.saturating_sub(first.swapped),
+        }
+    }
+
+    /// Begins to observe a trial.
+    pub(crate) fn begin(&mut self) -> io::Result<Observation> {
+        Ok(Observation { first: self.recent()? })
+    }
+
+    /// What the host was like since; `None` for a trial too short to tell.
+    pub(crate) fn end(&mut self, observation: &Observation) -> io::Result<Option<Stretch>> {
+        if observation.first.host.at.elapsed() < SHORTEST_READING {
+            return Ok(None);
+        }
+        let last = self.snapshot()?;
+        Ok(Some(self.between(&observation.first, &last)))
+    }
+}
+
+/// A trial under observation.
+pub(crate) struct Observation {
+    first: Snapshot,
+}
+
+/// What a stretch gives reason to doubt.
+pub(crate) fn findings(stretch: Stretch) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if stretch.others > QUIET_LOAD {
+        findings.push(Finding::Disturbed { load: stretch.others });
+    }
+    if stretch.steal > QUIET_LOAD {
+        findings.push(Finding::Stolen { share: stretch.steal });
+    }
+    if stretch.swapped > 0 {
+        findings.push(Finding::Swapped { pages: stretch.swapped });
+    }
+    findings
+}
+
+/// CPU time of this process and of its reaped children.
+fn process_cpu_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn load_by_others_is_told_from_our_own() {
+        let mut watch = Watch::new().unwrap();
+        let first = watch.snapshot().unwrap();
+        let until = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        let last = watch.snapshot().unwrap();
+        let cpus = f64::from(watch.host.cpus());
+        // We alone burned a CPU: none of it may count as others'.
+        let ours = (last.own_ns - first.own_ns) as f64 / 5e8 / cpus;
+        assert!(ours > 0.5 / cpus, "{ours}");
+        assert!(watch.between(&first, &last).others <= 1.0 - ours + 0.1);
+    }
+
+    #[test]
+    fn a_disturbed_stretch_is_named() {
+        let stretch = Stretch { others: 0.5, steal: 0.0, swapped: 3 };
+        let names: Vec<_> = findings(stretch).iter().map(Finding::name).collect();
+        assert_eq!(names, ["disturbed", "swapped"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! One trial: a workload run once in a box, and what came of it.
+
+use crate::settle::{self, Watch};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+use tare_box::cgroup::Usage;
+use tare_box::link::{Answer, Link, LinkError};
+use tare_box::platforms::ANSWER_DEADLINE;
+use tare_model::finding::{Finding, Reason};
+use tare_model::kernel::KernelReport;
+use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply, Request};
+use tare_model::results::{Failure, HostReadings, Outcome, Repetition, Success};
+use tare_model::study::{CommandSpec, Study, Workload};
+
+/// Most repetitions of a short command within a trial.
+const MAX_REPETITIONS: u32 = 100_000;
+/// Bytes of a kernel's report that are taken.
+const MAX_REPORT: u64 = 8 << 20;
+/// Bytes of standard error that are taken.
+const MAX_STDERR: u64 = 4096;
+/// A box's clock may count so much less or more than the host's, which also
+/// counts the way to the box and back.
+const CLOCK_BAND: std::ops::RangeInclusive<f64> = 0.95..=1.01;
+/// Trials shorter than this do not judge a clock: the way to the box counts too much.
+const CLOCK_MIN: Duration = Duration::from_millis(300);
+/// Quota periods below which a throttled trial is biased.
+const MIN_PERIODS: u64 = 100;
+
+/// What came of a trial.
+pub(crate) struct Tried {
+    pub outcome: Outcome,
+    pub findings: Vec<Finding>,
+    pub host: HostReadings,
+    /// Whether the box can still be used.
+    pub box_lives: bool,
+    /// Whether the user asked to stop meanwhile: the trial does not count.
+    pub interrupted: bool,
+}
+
+/// Runs a workload once.
+pub(crate) fn run(
+    link: &mut Link,
+    watch: &mut Watch,
+    study: &Study,
+    workload: &Workload,
+    padding_bytes: u32,
+) -> io::Result<Tried> {
+    let request = request(study, workload, padding_bytes);
+    let within = Duration::from_secs_f64(study.timeout_seconds) + ANSWER_DEADLINE;
+    let before = watch.usage();
+    let observation = watch.begin()?;
+    let begun = Instant::now();
+    let answer = link.request(&request, within);
+    let wall = begun.elapsed();
+    let stretch = watch.end(&observation)?;
+    let mut host = readings(before, watch.usage());
+    host.wall_ns = nanoseconds(wall);
+    host.others_load = stretch.map(|s| s.others);
+    host.steal = stretch.map(|s| s.steal);
+    let mut findings = stretch.map(settle::findings).unwrap_or_default();
+    let interrupted = matches!(answer, Err(LinkError::Interrupted));
+    let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
+    let outcome = match judge(answer, workload, padding_bytes) {
+        Ok(success) => {
+            findings.extend(doubts(&success, &host, wall));
+            Outcome::Ok(success)
+        }
+        Err(failure) if failure.reason == Reason::CannotRun => Outcome::Skipped(failure),
+        Err(failure) => Outcome::Failed(failure),
+    };
+    Ok(Tried { outcome, findings, host, box_lives, interrupted })
+}
+
+fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
+    let seconds = |s: f64| nanoseconds(Duration::from_secs_f64(s));
+    let bounds = Bounds {
+        timeout_ns: seconds(study.timeout_seconds),
+        max_stdout_bytes: 0,
+        max_stderr_bytes: MAX_STDERR,
+        padding_bytes,
+    };
+    match workload {
+        Workload::Kernel(spec) => {
+            Request::Kernel { spec: spec.clone(), bounds: Bounds { max_stdout_bytes: MAX_REPORT, ..bounds } }
+        }
+        Workload::Command(CommandSpec { argv, env, .. }) => Request::Command(CommandRequest {
+            argv: argv.clone(),
+            env: env.clone(),
+            cwd: None,
+            bounds,
+            min_wall_ns: seconds(study.trial_seconds),
+            max_repetitions: MAX_REPETITIONS,
+        }),
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
+    let Some((before, after)) = before.zip(after) else { return HostReadings::default() };
+    HostReadings {
+        cpu_ns: Some(after.cpu_ns.saturating_sub(before.cpu_ns)),
+        periods: Some(after.periods.saturating_sub(before.periods)),
+        throttled_periods: Some(after.throttled_periods.saturating_sub(before.throttled_periods)),
+        throttled_ns: Some(after.throttled_ns.saturating_sub(before.throttled_ns)),
+        ..HostReadings::default()
+    }
+}
+
+fn judge(answer: Result<Answer, LinkError>, workload: &Workload, padding_bytes: u32) -> Result<Success, Failure> {
+    let answer = answer.map_err(|e| Failure { reason: reason(&e), detail: e.to_string() })?;
+    let Reply::Exited(exited) = answer.reply else {
+        return Err(Failure { reason: Reason::BadReport, detail: format!("{:?}", answer.reply) });
+    };
+    ended_well(&exited, &answer.stderr)?;
+    match workload {
+        Workload::Kernel(_) => kernel_success(&exited, &answer.stdout, padding_bytes),
+        Workload::Command(_) => Ok(command_success(exited, padding_bytes)),
+    }
+}
+
+fn reason(error: &LinkError) -> Reason {
+    match error {
+        LinkError::Timeout { .. } => Reason::Timeout,
+        LinkError::Refused { code: ErrorCode::CannotStart | ErrorCode::Unsupported, .. } => Reason::CannotRun,
+        LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
+        LinkError::Mismatch { .. } => Reason::Handshake,
+        LinkError::Ended { .. } | LinkError::Interrupted | LinkError::Io { .. } | LinkError::Frame { .. } => {
+            Reason::LinkLost
+        }
+    }
+}
+
+fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
+    let last_line = || {
+        let text = String::from_utf8_lossy(stderr).into_owned();
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+        line.map_or_else(String::new, |line| format!(": {line}"))
+    };
+    let failure = |reason, what: String| Err(Failure { reason, detail: what + &last_line() });
+    match exited.status {
+        ExitStatus::Code(0) => Ok(()),
+        ExitStatus::Code(tare_model::kernel::UNSUPPORTED) => failure(Reason::CannotRun, "unsupported here".to_owned()),
+        ExitStatus::Code(code) => failure(Reason::ExitStatus, format!("exit status {code}")),
+        ExitStatus::Signal(9) => {
+            failure(Reason::Killed, "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned())
+        }
+        ExitStatus::Signal(signal) => failure(Reason::Killed, format!("signal {signal}")),
+        ExitStatus::TimedOut => failure(Reason::Timeout, "killed when its time was over".to_owned()),
+    }
+}
+
+fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<Success, Failure> {
+    let bad = |detail: String| Failure { reason: Reason::BadReport, detail };
+    let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad(e.to_string()))?;
+    if !report.check.passed() {
+        let check = &report.check;
+        let detail = format!("{} is {:e}, at most {:e} is right", check.what, check.found, check.bound);
+        return Err(Failure { reason: Reason::WrongAnswer, detail });
+    }
+    if let Some((name, value)) = report.metrics.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
+        return Err(bad(format!("{name} is {value}")));
+    }
+    Ok(Success {
+        samples: report.metrics.clone(),
+        process: exited.usage,
+        kernel: Some(report),
+        repetitions: None,
+        padding_bytes,
+    })
+}
+
+/// One figure per metric: the mean over the repetitions; the peak of memory.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits")]
+fn command_success(exited: Exited, padding_bytes: u32) -> Success {
+    let n = exited.repetitions.len().max(1) as f64;
+    let mean_seconds = |part: fn(&Repetition) -> u64| {
+        exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9
+    };
+    let samples = BTreeMap::from([
+        ("wall".to_owned(), mean_seconds(|r| r.wall_ns)),
+        ("user".to_owned(), mean_seconds(|r| r.user_ns)),
+        ("system".to_owned(), mean_seconds(|r| r.system_ns)),
+        ("peak-memory".to_owned(), exited.usage.max_rss_bytes as f64),
+    ]);
+    Success { samples, process: exited.usage, kernel: None, repetitions: Some(exited.repetitions), padding_bytes }
+}
+
+/// What gives reason to doubt a trial that ended well.
+#[expect(clippy::cast_precision_loss, reason = "a ratio near 1")]
+fn doubts(success: &Success, host: &HostReadings, wall: Duration) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let ratio = success.process.wall_ns as f64 / host.wall_ns.max(1) as f64;
+    if wall >= CLOCK_MIN && success.process.wall_ns > 10_000_000 && !CLOCK_BAND.contains(&ratio) {
+        findings.push(Finding::ClockDrift { ratio });
+    }
+    if let (Some(periods), Some(throttled)) = (host.periods, host.throttled_periods)
+        && throttled > 0
+        && periods < MIN_PERIODS
+    {
+        findings.push(Finding::ShortForQuota { periods });
+    }
+    if let Some(share) = success.kernel.as_ref().map(|k| k.units_done).filter(|done| *done < 1.0) {
+        findings.push(Finding::PartialWork { share });
+    }
+    findings
+}

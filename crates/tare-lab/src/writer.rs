@@ -1,0 +1,101 @@
+//! The results file as it is written: one record per line, each handed to the
+//! kernel whole, so that a killed run loses nothing that was finished.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tare_model::results::{Header, Record};
+
+/// Why a results file could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// It is there already.
+    #[error("{0} exists already: give another name with -o, or continue it with --resume")]
+    Exists(PathBuf),
+    /// It cannot be made.
+    #[error("cannot make results file {path}: {source}; give a path that can be written with -o")]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It cannot be continued.
+    #[error("cannot write to results file {path}: {source}; the records up to here are whole: make room, then continue with --resume")]
+    Append {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// An open results file.
+#[derive(Debug)]
+pub struct Writer {
+    file: File,
+    path: PathBuf,
+    /// Bytes of whole records.
+    length: u64,
+}
+
+impl Writer {
+    /// Makes a new file and writes its header; nothing is left if that fails.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn create(path: &Path, header: &Header) -> Result<Self, WriteError> {
+        let created = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = created.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
+            _ => WriteError::Create { path: path.to_owned(), source },
+        })?;
+        let mut writer = Self { file, path: path.to_owned(), length: 0 };
+        let written = writer.append(&Record::Header(header.clone())).and_then(|()| writer.sync());
+        written.map_err(|e| {
+            // Only our own, just made: nothing of the user's is lost.
+            let _ = std::fs::remove_file(path);
+            match e {
+                WriteError::Append { path, source } => WriteError::Create { path, source },
+                other => other,
+            }
+        })?;
+        Ok(writer)
+    }
+
+    /// Opens a file to continue it after `complete_bytes`; half a record behind
+    /// them is cut off.
+    ///
+    /// # Errors
+    /// [`WriteError::Append`].
+    pub fn resume(path: &Path, complete_bytes: u64) -> Result<Self, WriteError> {
+        let failed = |source| WriteError::Append { path: path.to_owned(), source };
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        file.set_len(complete_bytes).map_err(failed)?;
+        Ok(Self { file, path: path.to_owned(), length: complete_bytes })
+    }
+
+    /// Appends a record. If it cannot be written whole, none of it stays.
+    ///
+    /// # Errors
+    /// [`WriteError::Append`].
+    pub fn append(&mut self, record: &Record) -> Result<(), WriteError> {
+        let failed = |path: &Path, source| WriteError::Append { path: path.to_owned(), source };
+        let mut line = serde_json::to_vec(record).map_err(|e| failed(&self.path, e.into()))?;
+        line.push(b'\n');
+        if let Err(source) = self.file.write_all(&line) {
+            let _ = self.file.set_len(self.length);
+            return Err(failed(&self.path, source));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Waits until all records are on the disk.
+    ///
+    /// # Errors
+    /// [`WriteError::Append`].
+    pub fn sync(&mut self) -> Result<(), WriteError> {
+        self.file.sync_data().map_err(|source| WriteError::Append { path: self.path.clone(), source })
+    }
+}

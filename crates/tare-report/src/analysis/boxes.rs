@@ -1,0 +1,111 @@
+//! Kinds of box: start-up latency and the proof of their limits.
+
+use serde::Serialize;
+use std::collections::HashMap;
+use tare_model::results::{BoxRecord, ProofRecord, Record, Results};
+use tare_model::size::show_memory;
+use tare_model::study::BoxKind;
+use tare_stats::{mean, median, sd};
+
+/// One kind of box.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoxFigures {
+    /// Platform and provisioning.
+    #[serde(flatten)]
+    pub kind: BoxKind,
+    /// From the request to the agent's hello.
+    pub startup: Startup,
+    /// The latest proof of its limits.
+    pub proof: Option<ProofRecord>,
+}
+
+/// Start-up latency, from the request to the agent's hello, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Startup {
+    /// Boxes.
+    pub n: usize,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Least.
+    pub min: Option<f64>,
+    /// Median.
+    pub median: Option<f64>,
+}
+
+impl BoxFigures {
+    /// Whether its cells count.
+    pub fn proven(&self) -> bool {
+        self.proof.as_ref().is_some_and(|p| p.proven)
+    }
+
+    /// What was granted and what was used, in words.
+    pub fn readings(&self) -> String {
+        let Some(proof) = &self.proof else {
+            return "no proof in the file".to_owned();
+        };
+        let mut parts = vec![cpu_readings(proof), memory_readings(proof)];
+        parts.extend(proof.remarks.iter().cloned());
+        parts.join("; ")
+    }
+}
+
+fn cpu_readings(proof: &ProofRecord) -> String {
+    let cores = |reading: Option<f64>| reading.map_or_else(|| "—".to_owned(), |c| format!("{c:.2}"));
+    let inside = proof.burn.as_ref().and_then(|b| b.cores_between_edges);
+    format!(
+        "CPUs granted {:.2}, used {} by the host's counters and {} by the box's clocks",
+        proof.limit_cores,
+        cores(proof.host_cores),
+        cores(inside)
+    )
+}
+
+fn memory_readings(proof: &ProofRecord) -> String {
+    let bytes = |reading: Option<u64>| reading.map_or_else(|| "—".to_owned(), show_memory);
+    format!(
+        "memory granted {}, touched {}, refused {}",
+        show_memory(proof.limit_bytes),
+        bytes(proof.touched_bytes),
+        bytes(proof.refused_bytes)
+    )
+}
+
+/// The kinds of box of the study, in its order.
+pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
+    let mut hellos: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
+    let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
+    for record in &results.records {
+        match record {
+            Record::Box(made) => hellos.entry(&made.kind).or_default().extend(hello(made)),
+            Record::Proof(proof) => {
+                proofs.insert(&proof.kind, proof);
+            }
+            _ => {}
+        }
+    }
+    let mut kinds = results.header.study.box_kinds();
+    let mut seen = std::collections::HashSet::new();
+    kinds.retain(|kind| seen.insert(kind.clone()));
+    let figures = |kind: BoxKind| BoxFigures {
+        startup: startup(hellos.get(&kind).map_or(&[], Vec::as_slice)),
+        proof: proofs.get(&kind).map(|p| (*p).clone()),
+        kind,
+    };
+    kinds.into_iter().map(figures).collect()
+}
+
+fn hello(made: &BoxRecord) -> Option<f64> {
+    made.hello_seconds.is_finite().then_some(made.hello_seconds)
+}
+
+fn startup(seconds: &[f64]) -> Startup {
+    Startup {
+        n: seconds.len(),
+        mean: mean(seconds),
+        sd: sd(seconds),
+        min: seconds.iter().copied().reduce(f64::min),
+        median: median(seconds),
+    }
+}

@@ -1,0 +1,120 @@
+//! Every cell by itself: n, mean, sd, CV and interval per metric.
+
+use super::LEVEL;
+use super::findings::{FindingCount, count};
+use super::trials::{CellTrials, Trials};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tare_model::metric::Metric;
+use tare_model::study::Cell;
+use tare_stats::{Interval, cv, mean, sd, t_estimate};
+
+/// A figure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    pub(crate) fn new(value: f64, interval: Interval) -> Option<Self> {
+        let Interval { low, high } = interval;
+        let all_finite = value.is_finite() && low.is_finite() && high.is_finite();
+        all_finite.then_some(Self { value, low, high })
+    }
+}
+
+/// One cell: its trials and the figures of each metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct CellFigures {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Blocks in which it was tried.
+    pub blocks: usize,
+    /// Why attempts have no result, most frequent first.
+    pub failures: Vec<FailureCount>,
+    /// Findings in the trials behind the figures.
+    pub findings: Vec<FindingCount>,
+    /// Figures per metric.
+    pub metrics: Vec<MetricFigures>,
+}
+
+/// How often attempts of a cell failed for one reason.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FailureCount {
+    /// The reason.
+    pub reason: String,
+    /// Attempts.
+    pub attempts: usize,
+    /// What was seen the first time.
+    pub detail: String,
+}
+
+/// One metric of one cell, over all its trials that ended well.
+#[derive(Debug, Clone, Serialize)]
+pub struct MetricFigures {
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: Metric,
+    /// Samples: one per block.
+    pub n: usize,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Coefficient of variation.
+    pub cv: Option<f64>,
+    /// Mean and its 95 % t interval.
+    pub interval: Option<Estimate>,
+}
+
+pub(crate) fn all(trials: &Trials) -> Vec<CellFigures> {
+    trials.cells.iter().map(figures).collect()
+}
+
+fn figures(trials: &CellTrials) -> CellFigures {
+    CellFigures {
+        cell: trials.cell.clone(),
+        blocks: trials.attempted.len(),
+        failures: failures(trials),
+        findings: count(trials.used.values().flat_map(|u| u.findings)),
+        metrics: trials
+            .metrics
+            .iter()
+            .map(|m| metric_figures(m, &trials.samples(&m.name)))
+            .collect(),
+    }
+}
+
+fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
+    let estimate = t_estimate(samples, LEVEL, 1.0);
+    MetricFigures {
+        metric: metric.clone(),
+        n: samples.len(),
+        mean: mean(samples),
+        sd: sd(samples),
+        cv: cv(samples),
+        interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+    }
+}
+
+fn failures(trials: &CellTrials) -> Vec<FailureCount> {
+    let mut counts: BTreeMap<String, FailureCount> = BTreeMap::new();
+    for unended in &trials.unended {
+        let reason = unended.failure.reason.to_string();
+        let entry = counts.entry(reason.clone()).or_insert_with(|| FailureCount {
+            reason,
+            attempts: 0,
+            detail: unended.failure.detail.clone(),
+        });
+        entry.attempts += 1;
+    }
+    let mut counts: Vec<_> = counts.into_values().collect();
+    counts.sort_by_key(|c| std::cmp::Reverse(c.attempts));
+    counts
+}

@@ -1,0 +1,157 @@
+//! What a reader of any figure of this file must know.
+
+use super::boxes::BoxFigures;
+use super::compare::{Comparison, margin};
+use super::run::{PlatformFacts, RunFacts};
+use super::trials::Trials;
+use crate::show::percent;
+use serde::Serialize;
+use tare_model::results::EndReason;
+use tare_model::study::{Fresh, Study};
+
+/// Something out of the ordinary about the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// Its name.
+    pub notice: &'static str,
+    /// What it is and what follows.
+    pub text: String,
+}
+
+fn notice(notice: &'static str, text: impl Into<String>) -> Notice {
+    Notice {
+        notice,
+        text: text.into(),
+    }
+}
+
+pub(crate) fn all(
+    study: &Study,
+    run: &RunFacts,
+    boxes: &[BoxFigures],
+    platforms: &[PlatformFacts],
+    trials: &Trials,
+) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    notices.extend(platforms.iter().filter(|p| p.emulated()).map(emulated));
+    notices.extend(boxes.iter().filter(|b| !b.proven()).map(not_proven));
+    notices.extend(of_study(study));
+    notices.extend(of_run(run));
+    if trials.strays > 0 {
+        notices.push(notice(
+            "stray-trials",
+            format!(
+                "{} trials belong to no cell of the study and were left out",
+                trials.strays
+            ),
+        ));
+    }
+    notices
+}
+
+fn emulated(platform: &PlatformFacts) -> Notice {
+    notice(
+        "emulated",
+        format!(
+            "{} ran without hardware virtualisation (tcg: every guest instruction is translated in software): its figures are those of emulation, not of a VM under kvm",
+            platform.platform
+        ),
+    )
+}
+
+fn not_proven(figures: &BoxFigures) -> Notice {
+    notice(
+        "limits-not-proven",
+        format!(
+            "limits not proven of {}, no verdict on its cells: {}",
+            figures.kind,
+            figures.readings()
+        ),
+    )
+}
+
+fn of_study(study: &Study) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    if !study.platforms.contains(&study.baseline) {
+        let text = format!(
+            "the baseline {} is not among the study's platforms: nothing can be compared",
+            study.baseline
+        );
+        notices.push(notice("no-baseline", text));
+    }
+    if margin(study).is_none() {
+        notices.push(notice(
+            "no-margin",
+            "the study's margin is not a positive number: no verdicts",
+        ));
+    }
+    if study.fresh == Fresh::Study {
+        notices.push(notice(
+            "kept-boxes",
+            "one box per platform served the whole study: figures hold for these boxes, and no verdict speaks of a platform",
+        ));
+    }
+    notices
+}
+
+fn of_run(run: &RunFacts) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    if run.torn {
+        notices.push(notice(
+            "torn",
+            "the file ended in half a record, left by a run that was killed while it wrote; it was left out",
+        ));
+    }
+    if run.sessions.len() > 1 {
+        let text = format!(
+            "the file was written in {} sessions: the host may have changed between them",
+            run.sessions.len()
+        );
+        notices.push(notice("sessions", text));
+    }
+    if run.boots > 1 {
+        let text = format!(
+            "the sessions ran on {} boots of the host: figures hold for one boot, and the intervals do not show what a boot changes",
+            run.boots
+        );
+        notices.push(notice("boots", text));
+    }
+    notices.extend(end(run));
+    notices
+}
+
+fn end(run: &RunFacts) -> Option<Notice> {
+    let blocks = format!("{} of {} blocks were begun", run.blocks, run.blocks_planned);
+    let why = match run.end.map(|e| e.reason) {
+        Some(EndReason::Complete) => return None,
+        Some(EndReason::BudgetSpent) => "the time budget was spent",
+        Some(EndReason::Interrupted) => "the user stopped the run",
+        Some(EndReason::Aborted) => "an error stopped the run",
+        None => "the run was killed or is still going on: the file has no end",
+    };
+    Some(notice("incomplete", format!("{why}; {blocks}")))
+}
+
+/// What holds for every file, with its figures.
+pub(crate) fn caveats(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
+    let mut caveats = vec![
+        "Intervals and verdicts hold for this host, boot and build.".to_owned(),
+        "A ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.".to_owned(),
+        "Intervals are 95 % t intervals on log ratios within blocks. They are per comparison, not simultaneous.".to_owned(),
+        format!("Differences are tested with Holm's correction over all {family} tests of primary metrics; each 'equal' (within {}) has its own error.", percent(study.margin)),
+        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.".to_owned(),
+        "Where the correlation of a pair over blocks is near 0, pairing gained nothing: the host drifts within blocks, or does not drift at all.".to_owned(),
+    ];
+    caveats.extend(stalls(comparisons));
+    caveats
+}
+
+/// A stall in fewer than 3/n of the trials has a fair chance not to occur at all.
+fn stalls(comparisons: &[Comparison]) -> Option<String> {
+    let pairs = comparisons.iter().filter_map(Comparison::primary).map(|m| m.n);
+    let n = pairs.filter(|n| *n >= 3).min()?;
+    Some(format!(
+        "Stalls rarer than 1 run in {} would not show (n = {n}).",
+        n / 3
+    ))
+}

@@ -1,0 +1,116 @@
+//! How the file came to be: sessions, boots, trials, the end.
+
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use tare_model::platform::PlatformPath;
+use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session};
+
+/// The course of the run.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunFacts {
+    /// Runs of the controller that wrote the file.
+    pub sessions: Vec<Session>,
+    /// Boots of the host that they ran on, as far as known.
+    pub boots: usize,
+    /// How the last session ended; absent if it did not say so.
+    pub end: Option<EndRecord>,
+    /// Whether a half-written record at the end was left out.
+    pub torn: bool,
+    /// Blocks of the study.
+    pub blocks_planned: u32,
+    /// Blocks with at least one trial.
+    pub blocks: usize,
+    /// Trials by their end.
+    pub trials: TrialCounts,
+}
+
+/// Attempts by how they ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TrialCounts {
+    /// With a result.
+    pub ok: usize,
+    /// Without.
+    pub failed: usize,
+    /// Not begun, since the workload cannot run there.
+    pub skipped: usize,
+    /// Second attempts among them.
+    pub repeated: usize,
+}
+
+/// What was found of a platform before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlatformFacts {
+    /// The platform.
+    pub platform: PlatformPath,
+    /// Version of the engine.
+    pub version: String,
+    /// Facts that figures depend on.
+    pub details: BTreeMap<String, String>,
+    /// `kvm`, `tcg` or another accelerator, where the platform has one.
+    pub accelerator: Option<String>,
+}
+
+impl PlatformFacts {
+    /// Whether guests are translated in software: such figures say nothing of a
+    /// VM on hardware that supports it.
+    pub fn emulated(&self) -> bool {
+        self.accelerator.as_deref() == Some("tcg")
+    }
+}
+
+pub(crate) fn facts(results: &Results) -> RunFacts {
+    let sessions: Vec<Session> = results
+        .records
+        .iter()
+        .filter_map(|r| {
+            if let Record::Session(s) = r {
+                Some(s.clone())
+            } else {
+                None
+            }
+        })
+        .collect();
+    let boots: BTreeSet<&str> = sessions.iter().filter_map(|s| s.boot_id.as_deref()).collect();
+    RunFacts {
+        boots: boots.len(),
+        sessions,
+        end: last_end(&results.records),
+        torn: results.torn,
+        blocks_planned: results.header.study.blocks,
+        blocks: results.trials().map(|t| t.block).collect::<BTreeSet<_>>().len(),
+        trials: trial_counts(results),
+    }
+}
+
+/// The end of the last session: an end before it is that of an earlier one.
+fn last_end(records: &[Record]) -> Option<EndRecord> {
+    let ends = records.iter().rev().find_map(|record| match record {
+        Record::End(end) => Some(Some(*end)),
+        Record::Session(_) => Some(None),
+        _ => None,
+    });
+    ends.flatten()
+}
+
+fn trial_counts(results: &Results) -> TrialCounts {
+    let mut counts = TrialCounts::default();
+    for trial in results.trials() {
+        match trial.outcome {
+            Outcome::Ok(_) => counts.ok += 1,
+            Outcome::Failed(_) => counts.failed += 1,
+            Outcome::Skipped(_) => counts.skipped += 1,
+        }
+        counts.repeated += usize::from(trial.attempt > 0);
+    }
+    counts
+}
+
+pub(crate) fn platforms(header: &Header) -> Vec<PlatformFacts> {
+    let facts = |(platform, found): (&PlatformPath, &tare_model::results::PlatformVersion)| PlatformFacts {
+        platform: platform.clone(),
+        version: found.version.clone(),
+        details: found.details.clone(),
+        accelerator: found.details.get("accelerator").cloned(),
+    };
+    header.platforms.iter().map(facts).collect()
+}

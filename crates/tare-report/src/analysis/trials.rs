@@ -1,0 +1,114 @@
+//! The trials of a file, sorted into the cells of its study.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tare_model::finding::Finding;
+use tare_model::metric::Metric;
+use tare_model::results::{Failure, Outcome, Results, TrialRecord};
+use tare_model::study::{Cell, Study};
+
+/// The one trial of a block whose figures count.
+pub(crate) struct Used<'a> {
+    pub samples: &'a BTreeMap<String, f64>,
+    pub findings: &'a [Finding],
+}
+
+impl Used<'_> {
+    /// The sample of a metric, if it is a finite number.
+    pub fn sample(&self, metric: &str) -> Option<f64> {
+        self.samples.get(metric).copied().filter(|v| v.is_finite())
+    }
+}
+
+/// A trial without a result.
+pub(crate) struct Unended<'a> {
+    pub failure: &'a Failure,
+    pub skipped: bool,
+}
+
+/// One cell and its trials.
+pub(crate) struct CellTrials<'a> {
+    pub cell: Cell,
+    pub metrics: Vec<Metric>,
+    /// By block: the last attempt that ended well.
+    pub used: BTreeMap<u32, Used<'a>>,
+    /// Blocks in which the cell was tried at all.
+    pub attempted: BTreeSet<u32>,
+    /// Every attempt without a result, in order.
+    pub unended: Vec<Unended<'a>>,
+}
+
+impl<'a> CellTrials<'a> {
+    fn new(study: &Study, cell: Cell) -> Self {
+        let metrics = study.workload(&cell.workload).map(|w| w.metrics());
+        Self {
+            cell,
+            metrics: metrics.unwrap_or_default(),
+            used: BTreeMap::new(),
+            attempted: BTreeSet::new(),
+            unended: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, trial: &'a TrialRecord) {
+        self.attempted.insert(trial.block);
+        let failed = |failure, skipped| Unended { failure, skipped };
+        match &trial.outcome {
+            Outcome::Ok(success) => {
+                // Records are in the order of their end: a later one is a later attempt.
+                let used = Used {
+                    samples: &success.samples,
+                    findings: &trial.findings,
+                };
+                self.used.insert(trial.block, used);
+            }
+            Outcome::Failed(failure) => self.unended.push(failed(failure, false)),
+            Outcome::Skipped(failure) => self.unended.push(failed(failure, true)),
+        }
+    }
+
+    /// Every sample of a metric, in the order of the blocks.
+    pub fn samples(&self, metric: &str) -> Vec<f64> {
+        self.used.values().filter_map(|u| u.sample(metric)).collect()
+    }
+}
+
+/// Every cell of the study, in its order.
+pub(crate) struct Trials<'a> {
+    pub cells: Vec<CellTrials<'a>>,
+    /// Trials of cells that the study does not have.
+    pub strays: usize,
+    by_cell: HashMap<Cell, usize>,
+}
+
+impl<'a> Trials<'a> {
+    pub fn collect(results: &'a Results) -> Self {
+        let mut trials = Self::empty(&results.header.study);
+        for trial in results.trials() {
+            match trials.by_cell.get(&trial.cell) {
+                Some(&at) => trials.cells[at].add(trial),
+                None => trials.strays += 1,
+            }
+        }
+        trials
+    }
+
+    fn empty(study: &Study) -> Self {
+        let mut trials = Self {
+            cells: Vec::new(),
+            strays: 0,
+            by_cell: HashMap::new(),
+        };
+        for cell in study.cells() {
+            // A platform or workload listed twice is one cell.
+            if !trials.by_cell.contains_key(&cell) {
+                trials.by_cell.insert(cell.clone(), trials.cells.len());
+                trials.cells.push(CellTrials::new(study, cell));
+            }
+        }
+        trials
+    }
+
+    pub fn get(&self, cell: &Cell) -> Option<&CellTrials<'a>> {
+        self.by_cell.get(cell).map(|&at| &self.cells[at])
+    }
+}

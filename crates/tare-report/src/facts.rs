@@ -1,0 +1,218 @@
+//! The evidence as lists of names and values: what text and page have in common.
+
+use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
+use crate::show::{MISSING, date, or_missing, percent};
+use tare_model::host::HostFacts;
+use tare_model::results::EndReason;
+use tare_model::size::{show_memory, show_seconds};
+use tare_model::study::{Study, Workload};
+
+/// A name and what is known of it.
+pub(crate) type Fact = (String, String);
+
+fn fact(name: &str, value: impl Into<String>) -> Fact {
+    let value = value.into();
+    let value = if value.is_empty() {
+        MISSING.to_owned()
+    } else {
+        value
+    };
+    (name.to_owned(), value)
+}
+
+fn text(value: Option<&String>) -> String {
+    or_missing(value, Clone::clone)
+}
+
+/// A size that reads 0 where it was not found out.
+fn bytes(value: u64) -> String {
+    or_missing((value > 0).then_some(value), show_memory)
+}
+
+fn number(value: u32) -> String {
+    or_missing((value > 0).then_some(value), |v| v.to_string())
+}
+
+fn on_off(value: Option<bool>) -> String {
+    or_missing(value, |on| if on { "on" } else { "off" }.to_owned())
+}
+
+/// The host, as far as figures depend on it.
+pub(crate) fn host(analysis: &Analysis) -> Vec<Fact> {
+    let host = &analysis.host;
+    let cpus = format!(
+        "{} CPUs on {} cores, {} sockets, {} NUMA nodes",
+        number(host.cpus),
+        number(host.cores),
+        number(host.sockets),
+        number(host.numa_nodes)
+    );
+    vec![
+        fact("CPU", text(host.cpu_model.as_ref())),
+        fact("CPUs", cpus),
+        fact("last-level cache", or_missing(host.llc_bytes, show_memory)),
+        fact("memory", bytes(host.memory_bytes)),
+        fact("swap", swap(host)),
+        fact("kernel", host.kernel.clone()),
+        fact("system", text(host.os.as_ref())),
+        fact("hypervisor below", text(host.hypervisor.as_ref())),
+        fact("cgroups", text(host.cgroup.as_ref())),
+        fact("clock source", text(host.clocksource.as_ref())),
+        fact("governor", text(host.governor.as_ref())),
+        fact("turbo", on_off(host.turbo)),
+        fact("SMT", on_off(host.smt)),
+        fact("transparent huge pages", text(host.thp.as_ref())),
+        fact("page merging (KSM)", on_off(host.ksm)),
+        fact("boot options", host.boot_options.join(" ")),
+        fact("storage", text(host.storage.as_ref())),
+        fact("boot", text(host.boot_id.as_ref())),
+        fact("mitigations", mitigations(analysis)),
+    ]
+}
+
+/// A host whose memory was found out and that reads 0 has no swap.
+fn swap(host: &HostFacts) -> String {
+    match (host.memory_bytes, host.swap_bytes) {
+        (0, 0) => MISSING.to_owned(),
+        (_, 0) => "none".to_owned(),
+        (_, swap) => show_memory(swap),
+    }
+}
+
+fn mitigations(analysis: &Analysis) -> String {
+    let all = &analysis.host.mitigations;
+    let shown: Vec<String> = all
+        .iter()
+        .map(|(name, state)| format!("{name}: {state}"))
+        .collect();
+    shown.join("; ")
+}
+
+/// The study and its protocol.
+pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
+    let study = &analysis.study;
+    let yes_no = |yes: bool| if yes { "yes" } else { "no" };
+    let mut facts = vec![
+        fact("baseline", study.baseline.to_string()),
+        fact("box size", size(analysis)),
+        fact("pinned set", format!("CPUs {}", list(&study.pinned_set))),
+        fact("fresh box per", study.fresh.to_string()),
+        fact("trial", trial(study)),
+        fact("waits for a quiet host", yes_no(study.settle)),
+        fact("margin", percent(study.margin)),
+        fact("seed", study.seed.to_string()),
+    ];
+    let workload = |w: &Workload| fact(w.name(), about(w));
+    facts.extend(study.workloads.iter().map(workload));
+    facts
+}
+
+fn list(numbers: &[u32]) -> String {
+    let shown: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    if shown.is_empty() {
+        MISSING.to_owned()
+    } else {
+        shown.join(", ")
+    }
+}
+
+/// CPUs and memory of a box, and the CHR: its CPUs over the host's.
+fn size(analysis: &Analysis) -> String {
+    let instance = analysis.study.instance;
+    let host_cpus = analysis.host.cpus;
+    let chr = instance.cpus.as_f64() / f64::from(host_cpus);
+    let chr = or_missing(chr.is_finite().then_some(chr), |c| format!("{c:.2}"));
+    format!(
+        "{} CPUs, {} (CHR {chr}: {} of the host's {} CPUs)",
+        instance.cpus,
+        show_memory(instance.memory_bytes),
+        instance.cpus,
+        number(host_cpus)
+    )
+}
+
+fn trial(study: &Study) -> String {
+    format!(
+        "{} aimed at, given up after {}",
+        seconds(study.trial_seconds),
+        seconds(study.timeout_seconds)
+    )
+}
+
+fn seconds(value: f64) -> String {
+    or_missing((value.is_finite() && value >= 0.0).then_some(value), show_seconds)
+}
+
+fn about(workload: &Workload) -> String {
+    match workload {
+        Workload::Kernel(spec) => format!(
+            "{}; ISA {}, {} threads",
+            spec.kernel.about(),
+            spec.isa,
+            spec.threads
+        ),
+        Workload::Command(command) => format!("command: {}", command.argv.join(" ")),
+    }
+}
+
+/// The course of the run.
+pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
+    let run = &analysis.run;
+    let trials = &run.trials;
+    let counts = format!(
+        "{} ended well, {} failed, {} skipped ({} of all were repetitions)",
+        trials.ok, trials.failed, trials.skipped, trials.repeated
+    );
+    let sessions = run.sessions.iter().enumerate();
+    let mut facts = vec![
+        fact("blocks", format!("{} of {}", run.blocks, run.blocks_planned)),
+        fact("trials", counts),
+    ];
+    facts.extend(sessions.map(|(i, s)| {
+        let boot = text(s.boot_id.as_ref());
+        let value = format!("{}, run {}, boot {boot}", date(s.started_unix_ns), s.run);
+        fact(&format!("session {}", i + 1), value)
+    }));
+    facts.push(fact("end", end(analysis)));
+    facts.push(fact(
+        "measured by",
+        format!("tare {}, build {}", analysis.tare, analysis.build),
+    ));
+    facts
+}
+
+fn end(analysis: &Analysis) -> String {
+    let Some(end) = analysis.run.end else {
+        return "none in the file: killed, or still going on".to_owned();
+    };
+    let why = match end.reason {
+        EndReason::Complete => "complete",
+        EndReason::BudgetSpent => "time budget spent",
+        EndReason::Interrupted => "stopped by the user",
+        EndReason::Aborted => "stopped by an error",
+    };
+    format!("{}: {why}", date(end.ended_unix_ns))
+}
+
+/// Version and details of a platform.
+pub(crate) fn platform(facts: &PlatformFacts) -> Fact {
+    let details = facts.details.iter().map(|(k, v)| format!("{k} {v}"));
+    let version = (!facts.version.is_empty()).then(|| facts.version.clone());
+    let parts: Vec<String> = version.into_iter().chain(details).collect();
+    fact(&facts.platform.to_string(), parts.join("; "))
+}
+
+/// The proof of a kind of box's limits with its readings.
+pub(crate) fn proof(figures: &BoxFigures) -> Fact {
+    let verdict = match &figures.proof {
+        Some(proof) if proof.proven => "proven: ",
+        Some(_) => "NOT PROVEN: ",
+        None => "NOT PROVEN, ",
+    };
+    let findings = figures.proof.iter().flat_map(|p| &p.findings);
+    let findings: String = findings.map(|f| format!("; {}: {f}", f.name())).collect();
+    fact(
+        &figures.kind.to_string(),
+        format!("{verdict}{}{findings}", figures.readings()),
+    )
+}

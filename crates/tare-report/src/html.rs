@@ -1,0 +1,228 @@
+//! The analysis as one self-contained page: no script, no network, light and dark.
+//!
+//! Every value passes through askama's escaping; no template marks one as safe.
+
+mod tables;
+
+use crate::analysis::{Against, Analysis, Comparison, Notice, Word};
+use crate::chart::{Chart, chart};
+use crate::facts::{self, Fact};
+use crate::show::{change_interval, clean, cost_change, date, or_missing};
+use askama::Template;
+use tables::Table;
+use tare_model::size::show_memory;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    subtitle: String,
+    notices: &'a [Notice],
+    glance: Glance,
+    sentences: Vec<Sentence>,
+    comparisons: Vec<Section>,
+    beside: Table,
+    cells: Table,
+    startup: Table,
+    evidence: Vec<Facts>,
+    caveats: &'a [String],
+    schema: &'a str,
+}
+
+/// Kinds of box against workloads.
+struct Glance {
+    workloads: Vec<String>,
+    rows: Vec<GlanceRow>,
+}
+
+struct GlanceRow {
+    title: String,
+    cells: Vec<GlanceCell>,
+}
+
+struct GlanceCell {
+    cost: String,
+    interval: String,
+    class: &'static str,
+    verdict: String,
+}
+
+struct Sentence {
+    title: String,
+    parts: Vec<SentencePart>,
+}
+
+struct SentencePart {
+    text: String,
+    class: &'static str,
+}
+
+/// One baseline: its chart and its table.
+struct Section {
+    title: String,
+    about: String,
+    chart: Option<Chart>,
+    table: Table,
+}
+
+struct Facts {
+    title: &'static str,
+    facts: Vec<Fact>,
+}
+
+/// The page.
+///
+/// # Errors
+/// None that an analysis can cause: the template writes to memory.
+pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
+    let page = Page {
+        subtitle: subtitle(analysis),
+        notices: &analysis.notices,
+        glance: glance(analysis),
+        sentences: sentences(analysis),
+        comparisons: [Against::Native, Against::NativeSet]
+            .into_iter()
+            .filter_map(|against| section(analysis, against))
+            .collect(),
+        beside: tables::beside(analysis),
+        cells: tables::cells(analysis),
+        startup: tables::startup(analysis),
+        evidence: evidence(analysis),
+        caveats: &analysis.caveats,
+        schema: analysis.schema,
+    };
+    Ok(printable(&page.render()?))
+}
+
+/// Control characters that came from the file, spelled out. The template's own
+/// line ends stay; a line end within a value can do no harm in a page.
+fn printable(page: &str) -> String {
+    let lines: Vec<_> = page.lines().map(|line| clean(line)).collect();
+    lines.join("\n") + "\n"
+}
+
+fn subtitle(analysis: &Analysis) -> String {
+    let study = &analysis.study;
+    let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
+    let when = analysis.run.sessions.first().map(|s| date(s.started_unix_ns));
+    format!(
+        "{} · {} CPUs, {} · {} of {} blocks · {}",
+        platforms.join(", "),
+        study.instance.cpus,
+        show_memory(study.instance.memory_bytes),
+        analysis.run.blocks,
+        study.blocks,
+        or_missing(when, |w| w)
+    )
+}
+
+fn glance(analysis: &Analysis) -> Glance {
+    let mut workloads: Vec<String> = Vec::new();
+    for cell in &analysis.cells {
+        if !workloads.contains(&cell.cell.workload) {
+            workloads.push(cell.cell.workload.clone());
+        }
+    }
+    let rows = analysis.summaries.iter().map(|summary| GlanceRow {
+        title: summary.title.clone(),
+        cells: workloads
+            .iter()
+            .map(|workload| {
+                let found = analysis.comparisons.iter().find(|c| {
+                    c.cell.kind == summary.kind
+                        && c.against == summary.against
+                        && c.cell.workload == *workload
+                });
+                glance_cell(found)
+            })
+            .collect(),
+    });
+    Glance {
+        rows: rows.collect(),
+        workloads,
+    }
+}
+
+fn glance_cell(comparison: Option<&Comparison>) -> GlanceCell {
+    let metric = comparison.and_then(Comparison::primary);
+    let paired = metric.and_then(|m| m.paired.as_ref()).map(|p| p.ratio);
+    let word = metric
+        .and_then(|m| m.verdict.as_ref())
+        .map_or(Word::None, |v| v.word);
+    let n = metric.map_or(0, |m| m.n);
+    GlanceCell {
+        cost: or_missing(paired, |e| cost_change(e.value)),
+        interval: or_missing(paired, |e| format!("{}, n = {n}", change_interval(e.low, e.high))),
+        class: word.name(),
+        verdict: word.to_string(),
+    }
+}
+
+fn sentences(analysis: &Analysis) -> Vec<Sentence> {
+    let part = |s: &crate::analysis::Statement| SentencePart {
+        text: s.text(),
+        class: s.word.name(),
+    };
+    analysis
+        .summaries
+        .iter()
+        .map(|summary| Sentence {
+            title: summary.title.clone(),
+            parts: summary.statements.iter().map(part).collect(),
+        })
+        .collect()
+}
+
+fn section(analysis: &Analysis, against: Against) -> Option<Section> {
+    let shown: Vec<&Comparison> = analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.against == against)
+        .collect();
+    let baseline = &analysis.study.baseline;
+    let (title, about) = match against {
+        Against::Native => (
+            format!("Against {baseline}, same provisioning"),
+            format!(
+                "What the platform costs: each cell over {baseline} under the same mechanism of limiting."
+            ),
+        ),
+        Against::NativeSet => (
+            format!("Against {baseline}-set"),
+            format!(
+                "What buying the size costs: each vanilla cell over {baseline} with as many pinned CPUs and no quota. {baseline} vanilla itself is the price of the quota."
+            ),
+        ),
+    };
+    (!shown.is_empty()).then(|| Section {
+        chart: chart(&title, &shown, analysis.study.margin),
+        table: tables::headline(analysis, &shown),
+        title,
+        about,
+    })
+}
+
+fn evidence(analysis: &Analysis) -> Vec<Facts> {
+    let findings = analysis
+        .findings
+        .iter()
+        .map(|f| (format!("{} x{}", f.finding, f.times), f.meaning.to_owned()))
+        .collect::<Vec<_>>();
+    let sections = [
+        ("Findings", findings),
+        (
+            "Limits, proven per kind of box",
+            analysis.boxes.iter().map(facts::proof).collect(),
+        ),
+        (
+            "Platforms",
+            analysis.platforms.iter().map(facts::platform).collect(),
+        ),
+        ("Study", facts::study(analysis)),
+        ("Run", facts::run(analysis)),
+        ("Host", facts::host(analysis)),
+    ];
+    sections
+        .into_iter()
+        .map(|(title, facts)| Facts { title, facts })
+        .collect()
+}

@@ -1,0 +1,248 @@
+//! The tables of the page.
+
+use crate::analysis::{Analysis, CellFigures, Comparison, MetricComparison, MetricFigures};
+use crate::remarks;
+use crate::show::{or_missing, p_value, percent, ratio, ratio_with_interval};
+use tare_model::metric::Unit;
+
+pub(super) struct Table {
+    pub head: Vec<Head>,
+    pub rows: Vec<Row>,
+}
+
+/// The heading of a column.
+pub(super) struct Head {
+    pub text: &'static str,
+    pub class: &'static str,
+}
+
+pub(super) struct Row {
+    /// A line above the row that opens a group.
+    pub group: Option<String>,
+    pub class: &'static str,
+    pub cells: Vec<Cell>,
+}
+
+pub(super) struct Cell {
+    pub text: String,
+    pub class: &'static str,
+    /// The class of a verdict, where the cell holds one.
+    pub verdict: Option<&'static str>,
+}
+
+const TEXT: &str = "text";
+const NUMBER: &str = "num";
+
+fn head(columns: &[(&'static str, &'static str)]) -> Vec<Head> {
+    columns
+        .iter()
+        .map(|&(text, class)| Head { text, class })
+        .collect()
+}
+
+fn cell(class: &'static str, text: impl Into<String>) -> Cell {
+    Cell {
+        text: text.into(),
+        class,
+        verdict: None,
+    }
+}
+
+/// Names a group in its first row only.
+fn group(last: &mut Option<String>, name: String) -> Option<String> {
+    if last.as_ref() == Some(&name) {
+        return None;
+    }
+    *last = Some(name.clone());
+    Some(name)
+}
+
+fn importance(primary: bool) -> &'static str {
+    if primary { "primary" } else { "secondary" }
+}
+
+/// Paired ratios and verdicts of one baseline.
+pub(super) fn headline(analysis: &Analysis, comparisons: &[&Comparison]) -> Table {
+    let mut last = None;
+    let mut rows = Vec::new();
+    for comparison in comparisons {
+        let figures = analysis.cells.iter().find(|c| c.cell == comparison.cell);
+        for metric in &comparison.metrics {
+            rows.push(Row {
+                group: group(&mut last, comparison.cell.kind.to_string()),
+                class: importance(metric.metric.primary),
+                cells: headline_cells(comparison, metric, figures),
+            });
+        }
+    }
+    Table {
+        head: head(&[
+            ("workload", TEXT),
+            ("metric", TEXT),
+            ("n", NUMBER),
+            ("paired ratio", NUMBER),
+            ("95 % interval", NUMBER),
+            ("verdict", TEXT),
+            ("with it", TEXT),
+        ]),
+        rows,
+    }
+}
+
+fn headline_cells(
+    comparison: &Comparison,
+    metric: &MetricComparison,
+    figures: Option<&CellFigures>,
+) -> Vec<Cell> {
+    let paired = metric.paired.as_ref().map(|p| p.ratio);
+    let verdict = metric.verdict.as_ref();
+    vec![
+        cell(TEXT, &comparison.cell.workload),
+        cell(TEXT, &metric.metric.name),
+        cell(NUMBER, metric.n.to_string()),
+        cell(NUMBER, or_missing(paired, |e| ratio(e.value))),
+        cell(
+            NUMBER,
+            or_missing(paired, |e| format!("{} to {}", ratio(e.low), ratio(e.high))),
+        ),
+        Cell {
+            text: verdict.map_or_else(String::new, |v| v.word.to_string()),
+            class: TEXT,
+            verdict: verdict.map(|v| v.word.name()),
+        },
+        cell(TEXT, remarks::of_metric(metric, figures)),
+    ]
+}
+
+/// The figures beside the headline.
+pub(super) fn beside(analysis: &Analysis) -> Table {
+    let mut last = None;
+    let mut rows = Vec::new();
+    for comparison in &analysis.comparisons {
+        for metric in &comparison.metrics {
+            rows.push(Row {
+                group: group(&mut last, remarks::compared(comparison)),
+                class: importance(metric.metric.primary),
+                cells: beside_cells(comparison, metric),
+            });
+        }
+    }
+    Table {
+        head: head(&[
+            ("workload", TEXT),
+            ("metric", TEXT),
+            ("n", NUMBER),
+            ("lost", NUMBER),
+            ("ratio of means", NUMBER),
+            ("Loss", NUMBER),
+            ("Op", TEXT),
+            ("variability overhead", NUMBER),
+            ("pair correlation", NUMBER),
+            ("p", NUMBER),
+            ("Holm's p", NUMBER),
+            ("TOST p", NUMBER),
+        ]),
+        rows,
+    }
+}
+
+fn beside_cells(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
+    let paired = metric.paired.as_ref();
+    let means = or_missing(metric.ratio_of_means, |e| {
+        ratio_with_interval(e.value, e.low, e.high)
+    });
+    let loss = or_missing(metric.loss, |e| {
+        format!("{} ({} to {})", percent(e.value), percent(e.low), percent(e.high))
+    });
+    let p = |p: Option<f64>| cell(NUMBER, or_missing(p, p_value));
+    vec![
+        cell(TEXT, &comparison.cell.workload),
+        cell(TEXT, &metric.metric.name),
+        cell(NUMBER, metric.n.to_string()),
+        cell(NUMBER, metric.lost.to_string()),
+        cell(NUMBER, means),
+        cell(NUMBER, loss),
+        cell(TEXT, or_missing(metric.op, |op| remarks::op(&metric.metric, op))),
+        cell(NUMBER, or_missing(metric.variability_overhead, percent)),
+        cell(NUMBER, or_missing(metric.pair_correlation, |r| format!("{r:.2}"))),
+        p(paired.and_then(|p| p.p)),
+        p(paired.and_then(|p| p.p_holm)),
+        p(paired.and_then(|p| p.p_equal)),
+    ]
+}
+
+/// Every cell by itself.
+pub(super) fn cells(analysis: &Analysis) -> Table {
+    let mut last = None;
+    let mut rows = Vec::new();
+    for figures in &analysis.cells {
+        for metric in &figures.metrics {
+            rows.push(Row {
+                group: group(&mut last, figures.cell.kind.to_string()),
+                class: importance(metric.metric.primary),
+                cells: cell_cells(figures, metric),
+            });
+        }
+    }
+    Table {
+        head: head(&[
+            ("workload", TEXT),
+            ("metric", TEXT),
+            ("n", NUMBER),
+            ("mean", NUMBER),
+            ("sd", NUMBER),
+            ("CV", NUMBER),
+            ("95 % interval of the mean", NUMBER),
+            ("failures and findings", TEXT),
+        ]),
+        rows,
+    }
+}
+
+fn cell_cells(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
+    let unit = metric.metric.unit;
+    let show = |value| cell(NUMBER, or_missing(value, |v| unit.show(v)));
+    let interval = or_missing(metric.interval, |e| {
+        format!("{} to {}", unit.show(e.low), unit.show(e.high))
+    });
+    // Once per cell, not once per metric.
+    let remarks = metric.metric.primary.then(|| remarks::of_cell(figures));
+    vec![
+        cell(TEXT, &figures.cell.workload),
+        cell(TEXT, &metric.metric.name),
+        cell(NUMBER, metric.n.to_string()),
+        show(metric.mean),
+        show(metric.sd),
+        cell(NUMBER, or_missing(metric.cv, percent)),
+        cell(NUMBER, interval),
+        cell(TEXT, remarks.unwrap_or_default()),
+    ]
+}
+
+/// Start-up latency per kind of box.
+pub(super) fn startup(analysis: &Analysis) -> Table {
+    let show = |value| cell(NUMBER, or_missing(value, |v| Unit::Second.show(v)));
+    let row = |figures: &crate::analysis::BoxFigures| Row {
+        group: None,
+        class: "primary",
+        cells: vec![
+            cell(TEXT, figures.kind.to_string()),
+            cell(NUMBER, figures.startup.n.to_string()),
+            show(figures.startup.mean),
+            show(figures.startup.sd),
+            show(figures.startup.min),
+            show(figures.startup.median),
+        ],
+    };
+    Table {
+        head: head(&[
+            ("kind of box", TEXT),
+            ("n", NUMBER),
+            ("mean", NUMBER),
+            ("sd", NUMBER),
+            ("min", NUMBER),
+            ("median", NUMBER),
+        ]),
+        rows: analysis.boxes.iter().map(row).collect(),
+    }
+}

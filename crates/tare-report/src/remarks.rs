@@ -1,0 +1,105 @@
+//! What is printed beside figures: phrases, flags, findings, failures.
+
+use crate::analysis::{Against, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use crate::show::percent;
+use tare_model::metric::{Direction, Metric, Unit};
+
+/// The phrase of the verdict, the flags, the pairs lost and the findings.
+pub(crate) fn of_metric(metric: &MetricComparison, cell: Option<&CellFigures>) -> String {
+    let mut parts = Vec::new();
+    parts.extend(metric.verdict.as_ref().map(|v| v.phrase.clone()));
+    parts.extend(metric.flags.iter().map(ToString::to_string));
+    if metric.lost > 0 {
+        parts.push(format!(
+            "{} of {} pairs lost",
+            metric.lost,
+            metric.lost + metric.n
+        ));
+    }
+    if metric.metric.primary {
+        parts.extend(cell.map(|c| findings(&c.findings)));
+    }
+    joined(parts)
+}
+
+/// Why attempts of a cell failed, and the findings of the others.
+pub(crate) fn of_cell(cell: &CellFigures) -> String {
+    let failures = cell.failures.iter();
+    let mut parts: Vec<String> = failures
+        .map(|f| format!("{} x{} (first: {})", f.reason, f.attempts, f.detail))
+        .collect();
+    parts.push(findings(&cell.findings));
+    joined(parts)
+}
+
+fn joined(mut parts: Vec<String>) -> String {
+    parts.retain(|p| !p.is_empty());
+    parts.join("; ")
+}
+
+/// `host-busy x3, disturbed x1`.
+fn findings(counts: &[FindingCount]) -> String {
+    let shown: Vec<String> = counts
+        .iter()
+        .map(|c| format!("{} x{}", c.finding, c.trials))
+        .collect();
+    shown.join(", ")
+}
+
+/// What is held against what: `docker vanilla against native pinned (native-set)`.
+pub(crate) fn compared(comparison: &Comparison) -> String {
+    let baseline = &comparison.baseline.kind;
+    let set = match comparison.against {
+        Against::Native => String::new(),
+        Against::NativeSet => format!(" ({}-set)", baseline.platform),
+    };
+    format!("{} against {baseline}{set}", comparison.cell.kind)
+}
+
+/// Op with its sign word and li2018's rule of display.
+pub(crate) fn op(metric: &Metric, op: Op) -> String {
+    let word = sign_word(metric, op.worse);
+    let ignored = if op.ignored { " (ignored below 1 %)" } else { "" };
+    format!("{word} by {}{ignored}", percent(op.value))
+}
+
+/// Times and rates are slower or faster; amounts are more or less.
+fn sign_word(metric: &Metric, worse: bool) -> &'static str {
+    let amount = matches!(metric.unit, Unit::Byte | Unit::One);
+    let more = worse == (metric.direction == Direction::Lower);
+    match (amount, more, worse) {
+        (true, true, _) => "more",
+        (true, false, _) => "less",
+        (false, _, true) => "slower",
+        (false, _, false) => "faster",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_below_one_percent_are_marked_as_ignored() {
+        let time = Metric::new("latency", Unit::Second, Direction::Lower, true);
+        let of = |value, worse, ignored| {
+            op(
+                &time,
+                Op {
+                    value,
+                    worse,
+                    ignored,
+                },
+            )
+        };
+        assert_eq!(of(0.004, true, true), "slower by 0.4 % (ignored below 1 %)");
+        assert_eq!(of(0.2, false, false), "faster by 20 %");
+    }
+
+    #[test]
+    fn amounts_are_more_or_less() {
+        let memory = Metric::new("peak-memory", Unit::Byte, Direction::Lower, false);
+        assert_eq!(sign_word(&memory, true), "more");
+        assert_eq!(sign_word(&memory, false), "less");
+    }
+}

@@ -1,0 +1,178 @@
+//! Numbers and foreign strings as people read them. Values are rounded here and
+//! nowhere else.
+
+use std::borrow::Cow;
+
+/// What stands where a figure is missing. Never 0.
+pub(crate) const MISSING: &str = "—";
+
+/// `figure` by `show`, or the sign for a missing one.
+pub(crate) fn or_missing<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    figure.map_or_else(|| MISSING.to_owned(), show)
+}
+
+/// A fraction as percents: one decimal below 10 %, none above.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{} %", percent_number(fraction))
+}
+
+fn percent_number(fraction: f64) -> String {
+    let percents = fraction * 100.0;
+    let decimals = usize::from(percents.abs() < 9.95);
+    let shown = format!("{percents:.decimals$}");
+    // A figure that rounds to nought has no sign.
+    if shown == "-0.0" { "0.0".to_owned() } else { shown }
+}
+
+/// A ratio: three decimals near 1, fewer where it is large.
+pub(crate) fn ratio(value: f64) -> String {
+    format!("{value:.*}", ratio_decimals(value))
+}
+
+fn ratio_decimals(value: f64) -> usize {
+    match value.abs() {
+        x if x < 9.995 => 3,
+        x if x < 99.95 => 2,
+        _ => 1,
+    }
+}
+
+/// `1.004 (0.999 to 1.009)`.
+pub(crate) fn ratio_with_interval(value: f64, low: f64, high: f64) -> String {
+    format!("{} ({} to {})", ratio(value), ratio(low), ratio(high))
+}
+
+/// From so many times the cost on, a factor reads better than percents.
+const FACTOR: f64 = 2.0;
+
+/// What a ratio of costs says: `0.4 % slower`, `3.21 times as slow`, `5.0 % faster`.
+pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
+    let change = ratio_of_costs - 1.0;
+    if ratio_of_costs >= FACTOR {
+        format!("{} times as slow", factor(ratio_of_costs))
+    } else if change >= 0.0 {
+        format!("{} slower", percent(change))
+    } else {
+        format!("{} faster", percent(-change))
+    }
+}
+
+fn factor(value: f64) -> String {
+    let decimals = if value < 99.95 { 2 } else { 0 };
+    format!("{value:.decimals$}")
+}
+
+/// The interval of a ratio of costs, in the unit that [`cost_change`] has for
+/// its upper end: `-0.1 to 0.9 %`, `3.10 to 3.35 times`.
+pub(crate) fn change_interval(low: f64, high: f64) -> String {
+    if high >= FACTOR {
+        format!("{} to {} times", factor(low), factor(high))
+    } else {
+        format!("{} to {}", percent_number(low - 1.0), percent(high - 1.0))
+    }
+}
+
+/// A p value: three decimals.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.0005 {
+        "<0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// A moment of time in UTC, to the minute (the civil calendar by Hinnant's
+/// `civil_from_days`).
+pub(crate) fn date(unix_ns: u64) -> String {
+    let minutes = unix_ns / 60_000_000_000;
+    let (days, minute) = (minutes / 1440 + 719_468, minutes % 1440);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC",
+        minute / 60,
+        minute % 60
+    )
+}
+
+/// `text` with every control character, and every mark that reorders or hides
+/// text, spelled out: what a results file holds cannot drive a terminal or
+/// disguise itself.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unprintable(c) {
+            cleaned.extend(c.escape_default());
+        } else {
+            cleaned.push(c);
+        }
+    }
+    Cow::Owned(cleaned)
+}
+
+/// Control characters; zero-width and bidirectional marks; line and paragraph
+/// separators; the byte-order mark.
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_have_one_decimal_below_ten_and_no_negative_nought() {
+        assert_eq!(percent(0.004), "0.4 %");
+        assert_eq!(percent(-0.0001), "0.0 %");
+        assert_eq!(percent(-0.012), "-1.2 %");
+        assert_eq!(percent(0.194), "19 %");
+    }
+
+    #[test]
+    fn costs_are_told_in_percents_and_then_in_factors() {
+        assert_eq!(cost_change(1.004), "0.4 % slower");
+        assert_eq!(cost_change(0.95), "5.0 % faster");
+        assert_eq!(cost_change(32.1), "32.10 times as slow");
+        assert_eq!(change_interval(0.999, 1.009), "-0.1 to 0.9 %");
+        assert_eq!(change_interval(1.9, 2.1), "1.90 to 2.10 times");
+    }
+
+    #[test]
+    fn ratios_keep_the_digits_that_matter() {
+        assert_eq!(
+            ratio_with_interval(1.0042, 0.999, 12.345),
+            "1.004 (0.999 to 12.35)"
+        );
+        assert_eq!(p_value(0.00001), "<0.001");
+    }
+
+    #[test]
+    fn dates_follow_the_civil_calendar() {
+        assert_eq!(date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(date(951_782_400_000_000_000), "2000-02-29 00:00 UTC");
+        assert_eq!(date(1_795_253_999_000_000_000), "2026-11-21 09:39 UTC");
+        assert!(date(u64::MAX).ends_with("UTC"));
+    }
+
+    #[test]
+    fn control_characters_are_spelled_out() {
+        assert_eq!(
+            clean("a\u{1b}[31mb\nc\u{202e}d\u{9b}é"),
+            "a\\u{1b}[31mb\\nc\\u{202e}d\\u{9b}é"
+        );
+        assert!(matches!(clean("docker 20.10 — é"), Cow::Borrowed(_)));
+    }
+}

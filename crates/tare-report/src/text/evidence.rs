@@ -1,0 +1,72 @@
+//! Reasons to believe the figures, or to doubt them.
+
+use super::page::{Page, Style};
+use crate::analysis::{Analysis, BoxFigures};
+use crate::facts::{self, Fact};
+use crate::show::or_missing;
+use tare_model::metric::Unit;
+
+pub(super) fn write(page: &mut Page, analysis: &Analysis) {
+    findings(page, analysis);
+    startup(page, analysis);
+    page.heading("Limits of every kind of box");
+    list(page, &analysis.boxes.iter().map(facts::proof).collect::<Vec<_>>());
+    page.heading("Platforms");
+    list(
+        page,
+        &analysis.platforms.iter().map(facts::platform).collect::<Vec<_>>(),
+    );
+    page.heading("Study");
+    list(page, &facts::study(analysis));
+    page.heading("Run");
+    list(page, &facts::run(analysis));
+    page.heading("Host");
+    list(page, &facts::host(analysis));
+    page.heading("How to read this");
+    for caveat in &analysis.caveats {
+        page.wrapped("  -", 4, Style::Plain, caveat);
+    }
+}
+
+fn list(page: &mut Page, list: &[Fact]) {
+    for (name, value) in list {
+        page.wrapped(&format!("  {name}: "), 6, Style::Plain, value);
+    }
+}
+
+fn findings(page: &mut Page, analysis: &Analysis) {
+    page.heading("Findings");
+    if analysis.findings.is_empty() {
+        page.line(&[(Style::Plain, "  none")]);
+    }
+    for finding in &analysis.findings {
+        let name = format!("  {} x{}: ", finding.finding, finding.times);
+        page.wrapped(&name, 6, Style::Plain, finding.meaning);
+    }
+}
+
+fn startup(page: &mut Page, analysis: &Analysis) {
+    page.heading("Start-up latency (from the request to the agent's hello)");
+    let head = format!(
+        "  {:<26}{:>5}  {:<12}{:<12}{:<12}{}",
+        "kind of box", "n", "mean", "sd", "min", "median"
+    );
+    page.line(&[(Style::Dim, &head)]);
+    for figures in &analysis.boxes {
+        page.line(&[(Style::Plain, &startup_row(figures))]);
+    }
+}
+
+fn startup_row(figures: &BoxFigures) -> String {
+    let startup = &figures.startup;
+    let show = |value| or_missing(value, |v| Unit::Second.show(v));
+    format!(
+        "  {:<26}{:>5}  {:<12}{:<12}{:<12}{}",
+        figures.kind.to_string(),
+        startup.n,
+        show(startup.mean),
+        show(startup.sd),
+        show(startup.min),
+        show(startup.median)
+    )
+}

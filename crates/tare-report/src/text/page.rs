@@ -1,0 +1,145 @@
+//! Lines of a terminal page. Every span is cleaned as it is added: the only
+//! escape sequences in the output are those of [`Style`].
+
+use crate::show::clean;
+
+/// How a span looks where colours are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Red,
+    Green,
+    Yellow,
+}
+
+impl Style {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "\x1b[1m",
+            Self::Dim => "\x1b[2m",
+            Self::Red => "\x1b[31m",
+            Self::Green => "\x1b[32m",
+            Self::Yellow => "\x1b[33m",
+        }
+    }
+}
+
+pub(super) struct Page {
+    out: String,
+    colour: bool,
+    width: usize,
+}
+
+impl Page {
+    /// Narrower than 40 columns nothing can be read; wider lines are not filled.
+    pub fn new(colour: bool, width: usize) -> Self {
+        Self {
+            out: String::new(),
+            colour,
+            width: width.max(40),
+        }
+    }
+
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    pub fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    pub fn line(&mut self, spans: &[(Style, &str)]) {
+        for (style, text) in spans {
+            self.span(*style, text);
+        }
+        let kept = self.out.trim_end_matches(' ').len();
+        self.out.truncate(kept);
+        self.out.push('\n');
+    }
+
+    fn span(&mut self, style: Style, text: &str) {
+        let coloured = self.colour && style != Style::Plain && !text.is_empty();
+        if coloured {
+            self.out.push_str(style.code());
+        }
+        self.out.push_str(&clean(text));
+        if coloured {
+            self.out.push_str("\x1b[0m");
+        }
+    }
+
+    pub fn heading(&mut self, text: &str) {
+        if !self.out.is_empty() {
+            self.blank();
+        }
+        self.line(&[(Style::Bold, text)]);
+    }
+
+    /// Words of `text`, wrapped, behind `first`; later lines begin at `indent`.
+    pub fn wrapped(&mut self, first: &str, indent: usize, style: Style, text: &str) {
+        let cleaned = clean(text);
+        let mut line = format!("{first:<indent$}");
+        let mut empty = true;
+        for word in pieces(&cleaned, self.width.saturating_sub(indent).max(20)) {
+            if !empty && length(&line) + 1 + length(&word) > self.width {
+                self.line(&[(style, &line)]);
+                line = " ".repeat(indent);
+                empty = true;
+            }
+            if !empty {
+                line.push(' ');
+            }
+            line.push_str(&word);
+            empty = false;
+        }
+        self.line(&[(style, &line)]);
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The words of `text`; one longer than a line is cut.
+fn pieces(text: &str, longest: usize) -> impl Iterator<Item = String> {
+    text.split(' ').filter(|w| !w.is_empty()).flat_map(move |word| {
+        let letters: Vec<char> = word.chars().collect();
+        letters.chunks(longest).map(String::from_iter).collect::<Vec<_>>()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(text: &str) -> String {
+        let mut page = Page::new(false, 40);
+        page.wrapped("  name", 10, Style::Plain, text);
+        page.finish()
+    }
+
+    #[test]
+    fn words_are_wrapped_behind_their_name() {
+        assert_eq!(
+            wrapped("one two three four five six seven eight"),
+            "  name    one two three four five six\n          seven eight\n"
+        );
+    }
+
+    #[test]
+    fn endless_words_are_cut() {
+        let text = wrapped(&"x".repeat(75));
+        assert!(text.lines().all(|l| length(l) <= 40), "{text}");
+        assert_eq!(text.matches('x').count(), 75);
+    }
+
+    #[test]
+    fn escape_sequences_of_others_are_spelled_out() {
+        let mut page = Page::new(true, 80);
+        page.line(&[(Style::Red, "a\x1b[2Jb\r\n")]);
+        assert_eq!(page.finish(), "\x1b[31ma\\u{1b}[2Jb\\r\\n\x1b[0m\n");
+    }
+}

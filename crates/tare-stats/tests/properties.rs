@@ -1,0 +1,158 @@
+//! What holds for any input.
+
+use proptest::prelude::*;
+use tare_stats::*;
+
+const LEVEL: f64 = 0.95;
+
+fn positive() -> impl Strategy<Value = f64> {
+    (-20.0..20.0_f64).prop_map(f64::exp)
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {
+    prop::collection::vec((positive(), positive()), 2..40)
+}
+
+fn logs(pairs: &[(f64, f64)]) -> Vec<f64> {
+    pairs.iter().filter_map(|(a, b)| log_ratio(*a, *b)).collect()
+}
+
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        prop_oneof![
+            Just(f64::NAN),
+            Just(f64::INFINITY),
+            Just(f64::NEG_INFINITY),
+            Just(0.0),
+            Just(-0.0),
+            Just(f64::MAX),
+            Just(f64::MIN_POSITIVE)
+        ],
+        -1e3..1e3,
+    ]
+}
+
+/// Every estimate of one series, for what must hold of all of them.
+fn everything(values: &[f64]) -> Vec<Option<f64>> {
+    let estimate = t_estimate(values, LEVEL, 1.0);
+    vec![
+        mean(values),
+        sd(values),
+        cv(values),
+        median(values),
+        skewness(values),
+        lag1(values),
+        autocorrelation(values).map(|a| a.widening),
+        estimate.map(|e| e.interval.low),
+        estimate.map(|e| e.interval.high),
+        estimate.and_then(TEstimate::p_zero),
+        estimate.and_then(|e| e.p_within(0.01)),
+        correlation(values, values),
+        ratio_of_means(values, values, LEVEL).map(|r| r.interval.high),
+    ]
+}
+
+#[track_caller]
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs())), "{a} {b}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_given_a_figure_is_finite_or_absent(values in prop::collection::vec(any_number(), 0..30)) {
+        for figure in everything(&values).into_iter().flatten() {
+            prop_assert!(figure.is_finite());
+        }
+        for p in holm(&values.iter().map(|v| Some(*v)).collect::<Vec<_>>()).into_iter().flatten() {
+            prop_assert!((0.0..=1.0).contains(&p));
+        }
+    }
+
+    #[test]
+    fn one_bad_value_makes_every_figure_absent(
+        mut values in prop::collection::vec(-1e3..1e3, 0..30),
+        at in any::<prop::sample::Index>(),
+        bad in prop_oneof![Just(f64::NAN), Just(f64::INFINITY)],
+    ) {
+        values.insert(at.index(values.len() + 1), bad);
+        prop_assert_eq!(everything(&values), vec![None; 13]);
+    }
+
+    #[test]
+    fn the_interval_holds_its_mean_and_grows_with_the_level(pairs in pairs()) {
+        let d = logs(&pairs);
+        let narrow = t_estimate(&d, 0.9, 1.0).unwrap();
+        let wide = t_estimate(&d, 0.95, 1.0).unwrap();
+        prop_assert!(narrow.interval.contains(narrow.mean));
+        prop_assert!(wide.interval.low <= narrow.interval.low && narrow.interval.high <= wide.interval.high);
+    }
+
+    #[test]
+    fn p_and_interval_agree_on_nought(values in prop::collection::vec(-1.0..1.0, 2..40), widening in 1.0..4.0) {
+        let e = t_estimate(&values, LEVEL, widening).unwrap();
+        let p = e.p_zero().unwrap();
+        prop_assume!((p - 0.05).abs() > 1e-9);
+        prop_assert_eq!(p < 0.05, !e.interval.contains(0.0));
+    }
+
+    #[test]
+    fn turning_times_into_rates_flips_the_sign(pairs in pairs()) {
+        let times = t_estimate(&logs(&pairs), LEVEL, 1.0).unwrap();
+        let rates: Vec<_> = pairs.iter().map(|(a, b)| (1.0 / a, 1.0 / b)).collect();
+        let rates = t_estimate(&logs(&rates), LEVEL, 1.0).unwrap();
+        close(times.mean, -rates.mean);
+        close(times.interval.low, -rates.interval.high);
+        close(times.p_zero().unwrap(), rates.p_zero().unwrap());
+    }
+
+    #[test]
+    fn ratios_do_not_depend_on_the_unit(pairs in pairs(), unit in positive()) {
+        let scaled: Vec<_> = pairs.iter().map(|(a, b)| (a * unit, b * unit)).collect();
+        close(
+            t_estimate(&logs(&pairs), LEVEL, 1.0).unwrap().interval.low,
+            t_estimate(&logs(&scaled), LEVEL, 1.0).unwrap().interval.low,
+        );
+        let ratio = |pairs: &[(f64, f64)]| {
+            let (x, y): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+            ratio_of_means(&x, &y, LEVEL).unwrap()
+        };
+        let (one, other) = (ratio(&pairs), ratio(&scaled));
+        prop_assert!((one.ratio / other.ratio - 1.0).abs() < 1e-9);
+        prop_assert!(one.interval.contains(one.ratio));
+    }
+
+    #[test]
+    fn holm_never_lowers_a_p_value_and_keeps_the_order(p in prop::collection::vec(0.0..=1.0_f64, 0..30)) {
+        let adjusted = holm(&p.iter().copied().map(Some).collect::<Vec<_>>());
+        for (i, a) in adjusted.iter().enumerate() {
+            prop_assert!(a.unwrap() >= p[i]);
+            for (j, b) in adjusted.iter().enumerate() {
+                prop_assert!(p[i] > p[j] || a.unwrap() <= b.unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn noise_needs_more_blocks_than_calm(n in 10..60_usize, sd in 1e-4..0.1, mean in -0.05..0.05) {
+        let estimate = |sd| TEstimate { n, mean, sd, interval: Interval { low: mean, high: mean } };
+        let blocks = |sd| more_blocks(&estimate(sd), LEVEL, 0.01);
+        prop_assert!(blocks(sd).unwrap() <= blocks(sd * 2.0).unwrap());
+    }
+}
+
+#[test]
+fn too_few_values_give_no_figure() {
+    assert_eq!(everything(&[]), vec![None; 13]);
+    assert_eq!(mean(&[2.0]), Some(2.0));
+    assert_eq!(median(&[2.0]), Some(2.0));
+    for figure in [sd(&[2.0]), cv(&[2.0]), skewness(&[2.0]), lag1(&[2.0])] {
+        assert_eq!(figure, None);
+    }
+    assert_eq!(t_estimate(&[2.0], LEVEL, 1.0), None);
+    assert_eq!(ratio_of_means(&[2.0], &[1.0], LEVEL), None);
+    assert_eq!(ratio_of_means(&[2.0, 3.0], &[1.0], LEVEL), None);
+    assert_eq!(t_quantile(0.975, 0), None);
+    assert_eq!(log_ratio(0.0, 1.0), None);
+    assert_eq!(log_ratio(1.0, f64::INFINITY), None);
+}

@@ -1,0 +1,105 @@
+//! The two programs of a comparison: how they are built and run.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
+
+/// The target that ships.
+const TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// gcc turns the copy loop into a call of memcpy, whose stores are the C
+/// library's choice; without, the loop that the source has stays a loop.
+const FLAGS: [&str; 2] = ["-O3", "-fno-tree-loop-distribute-patterns"];
+
+/// One kernel's run, by ours and by the reference.
+pub struct Pair {
+    ours: PathBuf,
+    reference: PathBuf,
+    spec: KernelSpec,
+}
+
+/// Builds this program for the target that ships; its path.
+pub fn build_ours() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--package", "xtask", "--target", TARGET])
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "building for {TARGET} failed");
+    String::from_utf8(output.stdout)?
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "xtask")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .context("cargo named no executable")
+}
+
+impl Pair {
+    /// Compiles the reference for the instruction set of `spec`.
+    pub fn build(ours: &Path, spec: KernelSpec) -> Result<Self> {
+        let name = format!("reference-{}-{}", spec.kernel, spec.isa);
+        let reference = ours.with_file_name(name);
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
+        let status = Command::new("gcc")
+            .args(FLAGS)
+            .args(march(spec.isa))
+            .arg(Path::new(source).join(format!("{}.c", spec.kernel)))
+            .arg("-o")
+            .arg(&reference)
+            .arg("-lm")
+            .status()
+            .context("cannot run gcc")?;
+        ensure!(status.success(), "gcc failed on the reference of {}", spec.kernel);
+        Ok(Self {
+            ours: ours.to_owned(),
+            reference,
+            spec,
+        })
+    }
+
+    /// Our figures by metric.
+    pub fn run_ours(&self) -> Result<BTreeMap<String, f64>> {
+        let spec = serde_json::to_string(&self.spec)?;
+        let stdout = stdout_of(Command::new(&self.ours).args(["run-kernel", &spec]))?;
+        let report: KernelReport = serde_json::from_str(&stdout)?;
+        ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
+        Ok(report.metrics)
+    }
+
+    /// The reference's figures by metric, and its error.
+    pub fn run_reference(&self) -> Result<BTreeMap<String, f64>> {
+        let arguments = [self.spec.size.to_string(), self.spec.seconds.to_string()];
+        let stdout = stdout_of(Command::new(&self.reference).args(arguments))?;
+        let figures: BTreeMap<String, f64> = serde_json::from_str(&stdout)?;
+        let (name, bound) = match self.spec.kernel {
+            Kernel::Stream => ("error", 1e-13),
+            Kernel::Linpack => ("residual", 16.0),
+            other => bail!("there is no reference for {other}"),
+        };
+        let right = figures.get(name).is_some_and(|found| *found <= bound);
+        ensure!(right, "wrong answer of the reference: {stdout}");
+        Ok(figures)
+    }
+}
+
+fn march(isa: Isa) -> Option<&'static str> {
+    match isa {
+        Isa::Baseline => None,
+        Isa::V3 => Some("-march=x86-64-v3"),
+        Isa::V4 => Some("-march=x86-64-v4"),
+    }
+}
+
+fn stdout_of(command: &mut Command) -> Result<String> {
+    let output = command
+        .output()
+        .with_context(|| format!("cannot run {command:?}"))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {stderr}");
+    Ok(String::from_utf8(output.stdout)?)
+}
