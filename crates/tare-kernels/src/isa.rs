@@ -83,28 +83,29 @@ fn has_v4() -> bool {
     false
 }
 
-/// Defines a function of a [`Granted`] that runs `$body::<FUSED>` as compiled
-/// for that instruction set. `$body` must be `#[inline(always)]`, since only
+/// Defines a function of a [`Granted`] that runs `$body::<LANES>` as compiled
+/// for that instruction set, which `$body` knows by the `f64`s in one of its
+/// vectors. `$body` and what it calls must be `#[inline(always)]`, since only
 /// what is inlined takes on the caller's features.
 macro_rules! per_isa {
     ($vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? = $body:ident) => {
         $vis fn $name(isa: $crate::isa::Granted, $($arg: $type),*) $(-> $ret)? {
             #[inline(never)]
             fn baseline($($arg: $type),*) $(-> $ret)? {
-                $body::<false>($($arg),*)
+                $body::<2>($($arg),*)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,f16c,fma,lzcnt,movbe")]
             fn v3($($arg: $type),*) $(-> $ret)? {
-                $body::<true>($($arg),*)
+                $body::<4>($($arg),*)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,f16c,fma,lzcnt,movbe")]
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
             fn v4($($arg: $type),*) $(-> $ret)? {
-                $body::<true>($($arg),*)
+                $body::<8>($($arg),*)
             }
 
             match isa.level() {
@@ -123,11 +124,11 @@ macro_rules! per_isa {
     };
 }
 
-/// `a * b + c`, in one rounding where `FUSED`: the compiler never fuses by
-/// itself, and without the instruction the call would go to a slow routine.
+/// `a * b + c`, in one rounding from AVX2 on, as gcc does it: this compiler never
+/// fuses by itself, and without the instruction it would call a slow routine.
 #[inline(always)]
-pub fn mul_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
+pub fn mul_add<const LANES: usize>(a: f64, b: f64, c: f64) -> f64 {
+    if LANES >= 4 { a.mul_add(b, c) } else { a * b + c }
 }
 
 pub(crate) use per_isa;

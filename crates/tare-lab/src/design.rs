@@ -161,9 +161,13 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
         let platforms = platforms.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         return Err(DesignError::Baseline { baseline: baseline.to_string(), platforms });
     }
+    let trial_seconds = in_range("--trial-time", wishes.trial_seconds.unwrap_or(0.5), 0.0..=3600.0, "0 s to 1 h")?;
+    if trial_seconds == 0.0 && wishes.command.is_none() {
+        let value = "0".to_owned();
+        return Err(DesignError::OutOfRange { what: "--trial-time", value, range: "more than 0 for built-in workloads" });
+    }
     let provisioning = if wishes.provisioning.is_empty() { Provisioning::ALL.to_vec() } else { once(&wishes.provisioning) };
     let cpus = wishes.cpus.map_or_else(default_cpus, Ok)?;
-    let trial_seconds = in_range("--trial-time", wishes.trial_seconds.unwrap_or(0.5), 0.0..=3600.0, "0 s to 1 h")?;
     let kernels = kernels(wishes, cpus, facts, trial_seconds)?;
     let memory_bytes = memory(wishes.memory_bytes, &kernels, facts)?;
     let workloads = match &wishes.command {

@@ -26,6 +26,8 @@ const CLOCK_BAND: std::ops::RangeInclusive<f64> = 0.95..=1.01;
 const CLOCK_MIN: Duration = Duration::from_millis(300);
 /// Quota periods below which a throttled trial is biased.
 const MIN_PERIODS: u64 = 100;
+/// Share of a trial's time for which it must have been throttled to count as such.
+const THROTTLED_SHARE: f64 = 0.01;
 
 /// What came of a trial.
 pub(crate) struct Tried {
@@ -197,8 +199,9 @@ fn doubts(success: &Success, host: &HostReadings, wall: Duration) -> Vec<Finding
     if wall >= CLOCK_MIN && success.process.wall_ns > 10_000_000 && !CLOCK_BAND.contains(&ratio) {
         findings.push(Finding::ClockDrift { ratio });
     }
-    if let (Some(periods), Some(throttled)) = (host.periods, host.throttled_periods)
-        && throttled > 0
+    let throttled = host.throttled_ns.unwrap_or(0) as f64 > THROTTLED_SHARE * host.wall_ns as f64;
+    if let Some(periods) = host.periods
+        && throttled
         && periods < MIN_PERIODS
     {
         findings.push(Finding::ShortForQuota { periods });

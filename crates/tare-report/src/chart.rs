@@ -2,20 +2,20 @@
 //! interval per kind of box, the margin as a band around 1. Geometry only; the
 //! template `chart.html` draws it.
 
+mod scale;
+
 use crate::analysis::Comparison;
-use crate::show::{MISSING, or_missing, ratio, ratio_with_interval};
+use crate::show::{MISSING, or_missing, ratio_with_interval};
+use scale::Scale;
 
 /// Columns of the drawing, in its own units.
-const LEFT: f64 = 215.0;
-const RIGHT: f64 = 640.0;
-const WIDTH: f64 = 880.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 600.0;
+const WIDTH: f64 = 920.0;
 /// Heights.
 const ROW: f64 = 24.0;
 const TITLE: f64 = 40.0;
 const AXIS: f64 = 26.0;
-
-/// From this ratio of the ends on, a scale is logarithmic.
-const LOG_FROM: f64 = 3.0;
 
 /// A drawing.
 pub(crate) struct Chart {
@@ -52,6 +52,7 @@ pub(crate) struct Tick {
 /// One kind of box.
 pub(crate) struct Row {
     pub label: String,
+    pub name: String,
     pub text_y: String,
     pub y: String,
     /// Where the point and the ends of its interval lie; absent without a figure.
@@ -134,7 +135,8 @@ fn row(comparison: &Comparison, scale: &Scale, top: f64) -> Row {
     });
     let n = metric.map_or(0, |m| m.n);
     Row {
-        label: comparison.cell.kind.to_string(),
+        label: shortened(&comparison.cell.kind.to_string()),
+        name: comparison.cell.kind.to_string(),
         text_y: px(middle + 4.0),
         y: px(middle),
         mark: paired.map(|p| Mark {
@@ -150,161 +152,22 @@ fn row(comparison: &Comparison, scale: &Scale, top: f64) -> Row {
     }
 }
 
+/// Letters that fit beside a panel.
+const LABEL: usize = 27;
+
+/// A label with its middle left out where it is too long: both ends tell
+/// platforms apart.
+fn shortened(label: &str) -> String {
+    let letters: Vec<char> = label.chars().collect();
+    if letters.len() <= LABEL {
+        return label.to_owned();
+    }
+    let half = LABEL / 2;
+    let ends = [&letters[..half], &letters[letters.len() - half..]];
+    ends.map(|end| end.iter().collect::<String>()).join("…")
+}
+
 /// Coordinates to a tenth of a unit.
 fn px(value: f64) -> String {
     format!("{value:.1}")
-}
-
-/// The horizontal axis of a panel.
-struct Scale {
-    low: f64,
-    high: f64,
-    log: bool,
-}
-
-impl Scale {
-    /// A scale that holds every interval, 1 and the margin. An interval that
-    /// reaches more than ten times beyond all figures is cut there.
-    fn of(comparisons: &[&Comparison], margin: f64) -> Self {
-        let paired = comparisons.iter().filter_map(|c| c.primary()?.paired.as_ref());
-        let ratios: Vec<_> = paired.map(|p| p.ratio).collect();
-        let band = if margin.is_finite() && margin > 0.0 {
-            margin
-        } else {
-            0.0
-        };
-        let values = ratios.iter().map(|r| r.value);
-        let (mut low, mut high) = ends(values, 1.0 / (1.0 + band), 1.0 + band);
-        let bounds = (low / 10.0, high * 10.0);
-        let all = ratios.iter().flat_map(|r| [r.low, r.high]);
-        (low, high) = ends(all, low, high);
-        (low, high) = (low.max(bounds.0), high.min(bounds.1));
-        Self::padded(low, high)
-    }
-
-    /// The scale with air on both sides.
-    fn padded(low: f64, high: f64) -> Self {
-        let log = high / low > LOG_FROM;
-        let (low, high) = if log {
-            let air = (high / low).powf(0.04);
-            (low / air, high * air)
-        } else {
-            let air = (high - low).max(0.01) * 0.06;
-            (low - air, high + air)
-        };
-        Self { low, high, log }
-    }
-
-    fn x(&self, value: f64) -> f64 {
-        let share = if self.log {
-            (value / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
-        };
-        // A logarithm of nought or less lies beyond the left end.
-        let share = if share.is_nan() {
-            0.0
-        } else {
-            share.clamp(0.0, 1.0)
-        };
-        LEFT + share * (RIGHT - LEFT)
-    }
-
-    fn note(&self) -> &'static str {
-        if self.log { " (log scale)" } else { "" }
-    }
-
-    fn ticks(&self) -> Vec<Tick> {
-        let values = if self.log {
-            log_ticks(self.low, self.high)
-        } else {
-            linear_ticks(self.low, self.high)
-        };
-        values
-            .into_iter()
-            .map(|v| Tick {
-                x: px(self.x(v)),
-                label: tick_label(v),
-            })
-            .collect()
-    }
-}
-
-fn ends(values: impl Iterator<Item = f64>, low: f64, high: f64) -> (f64, f64) {
-    values
-        .filter(|v| v.is_finite() && *v > 0.0)
-        .fold((low, high), |(low, high), v| (low.min(v), high.max(v)))
-}
-
-fn tick_label(value: f64) -> String {
-    if !(0.001..1000.0).contains(&value) {
-        return format!("{value:e}");
-    }
-    let label = ratio(value);
-    label.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Multiples of 1, 2 or 5 times a power of ten, so wide apart that at most
-/// seven fit.
-fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
-    let rough = (high - low) / 6.0;
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .map(|factor| factor * power)
-        .into_iter()
-        .find(|step| *step >= rough)
-        .unwrap_or(rough);
-    let first = (low / step).ceil();
-    (0..8)
-        .map(|i| (first + f64::from(i)) * step)
-        .filter(|v| *v <= high)
-        .collect()
-}
-
-/// Powers of ten with 2 and 5 between them, thinned to about eight.
-fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    let decades = (low.log10().floor(), high.log10().ceil());
-    let mut ticks = Vec::new();
-    let mut power = decades.0;
-    while power <= decades.1 {
-        ticks.extend([1.0, 2.0, 5.0].map(|factor| factor * 10f64.powf(power)));
-        power += ((decades.1 - decades.0) / 8.0).ceil().max(1.0);
-    }
-    ticks.retain(|v| low <= *v && *v <= high);
-    if ticks.len() > 8 {
-        ticks.retain(|v| (v.log10() - v.log10().round()).abs() < 1e-9);
-    }
-    ticks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_are_round_numbers_within_the_scale() {
-        let labels = |values: Vec<f64>| values.into_iter().map(tick_label).collect::<Vec<_>>();
-        assert_eq!(
-            labels(linear_ticks(0.98, 1.06)),
-            ["0.98", "1", "1.02", "1.04", "1.06"]
-        );
-        assert_eq!(labels(log_ticks(0.9, 35.0)), ["1", "2", "5", "10", "20"]);
-        assert!(log_ticks(1e-200, 1e200).len() <= 9);
-    }
-
-    #[test]
-    fn a_scale_is_logarithmic_where_ratios_lie_far_apart() {
-        assert!(!Scale::padded(0.9, 2.6).log);
-        let wide = Scale::padded(0.99, 32.0);
-        assert!(wide.log);
-        assert!(wide.x(1.0) < wide.x(2.0) && wide.x(32.0) <= RIGHT);
-    }
-
-    #[test]
-    fn whatever_lies_beyond_the_scale_is_drawn_at_its_end() {
-        let scale = Scale::padded(0.5, 32.0);
-        assert!((scale.x(-1.0) - LEFT).abs() < 1e-9);
-        assert!((scale.x(0.0) - LEFT).abs() < 1e-9);
-        assert!((scale.x(1e300) - RIGHT).abs() < 1e-9);
-    }
 }

@@ -1,9 +1,9 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
 use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
-use crate::show::{MISSING, date, or_missing, percent};
+use crate::show::{MISSING, counted, date, margin, or_missing};
 use tare_model::host::HostFacts;
-use tare_model::results::EndReason;
+use tare_model::results::{EndReason, ProofRecord};
 use tare_model::size::{show_memory, show_seconds};
 use tare_model::study::{Study, Workload};
 
@@ -29,8 +29,12 @@ fn bytes(value: u64) -> String {
     or_missing((value > 0).then_some(value), show_memory)
 }
 
-fn number(value: u32) -> String {
-    or_missing((value > 0).then_some(value), |v| v.to_string())
+fn number(value: u32, noun: &str) -> String {
+    if value == 0 {
+        format!("{MISSING} {noun}s")
+    } else {
+        counted(value as usize, noun)
+    }
 }
 
 fn on_off(value: Option<bool>) -> String {
@@ -40,16 +44,16 @@ fn on_off(value: Option<bool>) -> String {
 /// The host, as far as figures depend on it.
 pub(crate) fn host(analysis: &Analysis) -> Vec<Fact> {
     let host = &analysis.host;
-    let cpus = format!(
-        "{} CPUs on {} cores, {} sockets, {} NUMA nodes",
-        number(host.cpus),
-        number(host.cores),
-        number(host.sockets),
-        number(host.numa_nodes)
-    );
+    let cpus = [
+        (host.cpus, "CPU"),
+        (host.cores, "core"),
+        (host.sockets, "socket"),
+        (host.numa_nodes, "NUMA node"),
+    ];
+    let cpus = cpus.map(|(n, noun)| number(n, noun));
     vec![
         fact("CPU", text(host.cpu_model.as_ref())),
-        fact("CPUs", cpus),
+        fact("CPUs", cpus.join(", ")),
         fact("last-level cache", or_missing(host.llc_bytes, show_memory)),
         fact("memory", bytes(host.memory_bytes)),
         fact("swap", swap(host)),
@@ -99,7 +103,11 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
         fact("fresh box per", study.fresh.to_string()),
         fact("trial", trial(study)),
         fact("waits for a quiet host", yes_no(study.settle)),
-        fact("margin", percent(study.margin)),
+        fact("margin", margin(study.margin)),
+        fact(
+            "time budget",
+            study.budget_seconds.map_or_else(|| "none".to_owned(), seconds),
+        ),
         fact("seed", study.seed.to_string()),
     ];
     let workload = |w: &Workload| fact(w.name(), about(w));
@@ -123,11 +131,11 @@ fn size(analysis: &Analysis) -> String {
     let chr = instance.cpus.as_f64() / f64::from(host_cpus);
     let chr = or_missing(chr.is_finite().then_some(chr), |c| format!("{c:.2}"));
     format!(
-        "{} CPUs, {} (CHR {chr}: {} of the host's {} CPUs)",
+        "{} CPUs, {} (CHR {chr}: {} of the host's {})",
         instance.cpus,
         show_memory(instance.memory_bytes),
         instance.cpus,
-        number(host_cpus)
+        number(host_cpus, "CPU")
     )
 }
 
@@ -146,10 +154,10 @@ fn seconds(value: f64) -> String {
 fn about(workload: &Workload) -> String {
     match workload {
         Workload::Kernel(spec) => format!(
-            "{}; ISA {}, {} threads",
+            "{}; ISA {}, {}",
             spec.kernel.about(),
             spec.isa,
-            spec.threads
+            counted(spec.threads as usize, "thread")
         ),
         Workload::Command(command) => format!("command: {}", command.argv.join(" ")),
     }
@@ -202,17 +210,72 @@ pub(crate) fn platform(facts: &PlatformFacts) -> Fact {
     fact(&facts.platform.to_string(), parts.join("; "))
 }
 
-/// The proof of a kind of box's limits with its readings.
-pub(crate) fn proof(figures: &BoxFigures) -> Fact {
-    let verdict = match &figures.proof {
-        Some(proof) if proof.proven => "proven: ",
-        Some(_) => "NOT PROVEN: ",
-        None => "NOT PROVEN, ",
-    };
-    let findings = figures.proof.iter().flat_map(|p| &p.findings);
-    let findings: String = findings.map(|f| format!("; {}: {f}", f.name())).collect();
-    fact(
-        &figures.kind.to_string(),
-        format!("{verdict}{}{findings}", figures.readings()),
-    )
+/// What the agent of the latest box of a kind saw.
+pub(crate) fn inside(figures: &BoxFigures) -> Fact {
+    let seen = or_missing(figures.facts.as_ref(), |f| {
+        let cpus = format!("{} of {}", list(&f.allowed_cpus), number(f.online_cpus, "CPU"));
+        let parts = [
+            format!("kernel {}", text(Some(&f.kernel).filter(|k| !k.is_empty()))),
+            format!("CPUs {cpus}"),
+            format!("memory {}", bytes(f.memory_bytes)),
+            format!("clock source {}", text(f.clocksource.as_ref())),
+            format!("huge pages {}", text(f.thp.as_ref())),
+            format!("seccomp {}", on_off(f.seccomp)),
+            format!("agent {} resident", bytes(f.agent_rss_bytes)),
+        ];
+        parts.join("; ")
+    });
+    fact(&figures.kind.to_string(), seen)
+}
+
+/// The proof of a kind of box's limits, ready to be put into columns.
+pub(crate) struct Proof {
+    pub kind: String,
+    pub state: &'static str,
+    pub proven: bool,
+    /// CPUs granted, used by the host's counters, used by the box's clocks;
+    /// memory granted, touched, refused.
+    pub readings: [String; 6],
+    pub remarks: String,
+}
+
+/// The heads of [`Proof::readings`].
+pub(crate) const READINGS: [&str; 6] = ["CPUs", "by host", "by box", "memory", "touched", "refused"];
+
+pub(crate) fn proof(figures: &BoxFigures) -> Proof {
+    let proof = figures.proof.as_ref();
+    let findings = proof.iter().flat_map(|p| &p.findings);
+    let findings = findings.map(|f| format!("{}: {f}", f.name()));
+    let remarks = proof.iter().flat_map(|p| &p.remarks).cloned();
+    Proof {
+        kind: figures.kind.to_string(),
+        state: match proof {
+            Some(proof) if proof.proven => "proven",
+            Some(_) => "not proven",
+            None => "no proof",
+        },
+        proven: figures.proven(),
+        readings: proof.map_or_else(|| [(); 6].map(|()| MISSING.to_owned()), readings),
+        remarks: remarks.chain(findings).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn readings(proof: &ProofRecord) -> [String; 6] {
+    let cores = |reading: Option<f64>| or_missing(reading.filter(|c| c.is_finite()), |c| format!("{c:.2}"));
+    let memory = |reading: Option<u64>| or_missing(reading, mebibytes);
+    [
+        cores(Some(proof.limit_cores)),
+        cores(proof.host_cores),
+        cores(proof.burn.as_ref().and_then(|b| b.cores_between_edges)),
+        memory(Some(proof.limit_bytes)),
+        memory(proof.touched_bytes),
+        memory(proof.refused_bytes),
+    ]
+}
+
+/// One unit for all readings: what matters is how little they differ.
+fn mebibytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+    let mebibytes = format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    format!("{} MiB", mebibytes.trim_end_matches(".0"))
 }

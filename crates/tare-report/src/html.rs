@@ -4,7 +4,7 @@
 
 mod tables;
 
-use crate::analysis::{Against, Analysis, Comparison, Notice, Word};
+use crate::analysis::{Against, Analysis, Comparison, Notice, Summary, Word};
 use crate::chart::{Chart, chart};
 use crate::facts::{self, Fact};
 use crate::show::{change_interval, clean, cost_change, date, or_missing};
@@ -23,6 +23,7 @@ struct Page<'a> {
     beside: Table,
     cells: Table,
     startup: Table,
+    limits: Table,
     evidence: Vec<Facts>,
     caveats: &'a [String],
     schema: &'a str,
@@ -36,6 +37,7 @@ struct Glance {
 
 struct GlanceRow {
     title: String,
+    manner: String,
     cells: Vec<GlanceCell>,
 }
 
@@ -47,13 +49,8 @@ struct GlanceCell {
 }
 
 struct Sentence {
-    title: String,
-    parts: Vec<SentencePart>,
-}
-
-struct SentencePart {
-    text: String,
-    class: &'static str,
+    lead: String,
+    parts: Vec<String>,
 }
 
 /// One baseline: its chart and its table.
@@ -86,6 +83,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
         beside: tables::beside(analysis),
         cells: tables::cells(analysis),
         startup: tables::startup(analysis),
+        limits: tables::limits(analysis),
         evidence: evidence(analysis),
         caveats: &analysis.caveats,
         schema: analysis.schema,
@@ -94,10 +92,11 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
 }
 
 /// Control characters that came from the file, spelled out. The template's own
-/// line ends stay; a line end within a value can do no harm in a page.
+/// line ends stay; a line end within a value can do no harm in a page. No sign
+/// for percent is torn from its number.
 fn printable(page: &str) -> String {
-    let lines: Vec<_> = page.lines().map(|line| clean(line)).collect();
-    lines.join("\n") + "\n"
+    let lines = page.lines().map(|line| clean(line).replace(" %", "\u{a0}%"));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn subtitle(analysis: &Analysis) -> String {
@@ -123,7 +122,8 @@ fn glance(analysis: &Analysis) -> Glance {
         }
     }
     let rows = analysis.summaries.iter().map(|summary| GlanceRow {
-        title: summary.title.clone(),
+        title: summary.subject.clone(),
+        manner: summary.manner.clone(),
         cells: workloads
             .iter()
             .map(|workload| {
@@ -158,18 +158,11 @@ fn glance_cell(comparison: Option<&Comparison>) -> GlanceCell {
 }
 
 fn sentences(analysis: &Analysis) -> Vec<Sentence> {
-    let part = |s: &crate::analysis::Statement| SentencePart {
-        text: s.text(),
-        class: s.word.name(),
+    let sentence = |summary: &Summary| Sentence {
+        lead: summary.lead(),
+        parts: summary.parts(),
     };
-    analysis
-        .summaries
-        .iter()
-        .map(|summary| Sentence {
-            title: summary.title.clone(),
-            parts: summary.statements.iter().map(part).collect(),
-        })
-        .collect()
+    analysis.summaries.iter().map(sentence).collect()
 }
 
 fn section(analysis: &Analysis, against: Against) -> Option<Section> {
@@ -210,8 +203,8 @@ fn evidence(analysis: &Analysis) -> Vec<Facts> {
     let sections = [
         ("Findings", findings),
         (
-            "Limits, proven per kind of box",
-            analysis.boxes.iter().map(facts::proof).collect(),
+            "Every kind of box from inside",
+            analysis.boxes.iter().map(facts::inside).collect(),
         ),
         (
             "Platforms",

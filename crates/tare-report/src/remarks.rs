@@ -1,25 +1,40 @@
 //! What is printed beside figures: phrases, flags, findings, failures.
 
-use crate::analysis::{Against, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use crate::analysis::{Against, Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use crate::analysis::{Refusal, Verdict};
 use crate::show::percent;
 use tare_model::metric::{Direction, Metric, Unit};
+use tare_model::study::Cell;
 
-/// The phrase of the verdict, the flags, the pairs lost and the findings.
-pub(crate) fn of_metric(metric: &MetricComparison, cell: Option<&CellFigures>) -> String {
-    let mut parts = Vec::new();
-    parts.extend(metric.verdict.as_ref().map(|v| v.phrase.clone()));
-    parts.extend(metric.flags.iter().map(ToString::to_string));
-    if metric.lost > 0 {
-        parts.push(format!(
-            "{} of {} pairs lost",
-            metric.lost,
-            metric.lost + metric.n
-        ));
-    }
+/// The flags of a comparison, its lost pairs and, with the primary metric, the
+/// findings of its two cells.
+pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> String {
+    let mut parts: Vec<String> = metric.flags.iter().map(ToString::to_string).collect();
+    parts.extend(lost(metric));
     if metric.metric.primary {
-        parts.extend(cell.map(|c| findings(&c.findings)));
+        let of = |cell: &Cell| analysis.cells.iter().find(|c| c.cell == *cell);
+        parts.extend(of(&comparison.cell).map(|c| findings(&c.findings)));
+        let baseline = of(&comparison.baseline).map(|c| findings(&c.findings));
+        parts.extend(
+            baseline
+                .filter(|f| !f.is_empty())
+                .map(|f| format!("baseline: {f}")),
+        );
     }
     joined(parts)
+}
+
+/// The same for a narrow column.
+pub(crate) fn short(metric: &MetricComparison) -> String {
+    let flags = metric.flags.iter().map(|f| f.name().to_owned());
+    flags.chain(lost(metric)).collect::<Vec<_>>().join(", ")
+}
+
+fn lost(metric: &MetricComparison) -> Option<String> {
+    let told = |v: &Verdict| v.refusals.iter().any(|r| matches!(r, Refusal::PairsLost { .. }));
+    let tried = metric.lost + metric.n;
+    (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told))
+        .then(|| format!("{} of {tried} pairs lost", metric.lost))
 }
 
 /// Why attempts of a cell failed, and the findings of the others.
@@ -32,7 +47,8 @@ pub(crate) fn of_cell(cell: &CellFigures) -> String {
     joined(parts)
 }
 
-fn joined(mut parts: Vec<String>) -> String {
+/// The parts that say something.
+pub(crate) fn joined(mut parts: Vec<String>) -> String {
     parts.retain(|p| !p.is_empty());
     parts.join("; ")
 }

@@ -24,6 +24,41 @@ fn percent_number(fraction: f64) -> String {
     if shown == "-0.0" { "0.0".to_owned() } else { shown }
 }
 
+/// A fraction that a user chose, as percents with the digits that it has.
+pub(crate) fn margin(fraction: f64) -> String {
+    if !fraction.is_finite() {
+        return MISSING.to_owned();
+    }
+    let shown = format!("{:.3}", fraction * 100.0);
+    format!("{} %", shown.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// `-4.4 % (-4.9 to -3.9 %)`.
+pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
+    format!(
+        "{} ({} to {})",
+        percent(value),
+        percent_number(low),
+        percent(high)
+    )
+}
+
+/// `1 socket`, `2 sockets`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The beginning of what a program said: enough to know it by. The file has
+/// the whole.
+pub(crate) fn clipped(text: &str) -> String {
+    const LETTERS: usize = 240;
+    match text.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A ratio: three decimals near 1, fewer where it is large.
 pub(crate) fn ratio(value: f64) -> String {
     format!("{value:.*}", ratio_decimals(value))
@@ -48,7 +83,9 @@ const FACTOR: f64 = 2.0;
 /// What a ratio of costs says: `0.4 % slower`, `3.21 times as slow`, `5.0 % faster`.
 pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
     let change = ratio_of_costs - 1.0;
-    if ratio_of_costs >= FACTOR {
+    if change.abs() < 0.0005 {
+        "alike to 0.1 %".to_owned()
+    } else if ratio_of_costs >= FACTOR {
         format!("{} times as slow", factor(ratio_of_costs))
     } else if change >= 0.0 {
         format!("{} slower", percent(change))
@@ -63,10 +100,13 @@ fn factor(value: f64) -> String {
 }
 
 /// The interval of a ratio of costs, in the unit that [`cost_change`] has for
-/// its upper end: `-0.1 to 0.9 %`, `3.10 to 3.35 times`.
+/// its upper end: `-0.1 to 0.9 %`, `3.10 to 3.35 times`. A narrow one keeps the
+/// decimal that tells its ends apart.
 pub(crate) fn change_interval(low: f64, high: f64) -> String {
     if high >= FACTOR {
         format!("{} to {} times", factor(low), factor(high))
+    } else if high - low < 0.01 && high >= 1.0995 {
+        format!("{:.1} to {:.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0)
     } else {
         format!("{} to {}", percent_number(low - 1.0), percent(high - 1.0))
     }
@@ -139,15 +179,28 @@ mod tests {
         assert_eq!(percent(-0.0001), "0.0 %");
         assert_eq!(percent(-0.012), "-1.2 %");
         assert_eq!(percent(0.194), "19 %");
+        assert_eq!(
+            percent_with_interval(-0.044, -0.049, -0.039),
+            "-4.4 % (-4.9 to -3.9 %)"
+        );
+    }
+
+    #[test]
+    fn a_margin_keeps_its_digits() {
+        assert_eq!(margin(0.01), "1 %");
+        assert_eq!(margin(0.0025), "0.25 %");
+        assert_eq!(margin(0.01_f64.ln_1p().exp_m1()), "1 %");
     }
 
     #[test]
     fn costs_are_told_in_percents_and_then_in_factors() {
         assert_eq!(cost_change(1.004), "0.4 % slower");
         assert_eq!(cost_change(0.95), "5.0 % faster");
+        assert_eq!(cost_change(0.9996), "alike to 0.1 %");
         assert_eq!(cost_change(32.1), "32.10 times as slow");
         assert_eq!(change_interval(0.999, 1.009), "-0.1 to 0.9 %");
         assert_eq!(change_interval(1.9, 2.1), "1.90 to 2.10 times");
+        assert_eq!(change_interval(1.189, 1.1921), "18.9 to 19.2 %");
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 /// one-pass form loses every digit where the mean is large.
 pub(crate) fn squares(values: &[f64]) -> Option<(f64, f64)> {
     let mean = mean(values)?;
+    if values.windows(2).all(|w| w[0] == w[1]) {
+        // The mean of a constant may be off by its rounding; the spread is not.
+        return Some((0.0, mean));
+    }
     let sum = values.iter().map(|v| (v - mean).powi(2)).sum();
     Some((finite(sum)?, mean))
 }

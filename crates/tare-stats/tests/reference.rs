@@ -155,4 +155,5 @@ fn a_series_without_spread_is_certain() {
     );
     assert_eq!(correlation(&[1.0; 12], &[2.0; 12]), None);
     assert_eq!(autocorrelation(&[1.0; 12]), None);
+    assert_eq!(sd(&[1e-3; 20]), Some(0.0));
 }

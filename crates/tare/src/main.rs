@@ -1,1 +1,32 @@
-fn main() {}
+//! The tare command: what does the box cost?
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cmd;
+mod out;
+mod progress;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else: the spawn kernel measures how long this takes.
+    tare_kernels::exit_if_noop();
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::Plan(args) => cmd::plan::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
+        Command::Report(args) => cmd::report::run(&args),
+        Command::Clean(args) => cmd::clean::run(&args),
+        Command::Kernel(args) => cmd::kernel::run(&args),
+        Command::Completions { shell } => cmd::manual::completions(shell),
+        Command::Man => cmd::manual::man(),
+        Command::Agent(args) => cmd::agent::run(&args),
+        Command::RunKernel { spec } => cmd::agent::run_kernel(&spec),
+        Command::RunProof { spec } => cmd::agent::run_proof(&spec),
+    };
+    done.unwrap_or_else(|error| out::fail(&error))
+}

@@ -17,6 +17,9 @@ pub(super) struct Port {
     read: OwnedFd,
     write: OwnedFd,
     decoder: Decoder,
+    /// Whether an end of the stream ends the link. A virtio-serial port reads as
+    /// ended until the guest has learnt that the host side is connected.
+    connected: bool,
 }
 
 impl Port {
@@ -33,25 +36,26 @@ impl Port {
                 (port.try_clone()?.into(), port.into())
             }
         };
-        Ok(Self { read, write, decoder: Decoder::default() })
-    }
-
-    #[cfg(test)]
-    pub(super) fn over(read: OwnedFd, write: OwnedFd) -> Self {
-        Self { read, write, decoder: Decoder::default() }
+        let connected = !matches!(source, LinkSource::VirtioPort(_));
+        Ok(Self { read, write, decoder: Decoder::default(), connected })
     }
 
     /// The next frame; `None` when the link has ended.
     pub(super) fn receive(&mut self) -> io::Result<Option<Frame>> {
         let mut buffer = [0; 16 << 10];
+        let opened = Instant::now();
         loop {
             let frame = self.decoder.next_frame().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
             if frame.is_some() {
                 return Ok(frame);
             }
             match rustix::io::read(&self.read, &mut buffer) {
+                Ok(0) if !self.connected && opened.elapsed() < PORT_DEADLINE => pause(),
                 Ok(0) => return Ok(None),
-                Ok(n) => self.decoder.feed(&buffer[..n]),
+                Ok(n) => {
+                    self.connected = true;
+                    self.decoder.feed(&buffer[..n]);
+                }
                 Err(rustix::io::Errno::AGAIN) => self.wait()?,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::CONNRESET) => return Ok(None),
@@ -118,6 +122,10 @@ fn find_port(name: &str) -> io::Result<PathBuf> {
             let message = format!("no virtio-serial port named '{name}' appeared");
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
+        pause();
     }
+}
+
+fn pause() {
+    let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
 }

@@ -70,6 +70,8 @@ impl ChildBox {
             let _ = cgroup::sweep(start.name);
             BoxError::host(format!("start {program}"))(e)
         })?;
+        // The command holds the child's ends of sockets: while it lives, their end is not seen.
+        drop(start.command);
         let stream = connect(&mut child);
         let mut made = Self {
             child,

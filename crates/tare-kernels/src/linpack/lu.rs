@@ -17,7 +17,7 @@ per_isa!(pub fn dgefa(a: &mut [f64], n: usize, pivots: &mut [usize], deadline_ns
 per_isa!(pub fn dgesl(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) = dgesl_body);
 
 #[inline(always)]
-fn dgefa_body<const FUSED: bool>(a: &mut [f64], n: usize, pivots: &mut [usize], deadline_ns: u64) -> usize {
+fn dgefa_body<const LANES: usize>(a: &mut [f64], n: usize, pivots: &mut [usize], deadline_ns: u64) -> usize {
     for k in 0..pivots.len() {
         // Some 25 ns in a step of up to 1 ms.
         if clock::now_ns() >= deadline_ns {
@@ -33,45 +33,45 @@ fn dgefa_body<const FUSED: bool>(a: &mut [f64], n: usize, pivots: &mut [usize], 
         below.iter_mut().for_each(|x| *x *= t);
         for other in right.chunks_exact_mut(n) {
             other.swap(pivot, k);
-            add_multiple::<FUSED>(&mut other[k..], below);
+            add_multiple::<LANES>(&mut other[k..], below);
         }
     }
     pivots.len()
 }
 
 #[inline(always)]
-fn dgesl_body<const FUSED: bool>(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) {
-    forward::<FUSED>(a, n, pivots, b);
+fn dgesl_body<const LANES: usize>(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) {
+    forward::<LANES>(a, n, pivots, b);
     for k in (0..n).rev() {
         let column = &a[k * n..][..=k];
         b[k] /= column[k];
         let t = -b[k];
-        axpy::<FUSED>(t, &column[..k], &mut b[..k]);
+        axpy::<LANES>(t, &column[..k], &mut b[..k]);
     }
 }
 
 /// Applies as many steps of the factorisation as there are pivots to `b`.
 #[inline(always)]
-pub fn forward<const FUSED: bool>(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) {
+pub fn forward<const LANES: usize>(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) {
     for (k, pivot) in pivots.iter().enumerate() {
         b.swap(*pivot, k);
-        add_multiple::<FUSED>(&mut b[k..], &a[k * n..][k + 1..n]);
+        add_multiple::<LANES>(&mut b[k..], &a[k * n..][k + 1..n]);
     }
 }
 
 /// Adds the first element of `y` times `x` to the elements after it.
 #[inline(always)]
-fn add_multiple<const FUSED: bool>(y: &mut [f64], x: &[f64]) {
+fn add_multiple<const LANES: usize>(y: &mut [f64], x: &[f64]) {
     if let Some((t, y)) = y.split_first_mut() {
-        axpy::<FUSED>(*t, x, y);
+        axpy::<LANES>(*t, x, y);
     }
 }
 
 /// daxpy: y = t x + y.
 #[inline(always)]
-fn axpy<const FUSED: bool>(t: f64, x: &[f64], y: &mut [f64]) {
+fn axpy<const LANES: usize>(t: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
-        *y = mul_add::<FUSED>(t, *x, *y);
+        *y = mul_add::<LANES>(t, *x, *y);
     }
 }
 

@@ -126,7 +126,7 @@ impl System {
         let n = self.order;
         let a = self.matrix.as_slice();
         let mut rest = self.sums.clone();
-        lu::forward::<false>(a, n, &self.pivots[..steps], &mut rest);
+        lu::forward::<2>(a, n, &self.pivots[..steps], &mut rest);
         for (j, column) in a.chunks_exact(n).enumerate() {
             // Below the diagonal of the columns done, multipliers are stored.
             let rows = if j < steps { j + 1 } else { n };

@@ -1,7 +1,9 @@
 //! Kinds of box: start-up latency and the proof of their limits.
 
+use crate::show::or_missing;
 use serde::Serialize;
 use std::collections::HashMap;
+use tare_model::host::BoxFacts;
 use tare_model::results::{BoxRecord, ProofRecord, Record, Results};
 use tare_model::size::show_memory;
 use tare_model::study::BoxKind;
@@ -15,6 +17,8 @@ pub struct BoxFigures {
     pub kind: BoxKind,
     /// From the request to the agent's hello.
     pub startup: Startup,
+    /// What the agent of its latest box saw.
+    pub facts: Option<BoxFacts>,
     /// The latest proof of its limits.
     pub proof: Option<ProofRecord>,
 }
@@ -52,18 +56,18 @@ impl BoxFigures {
 }
 
 fn cpu_readings(proof: &ProofRecord) -> String {
-    let cores = |reading: Option<f64>| reading.map_or_else(|| "—".to_owned(), |c| format!("{c:.2}"));
+    let cores = |reading: Option<f64>| or_missing(reading.filter(|c| c.is_finite()), |c| format!("{c:.2}"));
     let inside = proof.burn.as_ref().and_then(|b| b.cores_between_edges);
     format!(
-        "CPUs granted {:.2}, used {} by the host's counters and {} by the box's clocks",
-        proof.limit_cores,
+        "CPUs granted {}, used {} by the host's counters and {} by the box's clocks",
+        cores(Some(proof.limit_cores)),
         cores(proof.host_cores),
         cores(inside)
     )
 }
 
 fn memory_readings(proof: &ProofRecord) -> String {
-    let bytes = |reading: Option<u64>| reading.map_or_else(|| "—".to_owned(), show_memory);
+    let bytes = |reading: Option<u64>| or_missing(reading, show_memory);
     format!(
         "memory granted {}, touched {}, refused {}",
         show_memory(proof.limit_bytes),
@@ -75,10 +79,14 @@ fn memory_readings(proof: &ProofRecord) -> String {
 /// The kinds of box of the study, in its order.
 pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let mut hellos: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
+    let mut facts: HashMap<&BoxKind, &BoxFacts> = HashMap::new();
     let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
     for record in &results.records {
         match record {
-            Record::Box(made) => hellos.entry(&made.kind).or_default().extend(hello(made)),
+            Record::Box(made) => {
+                hellos.entry(&made.kind).or_default().extend(hello(made));
+                facts.insert(&made.kind, &made.facts);
+            }
             Record::Proof(proof) => {
                 proofs.insert(&proof.kind, proof);
             }
@@ -90,6 +98,7 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     kinds.retain(|kind| seen.insert(kind.clone()));
     let figures = |kind: BoxKind| BoxFigures {
         startup: startup(hellos.get(&kind).map_or(&[], Vec::as_slice)),
+        facts: facts.get(&kind).map(|f| (*f).clone()),
         proof: proofs.get(&kind).map(|p| (*p).clone()),
         kind,
     };

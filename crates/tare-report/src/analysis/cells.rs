@@ -3,6 +3,7 @@
 use super::LEVEL;
 use super::findings::{FindingCount, count};
 use super::trials::{CellTrials, Trials};
+use crate::show::clipped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
@@ -110,7 +111,7 @@ fn failures(trials: &CellTrials) -> Vec<FailureCount> {
         let entry = counts.entry(reason.clone()).or_insert_with(|| FailureCount {
             reason,
             attempts: 0,
-            detail: unended.failure.detail.clone(),
+            detail: clipped(&unended.failure.detail),
         });
         entry.attempts += 1;
     }

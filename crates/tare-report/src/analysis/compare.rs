@@ -1,16 +1,15 @@
 //! A cell against its baseline, block by block.
 
 use super::cells::Estimate;
+use super::pairing;
 use super::trials::{CellTrials, Trials};
 use super::verdict::Verdict;
-use super::{LEVEL, variability};
 use serde::Serialize;
 use std::fmt;
-use tare_model::metric::{Direction, Metric};
+use tare_model::metric::Metric;
 use tare_model::platform::Provisioning;
 use tare_model::study::{BoxKind, Cell, Study};
-use tare_stats::{Interval, TEstimate, autocorrelation, correlation, log_ratio, ratio_of_means};
-use tare_stats::{sd, skewness, t_estimate};
+use tare_stats::TEstimate;
 
 /// Which of the two baselines a cell is held against. They are named after the
 /// usual baseline platform, `native`.
@@ -47,6 +46,12 @@ impl Comparison {
     /// The metric that carries the verdict.
     pub fn primary(&self) -> Option<&MetricComparison> {
         self.metrics.iter().find(|m| m.metric.primary)
+    }
+
+    /// The metrics, that with the verdict first.
+    pub fn primary_first(&self) -> impl Iterator<Item = &MetricComparison> {
+        let of = |primary| self.metrics.iter().filter(move |m| m.metric.primary == primary);
+        of(true).chain(of(false))
     }
 }
 
@@ -132,7 +137,21 @@ pub enum Flag {
         g1: f64,
     },
     /// Paired ratio and ratio of means differ by more than the margin.
-    Tail,
+    Tail {
+        /// The ratio of means.
+        ratio_of_means: f64,
+    },
+}
+
+impl Flag {
+    /// The name in files and narrow columns.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Autocorrelated { .. } => "autocorrelated",
+            Self::Skewed { .. } => "skewed",
+            Self::Tail { .. } => "tail",
+        }
+    }
 }
 
 impl fmt::Display for Flag {
@@ -145,7 +164,11 @@ impl fmt::Display for Flag {
                 )
             }
             Self::Skewed { g1 } => write!(f, "skewed (g1 {g1:.1})"),
-            Self::Tail => f.write_str("tail (the ratio of means differs: both are headlines)"),
+            Self::Tail { ratio_of_means } => write!(
+                f,
+                "tail (the ratio of means is {}: both are headlines)",
+                crate::show::ratio(*ratio_of_means)
+            ),
         }
     }
 }
@@ -163,7 +186,7 @@ pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Comparison> {
 
 fn compare(study: &Study, trials: &Trials, cell: &CellTrials, against: Against) -> Option<Comparison> {
     let baseline = trials.get(&baseline(study, &cell.cell, against)?)?;
-    let compared = |metric| metric_comparison(metric, cell, baseline, margin(study));
+    let compared = |metric| pairing::compare(metric, cell, baseline, margin(study));
     Some(Comparison {
         cell: cell.cell.clone(),
         against,
@@ -192,134 +215,4 @@ fn baseline(study: &Study, cell: &Cell, against: Against) -> Option<Cell> {
         kind,
         workload: cell.workload.clone(),
     })
-}
-
-fn metric_comparison(
-    metric: &Metric,
-    cell: &CellTrials,
-    baseline: &CellTrials,
-    margin: Option<f64>,
-) -> MetricComparison {
-    let pairs = pairs(metric, cell, baseline);
-    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let tried = cell.attempted.intersection(&baseline.attempted).count();
-    let losses: Vec<f64> = pairs
-        .iter()
-        .filter_map(|&(x, y)| loss_in_logs(metric, x, y))
-        .collect();
-    let ratio_of_means = overhead_ratio(metric, &x, &y);
-    let mut flags = series_flags(&losses);
-    let estimate = t_estimate(&losses, LEVEL, widening(&flags));
-    flags.extend(tail(estimate, ratio_of_means, margin));
-    let all_sd = |cell: &CellTrials| sd(&cell.samples(&metric.name));
-    MetricComparison {
-        metric: metric.clone(),
-        n: pairs.len(),
-        lost: tried - pairs.len(),
-        paired: estimate.and_then(|e| paired(e, widening(&flags), margin)),
-        ratio_of_means,
-        loss: loss(metric, &x, &y),
-        op: loss(metric, &x, &y).map(|loss| op(loss.value)),
-        variability_overhead: variability::overhead(all_sd(cell), all_sd(baseline)),
-        pair_correlation: correlation(&logs(&x), &logs(&y)),
-        flags,
-        verdict: None,
-        estimate,
-    }
-}
-
-/// The figures of both cells in every block where both have one, in the order
-/// of the blocks. A figure of 0 or less has no ratio: such a pair is lost.
-fn pairs(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> Vec<(f64, f64)> {
-    let pair = |(block, used): (&u32, &super::trials::Used)| {
-        let x = used.sample(&metric.name)?;
-        let y = baseline.used.get(block)?.sample(&metric.name)?;
-        (x > 0.0 && y > 0.0).then_some((x, y))
-    };
-    cell.used.iter().filter_map(pair).collect()
-}
-
-fn loss_in_logs(metric: &Metric, x: f64, y: f64) -> Option<f64> {
-    match metric.direction {
-        Direction::Lower => log_ratio(x, y),
-        Direction::Higher => log_ratio(y, x),
-    }
-}
-
-fn logs(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|v| v.ln()).collect()
-}
-
-/// Time-like Mm / Mb, rate-like Mb / Mm.
-fn overhead_ratio(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Estimate> {
-    let ratio = match metric.direction {
-        Direction::Lower => ratio_of_means(x, y, LEVEL),
-        Direction::Higher => ratio_of_means(y, x, LEVEL),
-    };
-    ratio.and_then(|r| Estimate::new(r.ratio, r.interval))
-}
-
-/// Lower is better: (Mm - Mb) / Mb. Higher is better: (Mb - Mm) / Mb.
-fn loss(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Estimate> {
-    let r = ratio_of_means(x, y, LEVEL)?;
-    let (value, low, high) = match metric.direction {
-        Direction::Lower => (r.ratio - 1.0, r.interval.low - 1.0, r.interval.high - 1.0),
-        Direction::Higher => (1.0 - r.ratio, 1.0 - r.interval.high, 1.0 - r.interval.low),
-    };
-    Estimate::new(value, Interval { low, high })
-}
-
-fn op(loss: f64) -> Op {
-    Op {
-        value: loss.abs(),
-        worse: loss > 0.0,
-        ignored: loss.abs() < 0.01,
-    }
-}
-
-fn paired(estimate: TEstimate, widening: f64, margin: Option<f64>) -> Option<Paired> {
-    let interval = Interval {
-        low: estimate.interval.low.exp(),
-        high: estimate.interval.high.exp(),
-    };
-    Some(Paired {
-        ratio: Estimate::new(estimate.mean.exp(), interval)?,
-        mean_log: estimate.mean,
-        sd_log: estimate.sd / widening,
-        widening,
-        p: estimate.p_zero(),
-        p_holm: None,
-        p_equal: margin.and_then(|m| estimate.p_within(m)),
-    })
-}
-
-/// Spread in logs below which a series is constant but for rounding: its
-/// shape is then that of the rounding errors.
-const ROUNDING: f64 = 1e-12;
-
-fn series_flags(losses: &[f64]) -> Vec<Flag> {
-    if sd(losses).is_none_or(|sd| sd < ROUNDING) {
-        return Vec::new();
-    }
-    let autocorrelated = autocorrelation(losses).filter(|a| a.flagged);
-    let autocorrelated = autocorrelated.map(|a| Flag::Autocorrelated {
-        r1: a.r1,
-        widening: a.widening,
-    });
-    let skewed = skewness(losses).filter(|g1| g1.abs() > 1.0);
-    let skewed = skewed.map(|g1| Flag::Skewed { g1 });
-    autocorrelated.into_iter().chain(skewed).collect()
-}
-
-fn widening(flags: &[Flag]) -> f64 {
-    let widening = |flag: &Flag| match flag {
-        Flag::Autocorrelated { widening, .. } => Some(*widening),
-        _ => None,
-    };
-    flags.iter().find_map(widening).unwrap_or(1.0)
-}
-
-fn tail(estimate: Option<TEstimate>, means: Option<Estimate>, margin: Option<f64>) -> Option<Flag> {
-    let apart = log_ratio(means?.value, 1.0)? - estimate?.mean;
-    (apart.abs() > margin?).then_some(Flag::Tail)
 }

@@ -6,6 +6,7 @@ mod compare;
 mod decide;
 mod findings;
 mod notices;
+mod pairing;
 mod refusal;
 mod run;
 mod summary;

@@ -4,7 +4,7 @@ use super::boxes::BoxFigures;
 use super::compare::{Comparison, margin};
 use super::run::{PlatformFacts, RunFacts};
 use super::trials::Trials;
-use crate::show::percent;
+use crate::show::margin as show_margin;
 use serde::Serialize;
 use tare_model::results::EndReason;
 use tare_model::study::{Fresh, Study};
@@ -136,9 +136,10 @@ fn end(run: &RunFacts) -> Option<Notice> {
 pub(crate) fn caveats(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
     let mut caveats = vec![
         "Intervals and verdicts hold for this host, boot and build.".to_owned(),
-        "A ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.".to_owned(),
+        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate. Negative percents are faster.".to_owned(),
         "Intervals are 95 % t intervals on log ratios within blocks. They are per comparison, not simultaneous.".to_owned(),
-        format!("Differences are tested with Holm's correction over all {family} tests of primary metrics; each 'equal' (within {}) has its own error.", percent(study.margin)),
+        format!("Differences are tested with Holm's correction over all {family} tests of primary metrics; each 'equal' (within {}) has its own error.", show_margin(study.margin)),
+        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.".to_owned(),
         "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.".to_owned(),
         "Where the correlation of a pair over blocks is near 0, pairing gained nothing: the host drifts within blocks, or does not drift at all.".to_owned(),
     ];

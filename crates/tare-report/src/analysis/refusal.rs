@@ -4,6 +4,7 @@ use super::boxes::BoxFigures;
 use super::compare::{Comparison, MetricComparison, margin};
 use super::findings::disqualifying;
 use super::trials::{CellTrials, Trials};
+use crate::show::{clipped, counted};
 use serde::Serialize;
 use std::fmt;
 use tare_model::finding::Reason;
@@ -64,6 +65,22 @@ pub enum Refusal {
     NoMargin,
 }
 
+impl Refusal {
+    /// The reason in two or three words.
+    pub const fn short(&self) -> &'static str {
+        match self {
+            Self::LimitsNotProven { .. } => "limits not proven",
+            Self::CannotRun { .. } => "cannot run here",
+            Self::WrongAnswer { .. } => "wrong answer",
+            Self::PairsLost { .. } => "pairs lost",
+            Self::FewPairs { .. } => "too few pairs",
+            Self::Disqualified { finding, .. } => finding,
+            Self::KeptBoxes => "kept boxes",
+            Self::NoMargin => "no margin",
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -72,7 +89,7 @@ impl fmt::Display for Refusal {
             }
             Self::CannotRun { cell, detail } => write!(f, "{cell} cannot run here: {detail}"),
             Self::WrongAnswer { cell, trials } => {
-                write!(f, "wrong answer in {trials} trials of {cell}")
+                write!(f, "wrong answer in {} of {cell}", counted(*trials, "trial"))
             }
             Self::PairsLost { lost, of } => {
                 write!(
@@ -81,10 +98,14 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::FewPairs { pairs, needed } => {
-                write!(f, "only {pairs} pairs, {needed} are needed")
+                write!(f, "only {}, {needed} are needed", counted(*pairs, "pair"))
             }
             Self::Disqualified { finding, trials } => {
-                write!(f, "{finding} in {trials} trials: unfit for this comparison")
+                write!(
+                    f,
+                    "{finding} in {}: unfit for this comparison",
+                    counted(*trials, "trial")
+                )
             }
             Self::KeptBoxes => f.write_str(
                 "boxes were kept for the whole study: the figures hold for these boxes, not for a platform",
@@ -146,7 +167,7 @@ fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
     let skipped = cell.unended.iter().find(|u| u.skipped)?;
     cell.used.is_empty().then(|| Refusal::CannotRun {
         cell: cell.cell.to_string(),
-        detail: skipped.failure.detail.clone(),
+        detail: clipped(&skipped.failure.detail),
     })
 }
 

@@ -3,8 +3,8 @@
 
 use super::compare::{Against, Comparison, MetricComparison};
 use super::run::PlatformFacts;
-use super::verdict::Word;
-use crate::show::{change_interval, cost_change};
+use super::verdict::{Verdict, Word};
+use crate::show::{change_interval, cost_change, or_missing};
 use serde::Serialize;
 use tare_model::study::{BoxKind, Study};
 
@@ -16,10 +16,14 @@ pub struct Summary {
     pub kind: BoxKind,
     /// Against which baseline.
     pub against: Against,
-    /// The kind of box and how it runs, such as `vm (pinned, tcg)`.
-    pub title: String,
+    /// The platform, or what is compared.
+    pub subject: String,
+    /// How it runs, such as `pinned, tcg`.
+    pub manner: String,
     /// One statement per workload.
     pub statements: Vec<Statement>,
+    /// The whole as one sentence.
+    pub sentence: String,
 }
 
 /// What one workload costs.
@@ -29,30 +33,49 @@ pub struct Statement {
     pub workload: String,
     /// Pairs.
     pub n: usize,
-    /// The cost with its interval, such as `0.4 % slower (95 % interval -0.1 to 0.9 %, n = 30)`.
-    pub cost: String,
+    /// The cost, such as `0.4 % slower`.
+    pub cost: Option<String>,
+    /// Its 95 % interval, such as `-0.1 to 0.9 %`.
+    pub interval: Option<String>,
     /// The verdict.
     pub word: Word,
-    /// What is printed with it.
-    pub phrase: String,
+    /// The verdict in a few words.
+    pub verdict: String,
 }
 
 impl Summary {
-    /// The whole as one sentence.
-    pub fn sentence(&self) -> String {
-        let statements: Vec<String> = self.statements.iter().map(Statement::text).collect();
-        format!("{}: {}.", self.title, statements.join("; "))
+    /// `docker (pinned, n = 30)`; the n only where it is one for all statements.
+    pub fn lead(&self) -> String {
+        let n = self.common_n().map_or_else(String::new, |n| format!(", n = {n}"));
+        format!("{} ({}{n})", self.subject, self.manner)
+    }
+
+    /// The statements as parts of a sentence; "95 % interval" is said once.
+    pub fn parts(&self) -> Vec<String> {
+        let common = self.common_n();
+        let part = |(i, statement): (usize, &Statement)| {
+            let name = if i == 0 { "95 % interval " } else { "" };
+            let n = common.map_or_else(|| format!(", n = {}", statement.n), |_| String::new());
+            statement.text(name, &n)
+        };
+        self.statements.iter().enumerate().map(part).collect()
+    }
+
+    fn common_n(&self) -> Option<usize> {
+        let n = self.statements.first()?.n;
+        self.statements.iter().all(|s| s.n == n).then_some(n)
     }
 }
 
 impl Statement {
-    /// `stream 0.4 % slower (95 % interval -0.1 to 0.9 %, n = 30): equal within 1 %`.
-    pub fn text(&self) -> String {
-        let verdict = match self.word {
-            Word::Equal if self.phrase.starts_with("within") => format!("equal {}", self.phrase),
-            word => format!("{word}, {}", self.phrase),
-        };
-        format!("{} {}: {verdict}", self.workload, self.cost)
+    /// `stream 0.4 % slower (95 % interval -0.1 to 0.9 %): equal within 1 %`.
+    fn text(&self, interval_name: &str, n: &str) -> String {
+        let cost = or_missing(self.cost.as_ref(), Clone::clone);
+        let interval = or_missing(self.interval.as_ref(), Clone::clone);
+        format!(
+            "{} {cost} ({interval_name}{interval}{n}): {}",
+            self.workload, self.verdict
+        )
     }
 }
 
@@ -66,52 +89,55 @@ pub(crate) fn all(study: &Study, comparisons: &[Comparison], platforms: &[Platfo
         let statement = comparison.primary().map(|m| statement(comparison, m));
         match last.filter(|s| s.kind == *kind && s.against == comparison.against) {
             Some(summary) => summary.statements.extend(statement),
-            None => summaries.push(Summary {
-                kind: kind.clone(),
-                against: comparison.against,
-                title: title(study, comparison, platforms),
-                statements: statement.into_iter().collect(),
-            }),
+            None => summaries.push(summary(study, comparison, platforms, statement)),
         }
+    }
+    for summary in &mut summaries {
+        summary.sentence = format!("{}: {}.", summary.lead(), summary.parts().join("; "));
     }
     summaries
 }
 
-fn title(study: &Study, comparison: &Comparison, platforms: &[PlatformFacts]) -> String {
-    if comparison.is_price_of_quota() {
-        return format!("price of the quota ({0} vanilla over {0} pinned)", study.baseline);
+fn summary(
+    study: &Study,
+    comparison: &Comparison,
+    platforms: &[PlatformFacts],
+    statement: Option<Statement>,
+) -> Summary {
+    let (subject, manner) = if comparison.is_price_of_quota() {
+        let manner = format!("{} vanilla over pinned", study.baseline);
+        ("price of the quota".to_owned(), manner)
+    } else {
+        let kind = &comparison.cell.kind;
+        (kind.platform.to_string(), manner(kind, platforms))
+    };
+    Summary {
+        kind: comparison.cell.kind.clone(),
+        against: comparison.against,
+        subject,
+        manner,
+        statements: statement.into_iter().collect(),
+        sentence: String::new(),
     }
-    let kind = &comparison.cell.kind;
-    let accelerator = platforms
-        .iter()
-        .find(|p| p.platform == kind.platform)
-        .and_then(|p| p.accelerator.as_deref());
-    let accelerator = accelerator.map_or_else(String::new, |a| format!(", {a}"));
-    format!("{} ({}{accelerator})", kind.platform, kind.provisioning)
+}
+
+fn manner(kind: &BoxKind, platforms: &[PlatformFacts]) -> String {
+    let facts = platforms.iter().find(|p| p.platform == kind.platform);
+    match facts.and_then(|p| p.accelerator.as_deref()) {
+        Some(accelerator) => format!("{}, {accelerator}", kind.provisioning),
+        None => kind.provisioning.to_string(),
+    }
 }
 
 fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     let verdict = metric.verdict.as_ref();
+    let ratio = metric.paired.as_ref().map(|p| p.ratio);
     Statement {
         workload: comparison.cell.workload.clone(),
         n: metric.n,
-        cost: cost(metric),
+        cost: ratio.map(|e| cost_change(e.value)),
+        interval: ratio.map(|e| change_interval(e.low, e.high)),
         word: verdict.map_or(Word::None, |v| v.word),
-        phrase: verdict.map_or_else(String::new, |v| v.phrase.clone()),
-    }
-}
-
-fn cost(metric: &MetricComparison) -> String {
-    let n = metric.n;
-    match &metric.paired {
-        Some(paired) => {
-            let e = paired.ratio;
-            format!(
-                "{} (95 % interval {}, n = {n})",
-                cost_change(e.value),
-                change_interval(e.low, e.high)
-            )
-        }
-        None => format!("— (n = {n})"),
+        verdict: or_missing(verdict, Verdict::after_cost),
     }
 }

@@ -17,7 +17,7 @@
 
 use super::LEVEL;
 use super::refusal::Refusal;
-use crate::show::{cost_change, percent};
+use crate::show::{cost_change, margin, percent};
 use serde::Serialize;
 use std::fmt;
 use tare_stats::{Interval, TEstimate, more_blocks};
@@ -80,6 +80,22 @@ pub struct Verdict {
     pub more_blocks: Option<u64>,
 }
 
+impl Verdict {
+    /// The verdict in a few words, behind a cost that says slower or faster.
+    pub fn after_cost(&self) -> String {
+        match self.word {
+            Word::None => {
+                let reasons: Vec<&str> = self.refusals.iter().map(Refusal::short).collect();
+                format!("{} ({})", self.word, reasons.join(", "))
+            }
+            Word::Inconclusive => self.word.to_string(),
+            Word::Equal if self.phrase.starts_with("within") => format!("{} {}", self.word, self.phrase),
+            Word::Equal => format!("{}, though measurable", self.word),
+            Word::Slower | Word::Faster => self.phrase.clone(),
+        }
+    }
+}
+
 /// Row 0.
 pub(crate) fn refused(refusals: Vec<Refusal>) -> Verdict {
     let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
@@ -96,10 +112,7 @@ pub(crate) fn decide(estimate: &TEstimate, p: f64, m: f64) -> Verdict {
     let (phrase, more_blocks) = match row {
         1 => (within(estimate, m), None),
         5 => open(estimate, p, m),
-        _ if beyond_margin => (
-            format!("by more than the margin of {}", percent(m.exp_m1())),
-            None,
-        ),
+        _ if beyond_margin => ("by more than the margin".to_owned(), None),
         _ => ("perhaps by less than the margin".to_owned(), None),
     };
     Verdict {
@@ -144,13 +157,10 @@ fn row(interval: Interval, p: f64, m: f64) -> (u8, Word, bool) {
 
 fn within(estimate: &TEstimate, m: f64) -> String {
     if estimate.interval.contains(0.0) {
-        return format!("within {}", percent(m.exp_m1()));
+        return format!("within {}", margin(m.exp_m1()));
     }
-    format!(
-        "measurably {}, within the margin of {}",
-        cost_change(estimate.mean.exp()),
-        percent(m.exp_m1())
-    )
+    let change = cost_change(estimate.mean.exp());
+    format!("measurably {change}, within the margin of {}", margin(m.exp_m1()))
 }
 
 fn open(estimate: &TEstimate, p: f64, m: f64) -> (String, Option<u64>) {
@@ -249,14 +259,14 @@ mod tests {
 
     #[test]
     fn an_equal_that_is_measurable_says_its_sign() {
-        assert_eq!(of(-0.005, 0.005, 0.5).phrase, "within 1.0 %");
+        assert_eq!(of(-0.005, 0.005, 0.5).phrase, "within 1.005 %");
         assert_eq!(
             of(0.002, 0.008, 0.01).phrase,
-            "measurably 0.5 % slower, within the margin of 1.0 %"
+            "measurably 0.5 % slower, within the margin of 1.005 %"
         );
         assert_eq!(
             of(-0.008, -0.002, 0.01).phrase,
-            "measurably 0.5 % faster, within the margin of 1.0 %"
+            "measurably 0.5 % faster, within the margin of 1.005 %"
         );
     }
 

@@ -1,8 +1,9 @@
 //! The tables of the page.
 
-use crate::analysis::{Analysis, CellFigures, Comparison, MetricComparison, MetricFigures};
+use crate::analysis::{Analysis, BoxFigures, CellFigures, Comparison, MetricComparison, MetricFigures};
+use crate::facts;
 use crate::remarks;
-use crate::show::{or_missing, p_value, percent, ratio, ratio_with_interval};
+use crate::show::{or_missing, p_value, percent, percent_with_interval, ratio, ratio_with_interval};
 use tare_model::metric::Unit;
 
 pub(super) struct Table {
@@ -30,6 +31,7 @@ pub(super) struct Cell {
     pub verdict: Option<&'static str>,
 }
 
+const NAME: &str = "name";
 const TEXT: &str = "text";
 const NUMBER: &str = "num";
 
@@ -66,52 +68,57 @@ pub(super) fn headline(analysis: &Analysis, comparisons: &[&Comparison]) -> Tabl
     let mut last = None;
     let mut rows = Vec::new();
     for comparison in comparisons {
-        let figures = analysis.cells.iter().find(|c| c.cell == comparison.cell);
-        for metric in &comparison.metrics {
+        for metric in comparison.primary_first() {
             rows.push(Row {
                 group: group(&mut last, comparison.cell.kind.to_string()),
                 class: importance(metric.metric.primary),
-                cells: headline_cells(comparison, metric, figures),
+                cells: headline_cells(analysis, comparison, metric),
             });
         }
     }
     Table {
         head: head(&[
-            ("workload", TEXT),
-            ("metric", TEXT),
+            ("workload", NAME),
+            ("metric", NAME),
             ("n", NUMBER),
             ("paired ratio", NUMBER),
             ("95 % interval", NUMBER),
+            ("ratio of means", NUMBER),
             ("verdict", TEXT),
-            ("with it", TEXT),
+            ("remarks", TEXT),
         ]),
         rows,
     }
 }
 
-fn headline_cells(
-    comparison: &Comparison,
-    metric: &MetricComparison,
-    figures: Option<&CellFigures>,
-) -> Vec<Cell> {
+fn headline_cells(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
     let paired = metric.paired.as_ref().map(|p| p.ratio);
     let verdict = metric.verdict.as_ref();
+    let phrase = verdict.map_or_else(String::new, |v| v.phrase.clone());
+    let remarks = remarks::joined(vec![phrase, remarks::of_metric(analysis, comparison, metric)]);
     vec![
-        cell(TEXT, &comparison.cell.workload),
-        cell(TEXT, &metric.metric.name),
+        cell(NAME, &comparison.cell.workload),
+        cell(NAME, &metric.metric.name),
         cell(NUMBER, metric.n.to_string()),
         cell(NUMBER, or_missing(paired, |e| ratio(e.value))),
         cell(
             NUMBER,
             or_missing(paired, |e| format!("{} to {}", ratio(e.low), ratio(e.high))),
         ),
+        cell(NUMBER, means(metric)),
         Cell {
             text: verdict.map_or_else(String::new, |v| v.word.to_string()),
             class: TEXT,
             verdict: verdict.map(|v| v.word.name()),
         },
-        cell(TEXT, remarks::of_metric(metric, figures)),
+        cell(TEXT, remarks),
     ]
+}
+
+fn means(metric: &MetricComparison) -> String {
+    or_missing(metric.ratio_of_means, |e| {
+        ratio_with_interval(e.value, e.low, e.high)
+    })
 }
 
 /// The figures beside the headline.
@@ -129,8 +136,8 @@ pub(super) fn beside(analysis: &Analysis) -> Table {
     }
     Table {
         head: head(&[
-            ("workload", TEXT),
-            ("metric", TEXT),
+            ("workload", NAME),
+            ("metric", NAME),
             ("n", NUMBER),
             ("lost", NUMBER),
             ("ratio of means", NUMBER),
@@ -148,19 +155,14 @@ pub(super) fn beside(analysis: &Analysis) -> Table {
 
 fn beside_cells(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
     let paired = metric.paired.as_ref();
-    let means = or_missing(metric.ratio_of_means, |e| {
-        ratio_with_interval(e.value, e.low, e.high)
-    });
-    let loss = or_missing(metric.loss, |e| {
-        format!("{} ({} to {})", percent(e.value), percent(e.low), percent(e.high))
-    });
+    let loss = or_missing(metric.loss, |e| percent_with_interval(e.value, e.low, e.high));
     let p = |p: Option<f64>| cell(NUMBER, or_missing(p, p_value));
     vec![
-        cell(TEXT, &comparison.cell.workload),
-        cell(TEXT, &metric.metric.name),
+        cell(NAME, &comparison.cell.workload),
+        cell(NAME, &metric.metric.name),
         cell(NUMBER, metric.n.to_string()),
         cell(NUMBER, metric.lost.to_string()),
-        cell(NUMBER, means),
+        cell(NUMBER, means(metric)),
         cell(NUMBER, loss),
         cell(TEXT, or_missing(metric.op, |op| remarks::op(&metric.metric, op))),
         cell(NUMBER, or_missing(metric.variability_overhead, percent)),
@@ -186,8 +188,8 @@ pub(super) fn cells(analysis: &Analysis) -> Table {
     }
     Table {
         head: head(&[
-            ("workload", TEXT),
-            ("metric", TEXT),
+            ("workload", NAME),
+            ("metric", NAME),
             ("n", NUMBER),
             ("mean", NUMBER),
             ("sd", NUMBER),
@@ -208,8 +210,8 @@ fn cell_cells(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
     // Once per cell, not once per metric.
     let remarks = metric.metric.primary.then(|| remarks::of_cell(figures));
     vec![
-        cell(TEXT, &figures.cell.workload),
-        cell(TEXT, &metric.metric.name),
+        cell(NAME, &figures.cell.workload),
+        cell(NAME, &metric.metric.name),
         cell(NUMBER, metric.n.to_string()),
         show(metric.mean),
         show(metric.sd),
@@ -222,7 +224,7 @@ fn cell_cells(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
 /// Start-up latency per kind of box.
 pub(super) fn startup(analysis: &Analysis) -> Table {
     let show = |value| cell(NUMBER, or_missing(value, |v| Unit::Second.show(v)));
-    let row = |figures: &crate::analysis::BoxFigures| Row {
+    let row = |figures: &BoxFigures| Row {
         group: None,
         class: "primary",
         cells: vec![
@@ -242,6 +244,43 @@ pub(super) fn startup(analysis: &Analysis) -> Table {
             ("sd", NUMBER),
             ("min", NUMBER),
             ("median", NUMBER),
+        ]),
+        rows: analysis.boxes.iter().map(row).collect(),
+    }
+}
+
+/// The proof of every kind of box's limits.
+pub(super) fn limits(analysis: &Analysis) -> Table {
+    let [cpus, host, inside, memory, touched, refused] = facts::READINGS;
+    let row = |figures: &BoxFigures| {
+        let proof = facts::proof(figures);
+        let state = if proof.proven { "equal" } else { "slower" };
+        let mut cells = vec![
+            cell(TEXT, proof.kind),
+            Cell {
+                verdict: Some(state),
+                ..cell(TEXT, proof.state)
+            },
+        ];
+        cells.extend(proof.readings.map(|reading| cell(NUMBER, reading)));
+        cells.push(cell(TEXT, proof.remarks));
+        Row {
+            group: None,
+            class: "primary",
+            cells,
+        }
+    };
+    Table {
+        head: head(&[
+            ("kind of box", TEXT),
+            ("limits", TEXT),
+            (cpus, NUMBER),
+            (host, NUMBER),
+            (inside, NUMBER),
+            (memory, NUMBER),
+            (touched, NUMBER),
+            (refused, NUMBER),
+            ("remarks", TEXT),
         ]),
         rows: analysis.boxes.iter().map(row).collect(),
     }

@@ -3,23 +3,26 @@
 use super::page::{Page, Style};
 use crate::analysis::{Analysis, CellFigures, MetricComparison, MetricFigures};
 use crate::remarks::{self, op};
-use crate::show::{MISSING, or_missing, p_value, percent, ratio_with_interval};
+use crate::show::{or_missing, p_value, percent, percent_with_interval, ratio_with_interval};
 
 pub(super) fn beside(page: &mut Page, analysis: &Analysis) {
     if analysis.comparisons.is_empty() {
         return;
     }
-    page.heading("Beside the headline: means over means, variability, tests");
-    let head = format!(
-        "  {:<20}{:>5}  {:<27}{}",
-        "workload metric", "n", "ratio of means (95 %)", "Loss (95 %)"
+    page.heading("Beside the headline");
+    page.wrapped(
+        "",
+        2,
+        Style::Dim,
+        "pairs: used of tried; r: correlation of the pair over blocks; p: paired t test, Holm: corrected, TOST: of equality",
     );
-    page.line(&[(Style::Dim, &head)]);
+    let head = row_text("workload metric", "pairs", "ratio of means (95 %)");
+    page.line(&[(Style::Dim, &(head + "Loss (95 %)"))]);
     let mut group = None;
     for comparison in &analysis.comparisons {
         if group != Some((comparison.against, &comparison.cell.kind)) {
             group = Some((comparison.against, &comparison.cell.kind));
-            page.line(&[(Style::Bold, &format!(" {}", remarks::compared(comparison)))]);
+            page.line(&[(Style::Bold, &remarks::compared(comparison))]);
         }
         for metric in &comparison.metrics {
             row(page, &comparison.cell.workload, metric);
@@ -27,61 +30,53 @@ pub(super) fn beside(page: &mut Page, analysis: &Analysis) {
     }
 }
 
+fn row_text(name: &str, pairs: &str, ratio: &str) -> String {
+    format!("  {name:<19}{pairs:>8}  {ratio:<24}")
+}
+
 fn row(page: &mut Page, workload: &str, metric: &MetricComparison) {
     let ratio = or_missing(metric.ratio_of_means, |e| {
         ratio_with_interval(e.value, e.low, e.high)
     });
-    let loss = or_missing(metric.loss, |e| {
-        format!("{} ({} to {})", percent(e.value), percent(e.low), percent(e.high))
-    });
+    let loss = or_missing(metric.loss, |e| percent_with_interval(e.value, e.low, e.high));
     let name = format!("{workload} {}", metric.metric.name);
-    page.line(&[(
-        Style::Plain,
-        &format!("  {name:<20}{:>5}  {ratio:<27}{loss}", metric.n),
-    )]);
+    let pairs = format!("{}/{}", metric.n, metric.n + metric.lost);
+    page.line(&[(Style::Plain, &(row_text(&name, &pairs, &ratio) + &loss))]);
     page.wrapped("", 6, Style::Dim, &tests(metric));
 }
 
 fn tests(metric: &MetricComparison) -> String {
     let paired = metric.paired.as_ref();
+    let p = |p: Option<f64>| or_missing(p, p_value);
     let mut parts = vec![
         format!("Op {}", or_missing(metric.op, |o| op(&metric.metric, o))),
         format!(
             "variability overhead {}",
             or_missing(metric.variability_overhead, percent)
         ),
-        format!(
-            "pair correlation {}",
-            or_missing(metric.pair_correlation, |r| format!("{r:.2}"))
-        ),
-        format!("pairs lost {} of {}", metric.lost, metric.lost + metric.n),
-        format!("p {}", or_missing(paired.and_then(|p| p.p), p_value)),
+        format!("r {}", or_missing(metric.pair_correlation, |r| format!("{r:.2}"))),
+        format!("p {}", p(paired.and_then(|p| p.p))),
     ];
     if metric.metric.primary {
-        parts.push(format!(
-            "Holm's p {}",
-            or_missing(paired.and_then(|p| p.p_holm), p_value)
-        ));
-        parts.push(format!(
-            "TOST p {}",
-            or_missing(paired.and_then(|p| p.p_equal), p_value)
-        ));
+        parts.push(format!("Holm {}", p(paired.and_then(|p| p.p_holm))));
+        parts.push(format!("TOST {}", p(paired.and_then(|p| p.p_equal))));
     }
     parts.join(", ")
 }
 
 pub(super) fn cells(page: &mut Page, analysis: &Analysis) {
     page.heading("Every cell by itself");
-    let head = format!(
-        "  {:<20}{:>5}  {:<13}{:<13}{:<7}{}",
-        "workload metric", "n", "mean", "sd", "CV", "95 % interval"
+    let head = cell_row(
+        "workload metric",
+        "n",
+        ["mean", "+- (95 %)", "sd", "CV"].map(str::to_owned),
     );
     page.line(&[(Style::Dim, &head)]);
     let mut kind = None;
     for cell in &analysis.cells {
         if kind != Some(&cell.cell.kind) {
             kind = Some(&cell.cell.kind);
-            page.line(&[(Style::Bold, &format!(" {}", cell.cell.kind))]);
+            page.line(&[(Style::Bold, &cell.cell.kind.to_string())]);
         }
         cell_rows(page, cell);
     }
@@ -90,7 +85,8 @@ pub(super) fn cells(page: &mut Page, analysis: &Analysis) {
 fn cell_rows(page: &mut Page, cell: &CellFigures) {
     for figures in &cell.metrics {
         let name = format!("{} {}", cell.cell.workload, figures.metric.name);
-        page.line(&[(Style::Plain, &cell_row(&name, figures))]);
+        let row = cell_row(&name, &figures.n.to_string(), columns(figures));
+        page.line(&[(Style::Plain, &row)]);
     }
     let remarks = remarks::of_cell(cell);
     if !remarks.is_empty() {
@@ -98,18 +94,17 @@ fn cell_rows(page: &mut Page, cell: &CellFigures) {
     }
 }
 
-fn cell_row(name: &str, figures: &MetricFigures) -> String {
-    let unit = figures.metric.unit;
-    let show = |value| or_missing(value, |v| unit.show(v));
-    let interval = figures
-        .interval
-        .map(|e| format!("{} to {}", unit.show(e.low), unit.show(e.high)));
-    format!(
-        "  {name:<20}{:>5}  {:<13}{:<13}{:<7}{}",
-        figures.n,
+/// The t interval is symmetric: its half-width says it all in fewer columns.
+fn columns(figures: &MetricFigures) -> [String; 4] {
+    let show = |value| or_missing(value, |v| figures.metric.unit.show(v));
+    [
         show(figures.mean),
+        show(figures.interval.map(|e| (e.high - e.low) / 2.0)),
         show(figures.sd),
         or_missing(figures.cv, percent),
-        interval.as_deref().unwrap_or(MISSING)
-    )
+    ]
+}
+
+fn cell_row(name: &str, n: &str, [mean, half, sd, cv]: [String; 4]) -> String {
+    format!("  {name:<19}{n:>4}  {mean:<16}{half:<16}{sd:<16}{cv}")
 }

@@ -9,8 +9,12 @@ use tare_model::metric::Unit;
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
     findings(page, analysis);
     startup(page, analysis);
-    page.heading("Limits of every kind of box");
-    list(page, &analysis.boxes.iter().map(facts::proof).collect::<Vec<_>>());
+    limits(page, analysis);
+    page.heading("Every kind of box from inside");
+    list(
+        page,
+        &analysis.boxes.iter().map(facts::inside).collect::<Vec<_>>(),
+    );
     page.heading("Platforms");
     list(
         page,
@@ -69,4 +73,23 @@ fn startup_row(figures: &BoxFigures) -> String {
         show(startup.min),
         show(startup.median)
     )
+}
+
+fn limits(page: &mut Page, analysis: &Analysis) {
+    page.heading("Limits of every kind of box: granted and measured");
+    let head = limits_row("kind of box", "limits", &facts::READINGS.map(str::to_owned));
+    page.line(&[(Style::Dim, &head)]);
+    for proof in analysis.boxes.iter().map(facts::proof) {
+        let row = limits_row(&proof.kind, proof.state, &proof.readings);
+        let style = if proof.proven { Style::Plain } else { Style::Red };
+        page.line(&[(style, &row)]);
+        if !proof.remarks.is_empty() {
+            page.wrapped("", 6, style, &proof.remarks);
+        }
+    }
+}
+
+fn limits_row(kind: &str, state: &str, readings: &[String; 6]) -> String {
+    let [cpus, host, inside, memory, touched, refused] = readings;
+    format!("  {kind:<17}{state:<11}{cpus:>5}{host:>8}{inside:>7}{memory:>10}{touched:>10}{refused:>10}")
 }

@@ -2,7 +2,7 @@
 
 use super::page::{Page, Style};
 use super::style;
-use crate::analysis::{Against, Analysis, CellFigures, Comparison, MetricComparison};
+use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, Word};
 use crate::remarks;
 use crate::show::{or_missing, ratio_with_interval};
 
@@ -18,45 +18,23 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis) {
         page.line(&[(Style::Plain, "  nothing to compare")]);
     }
     for summary in &analysis.summaries {
-        page.wrapped("", 2, Style::Plain, &summary.sentence());
+        page.wrapped("  -", 4, Style::Plain, &summary.sentence);
     }
 }
 
-pub(super) fn tables(page: &mut Page, analysis: &Analysis) {
+/// One table per baseline; all metrics, or the primary ones.
+pub(super) fn tables(page: &mut Page, analysis: &Analysis, all: bool) {
     for against in [Against::Native, Against::NativeSet] {
-        let shown: Vec<&Comparison> = analysis
-            .comparisons
-            .iter()
-            .filter(|c| c.against == against)
-            .collect();
+        let of_baseline = analysis.comparisons.iter().filter(|c| c.against == against);
+        let shown: Vec<&Comparison> = of_baseline.collect();
         if !shown.is_empty() {
-            table(page, analysis, against, &shown);
+            page.heading(&title(analysis, against));
+            table(page, analysis, &shown, all);
         }
     }
 }
 
-fn table(page: &mut Page, analysis: &Analysis, against: Against, comparisons: &[&Comparison]) {
-    page.heading(&title(analysis, against));
-    let head = format!(
-        "  {:<20}{:>5}  {:<27}{}",
-        "workload metric", "n", "paired ratio (95 %)", "verdict"
-    );
-    page.line(&[(Style::Dim, &head)]);
-    let mut kind = None;
-    for comparison in comparisons {
-        if kind != Some(&comparison.cell.kind) {
-            kind = Some(&comparison.cell.kind);
-            page.line(&[(Style::Bold, &format!(" {}", comparison.cell.kind))]);
-        }
-        let cell = analysis.cells.iter().find(|c| c.cell == comparison.cell);
-        for metric in &comparison.metrics {
-            row(page, &comparison.cell.workload, metric, cell);
-        }
-    }
-}
-
-/// The heading of a baseline's table.
-pub(super) fn title(analysis: &Analysis, against: Against) -> String {
+fn title(analysis: &Analysis, against: Against) -> String {
     let baseline = &analysis.study.baseline;
     match against {
         Against::Native => format!("Against {baseline}, same provisioning (over 1 costs more)"),
@@ -66,21 +44,50 @@ pub(super) fn title(analysis: &Analysis, against: Against) -> String {
     }
 }
 
-fn row(page: &mut Page, workload: &str, metric: &MetricComparison, cell: Option<&CellFigures>) {
+fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all: bool) {
+    let head = row_text("workload metric", "n", "paired ratio (95 %)");
+    page.line(&[(Style::Dim, &(head + "verdict"))]);
+    let mut kind = None;
+    for comparison in comparisons {
+        if kind != Some(&comparison.cell.kind) {
+            kind = Some(&comparison.cell.kind);
+            page.line(&[(Style::Bold, &comparison.cell.kind.to_string())]);
+        }
+        let shown = comparison.primary_first().filter(|m| all || m.metric.primary);
+        for metric in shown {
+            row(page, analysis, comparison, metric);
+        }
+    }
+}
+
+fn row_text(name: &str, n: &str, ratio: &str) -> String {
+    format!("  {name:<19}{n:>4}  {ratio:<23}")
+}
+
+fn row(page: &mut Page, analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) {
     let ratio = or_missing(metric.paired.as_ref(), |p| {
         ratio_with_interval(p.ratio.value, p.ratio.low, p.ratio.high)
     });
-    let name = format!("{workload} {}", metric.metric.name);
-    let figures = format!("  {name:<20}{:>5}  {ratio:<27}", metric.n);
-    match &metric.verdict {
-        Some(verdict) => {
-            let word = verdict.word.to_string();
-            page.line(&[(Style::Plain, &figures), (style(verdict.word), &word)]);
-        }
-        None => page.line(&[(Style::Dim, &figures)]),
+    let name = format!("{} {}", comparison.cell.workload, metric.metric.name);
+    let figures = row_text(&name, &metric.n.to_string(), &ratio);
+    let Some(verdict) = &metric.verdict else {
+        return page.line(&[(Style::Dim, &(figures + &remarks::short(metric)))]);
+    };
+    let (beside, below) = split(verdict);
+    page.line(&[(Style::Plain, &figures), (style(verdict.word), &beside)]);
+    let remarks = remarks::of_metric(analysis, comparison, metric);
+    for text in [below, remarks].iter().filter(|t| !t.is_empty()) {
+        page.wrapped("", 6, Style::Dim, text);
     }
-    let remarks = remarks::of_metric(metric, cell);
-    if !remarks.is_empty() {
-        page.wrapped("", 6, Style::Dim, &remarks);
+}
+
+/// What of a verdict stands beside the figures, and what below them.
+fn split(verdict: &Verdict) -> (String, String) {
+    let word = verdict.word.to_string();
+    let phrase = verdict.phrase.clone();
+    match verdict.word {
+        Word::Equal if verdict.phrase.starts_with("within") => (format!("{word} {phrase}"), String::new()),
+        Word::Slower | Word::Faster if verdict.beyond_margin => (format!("{word} {phrase}"), String::new()),
+        _ => (word, phrase),
     }
 }

@@ -30,7 +30,7 @@ impl Default for TextOptions {
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options.colour, options.width);
     headline::summary(&mut page, analysis);
-    headline::tables(&mut page, analysis);
+    headline::tables(&mut page, analysis, true);
     detail::beside(&mut page, analysis);
     detail::cells(&mut page, analysis);
     evidence::write(&mut page, analysis);
@@ -41,7 +41,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
 pub fn summary(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options.colour, options.width);
     headline::summary(&mut page, analysis);
-    headline::tables(&mut page, analysis);
+    headline::tables(&mut page, analysis, false);
     page.finish()
 }
 

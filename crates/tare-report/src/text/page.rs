@@ -103,9 +103,17 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The words of `text`; one longer than a line is cut.
+/// The words of `text`; one longer than a line is cut, and no sign for percent
+/// is torn from its number.
 fn pieces(text: &str, longest: usize) -> impl Iterator<Item = String> {
-    text.split(' ').filter(|w| !w.is_empty()).flat_map(move |word| {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => *number = format!("{number} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words.into_iter().flat_map(move |word| {
         let letters: Vec<char> = word.chars().collect();
         letters.chunks(longest).map(String::from_iter).collect::<Vec<_>>()
     })

@@ -1,6 +1,11 @@
 //! Results files with a known truth.
 
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test that is built wrongly fails"
+)]
 
 use std::collections::BTreeMap;
 use tare_model::finding::{Finding, Reason};
@@ -11,6 +16,7 @@ use tare_model::platform::Provisioning;
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::{BoxKind, Cell, CommandSpec, Fresh, Study, Workload};
+use tare_report::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
 
 pub use tare_model::platform::Provisioning::{Pinned, Vanilla};
 
@@ -31,7 +37,7 @@ impl Synthetic {
             costs: Vec::new(),
             noise: 0.0,
             block_noise: 0.0,
-            random: Random(1),
+            random: Random(2),
         }
     }
 
@@ -395,4 +401,41 @@ pub fn default_study() -> Synthetic {
         }
     }
     synthetic.cost("native", Vanilla, "stream", 1.05)
+}
+
+/// The one comparison of `platform`, pinned, with `native`.
+pub fn compared<'a>(analysis: &'a Analysis, platform: &str, workload: &str) -> &'a Comparison {
+    let found = analysis.comparisons.iter().find(|c| {
+        c.against == Against::Native
+            && c.cell.kind.platform.to_string() == platform
+            && c.cell.kind.provisioning == Pinned
+            && c.cell.workload == workload
+    });
+    found.unwrap()
+}
+
+/// The primary metric of `docker` pinned running `syscall`.
+pub fn headline(analysis: &Analysis) -> &MetricComparison {
+    compared(analysis, "docker", "syscall").primary().unwrap()
+}
+
+/// The verdict of the same.
+pub fn verdict(results: &Results) -> Verdict {
+    headline(&analyze(results)).verdict.clone().unwrap()
+}
+
+#[track_caller]
+pub fn near(found: f64, expected: f64) {
+    let off = (found - expected).abs() / expected.abs().max(1.0);
+    assert!(off < 1e-9, "{found} is not {expected}");
+}
+
+/// The page of an analysis.
+pub fn page(analysis: &Analysis) -> String {
+    tare_report::html::render(analysis).unwrap()
+}
+
+/// The JSON text of an analysis.
+pub fn json(analysis: &Analysis) -> String {
+    tare_report::json::render(analysis).unwrap()
 }

@@ -1,0 +1,39 @@
+# make run   installs what is missing, builds, measures, ends with the path of the report
+# make test  installs what tests need, builds, runs all tests
+# make bench installs what benches need, builds, holds tare against its targets
+
+TARGET := x86_64-unknown-linux-musl
+export CARGO_TARGET_DIR ?= target
+TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
+STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
+
+.PHONY: run test bench build lint fmt clean help
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+build:
+	@scripts/setup build
+	cargo build --release --locked --target $(TARGET) -p tare
+
+run:
+	@scripts/setup run
+	@$(MAKE) --no-print-directory build
+	@mkdir -p results
+	@scripts/with-engines $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html
+
+test:
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast
+
+bench:
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory build
+	cargo run --release --locked -p xtask -- bench-kernels
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
+
+clean:
+	cargo clean

@@ -1,0 +1,50 @@
+//! Files of every released version of the results format, read for ever.
+
+mod common;
+
+use common::*;
+use tare_model::results::{Outcome, Record, Results};
+use tare_report::analysis::{Word, analyze};
+
+fn golden(name: &str) -> Results {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    Results::read(path.as_ref()).expect("a golden file stays readable")
+}
+
+/// Written once by the builder of these tests: `native` and `docker`, pinned,
+/// `syscall` and a command, 10 blocks, seed 7, 0.5 % of noise; docker's `syscall`
+/// costs 1.19. Every record, outcome and finding of the version occurs; the
+/// last line is half a record.
+#[test]
+fn results_of_version_1_are_read() {
+    let results = golden("results-1.jsonl");
+    assert!(results.torn);
+    let kinds = |f: fn(&Record) -> bool| results.records.iter().filter(|r| f(r)).count();
+    assert_eq!(kinds(|r| matches!(r, Record::Session(_))), 1);
+    assert_eq!(kinds(|r| matches!(r, Record::Box(_))), 20);
+    assert_eq!(kinds(|r| matches!(r, Record::Proof(_))), 2);
+    assert_eq!(kinds(|r| matches!(r, Record::End(_))), 1);
+    assert_eq!(results.trials().count(), 42);
+    let kernel = results.trials().find_map(|t| match &t.outcome {
+        Outcome::Ok(success) => success.kernel.as_ref(),
+        _ => None,
+    });
+    assert!(kernel.expect("a kernel's report").check.passed());
+}
+
+#[test]
+fn what_version_1_said_is_still_said() {
+    let analysis = analyze(&golden("results-1.jsonl"));
+    let metric = headline(&analysis);
+    let ratio = metric.paired.as_ref().expect("a ratio").ratio;
+    assert_eq!((metric.n, metric.lost), (10, 0));
+    assert_eq!(format!("{:.6}", ratio.value), "1.190831");
+    assert_eq!(metric.verdict.as_ref().expect("a verdict").word, Word::Slower);
+    assert_eq!(analysis.findings.len(), 9);
+    let trials = &analysis.run.trials;
+    assert_eq!(
+        (trials.ok, trials.failed, trials.skipped, trials.repeated),
+        (40, 1, 1, 1)
+    );
+    assert_eq!(page(&analysis).matches("<svg").count(), 1);
+}

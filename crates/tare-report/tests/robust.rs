@@ -1,0 +1,169 @@
+//! Results that no run of ours writes: no panic, and a word about it.
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use tare_model::results::{EndReason, Outcome, Record, Results};
+use tare_report::analysis::{Analysis, analyze};
+use tare_report::text::TextOptions;
+
+/// Everything that can be made of an analysis.
+fn rendered(analysis: &Analysis) -> [String; 4] {
+    [
+        tare_report::text::render(analysis, TextOptions::default()),
+        tare_report::text::summary(analysis, TextOptions::default()),
+        page(analysis),
+        json(analysis),
+    ]
+}
+
+fn notices(results: &Results) -> Vec<&'static str> {
+    let analysis = analyze(results);
+    rendered(&analysis);
+    analysis.notices.iter().map(|n| n.notice).collect()
+}
+
+#[test]
+fn a_complete_file_of_one_session_needs_no_notice() {
+    assert_eq!(notices(&Synthetic::new().build()), Vec::<&str>::new());
+}
+
+#[test]
+fn a_study_without_its_baseline_compares_nothing() {
+    let mut results = Synthetic::new().build();
+    results.header.study.baseline = "lxc".parse().unwrap();
+    assert_eq!(notices(&results), ["no-baseline"]);
+    assert!(analyze(&results).comparisons.is_empty());
+}
+
+#[test]
+fn a_margin_that_is_none_gives_figures_without_verdicts() {
+    for margin in [0.0, -0.5, -2.0, f64::NAN, f64::INFINITY] {
+        let mut results = Synthetic::new().build();
+        results.header.study.margin = margin;
+        assert_eq!(notices(&results), ["no-margin"], "{margin}");
+        assert_eq!(verdict(&results).row, 0);
+    }
+}
+
+#[test]
+fn trials_of_no_cell_are_left_out_and_counted() {
+    let mut results = Synthetic::new().build();
+    for trial in trials_of(&mut results, "docker", Pinned).take(3) {
+        trial.cell.workload = "sysbench".to_owned();
+    }
+    assert_eq!(notices(&results), ["stray-trials"]);
+    assert_eq!(headline(&analyze(&results)).n, 17);
+}
+
+#[test]
+fn platforms_and_workloads_named_twice_are_one() {
+    let mut results = Synthetic::new().build();
+    let study = &mut results.header.study;
+    study.platforms.extend(study.platforms.clone());
+    study.workloads.extend(study.workloads.clone());
+    let analysis = analyze(&results);
+    rendered(&analysis);
+    assert_eq!((analysis.cells.len(), analysis.comparisons.len()), (2, 1));
+}
+
+#[test]
+fn an_empty_file_and_an_empty_study_are_reported_as_such() {
+    let mut results = Synthetic::new().blocks(0).build();
+    let [text, ..] = rendered(&analyze(&results));
+    assert!(text.contains("only 0 pairs"), "{text}");
+    results.records.clear();
+    assert_eq!(
+        notices(&results),
+        ["limits-not-proven", "limits-not-proven", "incomplete"]
+    );
+    results.header.study.platforms.clear();
+    results.header.study.workloads.clear();
+    let [text, ..] = rendered(&analyze(&results));
+    assert!(text.contains("nothing to compare"));
+}
+
+#[test]
+fn a_second_session_and_a_second_boot_are_told() {
+    let mut results = Synthetic::new().build();
+    results
+        .records
+        .insert(30, Record::Session(session("run-2", "boot-1")));
+    assert_eq!(notices(&results), ["sessions"]);
+    results
+        .records
+        .insert(40, Record::Session(session("run-3", "boot-2")));
+    assert_eq!(notices(&results), ["sessions", "boots"]);
+}
+
+#[test]
+fn a_run_that_did_not_end_says_so() {
+    let mut results = Synthetic::new().build();
+    results.torn = true;
+    let Some(Record::End(end)) = results.records.last_mut() else {
+        panic!("a file ends with its end");
+    };
+    end.reason = EndReason::BudgetSpent;
+    assert_eq!(notices(&results), ["torn", "incomplete"]);
+    results.records.push(Record::Session(session("run-2", "boot-1")));
+    let analysis = analyze(&results);
+    assert_eq!(analysis.run.end, None, "the last session has no end");
+}
+
+#[test]
+fn emulation_is_said_plainly() {
+    let mut results = Synthetic::new().platforms(&["native", "vm"]).build();
+    let vm = results.header.platforms.get_mut(&"vm".parse().unwrap()).unwrap();
+    vm.details.insert("accelerator".to_owned(), "tcg".to_owned());
+    assert_eq!(notices(&results), ["emulated"]);
+    for page in rendered(&analyze(&results)) {
+        assert!(page.contains("vm (pinned, tcg"), "{page}");
+        assert!(page.contains("without hardware virtualisation"));
+    }
+}
+
+fn any_sample() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        prop_oneof![
+            Just(f64::NAN),
+            Just(0.0),
+            Just(-1.0),
+            Just(f64::MAX),
+            Just(5e-324)
+        ],
+        0.9e-3..1.1e-3,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_was_measured_there_is_a_report(
+        samples in prop::collection::vec(any_sample(), 60),
+        blocks in prop::collection::vec(any::<u32>(), 60),
+        margin in any::<f64>(),
+    ) {
+        let mut results = Synthetic::new().build();
+        results.header.study.margin = margin;
+        let mut values = samples.iter().zip(blocks).cycle();
+        for record in &mut results.records {
+            match record {
+                Record::Trial(trial) => {
+                    let (sample, block) = values.next().unwrap();
+                    trial.block = if block % 3 == 0 { block } else { trial.block };
+                    if let Outcome::Ok(success) = &mut trial.outcome {
+                        success.samples.values_mut().for_each(|v| *v = *sample);
+                    }
+                }
+                Record::Box(made) => made.hello_seconds = *values.next().unwrap().0,
+                Record::Proof(proof) => proof.host_cores = Some(*values.next().unwrap().0),
+                _ => {}
+            }
+        }
+        for page in rendered(&analyze(&results)) {
+            prop_assert!(!page.contains("NaN"), "{}", page);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The report on a terminal.
+
+mod common;
+
+use common::*;
+use tare_model::finding::Reason;
+use tare_model::results::Outcome;
+use tare_report::analysis::analyze;
+use tare_report::text::{TextOptions, render, summary};
+
+const PLAIN: TextOptions = TextOptions {
+    colour: false,
+    width: 80,
+};
+
+const COLOURED: TextOptions = TextOptions {
+    colour: true,
+    width: 80,
+};
+
+#[test]
+fn the_summary_reads_like_this() {
+    let synthetic = Synthetic::new().provisioning(&[Vanilla, Pinned]).noise(0.002);
+    let synthetic = synthetic
+        .cost("docker", Pinned, "syscall", 1.19)
+        .cost("docker", Vanilla, "syscall", 3.2);
+    let text = summary(&analyze(&synthetic.build()), PLAIN);
+    let expected = "\
+What each platform costs against native (20 of 20 blocks)
+  - docker (vanilla, n = 20): syscall 3.20 times as slow (95 % interval 3.20 to
+    3.21 times): by more than the margin.
+  - docker (pinned, n = 20): syscall 19 % slower (95 % interval 18.9 to 19.2 %):
+    by more than the margin.
+  - price of the quota (native vanilla over pinned, n = 20): syscall alike to
+    0.1 % (95 % interval -0.2 to 0.1 %): equal within 1 %.
+
+Against native, same provisioning (over 1 costs more)
+  workload metric       n  paired ratio (95 %)    verdict
+docker vanilla
+  syscall latency      20  3.203 (3.200 to 3.206) slower by more than the margin
+docker pinned
+  syscall latency      20  1.190 (1.189 to 1.192) slower by more than the margin
+
+Against native-set: native pinned, without quota (over 1 costs more)
+  workload metric       n  paired ratio (95 %)    verdict
+native vanilla
+  syscall latency      20  1.000 (0.998 to 1.001) equal within 1 %
+docker vanilla
+  syscall latency      20  3.201 (3.196 to 3.206) slower by more than the margin
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn the_report_keeps_to_eighty_columns() {
+    let mut results = default_study().command(&["/usr/bin/true"]).build();
+    fail(&mut results, "lxc", 2, Reason::Timeout);
+    let text = render(&analyze(&results), PLAIN);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn colours_come_only_when_asked_for() {
+    let analysis = analyze(&default_study().build());
+    assert!(!render(&analysis, PLAIN).contains('\u{1b}'));
+    let coloured = render(&analysis, COLOURED);
+    assert!(coloured.contains("\u{1b}[31mslower by more than the margin\u{1b}[0m"));
+}
+
+#[test]
+fn hostile_strings_cannot_drive_the_terminal() {
+    let mut results = Synthetic::new().build();
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\r\nfake line\u{202e}\u{9b}31m";
+    results.header.host.kernel = evil.to_owned();
+    results.header.tare = evil.to_owned();
+    let docker = results
+        .header
+        .platforms
+        .get_mut(&"docker".parse().unwrap())
+        .unwrap();
+    docker.version = evil.to_owned();
+    docker.details.insert(evil.to_owned(), evil.to_owned());
+    for trial in trials_of(&mut results, "docker", Pinned) {
+        trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, evil));
+    }
+    let proof = proof_of(&mut results, "docker");
+    proof.proven = false;
+    proof.remarks.push(evil.to_owned());
+    let text = render(&analyze(&results), PLAIN);
+    let control = |c: char| c != '\n' && c.is_control();
+    assert!(!text.contains(control), "{text:?}");
+    assert!(!text.contains('\u{202e}'));
+    assert!(!text.lines().any(|l| l.trim_start().starts_with("fake line")));
+    let coloured = render(&analyze(&results), COLOURED);
+    for sequence in coloured.split('\u{1b}').skip(1) {
+        let ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+        assert!(ours.iter().any(|o| sequence.starts_with(o)), "{sequence:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_a_dash_and_not_nought() {
+    let mut results = Synthetic::new().blocks(1).build();
+    for trial in trials_of(&mut results, "docker", Pinned) {
+        trial.outcome = Outcome::Failed(failure(Reason::Launch, "no space"));
+    }
+    let text = render(&analyze(&results), PLAIN);
+    assert!(text.contains("  syscall latency       0  —"), "{text}");
+    assert!(text.contains("Op —, variability overhead —, r —, p —"), "{text}");
+    assert!(text.contains("the box could not be made x1 (first: no space)"));
+    assert!(text.contains("turbo: —"));
+}
+
+#[test]
+fn evidence_and_caveats_are_there() {
+    let mut results = default_study().build();
+    let finding = tare_model::finding::Finding::HostBusy { load: 0.2 };
+    find(&mut results, "vm", Pinned, 3, &finding);
+    let text = render(&analyze(&results), PLAIN);
+    for expected in [
+        "Intervals and verdicts hold for this host, boot and build.",
+        "Stalls rarer than 1 run in 4 would not show (n = 12).",
+        "host-busy x3",
+        "host-busy x12: others used the host's CPUs before the trial",
+        "accelerator kvm",
+        "seed: 42",
+        "blocks: 12 of 12",
+        "2026-11-21 10:39 UTC: complete",
+        "docker vanilla   proven      2.00    2.00   2.00  2048 MiB",
+        "box size: 2 CPUs, 2 GiB (CHR 0.50: 2 of the host's 4 CPUs)",
+        "session 1: 2026-11-21 09:39 UTC, run run-1, boot boot-1",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}

@@ -1,0 +1,240 @@
+//! The decision table, from results to verdict.
+
+mod common;
+
+use common::*;
+use tare_model::finding::{Finding, Reason};
+use tare_model::results::{Outcome, Record, Results};
+use tare_model::study::Fresh;
+use tare_report::analysis::{Refusal, Word, analyze};
+
+fn of_cost(cost: f64, noise: f64) -> Results {
+    Synthetic::new()
+        .cost("docker", Pinned, "syscall", cost)
+        .noise(noise)
+        .build()
+}
+
+#[track_caller]
+fn check(results: &Results, row: u8, word: Word, phrase: &str) {
+    let verdict = verdict(results);
+    assert_eq!((verdict.row, verdict.word), (row, word), "{}", verdict.phrase);
+    assert!(verdict.phrase.contains(phrase), "{}", verdict.phrase);
+    assert_eq!(verdict.beyond_margin, phrase == "by more than the margin");
+}
+
+#[test]
+fn cells_that_cost_alike_are_equal() {
+    check(&of_cost(1.0, 0.005), 1, Word::Equal, "within 1 %");
+}
+
+#[test]
+fn a_difference_within_the_margin_is_equal_and_says_its_sign() {
+    check(&of_cost(1.004, 0.001), 1, Word::Equal, "measurably 0.4 % slower");
+    check(&of_cost(0.996, 0.001), 1, Word::Equal, "measurably 0.4 % faster");
+}
+
+#[test]
+fn a_cost_beyond_the_margin_is_slower() {
+    check(&of_cost(1.19, 0.01), 2, Word::Slower, "by more than the margin");
+}
+
+#[test]
+fn a_cost_around_the_margin_is_slower_perhaps_by_less() {
+    check(
+        &of_cost(1.0105, 0.004),
+        3,
+        Word::Slower,
+        "perhaps by less than the margin",
+    );
+}
+
+#[test]
+fn a_gain_is_faster() {
+    check(&of_cost(0.8, 0.01), 4, Word::Faster, "by more than the margin");
+    check(&of_cost(0.988, 0.004), 4, Word::Faster, "perhaps by less");
+}
+
+#[test]
+fn noise_is_inconclusive_and_says_what_it_takes() {
+    let results = of_cost(1.0, 0.05);
+    check(&results, 5, Word::Inconclusive, "more blocks needed");
+    assert!(verdict(&results).more_blocks.unwrap() > 100);
+}
+
+#[test]
+fn equality_without_any_noise_is_equal() {
+    check(&of_cost(1.0, 0.0), 1, Word::Equal, "within 1 %");
+    check(&of_cost(1.19, 0.0), 2, Word::Slower, "by more than the margin");
+}
+
+#[test]
+fn a_difference_among_many_tests_must_pass_holm() {
+    let alone = Synthetic::new()
+        .seed(3)
+        .noise(0.02)
+        .cost("docker", Pinned, "syscall", 1.02);
+    let alone = analyze(&alone.build());
+    let paired = headline(&alone).paired.clone().unwrap();
+    assert_eq!(paired.p, paired.p_holm);
+    let many = default_study().build();
+    let many = analyze(&many);
+    assert_eq!(many.family, 40);
+    for metric in many.comparisons.iter().filter_map(|c| c.primary()) {
+        let paired = metric.paired.as_ref().unwrap();
+        assert!(paired.p_holm >= paired.p);
+    }
+}
+
+#[test]
+fn only_primary_metrics_carry_a_verdict() {
+    let analysis = analyze(&default_study().build());
+    for metric in analysis.comparisons.iter().flat_map(|c| &c.metrics) {
+        assert_eq!(metric.verdict.is_some(), metric.metric.primary);
+    }
+}
+
+#[test]
+fn a_tenth_of_the_pairs_may_be_lost_and_no_more() {
+    let mut results = of_cost(1.19, 0.01);
+    fail(&mut results, "docker", 2, Reason::Timeout);
+    check(&results, 2, Word::Slower, "by more than the margin");
+    fail(&mut results, "native", 3, Reason::Timeout);
+    check(&results, 0, Word::None, "3 of 20 pairs lost");
+}
+
+#[test]
+fn fewer_than_ten_pairs_carry_no_verdict() {
+    let of_blocks = |n| Synthetic::new().blocks(n).noise(0.001).build();
+    check(&of_blocks(9), 0, Word::None, "only 9 pairs, 10 are needed");
+    check(&of_blocks(10), 1, Word::Equal, "within 1 %");
+}
+
+#[test]
+fn one_wrong_answer_forbids_a_verdict_even_if_its_repetition_was_right() {
+    let mut results = of_cost(1.19, 0.01);
+    let mut wrong = trials_of(&mut results, "docker", Pinned).next().unwrap().clone();
+    wrong.outcome = Outcome::Failed(failure(Reason::WrongAnswer, "residual 3e7"));
+    results.records.insert(5, Record::Trial(wrong));
+    check(
+        &results,
+        0,
+        Word::None,
+        "wrong answer in 1 trial of docker pinned syscall",
+    );
+}
+
+#[test]
+fn a_workload_that_cannot_run_says_why() {
+    let mut results = of_cost(1.0, 0.01);
+    for trial in trials_of(&mut results, "docker", Pinned) {
+        trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
+    }
+    check(&results, 0, Word::None, "cannot run here: no such file");
+    assert_eq!(analyze(&results).run.trials.skipped, 20);
+}
+
+#[test]
+fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
+    let mut results = of_cost(1.19, 0.01);
+    let proof = proof_of(&mut results, "docker");
+    proof.proven = false;
+    proof.host_cores = Some(2.31);
+    proof.remarks = vec!["2 CPUs granted, 2.31 used".to_owned()];
+    check(
+        &results,
+        0,
+        Word::None,
+        "used 2.31 by the host's counters and 2.00",
+    );
+    assert!(
+        analyze(&results)
+            .notices
+            .iter()
+            .any(|n| n.notice == "limits-not-proven")
+    );
+}
+
+#[test]
+fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
+    let mut results = of_cost(1.19, 0.01);
+    let mut refused = proof_of(&mut results, "native").clone();
+    let proven = refused.clone();
+    refused.proven = false;
+    results.records.push(Record::Proof(refused));
+    check(&results, 0, Word::None, "limits not proven of native pinned");
+    results.records.push(Record::Proof(proven));
+    check(&results, 2, Word::Slower, "by more than the margin");
+    results.records.retain(|r| !matches!(r, Record::Proof(_)));
+    check(&results, 0, Word::None, "no proof in the file");
+}
+
+#[test]
+fn a_trial_short_for_its_quota_is_unfit_beside_one_without_quota() {
+    let mut results = Synthetic::new()
+        .provisioning(&[Vanilla, Pinned])
+        .noise(0.001)
+        .build();
+    find(
+        &mut results,
+        "docker",
+        Vanilla,
+        1,
+        &Finding::ShortForQuota { periods: 5 },
+    );
+    let rows: Vec<(String, u8)> = analyze(&results)
+        .comparisons
+        .iter()
+        .map(|c| {
+            let verdict = c.primary().unwrap().verdict.as_ref().unwrap();
+            (format!("{} {:?}", c.cell.kind, c.against), verdict.row)
+        })
+        .collect();
+    let expected = [
+        ("docker vanilla Native", 1),
+        ("docker pinned Native", 1),
+        ("native vanilla NativeSet", 1),
+        ("docker vanilla NativeSet", 0),
+    ];
+    assert_eq!(rows, expected.map(|(name, row)| (name.to_owned(), row)));
+}
+
+#[test]
+fn a_clock_that_drifts_forbids_a_verdict() {
+    let mut results = of_cost(1.19, 0.01);
+    find(
+        &mut results,
+        "docker",
+        Pinned,
+        1,
+        &Finding::ClockDrift { ratio: 0.8 },
+    );
+    check(&results, 0, Word::None, "clock-drift in 1 trial");
+}
+
+#[test]
+fn findings_that_do_not_disqualify_are_counted_beside_the_figure() {
+    let mut results = of_cost(1.19, 0.01);
+    find(
+        &mut results,
+        "docker",
+        Pinned,
+        3,
+        &Finding::HostBusy { load: 0.1 },
+    );
+    let analysis = analyze(&results);
+    let cell = analysis.cells.iter().find(|c| !c.findings.is_empty()).unwrap();
+    assert_eq!(
+        (cell.findings[0].finding, cell.findings[0].trials),
+        ("host-busy", 3)
+    );
+    assert_eq!(analysis.findings[0].times, 3);
+    check(&results, 2, Word::Slower, "by more than the margin");
+}
+
+#[test]
+fn boxes_kept_for_the_study_carry_no_verdict() {
+    let mut results = of_cost(1.19, 0.01);
+    results.header.study.fresh = Fresh::Study;
+    assert_eq!(verdict(&results).refusals, [Refusal::KeptBoxes]);
+}

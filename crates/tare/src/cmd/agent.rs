@@ -1,0 +1,44 @@
+//! What runs inside boxes: the agent, and the processes that it starts.
+
+use crate::args::AgentArgs;
+use crate::out;
+use std::process::ExitCode;
+use tare_box::agent::{self, LinkSource, Options};
+use tare_kernels::KernelError;
+
+/// Serves until the link ends.
+pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
+    let link = match (&args.port, args.fd) {
+        (Some(port), _) => LinkSource::VirtioPort(port.clone()),
+        (None, Some(fd)) => LinkSource::Fd(fd),
+        (None, None) => LinkSource::Stdio,
+    };
+    agent::run(&Options { link, init: args.init })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the kernel that a JSON text describes and prints its report as JSON.
+pub fn run_kernel(spec: &str) -> anyhow::Result<ExitCode> {
+    let spec = serde_json::from_str(spec)?;
+    finish(tare_kernels::run(&spec))
+}
+
+/// Runs the proof that a JSON text describes and prints its report as JSON.
+pub fn run_proof(spec: &str) -> anyhow::Result<ExitCode> {
+    let spec = serde_json::from_str(spec)?;
+    finish(tare_kernels::prove(&spec))
+}
+
+fn finish(report: Result<impl serde::Serialize, KernelError>) -> anyhow::Result<ExitCode> {
+    match report {
+        Ok(report) => {
+            out::print(&serde_json::to_string(&report)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error @ KernelError::UnsupportedIsa(_)) => {
+            eprintln!("{error}");
+            Ok(ExitCode::from(u8::try_from(tare_model::kernel::UNSUPPORTED)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,170 @@
+//! `tare doctor`: what can run here, what is missing and how to get it, and
+//! what would disturb a measurement.
+
+use crate::args::DoctorArgs;
+use crate::out;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use tare_box::host::{self, HostMeter};
+use tare_box::platforms::{self, REGISTRY};
+use tare_model::host::HostFacts;
+use tare_model::results::PlatformVersion;
+use tare_model::size::show_memory;
+
+/// Length of the look at the host's load.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What the doctor found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    tare: &'static str,
+    build: &'static str,
+    platforms: Vec<PlatformFinding>,
+    host: HostFacts,
+    noise: Vec<Noise>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlatformFinding {
+    name: &'static str,
+    about: &'static str,
+    ready: Option<PlatformVersion>,
+    missing: Option<String>,
+    fix: Option<String>,
+}
+
+/// One source of noise.
+#[derive(Debug, Serialize)]
+struct Noise {
+    what: &'static str,
+    found: String,
+    /// What to do about it; absent if it is as it should be.
+    advice: Option<&'static str>,
+}
+
+/// Examines and prints.
+pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let state = args.state.folder();
+    // The probe of KVM keeps its finding here; without the folder it only takes longer.
+    let _ = std::fs::create_dir_all(&state);
+    let facts = host::facts();
+    let findings = Findings {
+        tare: tare_model::VERSION,
+        build: tare_model::BUILD_ID,
+        platforms: REGISTRY.iter().filter(|e| e.real).map(|e| examine(e, &state)).collect(),
+        noise: noise(&facts)?,
+        host: facts,
+    };
+    if args.json {
+        out::print_json(&findings)?;
+    } else {
+        out::print(&text(&findings)?)?;
+    }
+    let any = findings.platforms.iter().any(|p| p.ready.is_some());
+    Ok(if any { ExitCode::SUCCESS } else { ExitCode::from(out::BAD_INPUT) })
+}
+
+fn examine(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
+    let found = entry
+        .name
+        .parse()
+        .map_err(|e: tare_model::platform::PlatformPathError| (e.to_string(), String::new()))
+        .and_then(|path| platforms::open(&path, state).map_err(|e| (e.to_string(), String::new())))
+        .and_then(|mut platform| platform.probe().map_err(|absent| (absent.reason, absent.fix)));
+    let (ready, missing, fix) = match found {
+        Ok(version) => (Some(version), None, None),
+        Err((reason, fix)) => (None, Some(reason), Some(fix)),
+    };
+    PlatformFinding { name: entry.name, about: entry.about, ready, missing, fix }
+}
+
+fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {
+    let meter = HostMeter::open()?;
+    let before = meter.cpu_times()?;
+    let swapped = meter.swapped_pages()?;
+    std::thread::sleep(LOOK);
+    let after = meter.cpu_times()?;
+    let swapped = meter.swapped_pages()? - swapped;
+    let capacity = after.at.duration_since(before.at).as_secs_f64() * f64::from(meter.cpus());
+    let share = |ns: u64| Duration::from_nanos(ns).as_secs_f64() / capacity;
+    let load = share(after.busy_ns.saturating_sub(before.busy_ns));
+    let steal = share(after.steal_ns.saturating_sub(before.steal_ns));
+    let percent = |x: f64| format!("{:.1} % of {} CPUs", x * 100.0, meter.cpus());
+    let mut noise = vec![
+        check("load", percent(load), load < 0.02, "something runs: stop it, or every trial waits for a quiet host"),
+        check("steal", percent(steal), steal < 0.01, "the hypervisor below takes CPU time: measure on a dedicated host"),
+        check("swapping", format!("{swapped} pages/s"), swapped == 0, "free memory, or turn swap off: swapoff -a"),
+    ];
+    noise.extend(settings(facts));
+    Ok(noise)
+}
+
+fn settings(facts: &HostFacts) -> Vec<Noise> {
+    let unknown = || "not told by this host".to_owned();
+    let on = |v: bool| if v { "on" } else { "off" }.to_owned();
+    let governor = facts.governor.clone();
+    let steady = governor.as_deref().is_none_or(|g| g == "performance");
+    let vulnerable = facts.mitigations.values().filter(|m| m.starts_with("Vulnerable")).count();
+    let mitigated = facts.mitigations.values().filter(|m| m.starts_with("Mitigation")).count();
+    vec![
+        check("governor", governor.unwrap_or_else(unknown), steady, "fix the frequency: cpupower frequency-set -g performance"),
+        check("turbo", facts.turbo.map_or_else(unknown, on), facts.turbo != Some(true), "turn it off: the frequency follows temperature and neighbours"),
+        check("SMT", facts.smt.map_or_else(unknown, on), facts.smt != Some(true), "pin to whole cores, or turn it off: echo off > /sys/devices/system/cpu/smt/control"),
+        check("swap", show_memory(facts.swap_bytes), facts.swap_bytes == 0, "turn it off: swapoff -a"),
+        check("THP", facts.thp.clone().unwrap_or_else(unknown), true, ""),
+        check("KSM", facts.ksm.map_or_else(unknown, on), facts.ksm != Some(true), "turn it off: echo 0 > /sys/kernel/mm/ksm/run"),
+        check("mitigations", format!("{mitigated} in force, {vulnerable} vulnerable"), true, ""),
+        check(
+            "hypervisor",
+            facts.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned()),
+            facts.hypervisor.is_none(),
+            "this host is itself a VM: figures hold for it, not for bare metal, and VMs in it may lack hardware help",
+        ),
+    ]
+}
+
+fn check(what: &'static str, found: String, fine: bool, advice: &'static str) -> Noise {
+    Noise { what, found, advice: (!fine).then_some(advice) }
+}
+
+fn text(findings: &Findings) -> anyhow::Result<String> {
+    let mut text = String::from("Platforms\n");
+    for platform in &findings.platforms {
+        match &platform.ready {
+            Some(version) => {
+                writeln!(text, "  ready    {:8} {}", platform.name, out::one_line(&version.version))?;
+                for (key, value) in &version.details {
+                    writeln!(text, "                    {key}: {}", out::one_line(value))?;
+                }
+            }
+            None => {
+                writeln!(text, "  missing  {:8} {}", platform.name, out::one_line(platform.missing.as_deref().unwrap_or("")))?;
+                writeln!(text, "           {:8} -> {}", "", out::one_line(platform.fix.as_deref().unwrap_or("")))?;
+            }
+        }
+    }
+    let host = &findings.host;
+    writeln!(text, "\nHost")?;
+    writeln!(text, "  {}: {} CPUs, {} cores", host.cpu_model.as_deref().unwrap_or("CPU unknown"), host.cpus, host.cores)?;
+    let llc = host.llc_bytes.map_or_else(|| "unknown".to_owned(), show_memory);
+    writeln!(text, "  {} of memory, last-level cache {llc}", show_memory(host.memory_bytes))?;
+    writeln!(
+        text,
+        "  Linux {}, {}, cgroup {}",
+        host.kernel,
+        host.os.as_deref().unwrap_or("distribution unknown"),
+        host.cgroup.as_deref().unwrap_or("not mounted")
+    )?;
+    writeln!(text, "\nNoise")?;
+    for noise in &findings.noise {
+        let mark = if noise.advice.is_some() { "!" } else { " " };
+        writeln!(text, "{mark} {:12} {}", noise.what, out::one_line(&noise.found))?;
+        if let Some(advice) = noise.advice {
+            writeln!(text, "               -> {advice}")?;
+        }
+    }
+    Ok(text)
+}

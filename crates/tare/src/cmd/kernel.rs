@@ -1,0 +1,39 @@
+//! `tare kernel NAME`: one built-in workload, here and now, outside any box.
+
+use crate::args::KernelArgs;
+use crate::out;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
+use tare_model::size::show_seconds;
+
+/// Runs the kernel and prints its figures.
+pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
+    let kernel: Kernel = args.name.parse()?;
+    let facts = tare_box::host::facts();
+    let spec = tare_lab::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
+    let spec = KernelSpec { size: args.size.unwrap_or(spec.size), ..spec };
+    let report = tare_kernels::run(&spec)?;
+    if args.json {
+        out::print_json(&report)?;
+    } else {
+        out::print(&text(&report)?)?;
+    }
+    let passed = report.check.passed();
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(out::FAILED) })
+}
+
+fn text(report: &KernelReport) -> anyhow::Result<String> {
+    let spec = &report.spec;
+    let mut text = format!("{}: {}\n", spec.kernel, spec.kernel.about());
+    for metric in spec.kernel.metrics() {
+        let value = report.metrics.get(&metric.name).copied().unwrap_or(f64::NAN);
+        writeln!(text, "  {:8} {}", metric.name, metric.unit.show(value))?;
+    }
+    let stretches: usize = report.raw_seconds.values().map(Vec::len).sum();
+    writeln!(text, "  one run of {} with {stretches} timed stretches, {} code", show_seconds(report.wall_seconds), spec.isa)?;
+    let check = &report.check;
+    let verdict = if check.passed() { "right" } else { "WRONG" };
+    writeln!(text, "  answer {verdict}: {} {:.3e}, at most {:.3e}", check.what, check.found, check.bound)?;
+    Ok(text)
+}

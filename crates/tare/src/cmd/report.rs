@@ -1,0 +1,41 @@
+//! `tare report`: from a results file to text, JSON or a page.
+
+use crate::args::ReportArgs;
+use crate::out;
+use anyhow::Context;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_model::results::Results;
+use tare_report::{Analysis, analyze, html, json, text};
+
+/// Reads, analyses and prints.
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let results = Results::read(&args.file)?;
+    let analysis = analyze(&results);
+    if let Some(path) = &args.html {
+        page(&analysis, path)?;
+        eprintln!("page written to {}", path.display());
+    }
+    if args.json || args.html.is_none() {
+        print(&analysis, args.json)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints an analysis to standard output.
+pub fn print(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return out::print(&(json::render(analysis)? + "\n"));
+    }
+    let options = text::TextOptions { colour: out::colours(), width: out::width() };
+    out::print(&text::render(analysis, options))
+}
+
+/// Writes the page; an older one of the same name is replaced whole.
+pub fn page(analysis: &Analysis, path: &Path) -> anyhow::Result<()> {
+    let partial = path.with_extension("html.partial");
+    std::fs::write(&partial, html::render(analysis)?)
+        .and_then(|()| std::fs::rename(&partial, path))
+        .inspect_err(|_| drop(std::fs::remove_file(&partial)))
+        .with_context(|| format!("cannot write page {}: give a path that can be written with --html", path.display()))
+}

@@ -1,0 +1,150 @@
+//! Drives the tare binary as a user does.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// The static binary under test: `make test` builds it and names it.
+pub fn binary() -> PathBuf {
+    match std::env::var_os("TARE_BIN") {
+        Some(path) => path.into(),
+        None => panic!("TARE_BIN names no binary: run these tests by 'make test'"),
+    }
+}
+
+/// A tare with a state folder and a working folder of its own.
+pub struct Tare {
+    folder: TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Tare {
+    pub fn new() -> Self {
+        // Below /var/tmp: boxes run programs from it, and their files may be large.
+        let folder = tempfile::Builder::new().prefix("tare-test-").tempdir_in("/var/tmp");
+        Self { folder: folder.expect("a temporary folder") }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(self.folder.path()).env("TARE_STATE_DIR", self.path("state"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ended {
+        ended(self.command(args).output().expect("tare starts"))
+    }
+
+    /// Runs and expects success.
+    pub fn ok(&self, args: &[&str]) -> Ended {
+        let ended = self.run(args);
+        assert_eq!(ended.code, 0, "{args:?}: {}\n{}", ended.stderr, ended.stdout);
+        ended
+    }
+
+    /// Runs and expects exit code 2 with one line that holds all of `words`.
+    pub fn refused(&self, args: &[&str], words: &[&str]) -> Ended {
+        let ended = self.run(args);
+        assert_eq!(ended.code, 2, "{args:?}: {}\n{}", ended.stderr, ended.stdout);
+        for word in words {
+            assert!(ended.stderr.contains(word), "{args:?}: '{word}' is not in: {}", ended.stderr);
+        }
+        assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+        ended
+    }
+
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("tare starts")
+    }
+
+    /// The records of a results file in this folder, half ones left out.
+    pub fn records(&self, name: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path(name)).expect("a results file");
+        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        whole.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+    }
+
+    /// The records of one kind.
+    pub fn records_of(&self, name: &str, kind: &str) -> Vec<Value> {
+        self.records(name).into_iter().filter(|r| r["record"] == kind).collect()
+    }
+
+    /// Name of the run that last wrote to a results file.
+    pub fn run_name(&self, name: &str) -> String {
+        let sessions = self.records_of(name, "session");
+        sessions.last().expect("a session")["run"].as_str().expect("a name").to_owned()
+    }
+}
+
+pub fn ended(output: Output) -> Ended {
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Whether a platform can run here. If not, says why; where engines are
+/// required, fails.
+pub fn ready(platform: &str) -> bool {
+    static FOUND: OnceLock<Value> = OnceLock::new();
+    let examine = || serde_json::from_str(&Tare::new().run(&["doctor", "--json"]).stdout);
+    let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
+    let platform = platform.split('?').next().unwrap_or(platform);
+    let list = found["platforms"].as_array().expect("a list of platforms");
+    let entry = list.iter().find(|p| p["name"] == platform).expect("a platform of this name");
+    if entry["ready"].is_object() {
+        return true;
+    }
+    let reason = format!("skipped: {platform}: {} -> {}", entry["missing"], entry["fix"]);
+    assert!(std::env::var_os("TARE_REQUIRE_ENGINES").is_none(), "{reason}");
+    println!("{reason}");
+    false
+}
+
+/// Everything on this machine that bears the name of a run.
+pub fn left_of(run: &str) -> Vec<String> {
+    let mut left = Vec::new();
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    left.extend(mounts.lines().filter(|l| l.contains(run)).map(|l| format!("mount {l}")));
+    let cgroups = mounts.lines().filter_map(|l| {
+        let fields: Vec<&str> = l.split(' ').collect();
+        fields[2].starts_with("cgroup").then(|| PathBuf::from(fields[1]))
+    });
+    left.extend(cgroups.flat_map(|mount| entries(&mount)).filter(|path| names(path, run)));
+    for process in entries(Path::new("/proc")) {
+        let line = std::fs::read(format!("{process}/cmdline")).unwrap_or_default();
+        if String::from_utf8_lossy(&line).contains(run) {
+            left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
+        }
+    }
+    let containers = Command::new("docker").args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")]).output();
+    let containers = containers.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    left.extend(containers.lines().map(|id| format!("container {id}")));
+    left
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|e| e.path().display().to_string()).collect()
+}
+
+fn names(path: &str, run: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(run))
+}

@@ -1,0 +1,153 @@
+//! Every platform that measures something real, on its real engine.
+
+mod common;
+
+use common::{Tare, left_of, ready};
+use serde_json::Value;
+use std::time::Duration;
+
+/// TCG is asked for: whether KVM works is another question, which takes long to answer.
+const PLATFORMS: [&str; 4] = ["native", "docker", "lxc", "vm?accel=tcg"];
+
+/// Checks `with` on each platform that can run here.
+fn on_each(with: impl Fn(&str, &Tare)) {
+    for platform in PLATFORMS.into_iter().filter(|p| ready(p)) {
+        println!("on {platform}");
+        with(platform, &Tare::new());
+    }
+}
+
+/// The arguments of a short run.
+fn short<'a>(platform: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["run", "-p", platform, "--no-settle", "--trial-time", "50ms", "-o", "r.jsonl"];
+    let given = |option: &str| more.contains(&option);
+    if !given("--cpus") {
+        args.extend(["--cpus", "1"]);
+    }
+    if !given("--blocks") {
+        args.extend(["--blocks", "1"]);
+    }
+    args.extend(more);
+    args
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn kernels_run_under_proven_limits_and_nothing_is_left() {
+    on_each(|platform, tare| {
+        tare.ok(&short(platform, &["-w", "linpack,syscall,spawn", "--blocks", "1", "--memory", "256M"]));
+        let trials = tare.records_of("r.jsonl", "trial");
+        assert_eq!(trials.len(), 6);
+        assert!(trials.iter().all(|t| t["outcome"]["ok"].is_object()), "{trials:?}");
+        let proofs = tare.records_of("r.jsonl", "proof");
+        assert_eq!(proofs.len(), 2);
+        for proof in &proofs {
+            assert_eq!(proof["proven"], true, "{proof}");
+            assert!(number(&proof["host_cores"]) <= 1.02, "{proof}");
+            assert_eq!(number(&proof["refused_bytes"]), f64::from(256 << 20), "{proof}");
+        }
+        for made in tare.records_of("r.jsonl", "box") {
+            assert!(number(&made["facts"]["agent_rss_bytes"]) <= f64::from(4 << 20), "{made}");
+        }
+        assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0]);
+    });
+}
+
+#[test]
+fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
+    on_each(|platform, tare| {
+        let half = ["--cpus", "0.5", "--provisioning", "vanilla", "-w", "syscall", "--memory", "256M"];
+        tare.ok(&short(platform, &half));
+        let proof = &tare.records_of("r.jsonl", "proof")[0];
+        assert_eq!(proof["proven"], true, "{proof}");
+        let cores = number(&proof["host_cores"]);
+        assert!((0.30..=0.51).contains(&cores), "{proof}");
+    });
+}
+
+#[test]
+fn a_static_command_is_carried_into_every_box() {
+    let program = common::binary().display().to_string();
+    on_each(|platform, tare| {
+        let args = ["--blocks", "1", "--provisioning", "vanilla", "--memory", "256M", "--", &program, "man"];
+        tare.ok(&short(platform, &args));
+        let trial = &tare.records_of("r.jsonl", "trial")[0];
+        let samples = &trial["outcome"]["ok"]["samples"];
+        assert!(number(&samples["wall"]) > 0.0 && number(&samples["peak-memory"]) > 0.0, "{trial}");
+        assert!(!trial["outcome"]["ok"]["repetitions"].as_array().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_dynamic_command_runs_natively_and_says_why_not_elsewhere() {
+    on_each(|platform, tare| {
+        let args = ["--blocks", "1", "--provisioning", "vanilla", "--memory", "256M", "--", "/bin/true"];
+        tare.ok(&short(platform, &args));
+        let trial = &tare.records_of("r.jsonl", "trial")[0];
+        if platform == "native" {
+            assert!(trial["outcome"]["ok"].is_object(), "{trial}");
+        } else {
+            let detail = trial["outcome"]["skipped"]["detail"].as_str().unwrap_or_default();
+            assert!(detail.contains("--with"), "{trial}");
+        }
+    });
+}
+
+#[test]
+fn kept_boxes_are_frozen_and_thawed() {
+    let list: Vec<&str> = PLATFORMS.into_iter().filter(|p| ready(p)).collect();
+    let tare = Tare::new();
+    let list = list.join(",");
+    let args = ["-w", "syscall", "--blocks", "3", "--provisioning", "pinned", "--memory", "256M", "--fresh", "study"];
+    tare.ok(&short(&list, &args));
+    let n = list.split(',').count();
+    assert_eq!(tare.records_of("r.jsonl", "box").len(), n);
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert!(trials.iter().all(|t| t["outcome"]["ok"].is_object()), "{trials:?}");
+    let thawed = trials.iter().filter(|t| t["host"]["thaw_ns"].is_u64()).count();
+    assert_eq!(thawed, 2 * n);
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0]);
+}
+
+#[test]
+fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
+    on_each(|platform, tare| {
+        let args = ["-w", "syscall,spawn", "--blocks", "50", "--memory", "256M", "--fresh", "study"];
+        let mut child = tare.spawn(&short(platform, &args));
+        let deadline = std::time::Instant::now() + Duration::from_secs(120);
+        let finished = |t: &Tare| t.path("r.jsonl").exists() && t.records_of("r.jsonl", "trial").len() >= 3;
+        while !finished(tare) && std::time::Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let run = tare.run_name("r.jsonl");
+        let before = tare.records_of("r.jsonl", "trial");
+        assert!(before.len() >= 3);
+        let next = tare.ok(&["run", "-p", "fake", "-w", "syscall", "--cpus", "1", "--no-settle", "-o", "next.jsonl"]);
+        assert!(next.stderr.contains(&run), "the sweep is told: {}", next.stderr);
+        assert_eq!(left_of(&run), [String::new(); 0], "{platform}");
+        assert_eq!(tare.records_of("r.jsonl", "trial"), before);
+    });
+}
+
+#[test]
+fn ctrl_c_removes_the_boxes_and_leaves_a_whole_file() {
+    on_each(|platform, tare| {
+        let args = ["-w", "syscall", "--blocks", "1000", "--memory", "256M"];
+        let mut child = tare.spawn(&short(platform, &args));
+        let deadline = std::time::Instant::now() + Duration::from_secs(120);
+        let finished = |t: &Tare| t.path("r.jsonl").exists() && !t.records_of("r.jsonl", "trial").is_empty();
+        while !finished(tare) && std::time::Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{platform}");
+        assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "interrupted");
+        assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0], "{platform}");
+    });
+}

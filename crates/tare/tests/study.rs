@@ -1,0 +1,151 @@
+//! Order, repetition, resumption and refusal, on the scripted platform.
+
+mod common;
+
+use common::Tare;
+
+const QUICK: [&str; 6] = ["--cpus", "1", "--no-settle", "--provisioning", "vanilla", "--seed"];
+
+fn run_args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["run", "-p", platforms, "-w", "linpack,syscall"];
+    args.extend(QUICK);
+    args.extend(["7", "-o", "r.jsonl"]);
+    args.extend(more);
+    args
+}
+
+fn trials(tare: &Tare, file: &str) -> Vec<(u64, String, bool)> {
+    let key = |t: &serde_json::Value| {
+        let cell = format!("{} {}", t["platform"].as_str().unwrap(), t["workload"].as_str().unwrap());
+        (t["trial"].as_u64().unwrap(), cell, t["outcome"]["ok"].is_object())
+    };
+    tare.records_of(file, "trial").iter().map(key).collect()
+}
+
+#[test]
+fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "6"]));
+    let trials = trials(&tare, "r.jsonl");
+    assert_eq!(trials.len(), 24);
+    let blocks: Vec<Vec<String>> = trials.chunks(4).map(|b| b.iter().map(|t| t.1.clone()).collect()).collect();
+    let mut sets = blocks.clone();
+    sets.iter_mut().for_each(|b| b.sort());
+    assert!(sets.windows(2).all(|w| w[0] == w[1]));
+    assert!(blocks.windows(2).any(|w| w[0] != w[1]));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order() {
+    let (one, two) = (Tare::new(), Tare::new());
+    for tare in [&one, &two] {
+        tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "3"]));
+    }
+    assert_eq!(trials(&one, "r.jsonl"), trials(&two, "r.jsonl"));
+}
+
+#[test]
+fn a_scripted_cost_is_found_again() {
+    let tare = Tare::new();
+    let ended = tare.ok(&run_args("fake,fake?cost=1.2&sd=0.005", &["--blocks", "15", "--json"]));
+    assert!(ended.stdout.contains("\"slower\""), "{}", ended.stdout);
+}
+
+#[test]
+fn a_failed_trial_is_a_record_and_is_repeated_once_at_the_end_of_its_block() {
+    for (fail, reason) in [
+        ("launch", "launch"),
+        ("hello", "handshake"),
+        ("hang", "timeout"),
+        ("link", "link-lost"),
+        ("kill", "killed"),
+        ("exit", "exit-status"),
+        ("answer", "wrong-answer"),
+        ("report", "bad-report"),
+    ] {
+        let tare = Tare::new();
+        let platforms = format!("fake,fake?fail={fail}");
+        let ended = tare.run(&run_args(&platforms, &["--blocks", "1"]));
+        assert_eq!(ended.code, 1, "{fail}: {}", ended.stderr);
+        let records = tare.records_of("r.jsonl", "trial");
+        let failed: Vec<_> = records.iter().filter(|t| t["outcome"]["failed"].is_object()).collect();
+        assert_eq!(failed.len(), 4, "{fail}: two trials, each tried twice");
+        assert!(failed.iter().all(|t| t["outcome"]["failed"]["reason"] == reason), "{fail}: {failed:?}");
+        let attempts: Vec<_> = records.iter().map(|t| t["attempt"].as_u64().unwrap()).collect();
+        assert_eq!(attempts, [0, 0, 0, 0, 1, 1], "{fail}");
+        assert_eq!(records.iter().filter(|t| t["outcome"]["ok"].is_object()).count(), 2, "{fail}");
+    }
+}
+
+#[test]
+fn a_box_beyond_its_limit_is_refused_with_both_readings() {
+    let tare = Tare::new();
+    let ended = tare.run(&run_args("fake,fake?overrun=1.1", &["--blocks", "2"]));
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("limits not proven") && ended.stderr.contains("1.100 cores"), "{}", ended.stderr);
+    assert!(trials(&tare, "r.jsonl").iter().all(|t| !t.1.contains("overrun")));
+    let proofs = tare.records_of("r.jsonl", "proof");
+    assert_eq!(proofs.iter().filter(|p| p["proven"] == false).count(), 1);
+}
+
+#[test]
+fn a_budget_ends_the_study_between_blocks() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake?ms=40", &["--blocks", "1000", "--budget", "1s"]));
+    let end = tare.records_of("r.jsonl", "end");
+    assert_eq!(end[0]["reason"], "budget-spent");
+    assert_eq!(trials(&tare, "r.jsonl").len() % 2, 0);
+}
+
+#[test]
+fn a_cut_file_is_continued_at_the_first_missing_trial_in_the_same_order() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "4"]));
+    let whole = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let expected = trials(&tare, "r.jsonl");
+    // Cut anywhere: between records and in the middle of one.
+    for share in [30, 45, 60, 75, 90, 99] {
+        let mut cut = whole.len() * share / 100;
+        if share % 2 == 0 {
+            cut = whole[..cut].rfind('\n').unwrap() + 1;
+        }
+        std::fs::write(tare.path("cut.jsonl"), &whole[..cut]).unwrap();
+        let ended = tare.run(&["run", "--resume", "cut.jsonl"]);
+        assert_eq!(ended.code, 0, "cut at {share} %: {}", ended.stderr);
+        let resumed: Vec<_> = trials(&tare, "cut.jsonl");
+        assert_eq!(resumed, expected, "cut at {share} %");
+    }
+}
+
+#[test]
+fn resuming_repeats_only_what_failed_once() {
+    let tare = Tare::new();
+    let ended = tare.run(&run_args("fake,fake?fail=exit&every=3", &["--blocks", "3"]));
+    assert!(ended.code <= 1, "{}", ended.stderr);
+    tare.refused(&["run", "--resume", "r.jsonl"], &["complete"]);
+}
+
+#[test]
+fn an_interrupted_run_is_whole_and_goes_on() {
+    let tare = Tare::new();
+    let child = tare.spawn(&run_args("fake?ms=30", &["--blocks", "20"]));
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let status = { child }.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "interrupted");
+    tare.ok(&["run", "--resume", "r.jsonl"]);
+    assert_eq!(trials(&tare, "r.jsonl").len(), 40);
+}
+
+#[test]
+fn two_runs_at_once_are_refused() {
+    let tare = Tare::new();
+    let mut first = tare.spawn(&run_args("fake?ms=50", &["--blocks", "100"]));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    tare.refused(&["run", "-p", "fake", "--cpus", "1", "-o", "other.jsonl"], &["another run", "disturb"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(!tare.path("other.jsonl").exists());
+}
