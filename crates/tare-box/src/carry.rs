@@ -41,10 +41,16 @@ pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
     let candidates: Vec<PathBuf> = if name.contains('/') {
         vec![PathBuf::from(name)]
     } else {
-        std::env::split_paths(&search).map(|folder| folder.join(name)).collect()
+        std::env::split_paths(&search)
+            .map(|folder| folder.join(name))
+            .collect()
     };
-    let is_program = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    let found = candidates.into_iter().find(is_program).ok_or_else(|| CarryError::NotFound(name.to_owned()))?;
+    let is_program =
+        |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    let found = candidates
+        .into_iter()
+        .find(is_program)
+        .ok_or_else(|| CarryError::NotFound(name.to_owned()))?;
     std::path::absolute(&found).map_err(|source| CarryError::Unreadable { path: found, source })
 }
 
@@ -63,10 +69,17 @@ pub enum Needs {
 /// # Errors
 /// [`CarryError::Unreadable`].
 pub fn needs(path: &Path) -> Result<Needs, CarryError> {
-    let bytes = std::fs::read(path).map_err(|source| CarryError::Unreadable { path: path.to_owned(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| CarryError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
     if let Some(script) = bytes.strip_prefix(b"#!") {
         let line = script.split(|b| *b == b'\n').next().unwrap_or_default();
-        let interpreter = String::from_utf8_lossy(line).split_whitespace().next().unwrap_or_default().to_owned();
+        let interpreter = String::from_utf8_lossy(line)
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         return Ok(Needs::Interpreter(interpreter));
     }
     Ok(elf_interpreter(&bytes).map_or(Needs::Nothing, Needs::Interpreter))
@@ -74,7 +87,10 @@ pub fn needs(path: &Path) -> Result<Needs, CarryError> {
 
 fn elf_interpreter(bytes: &[u8]) -> Option<String> {
     let file = elf::ElfBytes::<elf::endian::AnyEndian>::minimal_parse(bytes).ok()?;
-    let header = file.segments()?.iter().find(|h| h.p_type == elf::abi::PT_INTERP)?;
+    let header = file
+        .segments()?
+        .iter()
+        .find(|h| h.p_type == elf::abi::PT_INTERP)?;
     let data = file.segment_data(&header).ok()?;
     Some(String::from_utf8_lossy(data).trim_end_matches('\0').to_owned())
 }
@@ -85,7 +101,10 @@ fn elf_interpreter(bytes: &[u8]) -> Option<String> {
 /// # Errors
 /// [`CarryError`] if a file cannot be read or is over [`MAX_FILE`].
 pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
-    let unreadable = |source| CarryError::Unreadable { path: path.to_owned(), source };
+    let unreadable = |source| CarryError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
     let path = std::path::absolute(path).map_err(unreadable)?;
     let meta = std::fs::metadata(&path).map_err(unreadable)?;
     if meta.is_dir() {
@@ -96,10 +115,16 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
         return Ok(files);
     }
     if !meta.is_file() {
-        return Err(CarryError::Unfit { path, why: "it is neither a file nor a folder" });
+        return Err(CarryError::Unfit {
+            path,
+            why: "it is neither a file nor a folder",
+        });
     }
     if meta.len() > MAX_FILE {
-        return Err(CarryError::Unfit { path, why: "it is over 512 MiB" });
+        return Err(CarryError::Unfit {
+            path,
+            why: "it is over 512 MiB",
+        });
     }
     Ok(vec![path])
 }
@@ -129,6 +154,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("below")).unwrap();
         std::fs::write(folder.path().join("below/file"), "x").unwrap();
-        assert_eq!(files_below(folder.path()).unwrap(), [folder.path().join("below/file")]);
+        assert_eq!(
+            files_below(folder.path()).unwrap(),
+            [folder.path().join("below/file")]
+        );
     }
 }

@@ -51,7 +51,11 @@ pub fn online_cpus() -> Vec<u32> {
 /// CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<u32> {
     let status = text("/proc/self/status");
-    status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).map(parse_cpu_list).unwrap_or_default()
+    status
+        .lines()
+        .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
+        .map(parse_cpu_list)
+        .unwrap_or_default()
 }
 
 /// The set of `n` CPUs for pinned boxes: whole cores first, from the highest
@@ -60,7 +64,10 @@ pub fn pinned_set(n: u32) -> Vec<u32> {
     let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for cpu in allowed_cpus() {
         let id = |name| topology(cpu, name).unwrap_or(cpu);
-        cores.entry((id("physical_package_id"), id("core_id"))).or_default().push(cpu);
+        cores
+            .entry((id("physical_package_id"), id("core_id")))
+            .or_default()
+            .push(cpu);
     }
     let mut set: Vec<u32> = cores.into_values().rev().flatten().take(n as usize).collect();
     set.sort_unstable();
@@ -80,7 +87,10 @@ pub fn llc_bytes() -> Option<u64> {
         };
         number.parse::<u64>().ok().map(|n| n * scale)
     };
-    (0..8).filter(|i| line(&format!("{}/type", index(*i))).is_some_and(|t| t != "Instruction")).filter_map(size).max()
+    (0..8)
+        .filter(|i| line(&format!("{}/type", index(*i))).is_some_and(|t| t != "Instruction"))
+        .filter_map(size)
+        .max()
 }
 
 /// The transparent huge page mode in force.
@@ -122,8 +132,14 @@ impl HostMeter {
     /// If /proc is not mounted.
     pub fn open() -> io::Result<Self> {
         let cpus = count(online_cpus().len()).max(1);
-        let open = |path: &str| File::open(path).map_err(|e| io::Error::new(e.kind(), format!("read {path}: {e}")));
-        Ok(Self { stat: open("/proc/stat")?, meminfo: open("/proc/meminfo")?, vmstat: open("/proc/vmstat")?, cpus })
+        let open =
+            |path: &str| File::open(path).map_err(|e| io::Error::new(e.kind(), format!("read {path}: {e}")));
+        Ok(Self {
+            stat: open("/proc/stat")?,
+            meminfo: open("/proc/meminfo")?,
+            vmstat: open("/proc/vmstat")?,
+            cpus,
+        })
     }
 
     /// CPUs of the host.
@@ -141,10 +157,18 @@ impl HostMeter {
         let n = self.stat.read_at(&mut buffer, 0)?;
         let text = String::from_utf8_lossy(&buffer[..n]);
         let first = text.lines().next().unwrap_or_default();
-        let ticks: Vec<u64> = first.split_whitespace().skip(1).map_while(|v| v.parse().ok()).collect();
+        let ticks: Vec<u64> = first
+            .split_whitespace()
+            .skip(1)
+            .map_while(|v| v.parse().ok())
+            .collect();
         let at = |i: usize| ticks.get(i).copied().unwrap_or(0);
         let busy = at(0) + at(1) + at(2) + at(5) + at(6);
-        Ok(CpuTimes { at: Instant::now(), busy_ns: busy * tick_ns(), steal_ns: at(7) * tick_ns() })
+        Ok(CpuTimes {
+            at: Instant::now(),
+            busy_ns: busy * tick_ns(),
+            steal_ns: at(7) * tick_ns(),
+        })
     }
 
     /// Bytes of dirty pages and of pages under writeback.
@@ -191,7 +215,9 @@ fn count(n: usize) -> u32 {
 }
 
 fn topology(cpu: u32, name: &str) -> Option<u32> {
-    line(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}"))?.parse().ok()
+    line(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}"))?
+        .parse()
+        .ok()
 }
 
 /// How many different combinations of these topology ids there are.
@@ -202,10 +228,13 @@ fn distinct(cpus: &[u32], names: &[&str]) -> usize {
 
 fn numbered(folder: &str, prefix: &str) -> usize {
     let is_numbered = |name: &str| {
-        name.strip_prefix(prefix).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        name.strip_prefix(prefix)
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|e| is_numbered(&e.file_name().to_string_lossy())).count()
+    entries
+        .filter(|e| is_numbered(&e.file_name().to_string_lossy()))
+        .count()
 }
 
 fn cpuinfo(key: &str) -> Option<String> {
@@ -229,13 +258,22 @@ fn hypervisor() -> Option<String> {
         return None;
     }
     let product = line("/sys/class/dmi/id/sys_vendor").filter(|v| !v.is_empty());
-    let clock = line("/sys/devices/system/clocksource/clocksource0/available_clocksource").unwrap_or_default();
-    let guess = if clock.contains("kvm-clock") { "KVM" } else { "unknown hypervisor" };
+    let clock =
+        line("/sys/devices/system/clocksource/clocksource0/available_clocksource").unwrap_or_default();
+    let guess = if clock.contains("kvm-clock") {
+        "KVM"
+    } else {
+        "unknown hypervisor"
+    };
     Some(product.map_or_else(|| guess.to_owned(), |vendor| format!("{guess} ({vendor})")))
 }
 
 fn governors(cpus: &[u32]) -> Option<String> {
-    let governor = |cpu| line(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"));
+    let governor = |cpu| {
+        line(&format!(
+            "/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+        ))
+    };
     let found: BTreeSet<String> = cpus.iter().filter_map(governor).collect();
     (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
 }
@@ -246,18 +284,38 @@ fn turbo() -> Option<bool> {
 }
 
 fn mitigations() -> BTreeMap<String, String> {
-    let entries = fs::read_dir("/sys/devices/system/cpu/vulnerabilities").into_iter().flatten().flatten();
-    let pair = |e: fs::DirEntry| Some((e.file_name().to_string_lossy().into_owned(), line(&e.path().to_string_lossy())?));
+    let entries = fs::read_dir("/sys/devices/system/cpu/vulnerabilities")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let pair = |e: fs::DirEntry| {
+        Some((
+            e.file_name().to_string_lossy().into_owned(),
+            line(&e.path().to_string_lossy())?,
+        ))
+    };
     entries.filter_map(pair).collect()
 }
 
 /// Boot options that move figures; the whole command line may hold secrets.
 fn boot_options() -> Vec<String> {
-    const TELLING: [&str; 8] =
-        ["isolcpus", "nohz_full", "rcu_nocbs", "mitigations", "nosmt", "idle", "processor.max_cstate", "tsc"];
+    const TELLING: [&str; 8] = [
+        "isolcpus",
+        "nohz_full",
+        "rcu_nocbs",
+        "mitigations",
+        "nosmt",
+        "idle",
+        "processor.max_cstate",
+        "tsc",
+    ];
     let command_line = text("/proc/cmdline");
     let telling = |option: &&str| TELLING.contains(&option.split('=').next().unwrap_or(""));
-    command_line.split_whitespace().filter(telling).map(str::to_owned).collect()
+    command_line
+        .split_whitespace()
+        .filter(telling)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Type of the file system that holds `path`, and whether programs may run from it.
@@ -267,7 +325,9 @@ pub fn file_system(path: &Path) -> Option<(String, bool)> {
         .lines()
         .filter_map(|l| {
             let fields: Vec<&str> = l.split(' ').collect();
-            let [_, at, kind, options, ..] = fields[..] else { return None };
+            let [_, at, kind, options, ..] = fields[..] else {
+                return None;
+            };
             path.starts_with(at).then_some((at.len(), kind, options))
         })
         .max_by_key(|(length, ..)| *length)?;

@@ -50,7 +50,9 @@ pub fn prove(
         limit_cores: limit_cores(spec),
         host_cores: None,
         burn: None,
-        burn_threads: 2 * u32::try_from(crate::host::online_cpus().len()).unwrap_or(1).max(1),
+        burn_threads: 2 * u32::try_from(crate::host::online_cpus().len())
+            .unwrap_or(1)
+            .max(1),
         limit_bytes: spec.instance.memory_bytes,
         touched_bytes: None,
         refused_bytes: None,
@@ -84,7 +86,9 @@ fn prove_cpu(
     let mut refusals = Vec::new();
     for attempt in 0..=RETRIES {
         let (burn, host) = burn(running, record.burn_threads)?;
-        let inside = burn.cores_between_edges.unwrap_or(burn.cpu_seconds / burn.wall_seconds.max(1e-9));
+        let inside = burn
+            .cores_between_edges
+            .unwrap_or_else(|| burn.cpu_seconds / burn.wall_seconds.max(1e-9));
         let throttled = host.is_some_and(|h| h.throttled) || burn.edges >= 2;
         let limit = record.limit_cores;
         record.host_cores = host.map(|h| h.cores);
@@ -96,7 +100,9 @@ fn prove_cpu(
         if deciding > limit * TOLERANCE {
             refusals.push(format!(
                 "CPU: {inside:.3} cores by the box's clock, {} by the host's, where {limit} are granted",
-                record.host_cores.map_or_else(|| "no reading".to_owned(), |cores| format!("{cores:.3}"))
+                record
+                    .host_cores
+                    .map_or_else(|| "no reading".to_owned(), |cores| format!("{cores:.3}"))
             ));
             break;
         }
@@ -104,7 +110,10 @@ fn prove_cpu(
             break;
         }
         if attempt == RETRIES {
-            record.findings.push(Finding::BelowLimit { cores: deciding, limit });
+            record.findings.push(Finding::BelowLimit {
+                cores: deciding,
+                limit,
+            });
         }
     }
     refusals.extend(beyond_set(running, view, spec, record));
@@ -126,8 +135,16 @@ fn beyond_set(
         QuotaView::Inside => inside,
         QuotaView::HostOnly => running.host_allowed_cpus(),
     }?;
-    let beyond: Vec<u32> = allowed.into_iter().filter(|cpu| !spec.pinned_set.contains(cpu)).collect();
-    (!beyond.is_empty()).then(|| format!("CPU set: may also run on CPUs {beyond:?}, beyond {:?}", spec.pinned_set))
+    let beyond: Vec<u32> = allowed
+        .into_iter()
+        .filter(|cpu| !spec.pinned_set.contains(cpu))
+        .collect();
+    (!beyond.is_empty()).then(|| {
+        format!(
+            "CPU set: may also run on CPUs {beyond:?}, beyond {:?}",
+            spec.pinned_set
+        )
+    })
 }
 
 /// What the host's counters say of a burn.
@@ -142,12 +159,21 @@ fn burn(running: &mut dyn RunningBox, threads: u32) -> Result<(BurnReport, Optio
     let stop = AtomicBool::new(false);
     let (report, samples) = std::thread::scope(|scope| {
         let sampler = meter.map(|meter| scope.spawn(|| sample(meter, &stop)));
-        let report = run_proof(running, &ProofSpec::Burn { threads, seconds: BURN_SECONDS });
+        let report = run_proof(
+            running,
+            &ProofSpec::Burn {
+                threads,
+                seconds: BURN_SECONDS,
+            },
+        );
         stop.store(true, Ordering::Relaxed);
         (report, sampler.and_then(|thread| thread.join().ok()))
     });
     let (exited, stdout) = report?;
-    Ok((parse(&exited, &stdout)?, samples.and_then(|samples| reading(&samples))))
+    Ok((
+        parse(&exited, &stdout)?,
+        samples.and_then(|samples| reading(&samples)),
+    ))
 }
 
 /// Reads the counters every millisecond until told to stop.
@@ -165,8 +191,11 @@ fn sample(meter: Meter, stop: &AtomicBool) -> Vec<(Instant, Usage)> {
 /// period; without a quota, between the first and the last sample in which the
 /// box was busy.
 fn reading(samples: &[(Instant, Usage)]) -> Option<HostReading> {
-    let edges: Vec<&(Instant, Usage)> =
-        samples.windows(2).filter(|w| w[1].1.periods > w[0].1.periods).map(|w| &w[1]).collect();
+    let edges: Vec<&(Instant, Usage)> = samples
+        .windows(2)
+        .filter(|w| w[1].1.periods > w[0].1.periods)
+        .map(|w| &w[1])
+        .collect();
     let (first, last) = match edges[..] {
         // The first period began before the burn did.
         [_, first, .., last] => (first, last),
@@ -175,7 +204,10 @@ fn reading(samples: &[(Instant, Usage)]) -> Option<HostReading> {
     let wall = last.0.duration_since(first.0).as_secs_f64();
     let cpu = Duration::from_nanos(last.1.cpu_ns.saturating_sub(first.1.cpu_ns)).as_secs_f64();
     let throttled = last.1.throttled_periods > first.1.throttled_periods;
-    (wall > 0.0).then(|| HostReading { cores: cpu / wall, throttled })
+    (wall > 0.0).then(|| HostReading {
+        cores: cpu / wall,
+        throttled,
+    })
 }
 
 /// What must be touchable below a limit: page tables and the agent need the rest.
@@ -201,10 +233,16 @@ fn prove_memory(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Resul
 }
 
 /// Touching the limit itself must fail.
-fn prove_refusal(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Option<String>, LinkError> {
+fn prove_refusal(
+    running: &mut dyn RunningBox,
+    record: &mut ProofRecord,
+) -> Result<Option<String>, LinkError> {
     let limit = record.limit_bytes;
     if touch(running, limit)? >= limit {
-        return Ok(Some(format!("memory: all of the limit of {} could be touched", show_memory(limit))));
+        return Ok(Some(format!(
+            "memory: all of the limit of {} could be touched",
+            show_memory(limit)
+        )));
     }
     record.refused_bytes = Some(limit);
     Ok(None)
@@ -227,7 +265,10 @@ fn prove_ram(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<V
             }
         }
         None if facts.memory_bytes > record.limit_bytes => {
-            refusals.push(format!("memory: the guest sees {}", show_memory(facts.memory_bytes)));
+            refusals.push(format!(
+                "memory: the guest sees {}",
+                show_memory(facts.memory_bytes)
+            ));
         }
         None => {}
     }
@@ -256,8 +297,13 @@ fn run_proof(running: &mut dyn RunningBox, spec: &ProofSpec) -> Result<(Exited, 
         max_stderr_bytes: 4096,
         padding_bytes: 0,
     };
-    let request = Request::Proof { spec: spec.clone(), bounds };
-    let answer = running.link().request(&request, PROOF_DEADLINE + ANSWER_DEADLINE)?;
+    let request = Request::Proof {
+        spec: spec.clone(),
+        bounds,
+    };
+    let answer = running
+        .link()
+        .request(&request, PROOF_DEADLINE + ANSWER_DEADLINE)?;
     match answer.reply {
         Reply::Exited(exited) => Ok((exited, answer.stdout)),
         other => Err(unexpected("prove limits", &other)),
@@ -293,7 +339,12 @@ mod tests {
         // 100 ms, seen from the middle of a period on.
         let sample = |ms: u64| {
             let cpu_ms = (ms / 100) * 50 + (ms % 100).min(50);
-            let usage = Usage { cpu_ns: cpu_ms * 1_000_000, periods: ms / 100, throttled_periods: ms / 100, throttled_ns: 0 };
+            let usage = Usage {
+                cpu_ns: cpu_ms * 1_000_000,
+                periods: ms / 100,
+                throttled_periods: ms / 100,
+                throttled_ns: 0,
+            };
             (start + Duration::from_millis(ms), usage)
         };
         let samples: Vec<_> = (30..730).map(sample).collect();

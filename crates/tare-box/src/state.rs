@@ -25,7 +25,9 @@ pub enum StateError {
         source: io::Error,
     },
     /// Another run measures on this host.
-    #[error("another run ({0}) is measuring on this host, and the two would disturb each other: wait until it has ended, or stop it")]
+    #[error(
+        "another run ({0}) is measuring on this host, and the two would disturb each other: wait until it has ended, or stop it"
+    )]
     Busy(String),
     /// What a dead run left could not be removed.
     #[error("cannot remove what the dead run {run} left: {source}")]
@@ -69,7 +71,11 @@ impl Run {
             .recursive(true)
             .mode(0o700)
             .create(state)
-            .map_err(|source| StateError::File { what: "make", path: state.to_owned(), source })?;
+            .map_err(|source| StateError::File {
+                what: "make",
+                path: state.to_owned(),
+                source,
+            })?;
         let (swept, alive) = sweep(state)?;
         if let Some(other) = alive.into_iter().next() {
             return Err(StateError::Busy(other));
@@ -102,8 +108,17 @@ impl Run {
             return Ok(None);
         }
         let folder = state.join(&name);
-        fs::create_dir(&folder).map_err(|source| StateError::File { what: "make", path: folder.clone(), source })?;
-        Ok(Some(Self { name, folder, lock_path, _lock: lock }))
+        fs::create_dir(&folder).map_err(|source| StateError::File {
+            what: "make",
+            path: folder.clone(),
+            source,
+        })?;
+        Ok(Some(Self {
+            name,
+            folder,
+            lock_path,
+            _lock: lock,
+        }))
     }
 
     /// The run's name, with which those of all its boxes begin.
@@ -128,7 +143,9 @@ impl Drop for Run {
 
 fn rand_seed() -> impl Rng {
     // The run's name need not be secret, only unlikely to occur twice.
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     let seed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX) ^ (u64::from(std::process::id()) << 40);
     rand_chacha::ChaCha8Rng::seed_from_u64(seed)
 }
@@ -143,13 +160,20 @@ pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
     let mut alive = Vec::new();
     for entry in fs::read_dir(state).into_iter().flatten().flatten() {
         let file_name = entry.file_name().to_string_lossy().into_owned();
-        let Some(run) = file_name.strip_suffix(".run").filter(|name| is_run(name)) else { continue };
-        let Ok(lock) = File::open(entry.path()) else { continue };
+        let Some(run) = file_name.strip_suffix(".run").filter(|name| is_run(name)) else {
+            continue;
+        };
+        let Ok(lock) = File::open(entry.path()) else {
+            continue;
+        };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             alive.push(run.to_owned());
             continue;
         }
-        let removed = sweep_run(state, run).map_err(|source| StateError::Sweep { run: run.to_owned(), source })?;
+        let removed = sweep_run(state, run).map_err(|source| StateError::Sweep {
+            run: run.to_owned(),
+            source,
+        })?;
         swept.extend(removed.into_iter().map(|what| format!("{run}: {what}")));
         let _ = fs::remove_file(entry.path());
     }
@@ -158,21 +182,29 @@ pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
 
 /// Only names that we give are ever swept.
 fn is_run(name: &str) -> bool {
-    name.strip_prefix("tare-").is_some_and(|id| id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()))
+    name.strip_prefix("tare-")
+        .is_some_and(|id| id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
     let mut removed = Vec::new();
     for entry in platforms::REGISTRY {
         let path: PlatformPath = entry.name.parse().expect("names in the registry are well formed");
-        let mut platform = platforms::open(&path, state).expect("a platform in the registry opens without options");
+        let mut platform =
+            platforms::open(&path, state).expect("a platform in the registry opens without options");
         removed.extend(platform.sweep(run)?);
     }
-    removed.extend(cgroup::sweep(run)?.into_iter().map(|name| format!("cgroup {name}")));
+    removed.extend(
+        cgroup::sweep(run)?
+            .into_iter()
+            .map(|name| format!("cgroup {name}")),
+    );
     let folder = state.join(run);
     if folder.exists() {
-        remove_folder(&folder)
-            .map_err(|source| BoxError::Host { what: format!("remove {}", folder.display()), source })?;
+        remove_folder(&folder).map_err(|source| BoxError::Host {
+            what: format!("remove {}", folder.display()),
+            source,
+        })?;
         removed.push(format!("folder {}", folder.display()));
     }
     Ok(removed)
@@ -182,7 +214,10 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
 /// nothing of the host's is removed with it.
 fn remove_folder(folder: &Path) -> io::Result<()> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let inside = mounts.lines().filter_map(|l| l.split(' ').nth(1)).filter(|at| Path::new(at).starts_with(folder));
+    let inside = mounts
+        .lines()
+        .filter_map(|l| l.split(' ').nth(1))
+        .filter(|at| Path::new(at).starts_with(folder));
     let mut inside: Vec<&str> = inside.collect();
     inside.sort_unstable_by_key(|at| std::cmp::Reverse(at.len()));
     for at in inside {
@@ -202,7 +237,7 @@ mod tests {
     fn a_second_run_is_refused_and_a_dead_one_is_swept() {
         let state = tempfile::tempdir().unwrap();
         let (run, swept) = Run::begin(state.path()).unwrap();
-        assert_eq!(swept, [String::new(); 0]);
+        assert_eq!(swept, Vec::<String>::new());
         assert!(matches!(Run::begin(state.path()), Err(StateError::Busy(name)) if name == run.name()));
         // As if killed: the lock goes, the files stay.
         let (name, folder) = (run.name().to_owned(), run.folder().to_owned());

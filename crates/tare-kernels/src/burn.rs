@@ -25,12 +25,11 @@ struct Reading {
     cpu_ns: u64,
 }
 
-/// Ends of throttled gaps.
+/// A time in which a thread, and all but all of its process, stood still.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Edges {
-    first: Reading,
-    last: Reading,
-    count: u32,
+struct Gap {
+    start_ns: u64,
+    end: Reading,
 }
 
 /// Burns CPU on `threads` threads for `seconds` of wall time.
@@ -46,13 +45,14 @@ pub fn run(threads: u32, seconds: f64) -> Result<BurnReport, KernelError> {
     }
     let allowed_cpus = allowed_cpus()?;
     let first = Reading::take();
-    let edges = burn_all(threads, first.wall_ns.saturating_add(clock::nanos(seconds)))?;
+    let gaps = burn_all(threads, first.wall_ns.saturating_add(clock::nanos(seconds)))?;
     let last = Reading::take();
+    let edges = edges(gaps);
     Ok(BurnReport {
         cpu_seconds: clock::seconds(last.cpu_ns - first.cpu_ns),
         wall_seconds: clock::seconds(last.wall_ns - first.wall_ns),
-        edges: edges.map_or(0, |e| e.count),
-        cores_between_edges: edges.and_then(Edges::cores),
+        edges: u32::try_from(edges.len()).unwrap_or(u32::MAX),
+        cores_between_edges: cores_between(&edges),
         allowed_cpus,
     })
 }
@@ -68,8 +68,8 @@ fn allowed_cpus() -> Result<Vec<u32>, KernelError> {
         .collect())
 }
 
-/// Burns on all threads; the edges of all of them together.
-fn burn_all(threads: u32, deadline_ns: u64) -> Result<Option<Edges>, KernelError> {
+/// Burns on all threads; the gaps that any of them saw.
+fn burn_all(threads: u32, deadline_ns: u64) -> Result<Vec<Gap>, KernelError> {
     thread::scope(|scope| {
         let mut running = Vec::new();
         for number in 1..=threads {
@@ -81,24 +81,24 @@ fn burn_all(threads: u32, deadline_ns: u64) -> Result<Option<Edges>, KernelError
             })?);
         }
         let ended = running.into_iter().filter_map(|thread| thread.join().ok());
-        Ok(ended.flatten().reduce(Edges::merge))
+        Ok(ended.flatten().collect())
     })
 }
 
-/// Burns until the deadline; the edges that this thread saw.
-fn burn(deadline_ns: u64) -> Option<Edges> {
-    let mut edges: Option<Edges> = None;
+/// Burns until the deadline; the gaps that this thread saw.
+fn burn(deadline_ns: u64) -> Vec<Gap> {
+    let mut gaps = Vec::new();
     let mut previous = Reading::take();
     while previous.wall_ns < deadline_ns {
         while clock::now_ns() - previous.wall_ns < INTERVAL_NS {}
-        let now = Reading::take();
-        if was_throttled(previous, now) {
-            let edge = Edges::one(now);
-            edges = Some(edges.map_or(edge, |e| e.merge(edge)));
+        let end = Reading::take();
+        if was_throttled(previous, end) {
+            let start_ns = previous.wall_ns;
+            gaps.push(Gap { start_ns, end });
         }
-        previous = now;
+        previous = end;
     }
-    edges
+    gaps
 }
 
 /// Whether the whole process stood still between two readings: a thread that
@@ -106,6 +106,36 @@ fn burn(deadline_ns: u64) -> Option<Edges> {
 fn was_throttled(previous: Reading, now: Reading) -> bool {
     let gap_ns = now.wall_ns - previous.wall_ns;
     gap_ns > GAP_NS && now.cpu_ns.saturating_sub(previous.cpu_ns) < gap_ns / 4
+}
+
+/// The ends of throttling, in order. Threads see one throttle as gaps that
+/// overlap; it ended when the first of them went on, the others had still to
+/// wait for a CPU.
+fn edges(mut gaps: Vec<Gap>) -> Vec<Reading> {
+    gaps.sort_by_key(|gap| gap.start_ns);
+    let mut edges: Vec<Reading> = Vec::new();
+    let mut covered_ns = 0;
+    for gap in gaps {
+        match edges.last_mut() {
+            Some(edge) if gap.start_ns < covered_ns => {
+                if gap.end.wall_ns < edge.wall_ns {
+                    *edge = gap.end;
+                }
+            }
+            _ => edges.push(gap.end),
+        }
+        covered_ns = covered_ns.max(gap.end.wall_ns);
+    }
+    edges
+}
+
+/// CPU time over wall time between the first edge and the last.
+fn cores_between(edges: &[Reading]) -> Option<f64> {
+    let [first, .., last] = edges else {
+        return None;
+    };
+    let cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
+    Some(cpu_ns as f64 / (last.wall_ns - first.wall_ns) as f64)
 }
 
 impl Reading {
@@ -125,35 +155,6 @@ impl Reading {
         let wall_ns = clock::now_ns();
         let cpu_ns = clock::process_cpu_ns();
         Self { wall_ns, cpu_ns }
-    }
-}
-
-impl Edges {
-    fn one(edge: Reading) -> Self {
-        Self {
-            first: edge,
-            last: edge,
-            count: 1,
-        }
-    }
-
-    fn merge(self, other: Self) -> Self {
-        let earlier = |a: Reading, b: Reading| if b.wall_ns < a.wall_ns { b } else { a };
-        let later = |a: Reading, b: Reading| if b.wall_ns > a.wall_ns { b } else { a };
-        Self {
-            first: earlier(self.first, other.first),
-            last: later(self.last, other.last),
-            count: self.count + other.count,
-        }
-    }
-
-    /// CPU time over wall time between the first edge and the last. All threads
-    /// see the end of one and the same gap: edges that lie closer together than
-    /// a gap is long are one.
-    fn cores(self) -> Option<f64> {
-        let wall_ns = self.last.wall_ns - self.first.wall_ns;
-        let cpu_ns = self.last.cpu_ns.saturating_sub(self.first.cpu_ns);
-        (wall_ns > GAP_NS).then(|| cpu_ns as f64 / wall_ns as f64)
     }
 }
 
@@ -178,17 +179,27 @@ mod tests {
     }
 
     #[test]
-    fn cores_are_counted_between_edges_of_different_gaps() {
-        let [a, b, c] = [at(100, 20), at(200, 70), at(1100, 520)].map(Edges::one);
-        let all = b.merge(c).merge(a);
-        assert_eq!((all.first, all.last, all.count), (at(100, 20), at(1100, 520), 3));
-        assert!((all.cores().unwrap() - 0.5).abs() < 1e-12);
-        assert_eq!(a.cores(), None);
-        assert_eq!(
-            a.merge(Edges::one(at(101, 21))).cores(),
-            None,
-            "one gap, seen twice"
-        );
+    fn gaps_that_overlap_are_one_throttle_which_ends_with_the_first() {
+        let gap = |start_ms, end| Gap {
+            start_ns: start_ms * MS,
+            end,
+        };
+        let gaps = vec![
+            gap(1026, at(1103, 523)),
+            gap(25, at(100, 20)),
+            gap(125, at(200, 70)),
+            gap(24, at(103, 22)),
+            gap(1025, at(1100, 520)),
+        ];
+        let edges = edges(gaps);
+        assert_eq!(edges, [at(100, 20), at(200, 70), at(1100, 520)]);
+        assert_eq!(cores_between(&edges), Some(0.5));
+    }
+
+    #[test]
+    fn one_edge_is_no_window() {
+        assert_eq!(cores_between(&[]), None);
+        assert_eq!(cores_between(&[at(100, 20)]), None);
     }
 
     #[test]

@@ -81,7 +81,9 @@ pub enum DesignError {
         name: String,
     },
     /// The baseline is not compared.
-    #[error("the baseline '{baseline}' is not among the platforms {platforms}: add it with -p, or choose one of them with --baseline")]
+    #[error(
+        "the baseline '{baseline}' is not among the platforms {platforms}: add it with -p, or choose one of them with --baseline"
+    )]
     Baseline {
         /// The baseline.
         baseline: String,
@@ -89,7 +91,9 @@ pub enum DesignError {
         platforms: String,
     },
     /// More CPUs than there are.
-    #[error("{asked} CPUs are asked for, and this host has {available} that may be used: give --cpus at most {available}")]
+    #[error(
+        "{asked} CPUs are asked for, and this host has {available} that may be used: give --cpus at most {available}"
+    )]
     TooManyCpus {
         /// What was asked for.
         asked: Cpus,
@@ -97,7 +101,9 @@ pub enum DesignError {
         available: usize,
     },
     /// A fraction of a CPU cannot be pinned.
-    #[error("a pinned box gets whole CPUs, and {0} are asked for: give --cpus a whole number, or --provisioning vanilla")]
+    #[error(
+        "a pinned box gets whole CPUs, and {0} are asked for: give --cpus a whole number, or --provisioning vanilla"
+    )]
     PinnedFraction(Cpus),
     /// More memory than there is.
     #[error("{} of memory are asked for, and this host has {}: give --memory less", show_memory(*.asked), show_memory(*.available))]
@@ -131,7 +137,9 @@ pub enum DesignError {
         range: &'static str,
     },
     /// Files to carry without a command.
-    #[error("--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'")]
+    #[error(
+        "--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
+    )]
     WithoutCommand,
     /// A malformed variable.
     #[error("'{0}' is no environment variable: give --env NAME=VALUE")]
@@ -158,15 +166,35 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
         None => platforms[0].clone(),
     };
     if !platforms.contains(&baseline) {
-        let platforms = platforms.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        return Err(DesignError::Baseline { baseline: baseline.to_string(), platforms });
+        let platforms = platforms
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        return Err(DesignError::Baseline {
+            baseline: baseline.to_string(),
+            platforms,
+        });
     }
-    let trial_seconds = in_range("--trial-time", wishes.trial_seconds.unwrap_or(0.5), 0.0..=3600.0, "0 s to 1 h")?;
+    let trial_seconds = in_range(
+        "--trial-time",
+        wishes.trial_seconds.unwrap_or(0.5),
+        0.0..=3600.0,
+        "0 s to 1 h",
+    )?;
     if trial_seconds == 0.0 && wishes.command.is_none() {
         let value = "0".to_owned();
-        return Err(DesignError::OutOfRange { what: "--trial-time", value, range: "more than 0 for built-in workloads" });
+        return Err(DesignError::OutOfRange {
+            what: "--trial-time",
+            value,
+            range: "more than 0 for built-in workloads",
+        });
     }
-    let provisioning = if wishes.provisioning.is_empty() { Provisioning::ALL.to_vec() } else { once(&wishes.provisioning) };
+    let provisioning = if wishes.provisioning.is_empty() {
+        Provisioning::ALL.to_vec()
+    } else {
+        once(&wishes.provisioning)
+    };
     let cpus = wishes.cpus.map_or_else(default_cpus, Ok)?;
     let kernels = kernels(wishes, cpus, facts, trial_seconds)?;
     let memory_bytes = memory(wishes.memory_bytes, &kernels, facts)?;
@@ -174,8 +202,15 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
         Some(command) => vec![Workload::Command(command_spec(command)?)],
         None => kernels.into_iter().map(Workload::Kernel).collect(),
     };
-    let timeout = wishes.timeout_seconds.unwrap_or_else(|| (20.0 * trial_seconds).max(60.0));
-    let margin = in_range("--margin", wishes.margin_percent.unwrap_or(1.0), 0.01..=100.0, "a percentage from 0.01 to 100")?;
+    let timeout = wishes
+        .timeout_seconds
+        .unwrap_or_else(|| (20.0 * trial_seconds).max(60.0));
+    let margin = in_range(
+        "--margin",
+        wishes.margin_percent.unwrap_or(1.0),
+        0.01..=100.0,
+        "a percentage from 0.01 to 100",
+    )?;
     Ok(Study {
         pinned_set: pinned_set(&provisioning, cpus)?,
         platforms,
@@ -195,20 +230,33 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
 }
 
 fn platforms(names: &[String]) -> Result<Vec<PlatformPath>, DesignError> {
-    let paths = names.iter().map(|name| name.parse()).collect::<Result<Vec<PlatformPath>, _>>()?;
+    let paths = names
+        .iter()
+        .map(|name| name.parse())
+        .collect::<Result<Vec<PlatformPath>, _>>()?;
     match first_twice(&paths) {
-        Some(path) => Err(DesignError::Twice { what: "platform", name: path.to_string() }),
+        Some(path) => Err(DesignError::Twice {
+            what: "platform",
+            name: path.to_string(),
+        }),
         None if paths.is_empty() => Ok(vec!["native".parse()?]),
         None => Ok(paths),
     }
 }
 
 fn first_twice<T: PartialEq>(items: &[T]) -> Option<&T> {
-    items.iter().enumerate().find(|(i, item)| items[..*i].contains(item)).map(|(_, item)| item)
+    items
+        .iter()
+        .enumerate()
+        .find(|(i, item)| items[..*i].contains(item))
+        .map(|(_, item)| item)
 }
 
 fn once(provisioning: &[Provisioning]) -> Vec<Provisioning> {
-    Provisioning::ALL.into_iter().filter(|p| provisioning.contains(p)).collect()
+    Provisioning::ALL
+        .into_iter()
+        .filter(|p| provisioning.contains(p))
+        .collect()
 }
 
 fn in_range(
@@ -217,7 +265,15 @@ fn in_range(
     bounds: std::ops::RangeInclusive<f64>,
     range: &'static str,
 ) -> Result<f64, DesignError> {
-    if bounds.contains(&value) { Ok(value) } else { Err(DesignError::OutOfRange { what, value: value.to_string(), range }) }
+    if bounds.contains(&value) {
+        Ok(value)
+    } else {
+        Err(DesignError::OutOfRange {
+            what,
+            value: value.to_string(),
+            range,
+        })
+    }
 }
 
 fn blocks(blocks: u32) -> Result<u32, DesignError> {
@@ -225,13 +281,19 @@ fn blocks(blocks: u32) -> Result<u32, DesignError> {
     if (1..=1_000_000).contains(&blocks) {
         Ok(blocks)
     } else {
-        Err(DesignError::OutOfRange { what: "--blocks", value: blocks.to_string(), range })
+        Err(DesignError::OutOfRange {
+            what: "--blocks",
+            value: blocks.to_string(),
+            range,
+        })
     }
 }
 
 fn random_seed() -> u64 {
     use rand::{Rng, SeedableRng};
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     let mixed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
     // Short enough to be typed again.
     u64::from(rand_chacha::ChaCha8Rng::seed_from_u64(mixed).next_u32())
@@ -246,7 +308,10 @@ fn default_cpus() -> Result<Cpus, SizeError> {
 fn pinned_set(provisioning: &[Provisioning], cpus: Cpus) -> Result<Vec<u32>, DesignError> {
     let available = host::allowed_cpus().len();
     if cpus.as_f64() > f64::from(u32::try_from(available).unwrap_or(u32::MAX)) {
-        return Err(DesignError::TooManyCpus { asked: cpus, available });
+        return Err(DesignError::TooManyCpus {
+            asked: cpus,
+            available,
+        });
     }
     if !provisioning.contains(&Provisioning::Pinned) {
         return Ok(Vec::new());
@@ -257,21 +322,42 @@ fn pinned_set(provisioning: &[Provisioning], cpus: Cpus) -> Result<Vec<u32>, Des
     Ok(host::pinned_set(cpus.whole()))
 }
 
-fn kernels(wishes: &Wishes, cpus: Cpus, facts: &HostFacts, seconds: f64) -> Result<Vec<KernelSpec>, DesignError> {
-    let named = wishes.workloads.iter().map(|name| name.parse()).collect::<Result<Vec<Kernel>, _>>()?;
+fn kernels(
+    wishes: &Wishes,
+    cpus: Cpus,
+    facts: &HostFacts,
+    seconds: f64,
+) -> Result<Vec<KernelSpec>, DesignError> {
+    let named = wishes
+        .workloads
+        .iter()
+        .map(|name| name.parse())
+        .collect::<Result<Vec<Kernel>, _>>()?;
     if let Some(kernel) = first_twice(&named) {
-        return Err(DesignError::Twice { what: "workload", name: kernel.to_string() });
+        return Err(DesignError::Twice {
+            what: "workload",
+            name: kernel.to_string(),
+        });
     }
     let chosen = match (&wishes.command, named.is_empty()) {
         (Some(_), _) => Vec::new(),
         (None, true) => Kernel::ALL.to_vec(),
         (None, false) => named,
     };
-    Ok(chosen.into_iter().map(|kernel| kernel_spec(kernel, wishes.isa, cpus.whole(), facts, seconds)).collect())
+    Ok(chosen
+        .into_iter()
+        .map(|kernel| kernel_spec(kernel, wishes.isa, cpus.whole(), facts, seconds))
+        .collect())
 }
 
 /// The run of a kernel that fits this host: the same for `tare kernel` and for every box.
-pub fn kernel_spec(kernel: Kernel, isa: Option<Isa>, threads: u32, facts: &HostFacts, seconds: f64) -> KernelSpec {
+pub fn kernel_spec(
+    kernel: Kernel,
+    isa: Option<Isa>,
+    threads: u32,
+    facts: &HostFacts,
+    seconds: f64,
+) -> KernelSpec {
     let size = match kernel {
         // STREAM's rule: each array at least four times the last-level cache.
         Kernel::Stream => 4 * facts.llc_bytes.unwrap_or(UNKNOWN_LLC),
@@ -279,23 +365,43 @@ pub fn kernel_spec(kernel: Kernel, isa: Option<Isa>, threads: u32, facts: &HostF
         Kernel::Syscall | Kernel::Spawn => 0,
     };
     let threads = if kernel == Kernel::Stream { threads } else { 1 };
-    KernelSpec { kernel, isa: isa.unwrap_or(Isa::Baseline), threads, size, seconds }
+    KernelSpec {
+        kernel,
+        isa: isa.unwrap_or(Isa::Baseline),
+        threads,
+        size,
+        seconds,
+    }
 }
 
 fn memory(asked: Option<u64>, kernels: &[KernelSpec], facts: &HostFacts) -> Result<u64, DesignError> {
-    let arrays = kernels.iter().find(|spec| spec.kernel == Kernel::Stream).map_or(0, |spec| 3 * spec.size);
+    let arrays = kernels
+        .iter()
+        .find(|spec| spec.kernel == Kernel::Stream)
+        .map_or(0, |spec| 3 * spec.size);
     let needed = (arrays + arrays / 10 + MEMORY_OVERHEAD).next_multiple_of(1 << 20);
     // The default grows in steps, so that hosts alike get the same.
     let bytes = asked.unwrap_or_else(|| needed.next_multiple_of(1 << 30));
     if bytes > facts.memory_bytes {
-        return Err(DesignError::TooMuchMemory { asked: bytes, available: facts.memory_bytes });
+        return Err(DesignError::TooMuchMemory {
+            asked: bytes,
+            available: facts.memory_bytes,
+        });
     }
     if bytes < MIN_MEMORY {
-        return Err(DesignError::TooLittleMemory { asked: bytes, needed: MIN_MEMORY, what: "a box" });
+        return Err(DesignError::TooLittleMemory {
+            asked: bytes,
+            needed: MIN_MEMORY,
+            what: "a box",
+        });
     }
     if arrays > 0 && bytes < needed {
         let what = "stream (three arrays, each four times the last-level cache)";
-        return Err(DesignError::TooLittleMemory { asked: bytes, needed, what });
+        return Err(DesignError::TooLittleMemory {
+            asked: bytes,
+            needed,
+            what,
+        });
     }
     if !bytes.is_multiple_of(1 << 20) {
         return Err(DesignError::OddMemory(bytes));
@@ -321,14 +427,23 @@ fn command_spec(wish: &CommandWish) -> Result<CommandSpec, DesignError> {
     };
     let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];
     for variable in &wish.env {
-        let (name, value) = variable.split_once('=').ok_or_else(|| DesignError::Environment(variable.clone()))?;
+        let (name, value) = variable
+            .split_once('=')
+            .ok_or_else(|| DesignError::Environment(variable.clone()))?;
         if name.is_empty() {
             return Err(DesignError::Environment(variable.clone()));
         }
         env.push((name.to_owned(), value.to_owned()));
     }
-    let argv = std::iter::once(text(&program)).chain(arguments.iter().cloned()).collect();
-    Ok(CommandSpec { argv, env, carried, host_only })
+    let argv = std::iter::once(text(&program))
+        .chain(arguments.iter().cloned())
+        .collect();
+    Ok(CommandSpec {
+        argv,
+        env,
+        carried,
+        host_only,
+    })
 }
 
 fn text(path: &std::path::Path) -> String {
@@ -340,7 +455,11 @@ mod tests {
     use super::*;
 
     fn facts() -> HostFacts {
-        HostFacts { memory_bytes: 8 << 30, llc_bytes: Some(32 << 20), ..HostFacts::default() }
+        HostFacts {
+            memory_bytes: 8 << 30,
+            llc_bytes: Some(32 << 20),
+            ..HostFacts::default()
+        }
     }
 
     fn refused(wishes: &Wishes) -> String {
@@ -349,7 +468,14 @@ mod tests {
 
     #[test]
     fn the_default_study_has_every_kernel_both_ways() {
-        let study = study(&Wishes { cpus: "1".parse().ok(), ..Wishes::default() }, &facts()).unwrap();
+        let study = study(
+            &Wishes {
+                cpus: "1".parse().ok(),
+                ..Wishes::default()
+            },
+            &facts(),
+        )
+        .unwrap();
         assert_eq!(study.workloads.len(), Kernel::ALL.len());
         assert_eq!(study.provisioning, Provisioning::ALL);
         assert_eq!(study.instance.memory_bytes, 1 << 30);
@@ -359,7 +485,10 @@ mod tests {
     #[test]
     fn each_bad_wish_is_named_with_what_would_be_right() {
         let cpus = |text: &str| text.parse().ok();
-        let wishes = Wishes { cpus: cpus("1"), ..Wishes::default() };
+        let wishes = Wishes {
+            cpus: cpus("1"),
+            ..Wishes::default()
+        };
         let with = |change: &dyn Fn(&mut Wishes)| {
             let mut changed = wishes.clone();
             change(&mut changed);
@@ -376,16 +505,33 @@ mod tests {
         assert!(with(&|w| w.memory_bytes = Some(256 << 20)).contains("stream"));
         assert!(with(&|w| w.blocks = Some(0)).contains("--blocks"));
         assert!(with(&|w| w.margin_percent = Some(-1.0)).contains("--margin"));
-        assert!(with(&|w| w.command = Some(CommandWish { argv: vec!["no-such-cmd".into()], ..CommandWish::default() }))
-            .contains("no program 'no-such-cmd'"));
+        assert!(
+            with(&|w| w.command = Some(CommandWish {
+                argv: vec!["no-such-cmd".into()],
+                ..CommandWish::default()
+            }))
+            .contains("no program 'no-such-cmd'")
+        );
     }
 
     #[test]
     fn a_dynamic_command_says_why_it_stays_on_the_host() {
-        let command = CommandWish { argv: vec!["sh".into()], ..CommandWish::default() };
-        let wishes = Wishes { cpus: "1".parse().ok(), command: Some(command), ..Wishes::default() };
+        let command = CommandWish {
+            argv: vec!["sh".into()],
+            ..CommandWish::default()
+        };
+        let wishes = Wishes {
+            cpus: "1".parse().ok(),
+            command: Some(command),
+            ..Wishes::default()
+        };
         let study = study(&wishes, &facts()).unwrap();
-        let Workload::Command(spec) = &study.workloads[0] else { panic!("a command") };
-        assert!(spec.host_only.as_ref().is_some_and(|why| why.contains("--with")), "{spec:?}");
+        let Workload::Command(spec) = &study.workloads[0] else {
+            panic!("a command")
+        };
+        assert!(
+            spec.host_only.as_ref().is_some_and(|why| why.contains("--with")),
+            "{spec:?}"
+        );
     }
 }

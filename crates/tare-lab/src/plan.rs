@@ -1,7 +1,7 @@
 //! The order of trials, drawn from the study's seed: randomised complete blocks.
 
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use tare_model::study::{BoxKind, Cell, Fresh, Study};
 
@@ -34,7 +34,11 @@ pub fn block(study: &Study, block: u32) -> Vec<Visit> {
     rng.set_stream(u64::from(block));
     let mut groups: Vec<Vec<Cell>> = match study.fresh {
         Fresh::Trial => study.cells().into_iter().map(|cell| vec![cell]).collect(),
-        Fresh::Block | Fresh::Study => study.box_kinds().iter().map(|kind| cells_of(study, kind)).collect(),
+        Fresh::Block | Fresh::Study => study
+            .box_kinds()
+            .iter()
+            .map(|kind| cells_of(study, kind))
+            .collect(),
     };
     groups.shuffle(&mut rng);
     groups.iter_mut().for_each(|cells| cells.shuffle(&mut rng));
@@ -42,7 +46,10 @@ pub fn block(study: &Study, block: u32) -> Vec<Visit> {
 }
 
 fn cells_of(study: &Study, kind: &BoxKind) -> Vec<Cell> {
-    let cell = |w: &tare_model::study::Workload| Cell { kind: kind.clone(), workload: w.name().to_owned() };
+    let cell = |w: &tare_model::study::Workload| Cell {
+        kind: kind.clone(),
+        workload: w.name().to_owned(),
+    };
     study.workloads.iter().map(cell).collect()
 }
 
@@ -52,11 +59,22 @@ fn number(study: &Study, block: u32, groups: Vec<Vec<Cell>>) -> Vec<Visit> {
         let kind = cells[0].kind.clone();
         let planned = |cell| {
             next += 1;
-            PlannedTrial { trial: next - 1, block, cell }
+            PlannedTrial {
+                trial: next - 1,
+                block,
+                cell,
+            }
         };
-        Visit { kind, trials: cells.into_iter().map(planned).collect() }
+        Visit {
+            kind,
+            trials: cells.into_iter().map(planned).collect(),
+        }
     };
-    groups.into_iter().filter(|cells| !cells.is_empty()).map(&mut visit).collect()
+    groups
+        .into_iter()
+        .filter(|cells| !cells.is_empty())
+        .map(&mut visit)
+        .collect()
 }
 
 /// Trials in each block.
@@ -105,14 +123,22 @@ pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
             Fresh::Study => 1.0,
         };
         let trial = study.trial_seconds * cost.stretch + TRIAL_OVERHEAD_SECONDS;
-        (launches, PROOF_SECONDS + launches * cost.launch_seconds + f64::from(study.blocks) * workloads * trial)
+        (
+            launches,
+            PROOF_SECONDS + launches * cost.launch_seconds + f64::from(study.blocks) * workloads * trial,
+        )
     };
     let kinds: Vec<(f64, f64)> = study.box_kinds().iter().map(per_kind).collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let boxes = kinds.iter().map(|k| k.0).sum::<f64>() as u32;
     let seconds = kinds.iter().map(|k| k.1).sum::<f64>();
     let seconds = study.budget_seconds.map_or(seconds, |budget| seconds.min(budget));
-    Cost { trials, boxes, seconds, bytes: u64::from(trials) * TRIAL_BYTES }
+    Cost {
+        trials,
+        boxes,
+        seconds,
+        bytes: u64::from(trials) * TRIAL_BYTES,
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +156,14 @@ mod tests {
             seed: Some(seed),
             ..Wishes::default()
         };
-        study(&wishes, &HostFacts { memory_bytes: 8 << 30, ..HostFacts::default() }).unwrap()
+        study(
+            &wishes,
+            &HostFacts {
+                memory_bytes: 8 << 30,
+                ..HostFacts::default()
+            },
+        )
+        .unwrap()
     }
 
     #[test]
@@ -138,18 +171,31 @@ mod tests {
         for fresh in [Fresh::Trial, Fresh::Block, Fresh::Study] {
             let study = example(fresh, 7);
             let visits = block(&study, 3);
-            let cells: BTreeSet<Cell> = visits.iter().flat_map(|v| &v.trials).map(|t| t.cell.clone()).collect();
+            let cells: BTreeSet<Cell> = visits
+                .iter()
+                .flat_map(|v| &v.trials)
+                .map(|t| t.cell.clone())
+                .collect();
             assert_eq!(cells, study.cells().into_iter().collect());
             let numbers: Vec<u32> = visits.iter().flat_map(|v| &v.trials).map(|t| t.trial).collect();
             let first = 3 * trials_per_block(&study);
-            assert_eq!(numbers, (first..first + trials_per_block(&study)).collect::<Vec<_>>());
+            assert_eq!(
+                numbers,
+                (first..first + trials_per_block(&study)).collect::<Vec<_>>()
+            );
         }
     }
 
     #[test]
     fn the_order_follows_from_the_seed_alone() {
-        assert_eq!(block(&example(Fresh::Block, 7), 3), block(&example(Fresh::Block, 7), 3));
-        assert_ne!(block(&example(Fresh::Block, 7), 3), block(&example(Fresh::Block, 8), 3));
+        assert_eq!(
+            block(&example(Fresh::Block, 7), 3),
+            block(&example(Fresh::Block, 7), 3)
+        );
+        assert_ne!(
+            block(&example(Fresh::Block, 7), 3),
+            block(&example(Fresh::Block, 8), 3)
+        );
         assert_ne!(
             block(&example(Fresh::Block, 7), 3)[0].trials[0].cell,
             block(&example(Fresh::Block, 7), 5)[0].trials[0].cell

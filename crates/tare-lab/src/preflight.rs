@@ -39,8 +39,10 @@ impl Platforms {
         let mut open = BTreeMap::new();
         for path in paths {
             let mut platform = platforms::open(path, state)?;
-            let version =
-                platform.probe().map_err(|absent| PreflightError::Absent { path: path.clone(), absent })?;
+            let version = platform.probe().map_err(|absent| PreflightError::Absent {
+                path: path.clone(),
+                absent,
+            })?;
             open.insert(path.clone(), (platform, version));
         }
         Ok(Self { open })
@@ -48,20 +50,31 @@ impl Platforms {
 
     /// What was found of each.
     pub fn versions(&self) -> BTreeMap<PlatformPath, PlatformVersion> {
-        self.open.iter().map(|(path, (_, version))| (path.clone(), version.clone())).collect()
+        self.open
+            .iter()
+            .map(|(path, (_, version))| (path.clone(), version.clone()))
+            .collect()
     }
 
     /// What boxes of this kind cost in time, as far as is known beforehand.
     pub fn cost(&self, kind: &BoxKind) -> BoxCost {
-        let default = BoxCost { launch_seconds: 0.1, stretch: 1.1 };
+        let default = BoxCost {
+            launch_seconds: 0.1,
+            stretch: 1.1,
+        };
         self.open.get(&kind.platform).map_or(default, |(platform, _)| {
             let (launch, stretch) = platform.cost();
-            BoxCost { launch_seconds: launch.as_secs_f64(), stretch }
+            BoxCost {
+                launch_seconds: launch.as_secs_f64(),
+                stretch,
+            }
         })
     }
 
     pub(crate) fn get(&mut self, path: &PlatformPath) -> Option<&mut dyn Platform> {
-        self.open.get_mut(path).map(|(platform, _)| &mut **platform as &mut dyn Platform)
+        self.open
+            .get_mut(path)
+            .map(|(platform, _)| &mut **platform as &mut dyn Platform)
     }
 }
 
@@ -69,7 +82,9 @@ impl Platforms {
 pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
     let mut facts = host::facts();
     let folder = std::path::absolute(output).ok();
-    facts.storage = folder.and_then(|path| host::file_system(&path)).map(|(kind, _)| kind);
+    facts.storage = folder
+        .and_then(|path| host::file_system(&path))
+        .map(|(kind, _)| kind);
     Header {
         schema: SCHEMA.to_owned(),
         tare: tare_model::VERSION.to_owned(),

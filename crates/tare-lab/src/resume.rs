@@ -8,7 +8,9 @@ use tare_model::study::Study;
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// Another study was asked for.
-    #[error("{path} holds another study ({differs}): leave out the other options to continue it as it is, or start anew with -o")]
+    #[error(
+        "{path} holds another study ({differs}): leave out the other options to continue it as it is, or start anew with -o"
+    )]
     OtherStudy {
         /// The file.
         path: String,
@@ -16,7 +18,9 @@ pub enum ResumeError {
         differs: &'static str,
     },
     /// Another build measured the first part.
-    #[error("{path} was measured by tare build {theirs}, this is build {ours}: the two may run different machine code; continue it with the same binary, or start anew with -o")]
+    #[error(
+        "{path} was measured by tare build {theirs}, this is build {ours}: the two may run different machine code; continue it with the same binary, or start anew with -o"
+    )]
     OtherBuild {
         /// The file.
         path: String,
@@ -107,20 +111,41 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
     let then = &results.header;
     if then.build != now.build {
         let theirs = then.build.chars().take(32).collect();
-        return Err(ResumeError::OtherBuild { path: path.to_owned(), theirs, ours: tare_model::BUILD_ID });
+        return Err(ResumeError::OtherBuild {
+            path: path.to_owned(),
+            theirs,
+            ours: tare_model::BUILD_ID,
+        });
     }
     let host = [
-        ("another CPU", then.host.cpu_model != now.host.cpu_model || then.host.cpus != now.host.cpus),
-        ("another amount of memory", then.host.memory_bytes != now.host.memory_bytes),
+        (
+            "another CPU",
+            then.host.cpu_model != now.host.cpu_model || then.host.cpus != now.host.cpus,
+        ),
+        (
+            "another amount of memory",
+            then.host.memory_bytes != now.host.memory_bytes,
+        ),
         ("another kernel", then.host.kernel != now.host.kernel),
         ("other versions of platforms", then.platforms != now.platforms),
     ];
     if let Some((differs, _)) = host.into_iter().find(|(_, differs)| *differs) {
-        return Err(ResumeError::OtherHost { path: path.to_owned(), differs });
+        return Err(ResumeError::OtherHost {
+            path: path.to_owned(),
+            differs,
+        });
     }
-    let ended = results.records.iter().rev().find_map(|r| if let Record::End(end) = r { Some(end.reason) } else { None });
+    let ended = results.records.iter().rev().find_map(|r| {
+        if let Record::End(end) = r {
+            Some(end.reason)
+        } else {
+            None
+        }
+    });
     if ended == Some(EndReason::Complete) {
-        return Err(ResumeError::Complete { path: path.to_owned() });
+        return Err(ResumeError::Complete {
+            path: path.to_owned(),
+        });
     }
     Ok(())
 }
@@ -132,14 +157,25 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
 /// [`ResumeError::OtherStudy`].
 pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeError> {
     let parts = [
-        ("other platforms", then.platforms != now.platforms || then.baseline != now.baseline),
+        (
+            "other platforms",
+            then.platforms != now.platforms || then.baseline != now.baseline,
+        ),
         ("other provisioning", then.provisioning != now.provisioning),
         ("other CPUs or memory", then.instance != now.instance),
         ("other workloads", then.workloads != now.workloads),
-        ("another protocol", then.fresh != now.fresh || then.settle != now.settle || then.margin.to_bits() != now.margin.to_bits()),
+        (
+            "another protocol",
+            then.fresh != now.fresh
+                || then.settle != now.settle
+                || then.margin.to_bits() != now.margin.to_bits(),
+        ),
     ];
     match parts.into_iter().find(|(_, differs)| *differs) {
-        Some((differs, _)) => Err(ResumeError::OtherStudy { path: path.to_owned(), differs }),
+        Some((differs, _)) => Err(ResumeError::OtherStudy {
+            path: path.to_owned(),
+            differs,
+        }),
         None => Ok(()),
     }
 }

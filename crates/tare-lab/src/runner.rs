@@ -18,7 +18,8 @@ use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
 use tare_box::state::Run;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{
-    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session, TrialRecord,
+    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session,
+    TrialRecord,
 };
 use tare_model::study::{BoxKind, Fresh, Study, Workload};
 
@@ -165,7 +166,11 @@ impl<'a> Runner<'a> {
     /// [`RunError`]; the file is whole and boxes are gone all the same.
     pub fn run(mut self) -> Result<Summary, RunError> {
         let boot_id = tare_box::host::facts().boot_id;
-        let session = Session { run: self.run.name().to_owned(), started_unix_ns: unix_ns(), boot_id };
+        let session = Session {
+            run: self.run.name().to_owned(),
+            started_unix_ns: unix_ns(),
+            boot_id,
+        };
         self.writer.append(&Record::Session(session))?;
         let ended = self.blocks();
         let kept: Vec<Held> = std::mem::take(&mut self.kept).into_values().collect();
@@ -174,28 +179,46 @@ impl<'a> Runner<'a> {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
         };
-        let closed = self.writer.append(&Record::End(EndRecord { reason, ended_unix_ns: unix_ns() }));
+        let closed = self.writer.append(&Record::End(EndRecord {
+            reason,
+            ended_unix_ns: unix_ns(),
+        }));
         let synced = self.writer.sync();
         let reason = ended?;
         removed?;
         closed?;
         synced?;
         let refused = u32::try_from(self.refused.len()).unwrap_or(u32::MAX);
-        Ok(Summary { reason, failed: self.failed, refused })
+        Ok(Summary {
+            reason,
+            failed: self.failed,
+            refused,
+        })
     }
 
     fn blocks(&mut self) -> Result<EndReason, RunError> {
         let mut longest = Duration::ZERO;
         for block in 0..self.study.blocks {
             let visits = plan::block(self.study, block);
-            if visits.iter().flat_map(|v| &v.trials).all(|t| self.progress.is_done(t.trial)) {
+            if visits
+                .iter()
+                .flat_map(|v| &v.trials)
+                .all(|t| self.progress.is_done(t.trial))
+            {
                 continue;
             }
-            if self.study.budget_seconds.is_some_and(|budget| (self.begun.elapsed() + longest).as_secs_f64() > budget) {
+            if self
+                .study
+                .budget_seconds
+                .is_some_and(|budget| (self.begun.elapsed() + longest).as_secs_f64() > budget)
+            {
                 return Ok(EndReason::BudgetSpent);
             }
             let begun = Instant::now();
-            (self.observe)(Event::Block { block, blocks: self.study.blocks });
+            (self.observe)(Event::Block {
+                block,
+                blocks: self.study.blocks,
+            });
             match self.block(&visits) {
                 Ok(()) => {}
                 Err(Stop::Interrupted) => return Ok(EndReason::Interrupted),
@@ -213,8 +236,19 @@ impl<'a> Runner<'a> {
             self.visit(visit, 0)?;
         }
         for visit in visits {
-            let failed = visit.trials.iter().filter(|t| self.progress.failed_once(t.trial)).cloned().collect();
-            self.visit(&Visit { kind: visit.kind.clone(), trials: failed }, 1)?;
+            let failed = visit
+                .trials
+                .iter()
+                .filter(|t| self.progress.failed_once(t.trial))
+                .cloned()
+                .collect();
+            self.visit(
+                &Visit {
+                    kind: visit.kind.clone(),
+                    trials: failed,
+                },
+                1,
+            )?;
         }
         Ok(())
     }
@@ -240,7 +274,14 @@ impl<'a> Runner<'a> {
                 return Err(Stop::Interrupted);
             }
             if let Some(failure) = self.cannot_run(planned) {
-                self.record(planned, attempt, None, Vec::new(), None, Outcome::Skipped(failure))?;
+                self.record(
+                    planned,
+                    attempt,
+                    None,
+                    Vec::new(),
+                    None,
+                    Outcome::Skipped(failure),
+                )?;
                 continue;
             }
             if held.is_none() {
@@ -264,19 +305,39 @@ impl<'a> Runner<'a> {
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
-        let Some(Workload::Command(command)) = self.study.workload(&planned.cell.workload) else { return None };
+        let Some(Workload::Command(command)) = self.study.workload(&planned.cell.workload) else {
+            return None;
+        };
         let detail = command.host_only.clone()?;
         let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
-        (!has_host_files).then_some(Failure { reason: Reason::CannotRun, detail })
+        (!has_host_files).then_some(Failure {
+            reason: Reason::CannotRun,
+            detail,
+        })
     }
 
     /// One trial in a living box; false if the box is dead after it.
     fn trial(&mut self, planned: &PlannedTrial, attempt: u32, held: &mut Held) -> Result<bool, Stop> {
-        let Some(workload) = self.study.workload(&planned.cell.workload) else { return Ok(true) };
+        let Some(workload) = self.study.workload(&planned.cell.workload) else {
+            return Ok(true);
+        };
         let mut waited = Duration::ZERO;
         let mut findings = Vec::new();
-        if let Err(failure) = supply(held, workload, self.platforms.get(&planned.cell.kind.platform).is_some_and(|p| p.has_host_files())) {
-            self.record(planned, attempt, Some(held.id), findings, None, Outcome::Failed(failure))?;
+        if let Err(failure) = supply(
+            held,
+            workload,
+            self.platforms
+                .get(&planned.cell.kind.platform)
+                .is_some_and(|p| p.has_host_files()),
+        ) {
+            self.record(
+                planned,
+                attempt,
+                Some(held.id),
+                findings,
+                None,
+                Outcome::Failed(failure),
+            )?;
             return Ok(false);
         }
         if self.study.settle {
@@ -285,14 +346,31 @@ impl<'a> Runner<'a> {
         }
         (self.observe)(Event::Running(planned));
         let padding = self.padding(planned, attempt);
-        let tried: Tried = trial::run(held.running.link(), &mut self.watch, self.study, workload, padding)?;
+        let tried: Tried = trial::run(
+            held.running.link(),
+            &mut self.watch,
+            self.study,
+            workload,
+            padding,
+        )?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
         findings.extend(tried.findings);
         let thaw_ns = held.thawed.take().map(nanoseconds);
-        let host = HostReadings { waited_ns: nanoseconds(waited), thaw_ns, ..tried.host };
-        self.record(planned, attempt, Some(held.id), findings, Some(host), tried.outcome)?;
+        let host = HostReadings {
+            waited_ns: nanoseconds(waited),
+            thaw_ns,
+            ..tried.host
+        };
+        self.record(
+            planned,
+            attempt,
+            Some(held.id),
+            findings,
+            Some(host),
+            tried.outcome,
+        )?;
         Ok(tried.box_lives)
     }
 
@@ -330,14 +408,21 @@ impl<'a> Runner<'a> {
         *order += 1;
         let record = Record::Trial(record);
         self.writer.append(&record)?;
-        let Record::Trial(record) = record else { return Ok(()) };
+        let Record::Trial(record) = record else {
+            return Ok(());
+        };
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && attempt == 0);
         self.failed += u32::from(failed && attempt > 0);
         let total = plan::trials_per_block(self.study) * self.study.blocks;
         let done = self.progress.n_done();
         let remaining_seconds = self.remaining(done, total);
-        (self.observe)(Event::Trial { record: &record, done, total, remaining_seconds });
+        (self.observe)(Event::Trial {
+            record: &record,
+            done,
+            total,
+            remaining_seconds,
+        });
         Ok(())
     }
 
@@ -345,7 +430,9 @@ impl<'a> Runner<'a> {
         let elapsed = self.begun.elapsed().as_secs_f64();
         let now = f64::from(done.saturating_sub(self.done_before).max(1));
         let rest = f64::from(total.saturating_sub(done)) * elapsed / now;
-        self.study.budget_seconds.map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
+        self.study
+            .budget_seconds
+            .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
     }
 
     /// A box of this kind: a kept one thawed, or a new one, with its limits
@@ -357,29 +444,57 @@ impl<'a> Runner<'a> {
         (self.observe)(Event::Launching(kind));
         let id = self.progress.boxes;
         let spec = self.spec(kind, id);
-        let Some(platform) = self.platforms.get(&kind.platform) else { return Ok(None) };
+        let Some(platform) = self.platforms.get(&kind.platform) else {
+            return Ok(None);
+        };
         let view = platform.quota_view();
         let running = platform.launch(&spec).map_err(not_made)?;
         self.progress.boxes += 1;
         let name = spec.name.clone();
-        let mut held = Held { running, id, name, frozen: false, supplied: false, thawed: None };
+        let mut held = Held {
+            running,
+            id,
+            name,
+            frozen: false,
+            supplied: false,
+            thawed: None,
+        };
         self.watch.follow(held.running.meter());
-        let facts = limits::facts(&mut *held.running).map_err(BoxError::from).map_err(not_made)?;
+        let facts = limits::facts(&mut *held.running)
+            .map_err(BoxError::from)
+            .map_err(not_made)?;
         let hello_seconds = held.running.hello_after().as_secs_f64();
-        let made = BoxRecord { box_id: id, kind: kind.clone(), block, hello_seconds, facts };
-        self.writer.append(&Record::Box(made)).map_err(|e| Obtain::Stop(e.into()))?;
+        let made = BoxRecord {
+            box_id: id,
+            kind: kind.clone(),
+            block,
+            hello_seconds,
+            facts,
+        };
+        self.writer
+            .append(&Record::Box(made))
+            .map_err(|e| Obtain::Stop(e.into()))?;
         if self.proven.contains(kind) {
             return Ok(Some(held));
         }
         (self.observe)(Event::Proving(kind));
-        let proof = limits::prove(&mut *held.running, view, kind, &spec).map_err(BoxError::from).map_err(not_made)?;
+        let proof = limits::prove(&mut *held.running, view, kind, &spec)
+            .map_err(BoxError::from)
+            .map_err(not_made)?;
         self.judge_proof(kind, proof, held)
     }
 
-    fn judge_proof(&mut self, kind: &BoxKind, proof: ProofRecord, held: Held) -> Result<Option<Held>, Obtain> {
+    fn judge_proof(
+        &mut self,
+        kind: &BoxKind,
+        proof: ProofRecord,
+        held: Held,
+    ) -> Result<Option<Held>, Obtain> {
         (self.observe)(Event::Proven(&proof));
         let proven = proof.proven;
-        self.writer.append(&Record::Proof(proof)).map_err(|e| Obtain::Stop(e.into()))?;
+        self.writer
+            .append(&Record::Proof(proof))
+            .map_err(|e| Obtain::Stop(e.into()))?;
         if proven {
             self.proven.insert(kind.clone());
             return Ok(Some(held));
@@ -433,7 +548,10 @@ impl<'a> Runner<'a> {
 
     fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
         self.watch.follow(None);
-        held.running.destroy().map_err(|source| RunError::Left { name: held.name.clone(), source })
+        held.running.destroy().map_err(|source| RunError::Left {
+            name: held.name.clone(),
+            source,
+        })
     }
 }
 
@@ -453,20 +571,31 @@ fn not_made(error: BoxError) -> Obtain {
         BoxError::Link(_) | BoxError::NoHello { .. } => Reason::Handshake,
         BoxError::Cgroup(_) | BoxError::Host { .. } | BoxError::Engine { .. } => Reason::Launch,
     };
-    Obtain::Failed(Failure { reason, detail: error.to_string() })
+    Obtain::Failed(Failure {
+        reason,
+        detail: error.to_string(),
+    })
 }
 
 /// Carries a command's files into a box that has its own root.
 fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
-    let Workload::Command(command) = workload else { return Ok(()) };
+    let Workload::Command(command) = workload else {
+        return Ok(());
+    };
     if has_host_files || held.supplied {
         return Ok(());
     }
     for path in &command.carried {
-        let failed = |detail: String| Failure { reason: Reason::CannotRun, detail };
+        let failed = |detail: String| Failure {
+            reason: Reason::CannotRun,
+            detail,
+        };
         let content = std::fs::read(path).map_err(|e| failed(format!("read {path}: {e}")))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
-        held.running.link().write_file(path, 0o755, &content, within).map_err(|e| failed(e.to_string()))?;
+        held.running
+            .link()
+            .write_file(path, 0o755, &content, within)
+            .map_err(|e| failed(e.to_string()))?;
     }
     held.supplied = true;
     Ok(())
@@ -477,5 +606,9 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 fn unix_ns() -> u64 {
-    nanoseconds(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+    nanoseconds(
+        SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default(),
+    )
 }

@@ -95,10 +95,18 @@ impl Watch {
 
     fn snapshot(&mut self) -> io::Result<Snapshot> {
         let host = self.host.cpu_times()?;
-        let snapshot = Snapshot { host, own_ns: self.own_ns(), swapped: self.host.swapped_pages()? };
+        let snapshot = Snapshot {
+            host,
+            own_ns: self.own_ns(),
+            swapped: self.host.swapped_pages()?,
+        };
         self.snapshots.push_back(snapshot);
         // One snapshot older than the stretch is enough.
-        while self.snapshots.get(1).is_some_and(|s| s.host.at.elapsed() >= QUIET_STRETCH) {
+        while self
+            .snapshots
+            .get(1)
+            .is_some_and(|s| s.host.at.elapsed() >= QUIET_STRETCH)
+        {
             self.snapshots.pop_front();
         }
         Ok(snapshot)
@@ -115,7 +123,10 @@ impl Watch {
     /// Waits until the host is quiet. Costs nothing noticeable when it has been
     /// quiet all along.
     pub(crate) fn settle(&mut self) -> io::Result<(Duration, Vec<Finding>)> {
-        let fresh = self.snapshots.back().is_some_and(|last| last.host.at.elapsed() < SNAPSHOT_EVERY);
+        let fresh = self
+            .snapshots
+            .back()
+            .is_some_and(|last| last.host.at.elapsed() < SNAPSHOT_EVERY);
         let mut findings = Vec::new();
         if fresh && self.is_quiet() == Some(true) {
             return Ok((Duration::ZERO, findings));
@@ -165,13 +176,19 @@ impl Watch {
 
     /// Whether the last stretch was quiet; `None` if it is not long enough yet.
     fn is_quiet(&self) -> Option<bool> {
-        let first = self.snapshots.front().filter(|s| s.host.at.elapsed() >= QUIET_STRETCH)?;
+        let first = self
+            .snapshots
+            .front()
+            .filter(|s| s.host.at.elapsed() >= QUIET_STRETCH)?;
         let last = self.snapshots.back()?;
         Some(self.between(first, last).others < QUIET_LOAD)
     }
 
     fn last_load(&self) -> Option<f64> {
-        Some(self.between(self.snapshots.front()?, self.snapshots.back()?).others)
+        Some(
+            self.between(self.snapshots.front()?, self.snapshots.back()?)
+                .others,
+        )
     }
 
     #[expect(clippy::cast_precision_loss, reason = "shares are printed with a digit")]
@@ -189,7 +206,9 @@ impl Watch {
 
     /// Begins to observe a trial.
     pub(crate) fn begin(&mut self) -> io::Result<Observation> {
-        Ok(Observation { first: self.recent()? })
+        Ok(Observation {
+            first: self.recent()?,
+        })
     }
 
     /// What the host was like since; `None` for a trial too short to tell.
@@ -217,7 +236,9 @@ pub(crate) fn findings(stretch: Stretch) -> Vec<Finding> {
         findings.push(Finding::Stolen { share: stretch.steal });
     }
     if stretch.swapped > 0 {
-        findings.push(Finding::Swapped { pages: stretch.swapped });
+        findings.push(Finding::Swapped {
+            pages: stretch.swapped,
+        });
     }
     findings
 }
@@ -250,7 +271,11 @@ mod tests {
 
     #[test]
     fn a_disturbed_stretch_is_named() {
-        let stretch = Stretch { others: 0.5, steal: 0.0, swapped: 3 };
+        let stretch = Stretch {
+            others: 0.5,
+            steal: 0.0,
+            swapped: 3,
+        };
         let names: Vec<_> = findings(stretch).iter().map(Finding::name).collect();
         assert_eq!(names, ["disturbed", "swapped"]);
     }

@@ -71,7 +71,13 @@ pub(crate) fn run(
         Err(failure) if failure.reason == Reason::CannotRun => Outcome::Skipped(failure),
         Err(failure) => Outcome::Failed(failure),
     };
-    Ok(Tried { outcome, findings, host, box_lives, interrupted })
+    Ok(Tried {
+        outcome,
+        findings,
+        host,
+        box_lives,
+        interrupted,
+    })
 }
 
 fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
@@ -83,9 +89,13 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
         padding_bytes,
     };
     match workload {
-        Workload::Kernel(spec) => {
-            Request::Kernel { spec: spec.clone(), bounds: Bounds { max_stdout_bytes: MAX_REPORT, ..bounds } }
-        }
+        Workload::Kernel(spec) => Request::Kernel {
+            spec: spec.clone(),
+            bounds: Bounds {
+                max_stdout_bytes: MAX_REPORT,
+                ..bounds
+            },
+        },
         Workload::Command(CommandSpec { argv, env, .. }) => Request::Command(CommandRequest {
             argv: argv.clone(),
             env: env.clone(),
@@ -102,7 +112,9 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
-    let Some((before, after)) = before.zip(after) else { return HostReadings::default() };
+    let Some((before, after)) = before.zip(after) else {
+        return HostReadings::default();
+    };
     HostReadings {
         cpu_ns: Some(after.cpu_ns.saturating_sub(before.cpu_ns)),
         periods: Some(after.periods.saturating_sub(before.periods)),
@@ -112,10 +124,20 @@ fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
     }
 }
 
-fn judge(answer: Result<Answer, LinkError>, workload: &Workload, padding_bytes: u32) -> Result<Success, Failure> {
-    let answer = answer.map_err(|e| Failure { reason: reason(&e), detail: e.to_string() })?;
+fn judge(
+    answer: Result<Answer, LinkError>,
+    workload: &Workload,
+    padding_bytes: u32,
+) -> Result<Success, Failure> {
+    let answer = answer.map_err(|e| Failure {
+        reason: reason(&e),
+        detail: e.to_string(),
+    })?;
     let Reply::Exited(exited) = answer.reply else {
-        return Err(Failure { reason: Reason::BadReport, detail: format!("{:?}", answer.reply) });
+        return Err(Failure {
+            reason: Reason::BadReport,
+            detail: format!("{:?}", answer.reply),
+        });
     };
     ended_well(&exited, &answer.stderr)?;
     match workload {
@@ -127,7 +149,10 @@ fn judge(answer: Result<Answer, LinkError>, workload: &Workload, padding_bytes: 
 fn reason(error: &LinkError) -> Reason {
     match error {
         LinkError::Timeout { .. } => Reason::Timeout,
-        LinkError::Refused { code: ErrorCode::CannotStart | ErrorCode::Unsupported, .. } => Reason::CannotRun,
+        LinkError::Refused {
+            code: ErrorCode::CannotStart | ErrorCode::Unsupported,
+            ..
+        } => Reason::CannotRun,
         LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
         LinkError::Mismatch { .. } => Reason::Handshake,
         LinkError::Ended { .. } | LinkError::Interrupted | LinkError::Io { .. } | LinkError::Frame { .. } => {
@@ -142,26 +167,43 @@ fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
         line.map_or_else(String::new, |line| format!(": {line}"))
     };
-    let failure = |reason, what: String| Err(Failure { reason, detail: what + &last_line() });
+    let failure = |reason, what: String| {
+        Err(Failure {
+            reason,
+            detail: what + &last_line(),
+        })
+    };
     match exited.status {
         ExitStatus::Code(0) => Ok(()),
-        ExitStatus::Code(tare_model::kernel::UNSUPPORTED) => failure(Reason::CannotRun, "unsupported here".to_owned()),
-        ExitStatus::Code(code) => failure(Reason::ExitStatus, format!("exit status {code}")),
-        ExitStatus::Signal(9) => {
-            failure(Reason::Killed, "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned())
+        ExitStatus::Code(tare_model::kernel::UNSUPPORTED) => {
+            failure(Reason::CannotRun, "unsupported here".to_owned())
         }
+        ExitStatus::Code(code) => failure(Reason::ExitStatus, format!("exit status {code}")),
+        ExitStatus::Signal(9) => failure(
+            Reason::Killed,
+            "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned(),
+        ),
         ExitStatus::Signal(signal) => failure(Reason::Killed, format!("signal {signal}")),
         ExitStatus::TimedOut => failure(Reason::Timeout, "killed when its time was over".to_owned()),
     }
 }
 
 fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<Success, Failure> {
-    let bad = |detail: String| Failure { reason: Reason::BadReport, detail };
+    let bad = |detail: String| Failure {
+        reason: Reason::BadReport,
+        detail,
+    };
     let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad(e.to_string()))?;
     if !report.check.passed() {
         let check = &report.check;
-        let detail = format!("{} is {:e}, at most {:e} is right", check.what, check.found, check.bound);
-        return Err(Failure { reason: Reason::WrongAnswer, detail });
+        let detail = format!(
+            "{} is {:e}, at most {:e} is right",
+            check.what, check.found, check.bound
+        );
+        return Err(Failure {
+            reason: Reason::WrongAnswer,
+            detail,
+        });
     }
     if let Some((name, value)) = report.metrics.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
         return Err(bad(format!("{name} is {value}")));
@@ -176,7 +218,10 @@ fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<
 }
 
 /// One figure per metric: the mean over the repetitions; the peak of memory.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
+)]
 fn command_success(exited: Exited, padding_bytes: u32) -> Success {
     let n = exited.repetitions.len().max(1) as f64;
     let mean_seconds = |part: fn(&Repetition) -> u64| {
@@ -188,7 +233,13 @@ fn command_success(exited: Exited, padding_bytes: u32) -> Success {
         ("system".to_owned(), mean_seconds(|r| r.system_ns)),
         ("peak-memory".to_owned(), exited.usage.max_rss_bytes as f64),
     ]);
-    Success { samples, process: exited.usage, kernel: None, repetitions: Some(exited.repetitions), padding_bytes }
+    Success {
+        samples,
+        process: exited.usage,
+        kernel: None,
+        repetitions: Some(exited.repetitions),
+        padding_bytes,
+    }
 }
 
 /// What gives reason to doubt a trial that ended well.
@@ -206,7 +257,12 @@ fn doubts(success: &Success, host: &HostReadings, wall: Duration) -> Vec<Finding
     {
         findings.push(Finding::ShortForQuota { periods });
     }
-    if let Some(share) = success.kernel.as_ref().map(|k| k.units_done).filter(|done| *done < 1.0) {
+    if let Some(share) = success
+        .kernel
+        .as_ref()
+        .map(|k| k.units_done)
+        .filter(|done| *done < 1.0)
+    {
         findings.push(Finding::PartialWork { share });
     }
     findings

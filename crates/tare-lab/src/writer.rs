@@ -21,7 +21,9 @@ pub enum WriteError {
         source: io::Error,
     },
     /// It cannot be continued.
-    #[error("cannot write to results file {path}: {source}; the records up to here are whole: make room, then continue with --resume")]
+    #[error(
+        "cannot write to results file {path}: {source}; the records up to here are whole: make room, then continue with --resume"
+    )]
     Append {
         /// The file.
         path: PathBuf,
@@ -48,10 +50,19 @@ impl Writer {
         let created = OpenOptions::new().append(true).create_new(true).open(path);
         let file = created.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
-            _ => WriteError::Create { path: path.to_owned(), source },
+            _ => WriteError::Create {
+                path: path.to_owned(),
+                source,
+            },
         })?;
-        let mut writer = Self { file, path: path.to_owned(), length: 0 };
-        let written = writer.append(&Record::Header(header.clone())).and_then(|()| writer.sync());
+        let mut writer = Self {
+            file,
+            path: path.to_owned(),
+            length: 0,
+        };
+        let written = writer
+            .append(&Record::Header(header.clone()))
+            .and_then(|()| writer.sync());
         written.map_err(|e| {
             // Only our own, just made: nothing of the user's is lost.
             let _ = std::fs::remove_file(path);
@@ -69,10 +80,17 @@ impl Writer {
     /// # Errors
     /// [`WriteError::Append`].
     pub fn resume(path: &Path, complete_bytes: u64) -> Result<Self, WriteError> {
-        let failed = |source| WriteError::Append { path: path.to_owned(), source };
+        let failed = |source| WriteError::Append {
+            path: path.to_owned(),
+            source,
+        };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         file.set_len(complete_bytes).map_err(failed)?;
-        Ok(Self { file, path: path.to_owned(), length: complete_bytes })
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            length: complete_bytes,
+        })
     }
 
     /// Appends a record. If it cannot be written whole, none of it stays.
@@ -80,7 +98,10 @@ impl Writer {
     /// # Errors
     /// [`WriteError::Append`].
     pub fn append(&mut self, record: &Record) -> Result<(), WriteError> {
-        let failed = |path: &Path, source| WriteError::Append { path: path.to_owned(), source };
+        let failed = |path: &Path, source| WriteError::Append {
+            path: path.to_owned(),
+            source,
+        };
         let mut line = serde_json::to_vec(record).map_err(|e| failed(&self.path, e.into()))?;
         line.push(b'\n');
         if let Err(source) = self.file.write_all(&line) {
@@ -96,6 +117,9 @@ impl Writer {
     /// # Errors
     /// [`WriteError::Append`].
     pub fn sync(&mut self) -> Result<(), WriteError> {
-        self.file.sync_data().map_err(|source| WriteError::Append { path: self.path.clone(), source })
+        self.file.sync_data().map_err(|source| WriteError::Append {
+            path: self.path.clone(),
+            source,
+        })
     }
 }

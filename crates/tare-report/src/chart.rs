@@ -9,9 +9,9 @@ use crate::show::{MISSING, or_missing, ratio_with_interval};
 use scale::Scale;
 
 /// Columns of the drawing, in its own units.
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 600.0;
-const WIDTH: f64 = 920.0;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = 615.0;
+const WIDTH: f64 = 935.0;
 /// Heights.
 const ROW: f64 = 24.0;
 const TITLE: f64 = 40.0;
@@ -153,7 +153,7 @@ fn row(comparison: &Comparison, scale: &Scale, top: f64) -> Row {
 }
 
 /// Letters that fit beside a panel.
-const LABEL: usize = 27;
+const LABEL: usize = 26;
 
 /// A label with its middle left out where it is too long: both ends tell
 /// platforms apart.

@@ -1,7 +1,7 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
 use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
-use crate::show::{MISSING, counted, date, margin, or_missing};
+use crate::show::{MISSING, counted, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, ProofRecord};
 use tare_model::size::{show_memory, show_seconds};
@@ -271,11 +271,4 @@ fn readings(proof: &ProofRecord) -> [String; 6] {
         memory(proof.touched_bytes),
         memory(proof.refused_bytes),
     ]
-}
-
-/// One unit for all readings: what matters is how little they differ.
-fn mebibytes(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-    let mebibytes = format!("{:.1}", bytes as f64 / f64::from(1 << 20));
-    format!("{} MiB", mebibytes.trim_end_matches(".0"))
 }

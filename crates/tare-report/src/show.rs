@@ -112,6 +112,14 @@ pub(crate) fn change_interval(low: f64, high: f64) -> String {
     }
 }
 
+/// An amount of memory in one unit for all readings: what matters is how little
+/// they differ.
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+    let mebibytes = format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    format!("{} MiB", mebibytes.trim_end_matches(".0"))
+}
+
 /// A p value: three decimals.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.0005 {

@@ -145,7 +145,7 @@ fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
         &results,
         0,
         Word::None,
-        "used 2.31 by the host's counters and 2.00",
+        "CPUs: 2.00 granted, 2.31 used by the host's counters, 2.00 by",
     );
     assert!(
         analyze(&results)

@@ -116,6 +116,10 @@ mod tests {
 
     #[test]
     fn a_child_is_reaped_with_its_usage() {
+        #[expect(
+            clippy::zombie_processes,
+            reason = "it is waited for by the function under test"
+        )]
         let child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
         let reaped = wait4(child.id()).unwrap();
         assert_eq!((reaped.code, reaped.signal), (Some(7), None));

@@ -63,7 +63,9 @@ pub struct StateArgs {
 impl StateArgs {
     /// The folder.
     pub fn folder(&self) -> PathBuf {
-        self.state_dir.clone().unwrap_or_else(tare_box::state::default_folder)
+        self.state_dir
+            .clone()
+            .unwrap_or_else(tare_box::state::default_folder)
     }
 }
 
@@ -193,7 +195,13 @@ pub struct StudyArgs {
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
     /// Built-in workloads: stream, linpack, syscall, spawn [default: all]
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST", conflicts_with = "command")]
+    #[arg(
+        short,
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        conflicts_with = "command"
+    )]
     pub workloads: Vec<String>,
     /// How CPUs are granted [default: both]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -243,13 +251,21 @@ pub struct StudyArgs {
 }
 
 fn time_or_zero(text: &str) -> Result<f64, size::SizeError> {
-    if text == "0" { Ok(0.0) } else { size::parse_seconds(text) }
+    if text == "0" {
+        Ok(0.0)
+    } else {
+        size::parse_seconds(text)
+    }
 }
 
 impl StudyArgs {
     /// What the user asks.
     pub fn wishes(&self) -> Wishes {
-        let command = CommandWish { argv: self.command.clone(), with: self.with.clone(), env: self.env.clone() };
+        let command = CommandWish {
+            argv: self.command.clone(),
+            with: self.with.clone(),
+            env: self.env.clone(),
+        };
         let is_command = !(self.command.is_empty() && self.with.is_empty() && self.env.is_empty());
         Wishes {
             platforms: self.platforms.clone(),
@@ -274,12 +290,21 @@ impl StudyArgs {
     /// Whether anything at all was asked for.
     pub fn is_empty(&self) -> bool {
         let w = self.wishes();
-        let lists = [w.platforms.is_empty(), w.provisioning.is_empty(), w.workloads.is_empty()];
+        let lists = [
+            w.platforms.is_empty(),
+            w.provisioning.is_empty(),
+            w.workloads.is_empty(),
+        ];
         lists.iter().all(|empty| *empty)
             && w.command.is_none()
             && (w.baseline, w.cpus, w.memory_bytes, w.blocks, w.seed) == (None, None, None, None, None)
             && (w.fresh, w.isa, w.no_settle) == (None, None, false)
-            && [w.budget_seconds, w.trial_seconds, w.timeout_seconds, w.margin_percent] == [None; 4]
+            && [
+                w.budget_seconds,
+                w.trial_seconds,
+                w.timeout_seconds,
+                w.margin_percent,
+            ] == [None; 4]
     }
 }
 

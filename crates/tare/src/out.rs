@@ -38,7 +38,9 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
 
 /// Text without control characters, so that no foreign text can drive a terminal.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 /// Whether standard output shows colours.

@@ -42,7 +42,12 @@ impl Progress {
             Event::Proven(proof) => self.proven(proof),
             Event::Settling(_) => {}
             Event::Running(trial) => self.say(&trial.cell.to_string()),
-            Event::Trial { record, done, total, remaining_seconds } => {
+            Event::Trial {
+                record,
+                done,
+                total,
+                remaining_seconds,
+            } => {
                 self.trial(record, *done, *total, *remaining_seconds);
             }
         }
@@ -71,18 +76,32 @@ impl Progress {
 
     fn proven(&self, proof: &ProofRecord) {
         if !proof.proven {
-            self.line(&format!("{}: limits not proven, its cells are refused: {}", proof.kind, proof.remarks.join("; ")));
+            self.line(&format!(
+                "{}: limits not proven, its cells are refused: {}",
+                proof.kind,
+                proof.remarks.join("; ")
+            ));
         }
     }
 
     fn trial(&mut self, record: &TrialRecord, done: u32, total: u32, remaining: f64) {
         match &record.outcome {
             Outcome::Failed(failure) => {
-                let again = if record.attempt == 0 { " (to be repeated)" } else { "" };
-                self.line(&format!("{}: {}: {}{again}", record.cell, failure.reason, failure.detail));
+                let again = if record.attempt == 0 {
+                    " (to be repeated)"
+                } else {
+                    ""
+                };
+                self.line(&format!(
+                    "{}: {}: {}{again}",
+                    record.cell, failure.reason, failure.detail
+                ));
             }
             Outcome::Skipped(failure) if record.block == 0 => {
-                self.line(&format!("{}: {}: {}", record.cell, failure.reason, failure.detail));
+                self.line(&format!(
+                    "{}: {}: {}",
+                    record.cell, failure.reason, failure.detail
+                ));
             }
             Outcome::Ok(_) | Outcome::Skipped(_) => {}
         }

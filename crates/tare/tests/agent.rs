@@ -19,10 +19,19 @@ struct Agent {
 impl Agent {
     fn start() -> Self {
         let mut command = Command::new(common::binary());
-        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .arg("agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
-        Self { child, input, output, decoder: Decoder::default() }
+        Self {
+            child,
+            input,
+            output,
+            decoder: Decoder::default(),
+        }
     }
 
     fn send_bytes(&mut self, bytes: &[u8]) {
@@ -31,7 +40,12 @@ impl Agent {
 
     fn send(&mut self, request: &Request) {
         let mut bytes = Vec::new();
-        encode_parts(0, Kind::Request, &serde_json::to_vec(request).unwrap(), &mut bytes);
+        encode_parts(
+            0,
+            Kind::Request,
+            &serde_json::to_vec(request).unwrap(),
+            &mut bytes,
+        );
         self.send_bytes(&bytes);
     }
 
@@ -84,7 +98,10 @@ impl Drop for Agent {
 }
 
 fn hello() -> Request {
-    Request::Hello { protocol: VERSION, build: "any".into() }
+    Request::Hello {
+        protocol: VERSION,
+        build: "any".into(),
+    }
 }
 
 fn shell(script: &str, timeout: Duration) -> Request {
@@ -136,7 +153,13 @@ fn unreadable_requests_are_answered_and_unframed_bytes_end_it() {
     encode_parts(0, Kind::Stdout, b"", &mut bytes);
     agent.send_bytes(&bytes);
     for _ in 0..3 {
-        assert!(matches!(agent.reply().0, Reply::Error { code: ErrorCode::BadRequest, .. }));
+        assert!(matches!(
+            agent.reply().0,
+            Reply::Error {
+                code: ErrorCode::BadRequest,
+                ..
+            }
+        ));
     }
     assert!(matches!(agent.ask(&hello()).0, Reply::Hello { .. }));
     agent.send_bytes(b"GET / HTTP/1.1\r\n\r\n");
@@ -175,7 +198,12 @@ fn a_command_tells_its_status_output_and_usage() {
     let exited = exited(reply);
     assert_eq!(exited.status, ExitStatus::Code(3));
     assert!(exited.usage.wall_ns > 0 && exited.usage.max_rss_bytes > 0);
-    let text = |kind| data.iter().filter(|f| f.kind == kind).flat_map(|f| f.payload.clone()).collect::<Vec<u8>>();
+    let text = |kind| {
+        data.iter()
+            .filter(|f| f.kind == kind)
+            .flat_map(|f| f.payload.clone())
+            .collect::<Vec<u8>>()
+    };
     assert_eq!(text(Kind::Stdout), b"out\n");
     assert_eq!(text(Kind::Stderr), b"err\n");
 }
@@ -223,10 +251,14 @@ fn a_lost_controller_ends_the_command_under_way() {
 #[test]
 fn a_missing_program_is_an_answer() {
     let mut agent = Agent::start();
-    let Request::Command(mut command) = shell("", LONG) else { unreachable!() };
+    let Request::Command(mut command) = shell("", LONG) else {
+        unreachable!()
+    };
     command.argv = vec!["/no/such/program".into()];
     let (reply, _) = agent.ask(&Request::Command(command));
-    assert!(matches!(reply, Reply::Error { code: ErrorCode::CannotStart, message } if message.contains("/no/such")));
+    assert!(
+        matches!(reply, Reply::Error { code: ErrorCode::CannotStart, message } if message.contains("/no/such"))
+    );
 }
 
 #[test]
@@ -235,16 +267,42 @@ fn files_go_in_and_out_whole() {
     let path = folder.path().join("below/file").display().to_string();
     let content: Vec<u8> = (0..700_000_u32).map(|i| i.to_le_bytes()[0]).collect();
     let mut agent = Agent::start();
-    agent.send(&Request::WriteFile { path: path.clone(), mode: 0o700, bytes: content.len() as u64 });
+    agent.send(&Request::WriteFile {
+        path: path.clone(),
+        mode: 0o700,
+        bytes: content.len() as u64,
+    });
     let mut bytes = Vec::new();
-    content.chunks(300_000).for_each(|chunk| encode_parts(0, Kind::File, chunk, &mut bytes));
+    content
+        .chunks(300_000)
+        .for_each(|chunk| encode_parts(0, Kind::File, chunk, &mut bytes));
     agent.send_bytes(&bytes);
     assert_eq!(agent.reply().0, Reply::FileWritten);
-    let (reply, data) = agent.ask(&Request::ReadFile { path: path.clone(), max_bytes: 1 << 20 });
-    assert_eq!(reply, Reply::FileRead { bytes: content.len() as u64 });
-    assert_eq!(data.iter().flat_map(|f| f.payload.clone()).collect::<Vec<u8>>(), content);
-    let (reply, _) = agent.ask(&Request::ReadFile { path, max_bytes: 1000 });
-    assert!(matches!(reply, Reply::Error { code: ErrorCode::File, .. }));
+    let (reply, data) = agent.ask(&Request::ReadFile {
+        path: path.clone(),
+        max_bytes: 1 << 20,
+    });
+    assert_eq!(
+        reply,
+        Reply::FileRead {
+            bytes: content.len() as u64
+        }
+    );
+    assert_eq!(
+        data.iter().flat_map(|f| f.payload.clone()).collect::<Vec<u8>>(),
+        content
+    );
+    let (reply, _) = agent.ask(&Request::ReadFile {
+        path,
+        max_bytes: 1000,
+    });
+    assert!(matches!(
+        reply,
+        Reply::Error {
+            code: ErrorCode::File,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -252,6 +310,8 @@ fn it_stays_small() {
     let mut agent = Agent::start();
     agent.ask(&hello());
     let (reply, _) = agent.ask(&Request::Facts);
-    let Reply::Facts(facts) = reply else { panic!("{reply:?}") };
+    let Reply::Facts(facts) = reply else {
+        panic!("{reply:?}")
+    };
     assert!(facts.agent_rss_bytes <= 4 << 20, "{} B", facts.agent_rss_bytes);
 }

@@ -16,11 +16,27 @@ fn run(tare: &Tare, more: &[&str], words: &[&str]) {
 #[test]
 fn unknown_names_are_named_with_the_known_ones() {
     let tare = Tare::new();
-    run(&tare, &["-p", "dokcer"], &["unknown platform 'dokcer'", "docker", "tare doctor"]);
-    run(&tare, &["-p", "native", "-w", "steam"], &["unknown workload 'steam'", "stream"]);
+    run(
+        &tare,
+        &["-p", "dokcer"],
+        &["unknown platform 'dokcer'", "docker", "tare doctor"],
+    );
+    run(
+        &tare,
+        &["-p", "native", "-w", "steam"],
+        &["unknown workload 'steam'", "stream"],
+    );
     run(&tare, &["--colour"], &["--colour"]);
-    run(&tare, &["-p", "fake?colour=red", "--cpus", "1"], &["there is no option 'colour'"]);
-    run(&tare, &["-p", "fake?cost=cheap", "--cpus", "1"], &["'cheap' is not a value of option 'cost'"]);
+    run(
+        &tare,
+        &["-p", "fake?colour=red", "--cpus", "1"],
+        &["there is no option 'colour'"],
+    );
+    run(
+        &tare,
+        &["-p", "fake?cost=cheap", "--cpus", "1"],
+        &["'cheap' is not a value of option 'cost'"],
+    );
     run(&tare, &["-p", "vm/docker", "--cpus", "1"], &["nested"]);
     tare.refused(&["kernel", "steam"], &["unknown workload 'steam'"]);
 }
@@ -28,7 +44,13 @@ fn unknown_names_are_named_with_the_known_ones() {
 #[test]
 fn hostile_names_are_refused() {
     let tare = Tare::new();
-    for name in ["../native", "native;reboot", "native\nreboot", "$(reboot)", "native?x=$(y)"] {
+    for name in [
+        "../native",
+        "native;reboot",
+        "native\nreboot",
+        "$(reboot)",
+        "native?x=$(y)",
+    ] {
         run(&tare, &["-p", name], &["is not a platform"]);
     }
 }
@@ -36,10 +58,26 @@ fn hostile_names_are_refused() {
 #[test]
 fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
     let tare = Tare::new();
-    run(&tare, &["-p", "fake", "--cpus", "100000"], &["100000 CPUs are asked for"]);
-    run(&tare, &["-p", "fake", "--memory", "100T"], &["100 TiB of memory are asked for"]);
-    run(&tare, &["-p", "fake", "--memory", "1M", "-w", "syscall"], &["too little", "64M"]);
-    run(&tare, &["-p", "fake", "--memory", "200M", "-w", "stream"], &["stream", "needs at least"]);
+    run(
+        &tare,
+        &["-p", "fake", "--cpus", "100000"],
+        &["100000 CPUs are asked for"],
+    );
+    run(
+        &tare,
+        &["-p", "fake", "--memory", "100T"],
+        &["100 TiB of memory are asked for"],
+    );
+    run(
+        &tare,
+        &["-p", "fake", "--memory", "1M", "-w", "syscall"],
+        &["too little", "64M"],
+    );
+    run(
+        &tare,
+        &["-p", "fake", "--memory", "200M", "-w", "stream"],
+        &["stream", "needs at least"],
+    );
     for bad in ["0", "-1", "NaN", "1e9", ""] {
         run(&tare, &["-p", "fake", &format!("--cpus={bad}")], &["--cpus"]);
         run(&tare, &["-p", "fake", &format!("--memory={bad}")], &["--memory"]);
@@ -47,39 +85,88 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
         run(&tare, &["-p", "fake", &format!("--budget={bad}")], &["--budget"]);
     }
     run(&tare, &["-p", "fake", "--cpus", "0.5"], &["whole number"]);
-    run(&tare, &["-p", "fake", "-w", "linpack", "--trial-time", "0"], &["--trial-time"]);
+    run(
+        &tare,
+        &["-p", "fake", "-w", "linpack", "--trial-time", "0"],
+        &["--trial-time"],
+    );
 }
 
 #[test]
 fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
     let tare = Tare::new();
     std::fs::write(tare.path("there.jsonl"), "mine").unwrap();
-    tare.refused(&["run", "-p", "fake", "--cpus", "1", "-o", "there.jsonl"], &["exists already", "--resume"]);
+    tare.refused(
+        &["run", "-p", "fake", "--cpus", "1", "-o", "there.jsonl"],
+        &["exists already", "--resume"],
+    );
     assert_eq!(std::fs::read_to_string(tare.path("there.jsonl")).unwrap(), "mine");
-    tare.refused(&["run", "-p", "fake", "--cpus", "1", "-o", "no/such/out.jsonl"], &["no/such"]);
-    tare.refused(&["run", "-p", "fake", "--cpus", "1", "-o", "/proc/out.jsonl"], &["/proc/out.jsonl"]);
-    run(&tare, &["-p", "fake", "--cpus", "1", "--html", "no/such/page.html"], &["no/such"]);
+    tare.refused(
+        &["run", "-p", "fake", "--cpus", "1", "-o", "no/such/out.jsonl"],
+        &["no/such"],
+    );
+    tare.refused(
+        &["run", "-p", "fake", "--cpus", "1", "-o", "/proc/out.jsonl"],
+        &["/proc/out.jsonl"],
+    );
+    run(
+        &tare,
+        &["-p", "fake", "--cpus", "1", "--html", "no/such/page.html"],
+        &["no/such"],
+    );
 }
 
 #[test]
 fn missing_engines_say_how_to_get_them() {
     let tare = Tare::new();
     let with = |name: &str, value: &str, platform: &str, words: &[&str]| {
-        let args = ["run", "-p", platform, "--cpus", "1", "-w", "syscall", "-o", "out.jsonl"];
+        let args = [
+            "run",
+            "-p",
+            platform,
+            "--cpus",
+            "1",
+            "-w",
+            "syscall",
+            "-o",
+            "out.jsonl",
+        ];
         let done = ended(tare.command(&args).env(name, value).output().unwrap());
         assert_eq!(done.code, 2, "{}", done.stderr);
-        words.iter().for_each(|word| assert!(done.stderr.contains(word), "'{word}' is not in: {}", done.stderr));
+        words
+            .iter()
+            .for_each(|word| assert!(done.stderr.contains(word), "'{word}' is not in: {}", done.stderr));
         assert!(!tare.path("out.jsonl").exists());
     };
-    with("DOCKER_HOST", "unix:///no/such.sock", "docker", &["docker", "cannot run here", "install and start"]);
-    with("DOCKER_HOST", "tcp://127.0.0.1:1", "docker", &["no local socket", "unix://"]);
+    with(
+        "DOCKER_HOST",
+        "unix:///no/such.sock",
+        "docker",
+        &["docker", "cannot run here", "install and start"],
+    );
+    with(
+        "DOCKER_HOST",
+        "tcp://127.0.0.1:1",
+        "docker",
+        &["no local socket", "unix://"],
+    );
     with("PATH", "/nowhere", "lxc", &["lxc-start", "install LXC"]);
     with("PATH", "/nowhere", "vm", &["qemu", "install QEMU"]);
     // A socket at which nobody listens is a stopped engine.
     drop(std::os::unix::net::UnixListener::bind(tare.path("dead.sock")).unwrap());
     let dead = format!("unix://{}", tare.path("dead.sock").display());
-    with("DOCKER_HOST", &dead, "docker", &["does not answer", "systemctl start docker"]);
-    with("TARE_STATE_DIR", "/proc/nowhere", "native", &["/proc/nowhere", "--state-dir"]);
+    with(
+        "DOCKER_HOST",
+        &dead,
+        "docker",
+        &["does not answer", "systemctl start docker"],
+    );
+    with(
+        "TARE_STATE_DIR",
+        "/proc/nowhere",
+        "native",
+        &["/proc/nowhere", "--state-dir"],
+    );
 }
 
 /// Runs tare as the user `nobody`, if we are root.
@@ -87,11 +174,20 @@ fn as_nobody(tare: &Tare, args: &[&str]) -> Option<common::Ended> {
     let program = tare.path("tare");
     std::fs::copy(common::binary(), &program).unwrap();
     let folder = program.parent().unwrap();
-    let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(folder).status().unwrap();
+    let opened = Command::new("chmod")
+        .args(["-R", "a+rwX"])
+        .arg(folder)
+        .status()
+        .unwrap();
     assert!(opened.success());
     let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).args(args);
-    command.current_dir(folder).env("TARE_STATE_DIR", tare.path("state-of-nobody"));
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args(args);
+    command
+        .current_dir(folder)
+        .env("TARE_STATE_DIR", tare.path("state-of-nobody"));
     let output = command.output().ok()?;
     Some(ended(output))
 }
@@ -99,13 +195,27 @@ fn as_nobody(tare: &Tare, args: &[&str]) -> Option<common::Ended> {
 #[test]
 fn without_root_the_reason_is_told() {
     let tare = Tare::new();
-    let args = ["run", "-p", "native", "--cpus", "1", "-w", "syscall", "-o", "out.jsonl"];
+    let args = [
+        "run",
+        "-p",
+        "native",
+        "--cpus",
+        "1",
+        "-w",
+        "syscall",
+        "-o",
+        "out.jsonl",
+    ];
     let Some(done) = as_nobody(&tare, &args) else {
-        println!("skipped: setpriv is not there to become another user");
+        eprintln!("skipped: setpriv is not there to become another user");
         return;
     };
     assert_eq!(done.code, 2, "{}", done.stderr);
-    assert!(done.stderr.contains("not root") && done.stderr.contains("sudo"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("not root") && done.stderr.contains("sudo"),
+        "{}",
+        done.stderr
+    );
     assert!(!tare.path("out.jsonl").exists());
 }
 
@@ -116,15 +226,19 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
     let socket = tare.path("closed.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let Some(_) = as_nobody(&tare, &["--version"]) else {
-        println!("skipped: setpriv is not there to become another user");
+        eprintln!("skipped: setpriv is not there to become another user");
         return;
     };
     std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).unwrap();
     let host = format!("unix://{}", socket.display());
     let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(tare.path("tare"));
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(tare.path("tare"));
     command.args(["run", "-p", "docker", "--cpus", "1", "-w", "syscall"]);
-    command.env("DOCKER_HOST", host).env("TARE_STATE_DIR", tare.path("state-of-nobody"));
+    command
+        .env("DOCKER_HOST", host)
+        .env("TARE_STATE_DIR", tare.path("state-of-nobody"));
     let done = ended(command.current_dir(tare.path("")).output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(done.stderr.contains("no permission"), "{}", done.stderr);
@@ -133,19 +247,42 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
 #[test]
 fn damaged_foreign_and_future_results_are_refused() {
     let tare = Tare::new();
-    tare.ok(&["run", "-p", "fake", "--cpus", "1", "-w", "syscall", "--no-settle", "--blocks", "2", "-o", "good.jsonl"]);
+    tare.ok(&[
+        "run",
+        "-p",
+        "fake",
+        "--cpus",
+        "1",
+        "-w",
+        "syscall",
+        "--no-settle",
+        "--blocks",
+        "2",
+        "-o",
+        "good.jsonl",
+    ]);
     let good = std::fs::read_to_string(tare.path("good.jsonl")).unwrap();
     let check = |content: &str, words: &[&str]| {
         std::fs::write(tare.path("bad.jsonl"), content).unwrap();
         tare.refused(&["report", "bad.jsonl"], words);
         tare.refused(&["run", "--resume", "bad.jsonl"], words);
-        assert_eq!(std::fs::read_to_string(tare.path("bad.jsonl")).unwrap(), content, "the file was touched");
+        assert_eq!(
+            std::fs::read_to_string(tare.path("bad.jsonl")).unwrap(),
+            content,
+            "the file was touched"
+        );
     };
     check("", &["truncated"]);
     check(&good[..200], &["truncated"]);
     check("hello\n", &["not a results file"]);
-    check(&good.replace("tare-results/1", "tare-results/99"), &["tare-results/99", "version"]);
-    check(&good.replacen("\"record\":\"session\"", "\"record\":\"se", 1), &["bad.jsonl:2", "damaged"]);
+    check(
+        &good.replace("tare-results/1", "tare-results/99"),
+        &["tare-results/99", "version"],
+    );
+    check(
+        &good.replacen("\"record\":\"session\"", "\"record\":\"se", 1),
+        &["bad.jsonl:2", "damaged"],
+    );
     tare.refused(&["report", "absent.jsonl"], &["absent.jsonl"]);
     tare.refused(&["run", "--resume", "absent.jsonl"], &["absent.jsonl"]);
 }
@@ -153,11 +290,35 @@ fn damaged_foreign_and_future_results_are_refused() {
 #[test]
 fn another_study_or_build_is_not_continued() {
     let tare = Tare::new();
-    tare.ok(&["run", "-p", "fake", "--cpus", "1", "-w", "syscall", "--no-settle", "--blocks", "2", "-o", "r.jsonl"]);
+    tare.ok(&[
+        "run",
+        "-p",
+        "fake",
+        "--cpus",
+        "1",
+        "-w",
+        "syscall",
+        "--no-settle",
+        "--blocks",
+        "2",
+        "-o",
+        "r.jsonl",
+    ]);
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let cut: String = text.lines().take(4).map(|l| format!("{l}\n")).collect();
     std::fs::write(tare.path("r.jsonl"), &cut).unwrap();
-    tare.refused(&["run", "--resume", "r.jsonl", "-p", "fake,fake?cost=2", "--cpus", "1"], &["another study", "platforms"]);
+    tare.refused(
+        &[
+            "run",
+            "--resume",
+            "r.jsonl",
+            "-p",
+            "fake,fake?cost=2",
+            "--cpus",
+            "1",
+        ],
+        &["another study", "platforms"],
+    );
     let build: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let other = cut.replace(build["build"].as_str().unwrap(), "0000000000000000");
     std::fs::write(tare.path("r.jsonl"), other).unwrap();
@@ -170,7 +331,10 @@ struct Small(std::path::PathBuf);
 impl Small {
     fn mount(at: std::path::PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&at).ok()?;
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&at).status();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&at)
+            .status();
         mounted.ok()?.success().then_some(Self(at))
     }
 }
@@ -185,16 +349,27 @@ impl Drop for Small {
 fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let tare = Tare::new();
     let Some(small) = Small::mount(tare.path("small"), "128k") else {
-        println!("skipped: mounting a small file system is not allowed here");
+        eprintln!("skipped: mounting a small file system is not allowed here");
         return;
     };
     let output = small.0.join("r.jsonl");
-    let args = ["run", "-p", "fake", "--cpus", "1", "--no-settle", "--blocks", "5000", "-o"];
+    let args = [
+        "run",
+        "-p",
+        "fake",
+        "--cpus",
+        "1",
+        "--no-settle",
+        "--blocks",
+        "5000",
+        "-o",
+    ];
     let args: Vec<&str> = args.into_iter().chain([output.to_str().unwrap()]).collect();
     tare.refused(&args, &["cannot write to results file", "--resume"]);
     let text = std::fs::read_to_string(&output).unwrap();
     assert!(text.ends_with('\n') && text.len() > 50_000);
-    text.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).expect("a whole record")));
+    text.lines()
+        .for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).expect("a whole record")));
     // Not even the header fits: nothing stays.
     let full = small.0.join("full");
     let _ = std::fs::write(&full, vec![0; 1 << 20]);

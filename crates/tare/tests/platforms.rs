@@ -12,14 +12,23 @@ const PLATFORMS: [&str; 4] = ["native", "docker", "lxc", "vm?accel=tcg"];
 /// Checks `with` on each platform that can run here.
 fn on_each(with: impl Fn(&str, &Tare)) {
     for platform in PLATFORMS.into_iter().filter(|p| ready(p)) {
-        println!("on {platform}");
+        eprintln!("on {platform}");
         with(platform, &Tare::new());
     }
 }
 
 /// The arguments of a short run.
 fn short<'a>(platform: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["run", "-p", platform, "--no-settle", "--trial-time", "50ms", "-o", "r.jsonl"];
+    let mut args = vec![
+        "run",
+        "-p",
+        platform,
+        "--no-settle",
+        "--trial-time",
+        "50ms",
+        "-o",
+        "r.jsonl",
+    ];
     let given = |option: &str| more.contains(&option);
     if !given("--cpus") {
         args.extend(["--cpus", "1"]);
@@ -38,10 +47,16 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn kernels_run_under_proven_limits_and_nothing_is_left() {
     on_each(|platform, tare| {
-        tare.ok(&short(platform, &["-w", "linpack,syscall,spawn", "--blocks", "1", "--memory", "256M"]));
+        tare.ok(&short(
+            platform,
+            &["-w", "linpack,syscall,spawn", "--blocks", "1", "--memory", "256M"],
+        ));
         let trials = tare.records_of("r.jsonl", "trial");
         assert_eq!(trials.len(), 6);
-        assert!(trials.iter().all(|t| t["outcome"]["ok"].is_object()), "{trials:?}");
+        assert!(
+            trials.iter().all(|t| t["outcome"]["ok"].is_object()),
+            "{trials:?}"
+        );
         let proofs = tare.records_of("r.jsonl", "proof");
         assert_eq!(proofs.len(), 2);
         for proof in &proofs {
@@ -50,16 +65,28 @@ fn kernels_run_under_proven_limits_and_nothing_is_left() {
             assert_eq!(number(&proof["refused_bytes"]), f64::from(256 << 20), "{proof}");
         }
         for made in tare.records_of("r.jsonl", "box") {
-            assert!(number(&made["facts"]["agent_rss_bytes"]) <= f64::from(4 << 20), "{made}");
+            assert!(
+                number(&made["facts"]["agent_rss_bytes"]) <= f64::from(4 << 20),
+                "{made}"
+            );
         }
-        assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0]);
+        assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
     });
 }
 
 #[test]
 fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
     on_each(|platform, tare| {
-        let half = ["--cpus", "0.5", "--provisioning", "vanilla", "-w", "syscall", "--memory", "256M"];
+        let half = [
+            "--cpus",
+            "0.5",
+            "--provisioning",
+            "vanilla",
+            "-w",
+            "syscall",
+            "--memory",
+            "256M",
+        ];
         tare.ok(&short(platform, &half));
         let proof = &tare.records_of("r.jsonl", "proof")[0];
         assert_eq!(proof["proven"], true, "{proof}");
@@ -72,19 +99,46 @@ fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
 fn a_static_command_is_carried_into_every_box() {
     let program = common::binary().display().to_string();
     on_each(|platform, tare| {
-        let args = ["--blocks", "1", "--provisioning", "vanilla", "--memory", "256M", "--", &program, "man"];
+        let args = [
+            "--blocks",
+            "1",
+            "--provisioning",
+            "vanilla",
+            "--memory",
+            "256M",
+            "--",
+            &program,
+            "man",
+        ];
         tare.ok(&short(platform, &args));
         let trial = &tare.records_of("r.jsonl", "trial")[0];
         let samples = &trial["outcome"]["ok"]["samples"];
-        assert!(number(&samples["wall"]) > 0.0 && number(&samples["peak-memory"]) > 0.0, "{trial}");
-        assert!(!trial["outcome"]["ok"]["repetitions"].as_array().unwrap().is_empty());
+        assert!(
+            number(&samples["wall"]) > 0.0 && number(&samples["peak-memory"]) > 0.0,
+            "{trial}"
+        );
+        assert!(
+            !trial["outcome"]["ok"]["repetitions"]
+                .as_array()
+                .unwrap()
+                .is_empty()
+        );
     });
 }
 
 #[test]
 fn a_dynamic_command_runs_natively_and_says_why_not_elsewhere() {
     on_each(|platform, tare| {
-        let args = ["--blocks", "1", "--provisioning", "vanilla", "--memory", "256M", "--", "/bin/true"];
+        let args = [
+            "--blocks",
+            "1",
+            "--provisioning",
+            "vanilla",
+            "--memory",
+            "256M",
+            "--",
+            "/bin/true",
+        ];
         tare.ok(&short(platform, &args));
         let trial = &tare.records_of("r.jsonl", "trial")[0];
         if platform == "native" {
@@ -101,21 +155,44 @@ fn kept_boxes_are_frozen_and_thawed() {
     let list: Vec<&str> = PLATFORMS.into_iter().filter(|p| ready(p)).collect();
     let tare = Tare::new();
     let list = list.join(",");
-    let args = ["-w", "syscall", "--blocks", "3", "--provisioning", "pinned", "--memory", "256M", "--fresh", "study"];
+    let args = [
+        "-w",
+        "syscall",
+        "--blocks",
+        "3",
+        "--provisioning",
+        "pinned",
+        "--memory",
+        "256M",
+        "--fresh",
+        "study",
+    ];
     tare.ok(&short(&list, &args));
     let n = list.split(',').count();
     assert_eq!(tare.records_of("r.jsonl", "box").len(), n);
     let trials = tare.records_of("r.jsonl", "trial");
-    assert!(trials.iter().all(|t| t["outcome"]["ok"].is_object()), "{trials:?}");
+    assert!(
+        trials.iter().all(|t| t["outcome"]["ok"].is_object()),
+        "{trials:?}"
+    );
     let thawed = trials.iter().filter(|t| t["host"]["thaw_ns"].is_u64()).count();
     assert_eq!(thawed, 2 * n);
-    assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0]);
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
 }
 
 #[test]
 fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
     on_each(|platform, tare| {
-        let args = ["-w", "syscall,spawn", "--blocks", "50", "--memory", "256M", "--fresh", "study"];
+        let args = [
+            "-w",
+            "syscall,spawn",
+            "--blocks",
+            "50",
+            "--memory",
+            "256M",
+            "--fresh",
+            "study",
+        ];
         let mut child = tare.spawn(&short(platform, &args));
         let deadline = std::time::Instant::now() + Duration::from_secs(120);
         let finished = |t: &Tare| t.path("r.jsonl").exists() && t.records_of("r.jsonl", "trial").len() >= 3;
@@ -127,9 +204,20 @@ fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
         let run = tare.run_name("r.jsonl");
         let before = tare.records_of("r.jsonl", "trial");
         assert!(before.len() >= 3);
-        let next = tare.ok(&["run", "-p", "fake", "-w", "syscall", "--cpus", "1", "--no-settle", "-o", "next.jsonl"]);
+        let next = tare.ok(&[
+            "run",
+            "-p",
+            "fake",
+            "-w",
+            "syscall",
+            "--cpus",
+            "1",
+            "--no-settle",
+            "-o",
+            "next.jsonl",
+        ]);
         assert!(next.stderr.contains(&run), "the sweep is told: {}", next.stderr);
-        assert_eq!(left_of(&run), [String::new(); 0], "{platform}");
+        assert_eq!(left_of(&run), Vec::<String>::new(), "{platform}");
         assert_eq!(tare.records_of("r.jsonl", "trial"), before);
     });
 }
@@ -144,10 +232,17 @@ fn ctrl_c_removes_the_boxes_and_leaves_a_whole_file() {
         while !finished(tare) && std::time::Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
-        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let sent = std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(130), "{platform}");
         assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "interrupted");
-        assert_eq!(left_of(&tare.run_name("r.jsonl")), [String::new(); 0], "{platform}");
+        assert_eq!(
+            left_of(&tare.run_name("r.jsonl")),
+            Vec::<String>::new(),
+            "{platform}"
+        );
     });
 }

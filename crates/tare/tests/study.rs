@@ -4,7 +4,14 @@ mod common;
 
 use common::Tare;
 
-const QUICK: [&str; 6] = ["--cpus", "1", "--no-settle", "--provisioning", "vanilla", "--seed"];
+const QUICK: [&str; 6] = [
+    "--cpus",
+    "1",
+    "--no-settle",
+    "--provisioning",
+    "vanilla",
+    "--seed",
+];
 
 fn run_args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["run", "-p", platforms, "-w", "linpack,syscall"];
@@ -16,7 +23,11 @@ fn run_args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 fn trials(tare: &Tare, file: &str) -> Vec<(u64, String, bool)> {
     let key = |t: &serde_json::Value| {
-        let cell = format!("{} {}", t["platform"].as_str().unwrap(), t["workload"].as_str().unwrap());
+        let cell = format!(
+            "{} {}",
+            t["platform"].as_str().unwrap(),
+            t["workload"].as_str().unwrap()
+        );
         (t["trial"].as_u64().unwrap(), cell, t["outcome"]["ok"].is_object())
     };
     tare.records_of(file, "trial").iter().map(key).collect()
@@ -28,7 +39,10 @@ fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
     tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "6"]));
     let trials = trials(&tare, "r.jsonl");
     assert_eq!(trials.len(), 24);
-    let blocks: Vec<Vec<String>> = trials.chunks(4).map(|b| b.iter().map(|t| t.1.clone()).collect()).collect();
+    let blocks: Vec<Vec<String>> = trials
+        .chunks(4)
+        .map(|b| b.iter().map(|t| t.1.clone()).collect())
+        .collect();
     let mut sets = blocks.clone();
     sets.iter_mut().for_each(|b| b.sort());
     assert!(sets.windows(2).all(|w| w[0] == w[1]));
@@ -47,7 +61,10 @@ fn the_same_seed_gives_the_same_order() {
 #[test]
 fn a_scripted_cost_is_found_again() {
     let tare = Tare::new();
-    let ended = tare.ok(&run_args("fake,fake?cost=1.2&sd=0.005", &["--blocks", "15", "--json"]));
+    let ended = tare.ok(&run_args(
+        "fake,fake?cost=1.2&sd=0.005",
+        &["--blocks", "15", "--json"],
+    ));
     assert!(ended.stdout.contains("\"slower\""), "{}", ended.stdout);
 }
 
@@ -68,12 +85,22 @@ fn a_failed_trial_is_a_record_and_is_repeated_once_at_the_end_of_its_block() {
         let ended = tare.run(&run_args(&platforms, &["--blocks", "1"]));
         assert_eq!(ended.code, 1, "{fail}: {}", ended.stderr);
         let records = tare.records_of("r.jsonl", "trial");
-        let failed: Vec<_> = records.iter().filter(|t| t["outcome"]["failed"].is_object()).collect();
+        let failed: Vec<_> = records
+            .iter()
+            .filter(|t| t["outcome"]["failed"].is_object())
+            .collect();
         assert_eq!(failed.len(), 4, "{fail}: two trials, each tried twice");
-        assert!(failed.iter().all(|t| t["outcome"]["failed"]["reason"] == reason), "{fail}: {failed:?}");
+        assert!(
+            failed.iter().all(|t| t["outcome"]["failed"]["reason"] == reason),
+            "{fail}: {failed:?}"
+        );
         let attempts: Vec<_> = records.iter().map(|t| t["attempt"].as_u64().unwrap()).collect();
         assert_eq!(attempts, [0, 0, 0, 0, 1, 1], "{fail}");
-        assert_eq!(records.iter().filter(|t| t["outcome"]["ok"].is_object()).count(), 2, "{fail}");
+        assert_eq!(
+            records.iter().filter(|t| t["outcome"]["ok"].is_object()).count(),
+            2,
+            "{fail}"
+        );
     }
 }
 
@@ -82,7 +109,11 @@ fn a_box_beyond_its_limit_is_refused_with_both_readings() {
     let tare = Tare::new();
     let ended = tare.run(&run_args("fake,fake?overrun=1.1", &["--blocks", "2"]));
     assert_eq!(ended.code, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("limits not proven") && ended.stderr.contains("1.100 cores"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("limits not proven") && ended.stderr.contains("1.100 cores"),
+        "{}",
+        ended.stderr
+    );
     assert!(trials(&tare, "r.jsonl").iter().all(|t| !t.1.contains("overrun")));
     let proofs = tare.records_of("r.jsonl", "proof");
     assert_eq!(proofs.iter().filter(|p| p["proven"] == false).count(), 1);
@@ -130,7 +161,10 @@ fn an_interrupted_run_is_whole_and_goes_on() {
     let tare = Tare::new();
     let child = tare.spawn(&run_args("fake?ms=30", &["--blocks", "20"]));
     std::thread::sleep(std::time::Duration::from_millis(600));
-    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let interrupted = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(interrupted.success());
     let status = { child }.wait().unwrap();
     assert_eq!(status.code(), Some(130));
@@ -144,7 +178,10 @@ fn two_runs_at_once_are_refused() {
     let tare = Tare::new();
     let mut first = tare.spawn(&run_args("fake?ms=50", &["--blocks", "100"]));
     std::thread::sleep(std::time::Duration::from_millis(500));
-    tare.refused(&["run", "-p", "fake", "--cpus", "1", "-o", "other.jsonl"], &["another run", "disturb"]);
+    tare.refused(
+        &["run", "-p", "fake", "--cpus", "1", "-o", "other.jsonl"],
+        &["another run", "disturb"],
+    );
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(!tare.path("other.jsonl").exists());

@@ -11,8 +11,11 @@ pub(super) fn facts() -> BoxFacts {
     let status = text("/proc/self/status");
     BoxFacts {
         kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
-        allowed_cpus: field(&status, "Cpus_allowed_list:").map(parse_cpu_list).unwrap_or_default(),
-        online_cpus: u32::try_from(parse_cpu_list(&text("/sys/devices/system/cpu/online")).len()).unwrap_or(0),
+        allowed_cpus: field(&status, "Cpus_allowed_list:")
+            .map(parse_cpu_list)
+            .unwrap_or_default(),
+        online_cpus: u32::try_from(parse_cpu_list(&text("/sys/devices/system/cpu/online")).len())
+            .unwrap_or(0),
         memory_bytes: kib(&meminfo, "MemTotal:"),
         firmware_ram_bytes: firmware_ram(),
         swap_bytes: kib(&meminfo, "SwapTotal:"),
@@ -27,7 +30,11 @@ pub(super) fn facts() -> BoxFacts {
 pub(super) fn counters() -> Counters {
     let stat = text("/proc/stat");
     let vmstat = text("/proc/vmstat");
-    let cpu: Vec<u64> = field(&stat, "cpu ").unwrap_or("").split_whitespace().flat_map(str::parse).collect();
+    let cpu: Vec<u64> = field(&stat, "cpu ")
+        .unwrap_or("")
+        .split_whitespace()
+        .flat_map(str::parse)
+        .collect();
     let pages = |key| field(&vmstat, key).and_then(|v| v.parse::<u64>().ok());
     Counters {
         monotonic_ns: clock_ns(rustix::time::ClockId::Monotonic),
@@ -45,7 +52,10 @@ pub(super) fn set_wall_clock(unix_ns: u64) -> std::io::Result<()> {
         tv_sec: part(unix_ns / 1_000_000_000),
         tv_nsec: part(unix_ns % 1_000_000_000),
     };
-    Ok(rustix::time::clock_settime(rustix::time::ClockId::Realtime, time)?)
+    Ok(rustix::time::clock_settime(
+        rustix::time::ClockId::Realtime,
+        time,
+    )?)
 }
 
 fn clock_ns(clock: rustix::time::ClockId) -> u64 {
@@ -79,9 +89,14 @@ fn line(path: &str) -> Option<String> {
 
 /// What follows `key` at the start of a line.
 fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+    text.lines()
+        .find_map(|line| line.strip_prefix(key))
+        .map(str::trim)
 }
 
 fn kib(text: &str, key: &str) -> u64 {
-    field(text, key).and_then(|v| v.trim_end_matches(" kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+    field(text, key)
+        .and_then(|v| v.trim_end_matches(" kB").trim().parse::<u64>().ok())
+        .unwrap_or(0)
+        * 1024
 }

@@ -30,7 +30,10 @@ pub(super) fn send(port: &mut Port, path: &str, max_bytes: u64) -> io::Result<Re
         };
         sent += n as u64;
         if sent > max_bytes {
-            return Ok(Err(Refusal::new(ErrorCode::File, format!("{path} is longer than {max_bytes} B"))));
+            return Ok(Err(Refusal::new(
+                ErrorCode::File,
+                format!("{path} is longer than {max_bytes} B"),
+            )));
         }
         port.send(Kind::File, &buffer[..n])?;
     }
@@ -42,9 +45,14 @@ pub(super) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Re
     let mut target = create(Path::new(path), mode);
     let mut left = bytes;
     while left > 0 {
-        let Some(frame) = port.receive()? else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+        let Some(frame) = port.receive()? else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
         if frame.kind != Kind::File || frame.payload.len() as u64 > left {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a frame that is no part of the announced file"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a frame that is no part of the announced file",
+            ));
         }
         left -= frame.payload.len() as u64;
         target = target.and_then(|mut file| file.write_all(&frame.payload).map(|()| file));
@@ -58,5 +66,10 @@ fn create(path: &Path, mode: u32) -> io::Result<fs::File> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(mode)
+        .open(path)
 }

@@ -22,14 +22,26 @@ const MOUNTS: [(&str, &str, bool); 6] = [
 /// Mounts what a system needs and loads the modules that the VMM's devices need.
 pub(super) fn prepare() -> io::Result<()> {
     for (kind, target, needed) in MOUNTS {
-        let mounted = fs::create_dir_all(target)
-            .and_then(|()| Ok(mount(kind, target, kind, MountFlags::empty(), None::<&std::ffi::CStr>)?));
+        let mounted = fs::create_dir_all(target).and_then(|()| {
+            Ok(mount(
+                kind,
+                target,
+                kind,
+                MountFlags::empty(),
+                None::<&std::ffi::CStr>,
+            )?)
+        });
         match mounted {
-            Err(e) if needed => return Err(io::Error::new(e.kind(), format!("mount {kind} on {target}: {e}"))),
+            Err(e) if needed => {
+                return Err(io::Error::new(e.kind(), format!("mount {kind} on {target}: {e}")));
+            }
             _ => {}
         }
     }
-    fs::read_to_string(MODULE_LIST).unwrap_or_default().lines().try_for_each(load_module)
+    fs::read_to_string(MODULE_LIST)
+        .unwrap_or_default()
+        .lines()
+        .try_for_each(load_module)
 }
 
 fn load_module(path: &str) -> io::Result<()> {

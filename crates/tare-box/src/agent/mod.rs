@@ -47,7 +47,13 @@ pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
         init::prepare()?;
     }
-    let served = Port::open(&options.link).and_then(|port| Agent { port, owns_clock: options.init }.serve());
+    let served = Port::open(&options.link).and_then(|port| {
+        Agent {
+            port,
+            owns_clock: options.init,
+        }
+        .serve()
+    });
     process::end_all_children();
     if options.init {
         if let Err(e) = &served {
@@ -66,7 +72,10 @@ struct Refusal {
 
 impl Refusal {
     fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 }
 
@@ -99,7 +108,10 @@ impl Agent {
     fn answer(&mut self, answer: &Result<Reply, Refusal>) -> std::io::Result<()> {
         let reply = match answer {
             Ok(reply) => reply,
-            Err(Refusal { code, message }) => &Reply::Error { code: *code, message: message.clone() },
+            Err(Refusal { code, message }) => &Reply::Error {
+                code: *code,
+                message: message.clone(),
+            },
         };
         self.port.send(Kind::Reply, &serde_json::to_vec(reply)?)
     }
@@ -111,11 +123,17 @@ impl Agent {
             Request::Hello { .. } => Ok(hello()),
             Request::Facts => Ok(Reply::Facts(facts::facts())),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
-            Request::Kernel { spec, bounds } => return process::kernel(&mut self.port, "run-kernel", spec, bounds),
-            Request::Proof { spec, bounds } => return process::kernel(&mut self.port, "run-proof", spec, bounds),
+            Request::Kernel { spec, bounds } => {
+                return process::kernel(&mut self.port, "run-kernel", spec, bounds);
+            }
+            Request::Proof { spec, bounds } => {
+                return process::kernel(&mut self.port, "run-proof", spec, bounds);
+            }
             Request::Command(command) => return process::command(&mut self.port, command),
             Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
-            Request::WriteFile { path, mode, bytes } => return files::take(&mut self.port, path, *mode, *bytes),
+            Request::WriteFile { path, mode, bytes } => {
+                return files::take(&mut self.port, path, *mode, *bytes);
+            }
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::Quit => Ok(Reply::Bye),
         })
@@ -132,7 +150,11 @@ impl Agent {
 }
 
 fn hello() -> Reply {
-    Reply::Hello { protocol: VERSION, build: tare_model::BUILD_ID.to_owned(), pid: std::process::id() }
+    Reply::Hello {
+        protocol: VERSION,
+        build: tare_model::BUILD_ID.to_owned(),
+        pid: std::process::id(),
+    }
 }
 
 fn parse(frame: &Frame) -> Result<Request, Refusal> {

@@ -32,12 +32,20 @@ impl Port {
                 (fd.try_clone()?, fd)
             }
             LinkSource::VirtioPort(name) => {
-                let port = fs::OpenOptions::new().read(true).write(true).open(find_port(name)?)?;
+                let port = fs::OpenOptions::new()
+                    .read(true)
+                    .write(true)
+                    .open(find_port(name)?)?;
                 (port.try_clone()?.into(), port.into())
             }
         };
         let connected = !matches!(source, LinkSource::VirtioPort(_));
-        Ok(Self { read, write, decoder: Decoder::default(), connected })
+        Ok(Self {
+            read,
+            write,
+            decoder: Decoder::default(),
+            connected,
+        })
     }
 
     /// The next frame; `None` when the link has ended.
@@ -45,7 +53,10 @@ impl Port {
         let mut buffer = [0; 16 << 10];
         let opened = Instant::now();
         loop {
-            let frame = self.decoder.next_frame().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+            let frame = self
+                .decoder
+                .next_frame()
+                .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
             if frame.is_some() {
                 return Ok(frame);
             }
@@ -111,7 +122,11 @@ fn take_stdio() -> io::Result<(OwnedFd, OwnedFd)> {
 fn find_port(name: &str) -> io::Result<PathBuf> {
     let deadline = Instant::now() + PORT_DEADLINE;
     loop {
-        for entry in fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten() {
+        for entry in fs::read_dir("/sys/class/virtio-ports")
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             let found = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
             let device = PathBuf::from("/dev").join(entry.file_name());
             if found.trim() == name && device.exists() {
@@ -127,5 +142,8 @@ fn find_port(name: &str) -> io::Result<PathBuf> {
 }
 
 fn pause() {
-    let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
+    let _ = rustix::thread::nanosleep(&Timespec {
+        tv_sec: 0,
+        tv_nsec: 1_000_000,
+    });
 }

@@ -31,7 +31,10 @@ pub(super) fn kernel(
     };
     let answer = command(port, &request)?;
     Ok(answer.map(|reply| match reply {
-        Reply::Exited(exited) => Reply::Exited(Exited { repetitions: Vec::new(), ..exited }),
+        Reply::Exited(exited) => Reply::Exited(Exited {
+            repetitions: Vec::new(),
+            ..exited
+        }),
         other => other,
     }))
 }
@@ -39,7 +42,10 @@ pub(super) fn kernel(
 /// Runs a command, again and again until its time has passed.
 pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<Result<Reply, Refusal>> {
     let Some(program) = request.argv.first() else {
-        return Ok(Err(Refusal::new(ErrorCode::BadRequest, "a command needs a program")));
+        return Ok(Err(Refusal::new(
+            ErrorCode::BadRequest,
+            "a command needs a program",
+        )));
     };
     let mut command = prepare(program, request);
     let mut repetitions = Vec::new();
@@ -50,20 +56,32 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
         let ended = match run_once(&mut command, port, deadline, &mut output) {
             Ok(ended) => ended,
             Err(Failed::Start(e)) => {
-                return Ok(Err(Refusal::new(ErrorCode::CannotStart, format!("{program}: {e}"))));
+                return Ok(Err(Refusal::new(
+                    ErrorCode::CannotStart,
+                    format!("{program}: {e}"),
+                )));
             }
             Err(Failed::Link(e)) => return Err(e),
         };
         repetitions.push(ended.repetition);
         let enough = nanoseconds(begin.elapsed()) >= request.min_wall_ns;
-        if ended.status != ExitStatus::Code(0) || enough || repetitions.len() >= request.max_repetitions as usize {
+        if ended.status != ExitStatus::Code(0)
+            || enough
+            || repetitions.len() >= request.max_repetitions as usize
+        {
             break ended.status;
         }
     };
     let usage = total(&repetitions, begin.elapsed());
     output.send(port)?;
     let [stdout_lost_bytes, stderr_lost_bytes] = output.lost();
-    Ok(Ok(Reply::Exited(Exited { status, usage, repetitions, stdout_lost_bytes, stderr_lost_bytes })))
+    Ok(Ok(Reply::Exited(Exited {
+        status,
+        usage,
+        repetitions,
+        stdout_lost_bytes,
+        stderr_lost_bytes,
+    })))
 }
 
 fn prepare(program: &str, request: &CommandRequest) -> Command {
@@ -114,7 +132,12 @@ enum Failed {
     Link(io::Error),
 }
 
-fn run_once(command: &mut Command, port: &Port, deadline: Instant, output: &mut Output) -> Result<Ended, Failed> {
+fn run_once(
+    command: &mut Command,
+    port: &Port,
+    deadline: Instant,
+    output: &mut Output,
+) -> Result<Ended, Failed> {
     let started = Instant::now();
     let mut child = command.spawn().map_err(Failed::Start)?;
     let in_time = watch(&mut child, port, deadline, output).map_err(|e| {
@@ -145,7 +168,10 @@ fn run_once(command: &mut Command, port: &Port, deadline: Instant, output: &mut 
 /// Waits for the child to end and takes its output meanwhile; false if it ran
 /// over its time. An error if the link hung up.
 fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output) -> io::Result<bool> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or(io::ErrorKind::InvalidData)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -156,8 +182,18 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
             PollFd::new(&pidfd, PollFlags::IN),
             PollFd::from_borrowed_fd(port.hang_up(), PollFlags::empty()),
         ];
-        fds.extend(child.stdout.as_ref().map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
-        fds.extend(child.stderr.as_ref().map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
+        fds.extend(
+            child
+                .stdout
+                .as_ref()
+                .map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)),
+        );
+        fds.extend(
+            child
+                .stderr
+                .as_ref()
+                .map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)),
+        );
         let timeout = Timespec::try_from(left).ok();
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -168,7 +204,10 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
             return Ok(true);
         }
         if ready[1] {
-            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the controller is gone"));
+            return Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                "the controller is gone",
+            ));
         }
         output.take(child)?;
     }
@@ -192,12 +231,18 @@ pub(super) fn end_all_children() {
         if Instant::now() > deadline {
             return;
         }
-        for pid in std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default().split_whitespace() {
+        for pid in std::fs::read_to_string("/proc/thread-self/children")
+            .unwrap_or_default()
+            .split_whitespace()
+        {
             if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
-        let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 200_000 });
+        let _ = rustix::thread::nanosleep(&Timespec {
+            tv_sec: 0,
+            tv_nsec: 200_000,
+        });
     }
 }
 
@@ -214,7 +259,9 @@ struct Kept {
 
 impl Kept {
     fn keep(&mut self, bytes: &[u8]) {
-        let room = usize::try_from(self.max).unwrap_or(usize::MAX).saturating_sub(self.bytes.len());
+        let room = usize::try_from(self.max)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(self.bytes.len());
         let (kept, lost) = bytes.split_at(bytes.len().min(room));
         self.bytes.extend_from_slice(kept);
         self.lost += lost.len() as u64;
@@ -223,8 +270,14 @@ impl Kept {
 
 impl Output {
     fn new(bounds: &Bounds) -> Self {
-        let kept = |max| Kept { bytes: Vec::new(), max, lost: 0 };
-        Self { streams: [kept(bounds.max_stdout_bytes), kept(bounds.max_stderr_bytes)] }
+        let kept = |max| Kept {
+            bytes: Vec::new(),
+            max,
+            lost: 0,
+        };
+        Self {
+            streams: [kept(bounds.max_stdout_bytes), kept(bounds.max_stderr_bytes)],
+        }
     }
 
     /// Takes what is there; a stream at its end is closed.
@@ -256,7 +309,9 @@ impl Output {
 
     fn send(&self, port: &mut Port) -> io::Result<()> {
         for (kind, kept) in [Kind::Stdout, Kind::Stderr].into_iter().zip(&self.streams) {
-            kept.bytes.chunks(MAX_PAYLOAD).try_for_each(|chunk| port.send(kind, chunk))?;
+            kept.bytes
+                .chunks(MAX_PAYLOAD)
+                .try_for_each(|chunk| port.send(kind, chunk))?;
         }
         Ok(())
     }
@@ -268,7 +323,10 @@ impl Output {
 
 /// Reads once if there is something to read; true at the end of the stream.
 fn take_ready(stream: &mut (impl Read + AsFd), kept: &mut Kept) -> io::Result<bool> {
-    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let none = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     let mut fds = [PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)];
     if poll(&mut fds, Some(&none)).unwrap_or(0) == 0 {
         return Ok(false);
@@ -278,4 +336,3 @@ fn take_ready(stream: &mut (impl Read + AsFd), kept: &mut Kept) -> io::Result<bo
     kept.keep(&buffer[..n]);
     Ok(n == 0)
 }
-

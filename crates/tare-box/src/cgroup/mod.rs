@@ -81,7 +81,9 @@ const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freeze
 #[derive(Debug, thiserror::Error)]
 pub enum CgroupError {
     /// No usable hierarchy is mounted.
-    #[error("no cgroup hierarchy with {0} is mounted: mount cgroup2 on /sys/fs/cgroup, or the v1 controllers below it")]
+    #[error(
+        "no cgroup hierarchy with {0} is mounted: mount cgroup2 on /sys/fs/cgroup, or the v1 controllers below it"
+    )]
     NotMounted(String),
     /// A file of a cgroup could not be read or written.
     #[error("cannot {what} {path}: {source}")]
@@ -113,7 +115,8 @@ impl Layout {
         let mut v2 = None;
         for line in mounts.lines() {
             let mut fields = line.split(' ').skip(1);
-            let (Some(path), Some(kind), Some(options)) = (fields.next(), fields.next(), fields.next()) else {
+            let (Some(path), Some(kind), Some(options)) = (fields.next(), fields.next(), fields.next())
+            else {
                 continue;
             };
             match kind {
@@ -125,7 +128,11 @@ impl Layout {
                 _ => {}
             }
         }
-        let missing: Vec<_> = V1_CONTROLLERS.iter().filter(|c| !v1.contains_key(**c)).copied().collect();
+        let missing: Vec<_> = V1_CONTROLLERS
+            .iter()
+            .filter(|c| !v1.contains_key(**c))
+            .copied()
+            .collect();
         match v2 {
             _ if missing.is_empty() => Ok(Self::V1(v1)),
             Some(path) if v1.is_empty() => Ok(Self::V2(path)),
@@ -169,10 +176,16 @@ impl Cgroup {
     pub fn at(layout: &Layout, name: &str) -> Self {
         match layout {
             Layout::V1(mounts) => {
-                let folders = mounts.iter().map(|(c, mount)| (c.clone(), mount.join(name))).collect();
+                let folders = mounts
+                    .iter()
+                    .map(|(c, mount)| (c.clone(), mount.join(name)))
+                    .collect();
                 Self { folders, v2: false }
             }
-            Layout::V2(mount) => Self { folders: [("unified".to_owned(), mount.join(name))].into(), v2: true },
+            Layout::V2(mount) => Self {
+                folders: [("unified".to_owned(), mount.join(name))].into(),
+                v2: true,
+            },
         }
     }
 
@@ -180,12 +193,20 @@ impl Cgroup {
         for folder in self.folders.values() {
             match fs::create_dir(folder) {
                 Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(CgroupError::File { what: "make", path: folder.clone(), source });
+                    return Err(CgroupError::File {
+                        what: "make",
+                        path: folder.clone(),
+                        source,
+                    });
                 }
                 _ => {}
             }
         }
-        if self.v2 { v2::apply(self, limits) } else { v1::apply(self, limits) }
+        if self.v2 {
+            v2::apply(self, limits)
+        } else {
+            v1::apply(self, limits)
+        }
     }
 
     /// The cgroup that a process is in.
@@ -198,11 +219,15 @@ impl Cgroup {
         let mut folders = BTreeMap::new();
         for line in text.lines() {
             let mut fields = line.splitn(3, ':').skip(1);
-            let (Some(controllers), Some(name)) = (fields.next(), fields.next()) else { continue };
+            let (Some(controllers), Some(name)) = (fields.next(), fields.next()) else {
+                continue;
+            };
             let relative = name.trim_start_matches('/');
             match layout {
                 Layout::V1(mounts) => folders.extend(controllers.split(',').filter_map(|controller| {
-                    mounts.get(controller).map(|mount| (controller.to_owned(), mount.join(relative)))
+                    mounts
+                        .get(controller)
+                        .map(|mount| (controller.to_owned(), mount.join(relative)))
                 })),
                 Layout::V2(mount) if controllers.is_empty() => {
                     folders.insert("unified".to_owned(), mount.join(relative));
@@ -210,7 +235,10 @@ impl Cgroup {
                 Layout::V2(_) => {}
             }
         }
-        Ok(Self { folders, v2: matches!(layout, Layout::V2(_)) })
+        Ok(Self {
+            folders,
+            v2: matches!(layout, Layout::V2(_)),
+        })
     }
 
     fn file(&self, controller: &str, name: &str) -> PathBuf {
@@ -223,7 +251,9 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError::File`].
     pub fn attach(&self, pid: u32) -> Result<(), CgroupError> {
-        self.folders.values().try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
+        self.folders
+            .values()
+            .try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
     }
 
     /// Opens the counters for repeated reading.
@@ -239,7 +269,14 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError::File`].
     pub fn memory_limit(&self) -> Result<u64, CgroupError> {
-        let file = self.file("memory", if self.v2 { "memory.max" } else { "memory.limit_in_bytes" });
+        let file = self.file(
+            "memory",
+            if self.v2 {
+                "memory.max"
+            } else {
+                "memory.limit_in_bytes"
+            },
+        );
         Ok(read(&file)?.trim().parse().unwrap_or(u64::MAX))
     }
 
@@ -249,12 +286,20 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError`]; `Busy` if it takes more than ten seconds.
     pub fn freeze(&self, frozen: bool) -> Result<(), CgroupError> {
-        if self.v2 { v2::freeze(self, frozen) } else { v1::freeze(self, frozen) }
+        if self.v2 {
+            v2::freeze(self, frozen)
+        } else {
+            v1::freeze(self, frozen)
+        }
     }
 
     /// Processes in the cgroup and below it.
     pub fn processes(&self) -> Vec<u32> {
-        let mut pids: Vec<u32> = self.folders.values().flat_map(|folder| processes_below(folder)).collect();
+        let mut pids: Vec<u32> = self
+            .folders
+            .values()
+            .flat_map(|folder| processes_below(folder))
+            .collect();
         pids.sort_unstable();
         pids.dedup();
         pids
@@ -312,13 +357,22 @@ fn thaw_tree(folder: &Path) {
 
 fn subfolders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path()).collect()
+    entries
+        .filter(|e| e.file_type().is_ok_and(|t| t.is_dir()))
+        .map(|e| e.path())
+        .collect()
 }
 
 fn processes_below(folder: &Path) -> Vec<u32> {
     let own = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    let mut pids: Vec<u32> = own.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0).collect();
-    subfolders(folder).iter().for_each(|below| pids.extend(processes_below(below)));
+    let mut pids: Vec<u32> = own
+        .lines()
+        .filter_map(|line| line.parse().ok())
+        .filter(|pid| *pid > 0)
+        .collect();
+    subfolders(folder)
+        .iter()
+        .for_each(|below| pids.extend(processes_below(below)));
     pids
 }
 
@@ -332,13 +386,24 @@ pub fn sweep(stem: &str) -> Result<Vec<String>, CgroupError> {
     let cgroup_mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);
         let path = fields.next()?;
-        fields.next().filter(|kind| kind.starts_with("cgroup")).map(|_| PathBuf::from(path))
+        fields
+            .next()
+            .filter(|kind| kind.starts_with("cgroup"))
+            .map(|_| PathBuf::from(path))
     });
-    let is_ours = |name: &str| name.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let is_ours = |name: &str| {
+        name.strip_prefix(stem)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
     let ours = |folder: &PathBuf| folder.file_name().is_some_and(|n| is_ours(&n.to_string_lossy()));
-    let folders: Vec<PathBuf> = cgroup_mounts.flat_map(|mount| subfolders(&mount)).filter(ours).collect();
-    let mut names: Vec<String> =
-        folders.iter().filter_map(|f| Some(f.file_name()?.to_string_lossy().into_owned())).collect();
+    let folders: Vec<PathBuf> = cgroup_mounts
+        .flat_map(|mount| subfolders(&mount))
+        .filter(ours)
+        .collect();
+    let mut names: Vec<String> = folders
+        .iter()
+        .filter_map(|f| Some(f.file_name()?.to_string_lossy().into_owned()))
+        .collect();
     names.sort();
     names.dedup();
     remove_folders(&folders)?;
@@ -359,7 +424,11 @@ impl Meter {
     /// # Errors
     /// If the cgroup is gone.
     pub fn read(&self) -> io::Result<Usage> {
-        if self.v2 { v2::read_meter(self) } else { v1::read_meter(self) }
+        if self.v2 {
+            v2::read_meter(self)
+        } else {
+            v1::read_meter(self)
+        }
     }
 }
 
@@ -371,19 +440,32 @@ fn pread<'b>(file: &File, buffer: &'b mut [u8; 1024]) -> io::Result<&'b str> {
 
 /// The number after `key` in a file of `key value` lines.
 fn keyed(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+    text.lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 fn read(path: &Path) -> Result<String, CgroupError> {
-    fs::read_to_string(path).map_err(|source| CgroupError::File { what: "read", path: path.to_owned(), source })
+    fs::read_to_string(path).map_err(|source| CgroupError::File {
+        what: "read",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn open(path: &Path) -> Result<File, CgroupError> {
-    File::open(path).map_err(|source| CgroupError::File { what: "read", path: path.to_owned(), source })
+    File::open(path).map_err(|source| CgroupError::File {
+        what: "read",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn write(path: &Path, value: &str) -> Result<(), CgroupError> {
-    fs::write(path, value).map_err(|source| CgroupError::File { what: "write", path: path.to_owned(), source })
+    fs::write(path, value).map_err(|source| CgroupError::File {
+        what: "write",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 #[cfg(test)]
@@ -396,7 +478,9 @@ mod tests {
 
     #[test]
     fn layouts_are_told_apart() {
-        let Layout::V1(mounts) = Layout::from_mounts(V1).unwrap() else { panic!("v1 expected") };
+        let Layout::V1(mounts) = Layout::from_mounts(V1).unwrap() else {
+            panic!("v1 expected")
+        };
         assert_eq!(mounts["cpuacct"], Path::new("/sys/fs/cgroup/cpu,cpuacct"));
         let v2 = Layout::from_mounts("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n").unwrap();
         assert_eq!(v2, Layout::V2("/sys/fs/cgroup".into()));

@@ -1,13 +1,18 @@
 //! Version 1: one hierarchy per controller.
 
-use super::{Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write};
+use super::{
+    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write,
+};
 use std::io;
 use std::time::{Duration, Instant};
 
 pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {
     // A process can only be attached to a cpuset whose nodes and CPUs are set.
     let top = |name: &str| cgroup.file("cpuset", "..").join(name);
-    write(&cgroup.file("cpuset", "cpuset.mems"), read(&top("cpuset.mems"))?.trim())?;
+    write(
+        &cgroup.file("cpuset", "cpuset.mems"),
+        read(&top("cpuset.mems"))?.trim(),
+    )?;
     let cpus = match &limits.cpuset {
         Some(cpus) => cpu_list(cpus),
         None => read(&top("cpuset.cpus"))?.trim().to_owned(),
@@ -15,10 +20,16 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
     write(&cgroup.file("cpuset", "cpuset.cpus"), &cpus)?;
     if let Some(quota) = limits.quota {
         write(&cgroup.file("cpu", "cpu.cfs_period_us"), &PERIOD_US.to_string())?;
-        write(&cgroup.file("cpu", "cpu.cfs_quota_us"), &quota.quota_us(PERIOD_US).to_string())?;
+        write(
+            &cgroup.file("cpu", "cpu.cfs_quota_us"),
+            &quota.quota_us(PERIOD_US).to_string(),
+        )?;
     }
     if let Some(bytes) = limits.memory_bytes {
-        write(&cgroup.file("memory", "memory.limit_in_bytes"), &bytes.to_string())?;
+        write(
+            &cgroup.file("memory", "memory.limit_in_bytes"),
+            &bytes.to_string(),
+        )?;
         // Absent where the kernel does not account swap; proof by touching decides.
         let with_swap = cgroup.file("memory", "memory.memsw.limit_in_bytes");
         if with_swap.exists() {
@@ -31,13 +42,22 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
 pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
     let cpu = open(&cgroup.file("cpuacct", "cpuacct.usage"))?;
     let stat = open(&cgroup.file("cpu", "cpu.stat"))?;
-    Ok(Meter { cpu, stat: Some(stat), v2: false })
+    Ok(Meter {
+        cpu,
+        stat: Some(stat),
+        v2: false,
+    })
 }
 
 pub(super) fn read_meter(meter: &Meter) -> io::Result<Usage> {
     let mut buffer = [0; 1024];
     let cpu_ns = pread(&meter.cpu, &mut buffer)?.trim().parse().unwrap_or(0);
-    let Some(stat) = &meter.stat else { return Ok(Usage { cpu_ns, ..Usage::default() }) };
+    let Some(stat) = &meter.stat else {
+        return Ok(Usage {
+            cpu_ns,
+            ..Usage::default()
+        });
+    };
     let text = pread(stat, &mut buffer)?;
     Ok(Usage {
         cpu_ns,

@@ -1,6 +1,8 @@
 //! Version 2: one unified hierarchy.
 
-use super::{Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write};
+use super::{
+    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write,
+};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,7 +24,10 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
         write(&cgroup.file("", "cpuset.cpus"), &cpu_list(cpus))?;
     }
     if let Some(quota) = limits.quota {
-        write(&cgroup.file("", "cpu.max"), &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)))?;
+        write(
+            &cgroup.file("", "cpu.max"),
+            &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)),
+        )?;
     }
     if let Some(bytes) = limits.memory_bytes {
         write(&cgroup.file("", "memory.max"), &bytes.to_string())?;
@@ -35,7 +40,11 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
 }
 
 pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
-    Ok(Meter { cpu: open(&cgroup.file("", "cpu.stat"))?, stat: None, v2: true })
+    Ok(Meter {
+        cpu: open(&cgroup.file("", "cpu.stat"))?,
+        stat: None,
+        v2: true,
+    })
 }
 
 pub(super) fn read_meter(meter: &Meter) -> io::Result<Usage> {

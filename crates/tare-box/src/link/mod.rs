@@ -65,7 +65,9 @@ pub enum LinkError {
         message: String,
     },
     /// The agent is of another build.
-    #[error("the agent is tare build {theirs} (protocol {protocol}), this is build {ours}: remove the old binary from the box and start anew")]
+    #[error(
+        "the agent is tare build {theirs} (protocol {protocol}), this is build {ours}: remove the old binary from the box and start anew"
+    )]
     Mismatch {
         /// Build of the agent.
         theirs: String,
@@ -113,12 +115,21 @@ impl Link {
     /// # Errors
     /// [`LinkError`]; `Mismatch` if the agent is of another build.
     pub fn hello(&mut self, within: Duration) -> Result<(), LinkError> {
-        let request = Request::Hello { protocol: VERSION, build: tare_model::BUILD_ID.to_owned() };
+        let request = Request::Hello {
+            protocol: VERSION,
+            build: tare_model::BUILD_ID.to_owned(),
+        };
         match self.request(&request, within)?.reply {
-            Reply::Hello { protocol: VERSION, build, .. } if build == tare_model::BUILD_ID => Ok(()),
-            Reply::Hello { protocol, build, .. } => {
-                Err(LinkError::Mismatch { theirs: build, protocol, ours: tare_model::BUILD_ID })
-            }
+            Reply::Hello {
+                protocol: VERSION,
+                build,
+                ..
+            } if build == tare_model::BUILD_ID => Ok(()),
+            Reply::Hello { protocol, build, .. } => Err(LinkError::Mismatch {
+                theirs: build,
+                protocol,
+                ours: tare_model::BUILD_ID,
+            }),
             other => Err(unexpected("hello", &other)),
         }
     }
@@ -135,8 +146,18 @@ impl Link {
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn write_file(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), LinkError> {
-        let request = Request::WriteFile { path: path.to_owned(), mode, bytes: content.len() as u64 };
+    pub fn write_file(
+        &mut self,
+        path: &str,
+        mode: u32,
+        content: &[u8],
+        within: Duration,
+    ) -> Result<(), LinkError> {
+        let request = Request::WriteFile {
+            path: path.to_owned(),
+            mode,
+            bytes: content.len() as u64,
+        };
         match self.exchange(&request, content, within)?.reply {
             Reply::FileWritten => Ok(()),
             other => Err(unexpected("write file", &other)),
@@ -148,7 +169,13 @@ impl Link {
     /// # Errors
     /// [`LinkError`].
     pub fn read_file(&mut self, path: &str, max_bytes: u64, within: Duration) -> Result<Vec<u8>, LinkError> {
-        let answer = self.request(&Request::ReadFile { path: path.to_owned(), max_bytes }, within)?;
+        let answer = self.request(
+            &Request::ReadFile {
+                path: path.to_owned(),
+                max_bytes,
+            },
+            within,
+        )?;
         match answer.reply {
             Reply::FileRead { bytes } if bytes == answer.file.len() as u64 => Ok(answer.file),
             other => Err(unexpected("read file", &other)),
@@ -182,10 +209,19 @@ impl Link {
     ) -> Result<Answer, LinkError> {
         let mut data = [Vec::new(), Vec::new(), Vec::new()];
         loop {
-            while let Some(frame) = self.decoder.next_frame().map_err(|source| LinkError::Frame { doing, source })? {
+            while let Some(frame) = self
+                .decoder
+                .next_frame()
+                .map_err(|source| LinkError::Frame { doing, source })?
+            {
                 if let Some(reply) = sort(frame, &mut data, doing)? {
                     let [file, stdout, stderr] = data;
-                    return accept(reply, doing).map(|reply| Answer { reply, file, stdout, stderr });
+                    return accept(reply, doing).map(|reply| Answer {
+                        reply,
+                        file,
+                        stdout,
+                        stderr,
+                    });
                 }
             }
             self.incoming.clear();
@@ -204,13 +240,19 @@ fn sort(frame: Frame, data: &mut [Vec<u8>; 3], doing: &'static str) -> Result<Op
         Kind::Reply => {
             return serde_json::from_slice(&frame.payload)
                 .map(Some)
-                .map_err(|e| LinkError::Unexpected { doing, detail: e.to_string() });
+                .map_err(|e| LinkError::Unexpected {
+                    doing,
+                    detail: e.to_string(),
+                });
         }
         Kind::File => file,
         Kind::Stdout => stdout,
         Kind::Stderr => stderr,
         Kind::Request | Kind::Relay => {
-            return Err(LinkError::Unexpected { doing, detail: format!("a {:?} frame", frame.kind) });
+            return Err(LinkError::Unexpected {
+                doing,
+                detail: format!("a {:?} frame", frame.kind),
+            });
         }
     };
     target.extend_from_slice(&frame.payload);
@@ -226,7 +268,10 @@ fn accept(reply: Reply, doing: &'static str) -> Result<Reply, LinkError> {
 
 /// The error for a reply that does not fit its request.
 pub fn unexpected(doing: &'static str, reply: &Reply) -> LinkError {
-    LinkError::Unexpected { doing, detail: format!("{reply:?}") }
+    LinkError::Unexpected {
+        doing,
+        detail: format!("{reply:?}"),
+    }
 }
 
 /// What a request does, for messages.

@@ -92,7 +92,10 @@ fn wait(fd: BorrowedFd<'_>, flags: PollFlags, deadline: Instant) -> io::Result<(
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let slice = Timespec::try_from(left.min(interrupt::SLICE)).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
+        let slice = Timespec::try_from(left.min(interrupt::SLICE)).unwrap_or(Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        });
         match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&slice)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => return Ok(()),

@@ -39,19 +39,39 @@ fn reply(reply: &Reply) -> Vec<u8> {
 #[test]
 fn a_matching_hello_is_accepted() {
     let build = tare_model::BUILD_ID.to_owned();
-    assert!(hello_to(reply(&Reply::Hello { protocol: VERSION, build, pid: 1 }), false).is_ok());
+    assert!(
+        hello_to(
+            reply(&Reply::Hello {
+                protocol: VERSION,
+                build,
+                pid: 1
+            }),
+            false
+        )
+        .is_ok()
+    );
 }
 
 #[test]
 fn another_build_is_refused_by_name() {
-    let answer = reply(&Reply::Hello { protocol: VERSION, build: "other".into(), pid: 1 });
+    let answer = reply(&Reply::Hello {
+        protocol: VERSION,
+        build: "other".into(),
+        pid: 1,
+    });
     assert!(matches!(hello_to(answer, false), Err(LinkError::Mismatch { theirs, .. }) if theirs == "other"));
 }
 
 #[test]
 fn silence_ends_in_a_timeout_and_an_end_in_an_error() {
-    assert!(matches!(hello_to(Vec::new(), true), Err(LinkError::Timeout { .. })));
-    assert!(matches!(hello_to(Vec::new(), false), Err(LinkError::Ended { .. })));
+    assert!(matches!(
+        hello_to(Vec::new(), true),
+        Err(LinkError::Timeout { .. })
+    ));
+    assert!(matches!(
+        hello_to(Vec::new(), false),
+        Err(LinkError::Ended { .. })
+    ));
     let mut half = reply(&Reply::Bye);
     half.pop();
     assert!(matches!(hello_to(half, false), Err(LinkError::Ended { .. })));
@@ -60,7 +80,10 @@ fn silence_ends_in_a_timeout_and_an_end_in_an_error() {
 #[test]
 fn foreign_bytes_are_named() {
     let error = hello_to(b"/bin/sh: tare: not found\n".to_vec(), true).unwrap_err();
-    assert!(error.to_string().contains("something else writes to the link"), "{error}");
+    assert!(
+        error.to_string().contains("something else writes to the link"),
+        "{error}"
+    );
 }
 
 proptest! {

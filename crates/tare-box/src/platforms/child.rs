@@ -61,11 +61,20 @@ impl ChildBox {
         connect: impl FnOnce(&mut Child) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
-        let words = File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
+        let words =
+            File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
         // Nothing of the host's environment goes into a box, and Ctrl-C is the controller's alone.
-        start.command.env_clear().env("PATH", carry::PATH).process_group(0).stderr(words);
+        start
+            .command
+            .env_clear()
+            .env("PATH", carry::PATH)
+            .process_group(0)
+            .stderr(words);
         tare_sys::die_with_parent(&mut start.command);
-        let cgroup = start.limits.map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits)).transpose()?;
+        let cgroup = start
+            .limits
+            .map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits))
+            .transpose()?;
         let mut child = start.command.spawn().map_err(|e| {
             let _ = cgroup::sweep(start.name);
             BoxError::host(format!("start {program}"))(e)
@@ -88,7 +97,11 @@ impl ChildBox {
             made.use_cgroup(cgroup);
         }
         let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
-        link.hello(start.hello_within).map_err(|source| BoxError::NoHello { source, console: last_words(&made.folder) })?;
+        link.hello(start.hello_within)
+            .map_err(|source| BoxError::NoHello {
+                source,
+                console: last_words(&made.folder),
+            })?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -100,7 +113,9 @@ impl ChildBox {
     }
 
     fn set_frozen(&self, frozen: bool) -> Result<(), BoxError> {
-        self.cgroup.as_ref().map_or(Ok(()), |cgroup| Ok(cgroup.freeze(frozen)?))
+        self.cgroup
+            .as_ref()
+            .map_or(Ok(()), |cgroup| Ok(cgroup.freeze(frozen)?))
     }
 
     fn end(&mut self) -> Result<(), BoxError> {
@@ -120,7 +135,8 @@ impl ChildBox {
             std::thread::sleep(Duration::from_micros(200));
         }
         cgroup::sweep(&self.name)?;
-        std::fs::remove_dir_all(&self.folder).map_err(BoxError::host(format!("remove {}", self.folder.display())))
+        std::fs::remove_dir_all(&self.folder)
+            .map_err(BoxError::host(format!("remove {}", self.folder.display())))
     }
 }
 
@@ -130,14 +146,24 @@ fn last_words(folder: &Path) -> String {
     let tail = |name: &str| {
         let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
-        text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" | ")
+        text.lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty())
+            .collect::<Vec<_>>()
+            .join(" | ")
     };
-    [tail("console"), tail("stderr")].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" | ")
+    [tail("console"), tail("stderr")]
+        .into_iter()
+        .filter(|t| !t.is_empty())
+        .collect::<Vec<_>>()
+        .join(" | ")
 }
 
 impl RunningBox for ChildBox {
     fn link(&mut self) -> &mut Link {
-        self.link.as_mut().expect("a box has its link from launch to destroy")
+        self.link
+            .as_mut()
+            .expect("a box has its link from launch to destroy")
     }
 
     fn hello_after(&self) -> Duration {
@@ -150,7 +176,10 @@ impl RunningBox for ChildBox {
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(cgroup::parse_cpu_list)
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+            .map(cgroup::parse_cpu_list)
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

@@ -46,8 +46,9 @@ impl Engine {
             .build()
             .map_err(BoxError::host("start the runtime for the Docker API"))?;
         let address = socket();
-        let api = bollard::Docker::connect_with_unix(&address, API_TIMEOUT_SECONDS, bollard::API_DEFAULT_VERSION)
-            .map_err(refused)?;
+        let api =
+            bollard::Docker::connect_with_unix(&address, API_TIMEOUT_SECONDS, bollard::API_DEFAULT_VERSION)
+                .map_err(refused)?;
         let api = runtime.block_on(api.negotiate_version()).map_err(refused)?;
         Ok(Self { runtime, api })
     }
@@ -58,11 +59,17 @@ impl Engine {
 }
 
 fn socket() -> String {
-    std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty()).unwrap_or_else(|| SOCKET.to_owned())
+    std::env::var("DOCKER_HOST")
+        .ok()
+        .filter(|host| !host.is_empty())
+        .unwrap_or_else(|| SOCKET.to_owned())
 }
 
 fn refused(error: bollard::errors::Error) -> BoxError {
-    BoxError::Engine { engine: "docker", message: error.to_string() }
+    BoxError::Engine {
+        engine: "docker",
+        message: error.to_string(),
+    }
 }
 
 impl Docker {
@@ -79,7 +86,8 @@ impl Docker {
 impl Platform for Docker {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         reachable(&socket())?;
-        let unusable = |e: BoxError| Absent::new(e.to_string(), "look at the engine's log: journalctl -u docker");
+        let unusable =
+            |e: BoxError| Absent::new(e.to_string(), "look at the engine's log: journalctl -u docker");
         let engine = self.engine().map_err(unusable)?;
         let version = engine.wait(engine.api.version()).map_err(unusable)?;
         let info = engine.wait(engine.api.info()).map_err(unusable)?;
@@ -89,8 +97,14 @@ impl Platform for Docker {
             ("cgroup-driver", info.cgroup_driver.map(|d| d.to_string())),
             ("security", info.security_options.map(|options| options.join(" "))),
         ];
-        let details = details.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
-        Ok(PlatformVersion { version: format!("Docker {}", version.version.unwrap_or_default()), details })
+        let details = details
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .collect();
+        Ok(PlatformVersion {
+            version: format!("Docker {}", version.version.unwrap_or_default()),
+            details,
+        })
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
@@ -98,7 +112,9 @@ impl Platform for Docker {
         let image = image(&engine, &spec.binary)?;
         // The image is made once: it is no part of a box's start-up.
         let requested = Instant::now();
-        let options = query::CreateContainerOptionsBuilder::new().name(&spec.name).build();
+        let options = query::CreateContainerOptionsBuilder::new()
+            .name(&spec.name)
+            .build();
         let created = engine.wait(engine.api.create_container(Some(options), body(spec, &image)))?;
         let mut made = DockerBox {
             engine: Rc::clone(&engine),
@@ -123,10 +139,14 @@ impl Platform for Docker {
         }
         let engine = self.engine()?;
         let filters = HashMap::from([("label", vec![format!("{LABEL}={run}")])]);
-        let options = query::ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
+        let options = query::ListContainersOptionsBuilder::new()
+            .all(true)
+            .filters(&filters)
+            .build();
         let containers = engine.wait(engine.api.list_containers(Some(options)))?;
         let ids = containers.into_iter().filter_map(|container| container.id);
-        ids.map(|id| remove(&engine, &id).map(|()| format!("container {id:.12}"))).collect()
+        ids.map(|id| remove(&engine, &id).map(|()| format!("container {id:.12}")))
+            .collect()
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
@@ -139,7 +159,11 @@ impl Platform for Docker {
         let images = engine.wait(engine.api.list_images(Some(options)))?;
         let tags = images.into_iter().flat_map(|image| image.repo_tags);
         tags.map(|tag| {
-            engine.wait(engine.api.remove_image(&tag, None::<query::RemoveImageOptions>, None))?;
+            engine.wait(
+                engine
+                    .api
+                    .remove_image(&tag, None::<query::RemoveImageOptions>, None),
+            )?;
             Ok(format!("image {tag}"))
         })
         .collect()
@@ -154,19 +178,22 @@ fn reachable(address: &str) -> Result<(), Absent> {
             "point DOCKER_HOST to a unix:// socket of an engine on this host",
         ));
     };
-    std::os::unix::net::UnixStream::connect(path).map(drop).map_err(|e| match e.kind() {
-        io::ErrorKind::PermissionDenied => {
-            Absent::new(format!("no permission for the engine's socket {path}"), "run tare as root or join the group docker")
-        }
-        io::ErrorKind::ConnectionRefused => Absent::new(
-            format!("the Docker engine does not answer on {path}"),
-            "start it: systemctl start docker",
-        ),
-        _ => Absent::new(
-            format!("no Docker engine: {path}: {e}"),
-            "install and start Docker (Debian: apt-get install docker.io; systemctl start docker)",
-        ),
-    })
+    std::os::unix::net::UnixStream::connect(path)
+        .map(drop)
+        .map_err(|e| match e.kind() {
+            io::ErrorKind::PermissionDenied => Absent::new(
+                format!("no permission for the engine's socket {path}"),
+                "run tare as root or join the group docker",
+            ),
+            io::ErrorKind::ConnectionRefused => Absent::new(
+                format!("the Docker engine does not answer on {path}"),
+                "start it: systemctl start docker",
+            ),
+            _ => Absent::new(
+                format!("no Docker engine: {path}: {e}"),
+                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker)",
+            ),
+        })
 }
 
 /// The image that holds the binary; imported if the engine does not have it yet.
@@ -180,8 +207,14 @@ fn image(engine: &Engine, binary: &Path) -> Result<String, BoxError> {
         return Ok(found.id.unwrap_or(name));
     }
     let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
-    let options = query::CreateImageOptionsBuilder::new().from_src("-").repo(REPOSITORY).tag(&tag).build();
-    let mut progress = engine.api.create_image(Some(options), Some(bollard::body_full(archive.into())), None);
+    let options = query::CreateImageOptionsBuilder::new()
+        .from_src("-")
+        .repo(REPOSITORY)
+        .tag(&tag)
+        .build();
+    let mut progress = engine
+        .api
+        .create_image(Some(options), Some(bollard::body_full(archive.into())), None);
     engine.runtime.block_on(async {
         while let Some(step) = progress.next().await {
             step.map_err(refused)?;
@@ -203,7 +236,9 @@ fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {
 fn body(spec: &BoxSpec, image: &str) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
-    let quota = limits.quota.and_then(|cpus| i64::try_from(cpus.quota_us(PERIOD_US)).ok());
+    let quota = limits
+        .quota
+        .and_then(|cpus| i64::try_from(cpus.quota_us(PERIOD_US)).ok());
     let host_config = HostConfig {
         cpu_period: quota.and_then(|_| i64::try_from(PERIOD_US).ok()),
         cpu_quota: quota,
@@ -213,7 +248,10 @@ fn body(spec: &BoxSpec, image: &str) -> ContainerCreateBody {
         memory_swap: memory,
         network_mode: Some("none".to_owned()),
         // Else the log driver writes the whole link to disk.
-        log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
+        log_config: Some(HostConfigLogConfig {
+            typ: Some("none".to_owned()),
+            config: None,
+        }),
         auto_remove: Some(true),
         ..HostConfig::default()
     };
@@ -247,12 +285,24 @@ impl DockerBox {
     /// Attaches before the start, so that nothing is lost, and greets the agent.
     fn start(&mut self, requested: Instant) -> Result<(), BoxError> {
         let engine = Rc::clone(&self.engine);
-        let options =
-            query::AttachContainerOptionsBuilder::new().stdin(true).stdout(true).stderr(true).stream(true).build();
+        let options = query::AttachContainerOptionsBuilder::new()
+            .stdin(true)
+            .stdout(true)
+            .stderr(true)
+            .stream(true)
+            .build();
         let attached = engine.wait(engine.api.attach_container(&self.id, Some(options)))?;
-        engine.wait(engine.api.start_container(&self.id, None::<query::StartContainerOptions>))?;
+        engine.wait(
+            engine
+                .api
+                .start_container(&self.id, None::<query::StartContainerOptions>),
+        )?;
         let stderr = Rc::default();
-        let mut link = Link::new(AttachedStream { engine: Rc::clone(&engine), attached, stderr: Rc::clone(&stderr) });
+        let mut link = Link::new(AttachedStream {
+            engine: Rc::clone(&engine),
+            attached,
+            stderr: Rc::clone(&stderr),
+        });
         link.hello(HELLO_DEADLINE).map_err(|source| BoxError::NoHello {
             source,
             console: String::from_utf8_lossy(&stderr.borrow()).trim().to_owned(),
@@ -266,7 +316,11 @@ impl DockerBox {
     /// The container's cgroup, by its first process.
     fn find_cgroup(&self) -> Option<Cgroup> {
         let options = None::<query::InspectContainerOptions>;
-        let state = self.engine.wait(self.engine.api.inspect_container(&self.id, options)).ok()?.state?;
+        let state = self
+            .engine
+            .wait(self.engine.api.inspect_container(&self.id, options))
+            .ok()?
+            .state?;
         let pid = state.pid.and_then(|pid| u32::try_from(pid).ok())?;
         Cgroup::of_process(&Layout::detect().ok()?, pid).ok()
     }
@@ -288,7 +342,9 @@ fn remove(engine: &Engine, id: &str) -> Result<(), BoxError> {
     let deadline = Instant::now() + END_DEADLINE;
     loop {
         let options = query::RemoveContainerOptionsBuilder::new().force(true).build();
-        let removed = engine.runtime.block_on(engine.api.remove_container(id, Some(options)));
+        let removed = engine
+            .runtime
+            .block_on(engine.api.remove_container(id, Some(options)));
         match removed {
             Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => return Ok(()),
             // The engine may be removing it already, since its link has ended: asked again until it is gone.
@@ -301,7 +357,9 @@ fn remove(engine: &Engine, id: &str) -> Result<(), BoxError> {
 
 impl RunningBox for DockerBox {
     fn link(&mut self) -> &mut Link {
-        self.link.as_mut().expect("a box has its link from launch to destroy")
+        self.link
+            .as_mut()
+            .expect("a box has its link from launch to destroy")
     }
 
     fn hello_after(&self) -> Duration {
@@ -376,7 +434,10 @@ impl Stream for AttachedStream {
     fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
         use bollard::container::LogOutput;
         loop {
-            let next = self.engine.runtime.block_on(within(self.attached.output.next(), deadline))?;
+            let next = self
+                .engine
+                .runtime
+                .block_on(within(self.attached.output.next(), deadline))?;
             match next {
                 None => return Ok(0),
                 Some(Err(e)) => return Err(io::Error::other(e)),
@@ -396,4 +457,3 @@ impl Stream for AttachedStream {
         }
     }
 }
-

@@ -116,12 +116,18 @@ impl Platform for Fake {
         if self.fails(Fail::Probe) {
             return Err(Absent::new("scripted to be absent", "leave out fail=probe"));
         }
-        Ok(PlatformVersion { version: "fake 1".to_owned(), ..PlatformVersion::default() })
+        Ok(PlatformVersion {
+            version: "fake 1".to_owned(),
+            ..PlatformVersion::default()
+        })
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         if self.fails(Fail::Launch) {
-            return Err(BoxError::Engine { engine: "fake", message: "scripted to fail at launch".to_owned() });
+            return Err(BoxError::Engine {
+                engine: "fake",
+                message: "scripted to fail at launch".to_owned(),
+            });
         }
         self.boxes += 1;
         let mut script = self.clone();
@@ -129,11 +135,25 @@ impl Platform for Fake {
         // A new box has new noise, the same in every run of the same script.
         let noise = ChaCha8Rng::seed_from_u64(self.seed ^ (self.boxes << 32));
         let cpus = spec.instance.cpus.as_f64();
-        let agent = FakeAgent { script, noise, cpus, memory: spec.instance.memory_bytes, decoder: Decoder::default() };
-        let stream = FakeStream { agent, outgoing: Vec::new(), silent: self.fails(Fail::Hello), ended: false };
+        let agent = FakeAgent {
+            script,
+            noise,
+            cpus,
+            memory: spec.instance.memory_bytes,
+            decoder: Decoder::default(),
+        };
+        let stream = FakeStream {
+            agent,
+            outgoing: Vec::new(),
+            silent: self.fails(Fail::Hello),
+            ended: false,
+        };
         let mut link = Link::new(stream);
         let hello = link.hello(Duration::from_millis(200));
-        hello.map_err(|source: LinkError| BoxError::NoHello { source, console: String::new() })?;
+        hello.map_err(|source: LinkError| BoxError::NoHello {
+            source,
+            console: String::new(),
+        })?;
         Ok(Box::new(FakeBox { link }))
     }
 
@@ -226,7 +246,13 @@ impl FakeAgent {
             }
             let (stdout, reply) = match serde_json::from_slice(&frame.payload) {
                 Ok(request) => self.carry_out(&request)?,
-                Err(e) => (Vec::new(), Reply::Error { code: ErrorCode::BadRequest, message: e.to_string() }),
+                Err(e) => (
+                    Vec::new(),
+                    Reply::Error {
+                        code: ErrorCode::BadRequest,
+                        message: e.to_string(),
+                    },
+                ),
             };
             if !stdout.is_empty() {
                 Frame::new(Kind::Stdout, stdout).encode(&mut out);
@@ -240,7 +266,11 @@ impl FakeAgent {
         let build = tare_model::BUILD_ID.to_owned();
         let plain = |reply| Some((Vec::new(), reply));
         match request {
-            Request::Hello { .. } => plain(Reply::Hello { protocol: VERSION, build, pid: 1 }),
+            Request::Hello { .. } => plain(Reply::Hello {
+                protocol: VERSION,
+                build,
+                pid: 1,
+            }),
             Request::Facts => plain(Reply::Facts(self.facts())),
             Request::Counters => plain(Reply::Counters(Counters::default())),
             Request::Kernel { spec, .. } => self.workload(|agent| agent.kernel(spec)),
@@ -254,7 +284,11 @@ impl FakeAgent {
     }
 
     fn facts(&self) -> BoxFacts {
-        BoxFacts { kernel: "fake".to_owned(), memory_bytes: self.memory, ..BoxFacts::default() }
+        BoxFacts {
+            kernel: "fake".to_owned(),
+            memory_bytes: self.memory,
+            ..BoxFacts::default()
+        }
     }
 
     fn workload(&mut self, run: impl FnOnce(&mut Self) -> Answer) -> Option<Answer> {
@@ -297,19 +331,41 @@ impl FakeAgent {
             work_per_stretch: BTreeMap::new(),
             wall_seconds: spec.seconds,
             units_done: 1.0,
-            check: Check { what: "scripted".to_owned(), found: if wrong { 1.0 } else { 0.0 }, bound: 0.5 },
+            check: Check {
+                what: "scripted".to_owned(),
+                found: if wrong { 1.0 } else { 0.0 },
+                bound: 0.5,
+            },
         };
         let json = serde_json::to_vec(&report).unwrap_or_default();
-        let stdout = if self.script.fails(Fail::Report) { b"no report".to_vec() } else { json };
-        (stdout, Reply::Exited(exited(ExitStatus::Code(0), 1_000_000, Vec::new())))
+        let stdout = if self.script.fails(Fail::Report) {
+            b"no report".to_vec()
+        } else {
+            json
+        };
+        (
+            stdout,
+            Reply::Exited(exited(ExitStatus::Code(0), 1_000_000, Vec::new())),
+        )
     }
 
     fn command(&mut self) -> Answer {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "about a million")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "about a million"
+        )]
         let wall_ns = (1e6 * self.script.cost * self.noise()) as u64;
-        let repetition =
-            Repetition { wall_ns, user_ns: wall_ns / 2, system_ns: wall_ns / 4, max_rss_bytes: 1 << 20 };
-        (Vec::new(), Reply::Exited(exited(ExitStatus::Code(0), wall_ns, vec![repetition])))
+        let repetition = Repetition {
+            wall_ns,
+            user_ns: wall_ns / 2,
+            system_ns: wall_ns / 4,
+            max_rss_bytes: 1 << 20,
+        };
+        (
+            Vec::new(),
+            Reply::Exited(exited(ExitStatus::Code(0), wall_ns, vec![repetition])),
+        )
     }
 
     fn proof(&mut self, spec: &ProofSpec) -> Answer {
@@ -325,16 +381,31 @@ impl FakeAgent {
                 };
                 (ExitStatus::Code(0), serde_json::to_vec(&report))
             }
-            ProofSpec::Touch { bytes } if bytes < self.memory => {
-                (ExitStatus::Code(0), serde_json::to_vec(&TouchReport { touched_bytes: bytes }))
-            }
+            ProofSpec::Touch { bytes } if bytes < self.memory => (
+                ExitStatus::Code(0),
+                serde_json::to_vec(&TouchReport { touched_bytes: bytes }),
+            ),
             ProofSpec::Touch { .. } => (ExitStatus::Signal(9), Ok(Vec::new())),
         };
-        (report.unwrap_or_default(), Reply::Exited(exited(status, 1_000_000, Vec::new())))
+        (
+            report.unwrap_or_default(),
+            Reply::Exited(exited(status, 1_000_000, Vec::new())),
+        )
     }
 }
 
 fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<Repetition>) -> Exited {
-    let usage = ProcessUsage { wall_ns, user_ns: wall_ns / 2, system_ns: wall_ns / 4, max_rss_bytes: 1 << 20 };
-    Exited { status, usage, repetitions, stdout_lost_bytes: 0, stderr_lost_bytes: 0 }
+    let usage = ProcessUsage {
+        wall_ns,
+        user_ns: wall_ns / 2,
+        system_ns: wall_ns / 4,
+        max_rss_bytes: 1 << 20,
+    };
+    Exited {
+        status,
+        usage,
+        repetitions,
+        stdout_lost_bytes: 0,
+        stderr_lost_bytes: 0,
+    }
 }

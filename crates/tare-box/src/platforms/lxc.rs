@@ -15,9 +15,16 @@ pub(super) struct Lxc;
 impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let version = version_of("lxc-start", "--version")
-            .ok_or_else(|| Absent::new("no lxc-start on PATH", "install LXC (Debian: apt-get install lxc)"))?;
-        Ok(PlatformVersion { version: format!("LXC {version}"), ..PlatformVersion::default() })
+        let version = version_of("lxc-start", "--version").ok_or_else(|| {
+            Absent::new(
+                "no lxc-start on PATH",
+                "install LXC (Debian: apt-get install lxc)",
+            )
+        })?;
+        Ok(PlatformVersion {
+            version: format!("LXC {version}"),
+            ..PlatformVersion::default()
+        })
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
@@ -27,10 +34,22 @@ impl Platform for Lxc {
         let rootfs = folder.join("rootfs");
         fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the container"))?;
         copy_binary(&spec.binary, &rootfs.join("tare"))?;
-        fs::write(&config, self::config(spec, &rootfs)).map_err(BoxError::host("write the container's configuration"))?;
+        fs::write(&config, self::config(spec, &rootfs))
+            .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
-        command.arg("-P").arg(&folder).args(["-n", &spec.name, "-F", "-f"]).arg(&config);
-        let start = Start { command, folder, name: &spec.name, limits: None, hello_within: HELLO_DEADLINE, requested };
+        command
+            .arg("-P")
+            .arg(&folder)
+            .args(["-n", &spec.name, "-F", "-f"])
+            .arg(&config);
+        let start = Start {
+            command,
+            folder,
+            name: &spec.name,
+            limits: None,
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
         Ok(Box::new(made))

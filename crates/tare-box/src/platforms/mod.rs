@@ -28,7 +28,10 @@ pub struct Absent {
 
 impl Absent {
     fn new(reason: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { reason: reason.into(), fix: fix.into() }
+        Self {
+            reason: reason.into(),
+            fix: fix.into(),
+        }
     }
 }
 
@@ -68,7 +71,11 @@ pub enum BoxError {
 }
 
 fn said(console: &str) -> String {
-    if console.is_empty() { String::new() } else { format!("; last words: {console}") }
+    if console.is_empty() {
+        String::new()
+    } else {
+        format!("; last words: {console}")
+    }
 }
 
 impl BoxError {
@@ -79,7 +86,14 @@ impl BoxError {
 
     /// Whether the user asked to stop.
     pub fn is_interruption(&self) -> bool {
-        matches!(self, Self::Link(LinkError::Interrupted) | Self::NoHello { source: LinkError::Interrupted, .. })
+        matches!(
+            self,
+            Self::Link(LinkError::Interrupted)
+                | Self::NoHello {
+                    source: LinkError::Interrupted,
+                    ..
+                }
+        )
     }
 }
 
@@ -105,14 +119,23 @@ pub struct BoxSpec {
 impl BoxSpec {
     /// The limits in force for containers and processes.
     pub fn limits(&self) -> Limits {
-        Limits { memory_bytes: Some(self.instance.memory_bytes), ..self.cpu_limits() }
+        Limits {
+            memory_bytes: Some(self.instance.memory_bytes),
+            ..self.cpu_limits()
+        }
     }
 
     /// The limits in force for a VMM's process: its memory is limited by the size of the VM.
     fn cpu_limits(&self) -> Limits {
         match self.provisioning {
-            Provisioning::Vanilla => Limits { quota: Some(self.instance.cpus), ..Limits::default() },
-            Provisioning::Pinned => Limits { cpuset: Some(self.pinned_set.clone()), ..Limits::default() },
+            Provisioning::Vanilla => Limits {
+                quota: Some(self.instance.cpus),
+                ..Limits::default()
+            },
+            Provisioning::Pinned => Limits {
+                cpuset: Some(self.pinned_set.clone()),
+                ..Limits::default()
+            },
         }
     }
 
@@ -241,11 +264,31 @@ pub struct Entry {
 
 /// Every platform.
 pub const REGISTRY: [Entry; 5] = [
-    Entry { name: "native", about: "a process in a cgroup of its own", real: true },
-    Entry { name: "docker", about: "a Docker container, by the engine's API", real: true },
-    Entry { name: "lxc", about: "an LXC system container", real: true },
-    Entry { name: "vm", about: "a QEMU virtual machine (KVM where it works, else TCG)", real: true },
-    Entry { name: "fake", about: "a scripted test bed: costs, failures and hangs, no real work", real: false },
+    Entry {
+        name: "native",
+        about: "a process in a cgroup of its own",
+        real: true,
+    },
+    Entry {
+        name: "docker",
+        about: "a Docker container, by the engine's API",
+        real: true,
+    },
+    Entry {
+        name: "lxc",
+        about: "an LXC system container",
+        real: true,
+    },
+    Entry {
+        name: "vm",
+        about: "a QEMU virtual machine (KVM where it works, else TCG)",
+        real: true,
+    },
+    Entry {
+        name: "fake",
+        about: "a scripted test bed: costs, failures and hangs, no real work",
+        real: false,
+    },
 ];
 
 /// Why a platform path cannot be opened.
@@ -255,7 +298,9 @@ pub enum OpenError {
     #[error("unknown platform '{0}': the platforms are {names}; 'tare doctor' tells which can run here", names = names())]
     Unknown(String),
     /// A path of several platforms.
-    #[error("platform '{0}' is nested, which this version cannot run yet: give a single platform, such as docker")]
+    #[error(
+        "platform '{0}' is nested, which this version cannot run yet: give a single platform, such as docker"
+    )]
     Nested(PlatformPath),
     /// An option that the platform does not have, or a bad value.
     #[error("platform '{path}': {detail}")]
@@ -276,18 +321,27 @@ fn names() -> String {
 /// # Errors
 /// [`OpenError`].
 pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
-    let [segment] = path.segments() else { return Err(OpenError::Nested(path.clone())) };
-    let option = |detail: String| OpenError::Option { path: path.clone(), detail };
+    let [segment] = path.segments() else {
+        return Err(OpenError::Nested(path.clone()));
+    };
+    let option = |detail: String| OpenError::Option {
+        path: path.clone(),
+        detail,
+    };
     let options = Options(segment.options.clone());
-    Ok(match segment.name.as_str() {
-        "native" => options.none().map(|()| Box::new(native::Native) as Box<dyn Platform>),
-        "docker" => options.none().map(|()| Box::new(docker::Docker::default()) as Box<dyn Platform>),
+    match segment.name.as_str() {
+        "native" => options
+            .none()
+            .map(|()| Box::new(native::Native) as Box<dyn Platform>),
+        "docker" => options
+            .none()
+            .map(|()| Box::new(docker::Docker::default()) as Box<dyn Platform>),
         "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
         "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
         other => return Err(OpenError::Unknown(other.to_owned())),
     }
-    .map_err(option)?)
+    .map_err(option)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
@@ -296,8 +350,13 @@ struct Options(std::collections::BTreeMap<String, String>);
 impl Options {
     /// Takes an option and reads it.
     fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, String> {
-        let Some(value) = self.0.remove(key) else { return Ok(None) };
-        value.parse().map(Some).map_err(|_| format!("'{value}' is not a value of option '{key}'"))
+        let Some(value) = self.0.remove(key) else {
+            return Ok(None);
+        };
+        value
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("'{value}' is not a value of option '{key}'"))
     }
 
     /// Checks that nothing is left.
@@ -311,15 +370,25 @@ impl Options {
 
 /// The first line that a program prints when asked for its version.
 fn version_of(program: &str, argument: &str) -> Option<String> {
-    let output = std::process::Command::new(program).arg(argument).stdin(std::process::Stdio::null()).output().ok()?;
+    let output = std::process::Command::new(program)
+        .arg(argument)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+    text.lines()
+        .next()
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !line.is_empty())
 }
 
 /// What every platform that makes cgroups by itself needs: root, and a hierarchy.
 fn cgroups_usable() -> Result<crate::cgroup::Layout, Absent> {
     if !rustix::process::geteuid().is_root() {
-        return Err(Absent::new("not root, so that no cgroup can be made to set limits", "run tare as root, for example with sudo"));
+        return Err(Absent::new(
+            "not root, so that no cgroup can be made to set limits",
+            "run tare as root, for example with sudo",
+        ));
     }
     crate::cgroup::Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
 }

@@ -23,7 +23,14 @@ impl Platform for Native {
         let mut command = Command::new(&spec.binary);
         command.arg("agent");
         let limits = spec.limits();
-        let start = Start { command, folder: spec.folder()?, name: &spec.name, limits: Some(&limits), hello_within: HELLO_DEADLINE, requested };
+        let start = Start {
+            command,
+            folder: spec.folder()?,
+            name: &spec.name,
+            limits: Some(&limits),
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
         Ok(Box::new(ChildBox::over_pipes(start)?))
     }
 

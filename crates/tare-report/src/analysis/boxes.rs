@@ -1,11 +1,10 @@
 //! Kinds of box: start-up latency and the proof of their limits.
 
-use crate::show::or_missing;
+use crate::show::{mebibytes, or_missing};
 use serde::Serialize;
 use std::collections::HashMap;
 use tare_model::host::BoxFacts;
 use tare_model::results::{BoxRecord, ProofRecord, Record, Results};
-use tare_model::size::show_memory;
 use tare_model::study::BoxKind;
 use tare_stats::{mean, median, sd};
 
@@ -49,9 +48,7 @@ impl BoxFigures {
         let Some(proof) = &self.proof else {
             return "no proof in the file".to_owned();
         };
-        let mut parts = vec![cpu_readings(proof), memory_readings(proof)];
-        parts.extend(proof.remarks.iter().cloned());
-        parts.join("; ")
+        format!("{}; {}", cpu_readings(proof), memory_readings(proof))
     }
 }
 
@@ -59,7 +56,7 @@ fn cpu_readings(proof: &ProofRecord) -> String {
     let cores = |reading: Option<f64>| or_missing(reading.filter(|c| c.is_finite()), |c| format!("{c:.2}"));
     let inside = proof.burn.as_ref().and_then(|b| b.cores_between_edges);
     format!(
-        "CPUs granted {}, used {} by the host's counters and {} by the box's clocks",
+        "CPUs: {} granted, {} used by the host's counters, {} by the box's clocks",
         cores(Some(proof.limit_cores)),
         cores(proof.host_cores),
         cores(inside)
@@ -67,10 +64,10 @@ fn cpu_readings(proof: &ProofRecord) -> String {
 }
 
 fn memory_readings(proof: &ProofRecord) -> String {
-    let bytes = |reading: Option<u64>| or_missing(reading, show_memory);
+    let bytes = |reading: Option<u64>| or_missing(reading, mebibytes);
     format!(
-        "memory granted {}, touched {}, refused {}",
-        show_memory(proof.limit_bytes),
+        "memory: {} granted, {} touched, {} refused",
+        mebibytes(proof.limit_bytes),
         bytes(proof.touched_bytes),
         bytes(proof.refused_bytes)
     )

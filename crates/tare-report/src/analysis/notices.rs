@@ -60,10 +60,12 @@ fn emulated(platform: &PlatformFacts) -> Notice {
 }
 
 fn not_proven(figures: &BoxFigures) -> Notice {
+    let remarks = figures.proof.iter().flat_map(|p| &p.remarks);
+    let remarks: String = remarks.map(|r| format!("; {r}")).collect();
     notice(
         "limits-not-proven",
         format!(
-            "limits not proven of {}, no verdict on its cells: {}",
+            "limits not proven of {}, no verdict on its cells: {}{remarks}",
             figures.kind,
             figures.readings()
         ),

@@ -57,16 +57,16 @@ fn startup(page: &mut Page, analysis: &Analysis) {
     );
     page.line(&[(Style::Dim, &head)]);
     for figures in &analysis.boxes {
-        page.line(&[(Style::Plain, &startup_row(figures))]);
+        let name = page.name(&figures.kind.to_string(), 26);
+        page.line(&[(Style::Plain, &startup_row(&name, figures))]);
     }
 }
 
-fn startup_row(figures: &BoxFigures) -> String {
+fn startup_row(name: &str, figures: &BoxFigures) -> String {
     let startup = &figures.startup;
     let show = |value| or_missing(value, |v| Unit::Second.show(v));
     format!(
-        "  {:<26}{:>5}  {:<12}{:<12}{:<12}{}",
-        figures.kind.to_string(),
+        "  {name:<26}{:>5}  {:<12}{:<12}{:<12}{}",
         startup.n,
         show(startup.mean),
         show(startup.sd),
@@ -80,7 +80,8 @@ fn limits(page: &mut Page, analysis: &Analysis) {
     let head = limits_row("kind of box", "limits", &facts::READINGS.map(str::to_owned));
     page.line(&[(Style::Dim, &head)]);
     for proof in analysis.boxes.iter().map(facts::proof) {
-        let row = limits_row(&proof.kind, proof.state, &proof.readings);
+        let name = page.name(&proof.kind, 17);
+        let row = limits_row(&name, proof.state, &proof.readings);
         let style = if proof.proven { Style::Plain } else { Style::Red };
         page.line(&[(style, &row)]);
         if !proof.remarks.is_empty() {

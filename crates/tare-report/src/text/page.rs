@@ -71,6 +71,16 @@ impl Page {
         }
     }
 
+    /// The first column of a row: `name` if it fits into `width`, else blank
+    /// behind a line with the name alone.
+    pub fn name(&mut self, name: &str, width: usize) -> String {
+        if length(name) < width {
+            return name.to_owned();
+        }
+        self.wrapped("", 2, Style::Plain, name);
+        String::new()
+    }
+
     pub fn heading(&mut self, text: &str) {
         if !self.out.is_empty() {
             self.blank();

@@ -13,7 +13,10 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         (None, Some(fd)) => LinkSource::Fd(fd),
         (None, None) => LinkSource::Stdio,
     };
-    agent::run(&Options { link, init: args.init })?;
+    agent::run(&Options {
+        link,
+        init: args.init,
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,12 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
     } else if removed.is_empty() {
         out::print("nothing to remove\n")?;
     } else {
-        out::print(&removed.iter().map(|what| format!("removed {}\n", out::one_line(what))).collect::<String>())?;
+        out::print(
+            &removed
+                .iter()
+                .map(|what| format!("removed {}\n", out::one_line(what)))
+                .collect::<String>(),
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

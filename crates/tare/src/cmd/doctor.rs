@@ -54,7 +54,11 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let findings = Findings {
         tare: tare_model::VERSION,
         build: tare_model::BUILD_ID,
-        platforms: REGISTRY.iter().filter(|e| e.real).map(|e| examine(e, &state)).collect(),
+        platforms: REGISTRY
+            .iter()
+            .filter(|e| e.real)
+            .map(|e| examine(e, &state))
+            .collect(),
         noise: noise(&facts)?,
         host: facts,
     };
@@ -64,7 +68,11 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
         out::print(&text(&findings)?)?;
     }
     let any = findings.platforms.iter().any(|p| p.ready.is_some());
-    Ok(if any { ExitCode::SUCCESS } else { ExitCode::from(out::BAD_INPUT) })
+    Ok(if any {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(out::BAD_INPUT)
+    })
 }
 
 fn examine(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
@@ -78,7 +86,13 @@ fn examine(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
         Ok(version) => (Some(version), None, None),
         Err((reason, fix)) => (None, Some(reason), Some(fix)),
     };
-    PlatformFinding { name: entry.name, about: entry.about, ready, missing, fix }
+    PlatformFinding {
+        name: entry.name,
+        about: entry.about,
+        ready,
+        missing,
+        fix,
+    }
 }
 
 fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {
@@ -94,9 +108,24 @@ fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {
     let steal = share(after.steal_ns.saturating_sub(before.steal_ns));
     let percent = |x: f64| format!("{:.1} % of {} CPUs", x * 100.0, meter.cpus());
     let mut noise = vec![
-        check("load", percent(load), load < 0.02, "something runs: stop it, or every trial waits for a quiet host"),
-        check("steal", percent(steal), steal < 0.01, "the hypervisor below takes CPU time: measure on a dedicated host"),
-        check("swapping", format!("{swapped} pages/s"), swapped == 0, "free memory, or turn swap off: swapoff -a"),
+        check(
+            "load",
+            percent(load),
+            load < 0.02,
+            "something runs: stop it, or every trial waits for a quiet host",
+        ),
+        check(
+            "steal",
+            percent(steal),
+            steal < 0.01,
+            "the hypervisor below takes CPU time: measure on a dedicated host",
+        ),
+        check(
+            "swapping",
+            format!("{swapped} pages/s"),
+            swapped == 0,
+            "free memory, or turn swap off: swapoff -a",
+        ),
     ];
     noise.extend(settings(facts));
     Ok(noise)
@@ -107,16 +136,54 @@ fn settings(facts: &HostFacts) -> Vec<Noise> {
     let on = |v: bool| if v { "on" } else { "off" }.to_owned();
     let governor = facts.governor.clone();
     let steady = governor.as_deref().is_none_or(|g| g == "performance");
-    let vulnerable = facts.mitigations.values().filter(|m| m.starts_with("Vulnerable")).count();
-    let mitigated = facts.mitigations.values().filter(|m| m.starts_with("Mitigation")).count();
+    let vulnerable = facts
+        .mitigations
+        .values()
+        .filter(|m| m.starts_with("Vulnerable"))
+        .count();
+    let mitigated = facts
+        .mitigations
+        .values()
+        .filter(|m| m.starts_with("Mitigation"))
+        .count();
     vec![
-        check("governor", governor.unwrap_or_else(unknown), steady, "fix the frequency: cpupower frequency-set -g performance"),
-        check("turbo", facts.turbo.map_or_else(unknown, on), facts.turbo != Some(true), "turn it off: the frequency follows temperature and neighbours"),
-        check("SMT", facts.smt.map_or_else(unknown, on), facts.smt != Some(true), "pin to whole cores, or turn it off: echo off > /sys/devices/system/cpu/smt/control"),
-        check("swap", show_memory(facts.swap_bytes), facts.swap_bytes == 0, "turn it off: swapoff -a"),
+        check(
+            "governor",
+            governor.unwrap_or_else(unknown),
+            steady,
+            "fix the frequency: cpupower frequency-set -g performance",
+        ),
+        check(
+            "turbo",
+            facts.turbo.map_or_else(unknown, on),
+            facts.turbo != Some(true),
+            "turn it off: the frequency follows temperature and neighbours",
+        ),
+        check(
+            "SMT",
+            facts.smt.map_or_else(unknown, on),
+            facts.smt != Some(true),
+            "pin to whole cores, or turn it off: echo off > /sys/devices/system/cpu/smt/control",
+        ),
+        check(
+            "swap",
+            show_memory(facts.swap_bytes),
+            facts.swap_bytes == 0,
+            "turn it off: swapoff -a",
+        ),
         check("THP", facts.thp.clone().unwrap_or_else(unknown), true, ""),
-        check("KSM", facts.ksm.map_or_else(unknown, on), facts.ksm != Some(true), "turn it off: echo 0 > /sys/kernel/mm/ksm/run"),
-        check("mitigations", format!("{mitigated} in force, {vulnerable} vulnerable"), true, ""),
+        check(
+            "KSM",
+            facts.ksm.map_or_else(unknown, on),
+            facts.ksm != Some(true),
+            "turn it off: echo 0 > /sys/kernel/mm/ksm/run",
+        ),
+        check(
+            "mitigations",
+            format!("{mitigated} in force, {vulnerable} vulnerable"),
+            true,
+            "",
+        ),
         check(
             "hypervisor",
             facts.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned()),
@@ -127,7 +194,11 @@ fn settings(facts: &HostFacts) -> Vec<Noise> {
 }
 
 fn check(what: &'static str, found: String, fine: bool, advice: &'static str) -> Noise {
-    Noise { what, found, advice: (!fine).then_some(advice) }
+    Noise {
+        what,
+        found,
+        advice: (!fine).then_some(advice),
+    }
 }
 
 fn text(findings: &Findings) -> anyhow::Result<String> {
@@ -135,22 +206,47 @@ fn text(findings: &Findings) -> anyhow::Result<String> {
     for platform in &findings.platforms {
         match &platform.ready {
             Some(version) => {
-                writeln!(text, "  ready    {:8} {}", platform.name, out::one_line(&version.version))?;
+                writeln!(
+                    text,
+                    "  ready    {:8} {}",
+                    platform.name,
+                    out::one_line(&version.version)
+                )?;
                 for (key, value) in &version.details {
                     writeln!(text, "                    {key}: {}", out::one_line(value))?;
                 }
             }
             None => {
-                writeln!(text, "  missing  {:8} {}", platform.name, out::one_line(platform.missing.as_deref().unwrap_or("")))?;
-                writeln!(text, "           {:8} -> {}", "", out::one_line(platform.fix.as_deref().unwrap_or("")))?;
+                writeln!(
+                    text,
+                    "  missing  {:8} {}",
+                    platform.name,
+                    out::one_line(platform.missing.as_deref().unwrap_or(""))
+                )?;
+                writeln!(
+                    text,
+                    "           {:8} -> {}",
+                    "",
+                    out::one_line(platform.fix.as_deref().unwrap_or(""))
+                )?;
             }
         }
     }
     let host = &findings.host;
     writeln!(text, "\nHost")?;
-    writeln!(text, "  {}: {} CPUs, {} cores", host.cpu_model.as_deref().unwrap_or("CPU unknown"), host.cpus, host.cores)?;
+    writeln!(
+        text,
+        "  {}: {} CPUs, {} cores",
+        host.cpu_model.as_deref().unwrap_or("CPU unknown"),
+        host.cpus,
+        host.cores
+    )?;
     let llc = host.llc_bytes.map_or_else(|| "unknown".to_owned(), show_memory);
-    writeln!(text, "  {} of memory, last-level cache {llc}", show_memory(host.memory_bytes))?;
+    writeln!(
+        text,
+        "  {} of memory, last-level cache {llc}",
+        show_memory(host.memory_bytes)
+    )?;
     writeln!(
         text,
         "  Linux {}, {}, cgroup {}",

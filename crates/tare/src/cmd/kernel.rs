@@ -12,7 +12,10 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
     let kernel: Kernel = args.name.parse()?;
     let facts = tare_box::host::facts();
     let spec = tare_lab::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
-    let spec = KernelSpec { size: args.size.unwrap_or(spec.size), ..spec };
+    let spec = KernelSpec {
+        size: args.size.unwrap_or(spec.size),
+        ..spec
+    };
     let report = tare_kernels::run(&spec)?;
     if args.json {
         out::print_json(&report)?;
@@ -20,7 +23,11 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
         out::print(&text(&report)?)?;
     }
     let passed = report.check.passed();
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(out::FAILED) })
+    Ok(if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(out::FAILED)
+    })
 }
 
 fn text(report: &KernelReport) -> anyhow::Result<String> {
@@ -31,9 +38,18 @@ fn text(report: &KernelReport) -> anyhow::Result<String> {
         writeln!(text, "  {:8} {}", metric.name, metric.unit.show(value))?;
     }
     let stretches: usize = report.raw_seconds.values().map(Vec::len).sum();
-    writeln!(text, "  one run of {} with {stretches} timed stretches, {} code", show_seconds(report.wall_seconds), spec.isa)?;
+    writeln!(
+        text,
+        "  one run of {} with {stretches} timed stretches, {} code",
+        show_seconds(report.wall_seconds),
+        spec.isa
+    )?;
     let check = &report.check;
     let verdict = if check.passed() { "right" } else { "WRONG" };
-    writeln!(text, "  answer {verdict}: {} {:.3e}, at most {:.3e}", check.what, check.found, check.bound)?;
+    writeln!(
+        text,
+        "  answer {verdict}: {} {:.3e}, at most {:.3e}",
+        check.what, check.found, check.bound
+    )?;
     Ok(text)
 }

@@ -30,14 +30,20 @@ fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<St
 
 /// The wishes with a platform that always exists, and without a baseline.
 fn wishes_for_check(wishes: &Wishes) -> Wishes {
-    Wishes { platforms: vec!["native".to_owned()], baseline: None, ..wishes.clone() }
+    Wishes {
+        platforms: vec!["native".to_owned()],
+        baseline: None,
+        ..wishes.clone()
+    }
 }
 
 fn runnable(state: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in REGISTRY.iter().filter(|entry| entry.real) {
         let Ok(path) = entry.name.parse() else { continue };
-        let Ok(mut platform) = platforms::open(&path, state) else { continue };
+        let Ok(mut platform) = platforms::open(&path, state) else {
+            continue;
+        };
         match platform.probe() {
             Ok(_) => names.push(entry.name.to_owned()),
             Err(absent) => eprintln!("left out: {}: {absent}", entry.name),

@@ -34,24 +34,44 @@ pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
     let mut text = String::new();
     let platforms = list(study.platforms.iter().map(ToString::to_string).collect());
     writeln!(text, "platforms     {platforms} (baseline {})", study.baseline)?;
-    writeln!(text, "provisioning  {}", list(study.provisioning.iter().map(ToString::to_string).collect()))?;
+    writeln!(
+        text,
+        "provisioning  {}",
+        list(study.provisioning.iter().map(ToString::to_string).collect())
+    )?;
     writeln!(
         text,
         "each box      {} CPU(s), {}{}",
         study.instance.cpus,
         show_memory(study.instance.memory_bytes),
-        if study.pinned_set.is_empty() { String::new() } else { format!(", pinned to {:?}", study.pinned_set) }
+        if study.pinned_set.is_empty() {
+            String::new()
+        } else {
+            format!(", pinned to {:?}", study.pinned_set)
+        }
     )?;
-    writeln!(text, "workloads     {}", list(study.workloads.iter().map(|w| w.name().to_owned()).collect()))?;
+    writeln!(
+        text,
+        "workloads     {}",
+        list(study.workloads.iter().map(|w| w.name().to_owned()).collect())
+    )?;
     let cells = study.cells().len();
-    writeln!(text, "design        {cells} cells x {} blocks, a new box per {}, seed {}", study.blocks, study.fresh, study.seed)?;
+    writeln!(
+        text,
+        "design        {cells} cells x {} blocks, a new box per {}, seed {}",
+        study.blocks, study.fresh, study.seed
+    )?;
     writeln!(
         text,
         "cost          {} trials in {} boxes, about {}{}, {} of results",
         cost.trials,
         cost.boxes,
         show_seconds(cost.seconds),
-        if study.budget_seconds.is_some() { " (the budget)" } else { "" },
+        if study.budget_seconds.is_some() {
+            " (the budget)"
+        } else {
+            ""
+        },
         show_memory(cost.bytes)
     )?;
     Ok(text)

@@ -27,7 +27,10 @@ pub fn print(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return out::print(&(json::render(analysis)? + "\n"));
     }
-    let options = text::TextOptions { colour: out::colours(), width: out::width() };
+    let options = text::TextOptions {
+        colour: out::colours(),
+        width: out::width(),
+    };
     out::print(&text::render(analysis, options))
 }
 
@@ -37,5 +40,10 @@ pub fn page(analysis: &Analysis, path: &Path) -> anyhow::Result<()> {
     std::fs::write(&partial, html::render(analysis)?)
         .and_then(|()| std::fs::rename(&partial, path))
         .inspect_err(|_| drop(std::fs::remove_file(&partial)))
-        .with_context(|| format!("cannot write page {}: give a path that can be written with --html", path.display()))
+        .with_context(|| {
+            format!(
+                "cannot write page {}: give a path that can be written with --html",
+                path.display()
+            )
+        })
 }

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_box::state::Run;
+use tare_lab::Writer;
 use tare_lab::plan::cost;
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
-use tare_lab::Writer;
 use tare_model::results::{EndReason, Results};
 use tare_model::study::Study;
 use tare_report::analyze;
@@ -26,7 +26,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let study = choose_study(args, earlier.as_ref(), &state)?;
     check_outputs(args)?;
     let (run, swept) = Run::begin(&state)?;
-    swept.iter().for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+    swept
+        .iter()
+        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
@@ -34,7 +36,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         None => (Writer::create(&output, &header)?, Progress::default()),
         Some(results) => {
             resume::check(&output.display().to_string(), results, &header)?;
-            (Writer::resume(&output, results.complete_bytes)?, Progress::of(results))
+            (
+                Writer::resume(&output, results.complete_bytes)?,
+                Progress::of(results),
+            )
         }
     };
     let expected = cost(&study, |kind| platforms.cost(kind));
@@ -43,17 +48,32 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
-    let ended = Runner::new(&study, &mut platforms, &mut writer, &run, binary, progress, &mut observe)?.run();
+    let ended = Runner::new(
+        &study,
+        &mut platforms,
+        &mut writer,
+        &run,
+        binary,
+        progress,
+        &mut observe,
+    )?
+    .run();
     display.finish();
     finish(args, &output, ended?)
 }
 
 fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
     let facts = tare_box::host::facts();
-    let Some(results) = earlier else { return super::study(&args.study, &facts, state) };
+    let Some(results) = earlier else {
+        return super::study(&args.study, &facts, state);
+    };
     let theirs = results.header.study.clone();
     if !args.study.is_empty() {
-        let path = args.resume.as_ref().map(|p| p.display().to_string()).unwrap_or_default();
+        let path = args
+            .resume
+            .as_ref()
+            .map(|p| p.display().to_string())
+            .unwrap_or_default();
         resume::check_study(&path, &theirs, &super::study(&args.study, &facts, state)?)?;
     }
     Ok(theirs)
@@ -67,12 +87,24 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         return Err(tare_lab::WriteError::Exists(path.clone()).into());
     }
     for path in [&args.output, &args.html].into_iter().flatten() {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        anyhow::ensure!(folder.is_dir(), "there is no folder {}: make it, or give another path", folder.display());
+        let folder = path
+            .parent()
+            .filter(|p| !p.as_os_str().is_empty())
+            .unwrap_or_else(|| Path::new("."));
+        anyhow::ensure!(
+            folder.is_dir(),
+            "there is no folder {}: make it, or give another path",
+            folder.display()
+        );
     }
     if let Some(html) = &args.html {
         let made = std::fs::OpenOptions::new().append(true).create(true).open(html);
-        made.with_context(|| format!("cannot write page {}: give a path that can be written", html.display()))?;
+        made.with_context(|| {
+            format!(
+                "cannot write page {}: give a path that can be written",
+                html.display()
+            )
+        })?;
     }
     Ok(())
 }
@@ -80,7 +112,9 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
 fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
     let named = args.resume.as_ref().or(args.output.as_ref());
     let id = run.name().trim_start_matches("tare-");
-    named.cloned().unwrap_or_else(|| PathBuf::from(format!("tare-results-{id}.jsonl")))
+    named
+        .cloned()
+        .unwrap_or_else(|| PathBuf::from(format!("tare-results-{id}.jsonl")))
 }
 
 fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {

@@ -32,8 +32,12 @@ pub struct Ended {
 impl Tare {
     pub fn new() -> Self {
         // Below /var/tmp: boxes run programs from it, and their files may be large.
-        let folder = tempfile::Builder::new().prefix("tare-test-").tempdir_in("/var/tmp");
-        Self { folder: folder.expect("a temporary folder") }
+        let folder = tempfile::Builder::new()
+            .prefix("tare-test-")
+            .tempdir_in("/var/tmp");
+        Self {
+            folder: folder.expect("a temporary folder"),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -42,8 +46,14 @@ impl Tare {
 
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command.args(args).current_dir(self.folder.path()).env("TARE_STATE_DIR", self.path("state"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("TARE_STATE_DIR", self.path("state"));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -63,32 +73,49 @@ impl Tare {
         let ended = self.run(args);
         assert_eq!(ended.code, 2, "{args:?}: {}\n{}", ended.stderr, ended.stdout);
         for word in words {
-            assert!(ended.stderr.contains(word), "{args:?}: '{word}' is not in: {}", ended.stderr);
+            assert!(
+                ended.stderr.contains(word),
+                "{args:?}: '{word}' is not in: {}",
+                ended.stderr
+            );
         }
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
         ended
     }
 
     pub fn spawn(&self, args: &[&str]) -> Child {
-        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("tare starts")
+        self.command(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("tare starts")
     }
 
     /// The records of a results file in this folder, half ones left out.
     pub fn records(&self, name: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path(name)).expect("a results file");
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        whole.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+        whole
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a record"))
+            .collect()
     }
 
     /// The records of one kind.
     pub fn records_of(&self, name: &str, kind: &str) -> Vec<Value> {
-        self.records(name).into_iter().filter(|r| r["record"] == kind).collect()
+        self.records(name)
+            .into_iter()
+            .filter(|r| r["record"] == kind)
+            .collect()
     }
 
     /// Name of the run that last wrote to a results file.
     pub fn run_name(&self, name: &str) -> String {
         let sessions = self.records_of(name, "session");
-        sessions.last().expect("a session")["run"].as_str().expect("a name").to_owned()
+        sessions.last().expect("a session")["run"]
+            .as_str()
+            .expect("a name")
+            .to_owned()
     }
 }
 
@@ -108,13 +135,16 @@ pub fn ready(platform: &str) -> bool {
     let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
     let platform = platform.split('?').next().unwrap_or(platform);
     let list = found["platforms"].as_array().expect("a list of platforms");
-    let entry = list.iter().find(|p| p["name"] == platform).expect("a platform of this name");
+    let entry = list
+        .iter()
+        .find(|p| p["name"] == platform)
+        .expect("a platform of this name");
     if entry["ready"].is_object() {
         return true;
     }
     let reason = format!("skipped: {platform}: {} -> {}", entry["missing"], entry["fix"]);
     assert!(std::env::var_os("TARE_REQUIRE_ENGINES").is_none(), "{reason}");
-    println!("{reason}");
+    eprintln!("{reason}");
     false
 }
 
@@ -122,20 +152,33 @@ pub fn ready(platform: &str) -> bool {
 pub fn left_of(run: &str) -> Vec<String> {
     let mut left = Vec::new();
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    left.extend(mounts.lines().filter(|l| l.contains(run)).map(|l| format!("mount {l}")));
+    left.extend(
+        mounts
+            .lines()
+            .filter(|l| l.contains(run))
+            .map(|l| format!("mount {l}")),
+    );
     let cgroups = mounts.lines().filter_map(|l| {
         let fields: Vec<&str> = l.split(' ').collect();
         fields[2].starts_with("cgroup").then(|| PathBuf::from(fields[1]))
     });
-    left.extend(cgroups.flat_map(|mount| entries(&mount)).filter(|path| names(path, run)));
+    left.extend(
+        cgroups
+            .flat_map(|mount| entries(&mount))
+            .filter(|path| names(path, run)),
+    );
     for process in entries(Path::new("/proc")) {
         let line = std::fs::read(format!("{process}/cmdline")).unwrap_or_default();
         if String::from_utf8_lossy(&line).contains(run) {
             left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
         }
     }
-    let containers = Command::new("docker").args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")]).output();
-    let containers = containers.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    let containers = Command::new("docker")
+        .args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")])
+        .output();
+    let containers = containers
+        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+        .unwrap_or_default();
     left.extend(containers.lines().map(|id| format!("container {id}")));
     left
 }

@@ -24,18 +24,34 @@ impl Guest {
             .into_iter()
             .flatten()
             .flatten()
-            .filter_map(|e| Some((e.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned(), e.path())))
+            .filter_map(|e| {
+                Some((
+                    e.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned(),
+                    e.path(),
+                ))
+            })
             .collect();
         kernels.sort_by_key(|(release, _)| version_key(release));
         let usable = |(release, kernel): (String, PathBuf)| {
             fs::File::open(&kernel).ok()?;
             let modules = resolve(&Path::new("/lib/modules").join(&release), modules)?;
-            Some(Self { kernel, release, modules })
+            Some(Self {
+                kernel,
+                release,
+                modules,
+            })
         };
-        kernels.into_iter().rev().find_map(usable).ok_or_else(|| BoxError::Engine {
-            engine: "vm",
-            message: format!("no readable kernel /boot/vmlinuz-* with the modules {}", modules.join(", ")),
-        })
+        kernels
+            .into_iter()
+            .rev()
+            .find_map(usable)
+            .ok_or_else(|| BoxError::Engine {
+                engine: "vm",
+                message: format!(
+                    "no readable kernel /boot/vmlinuz-* with the modules {}",
+                    modules.join(", ")
+                ),
+            })
     }
 
     /// The initramfs, made once per run.
@@ -54,23 +70,35 @@ impl Guest {
         let mut archive = io::BufWriter::new(fs::File::create(path)?);
         let mut list = String::new();
         for name in ["dev", "modules", "proc", "root", "run", "sys", "tmp"] {
-            let entry = Builder::new(name).mode(0o755).set_mode_file_type(ModeFileType::Directory);
+            let entry = Builder::new(name)
+                .mode(0o755)
+                .set_mode_file_type(ModeFileType::Directory);
             entry.write(&mut archive, 0).finish()?;
         }
         add_file(&mut archive, "tare", 0o755, &fs::read(binary)?)?;
         for module in &self.modules {
-            let name = format!("modules/{}", module.file_name().unwrap_or_default().to_string_lossy());
+            let name = format!(
+                "modules/{}",
+                module.file_name().unwrap_or_default().to_string_lossy()
+            );
             add_file(&mut archive, &name, 0o644, &fs::read(module)?)?;
             list.push_str(&format!("/{name}\n"));
         }
-        add_file(&mut archive, MODULE_LIST.trim_start_matches('/'), 0o644, list.as_bytes())?;
+        add_file(
+            &mut archive,
+            MODULE_LIST.trim_start_matches('/'),
+            0o644,
+            list.as_bytes(),
+        )?;
         trailer(archive)?.flush()
     }
 }
 
 fn add_file(archive: &mut impl Write, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     let size = u32::try_from(content.len()).map_err(|_| io::Error::other(format!("{name} is over 4 GiB")))?;
-    let entry = Builder::new(name).mode(mode).set_mode_file_type(ModeFileType::Regular);
+    let entry = Builder::new(name)
+        .mode(mode)
+        .set_mode_file_type(ModeFileType::Regular);
     let mut writer = entry.write(archive, size);
     writer.write_all(content)?;
     writer.finish().map(drop)
@@ -78,7 +106,10 @@ fn add_file(archive: &mut impl Write, name: &str, mode: u32, content: &[u8]) -> 
 
 /// Sorts releases as people do: 6.10 after 6.9.
 fn version_key(release: &str) -> Vec<u64> {
-    release.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    release
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
 }
 
 /// The files to load for these modules, dependencies first, by `modules.dep`;
@@ -92,11 +123,17 @@ fn resolve(folder: &Path, wanted: [&str; 2]) -> Option<Vec<PathBuf>> {
         if built_in.lines().any(|line| module_name(line) == name) {
             continue;
         }
-        let line = dependencies.lines().find(|l| l.split(':').next().is_some_and(|path| module_name(path) == name))?;
+        let line = dependencies
+            .lines()
+            .find(|l| l.split(':').next().is_some_and(|path| module_name(path) == name))?;
         let (file, needs) = line.split_once(':')?;
         // depmod lists what a module needs with the deepest last.
         let files = needs.split_whitespace().rev().chain([file]);
-        order.extend(files.filter(|file| seen.insert((*file).to_owned())).map(|file| folder.join(file)));
+        order.extend(
+            files
+                .filter(|file| seen.insert((*file).to_owned()))
+                .map(|file| folder.join(file)),
+        );
     }
     Some(order)
 }
@@ -126,8 +163,15 @@ mod tests {
     #[test]
     fn built_in_modules_need_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("modules.builtin"), "kernel/x/virtio_mmio.ko\nkernel/x/virtio-console.ko\n").unwrap();
-        assert_eq!(resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap(), [PathBuf::new(); 0]);
+        fs::write(
+            folder.path().join("modules.builtin"),
+            "kernel/x/virtio_mmio.ko\nkernel/x/virtio-console.ko\n",
+        )
+        .unwrap();
+        assert_eq!(
+            resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap(),
+            Vec::<PathBuf>::new()
+        );
     }
 
     #[test]

@@ -6,7 +6,8 @@ mod qmp;
 
 use super::child::{ChildBox, Start};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, QuotaView, RunningBox, cgroups_usable, version_of,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, QuotaView, RunningBox, cgroups_usable,
+    version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
@@ -74,7 +75,10 @@ impl std::str::FromStr for Machine {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Microvm, Self::Q35, Self::Pc].into_iter().find(|m| m.name() == text).ok_or(())
+        [Self::Microvm, Self::Q35, Self::Pc]
+            .into_iter()
+            .find(|m| m.name() == text)
+            .ok_or(())
     }
 }
 
@@ -108,7 +112,10 @@ impl std::str::FromStr for Accelerator {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Kvm, Self::Tcg].into_iter().find(|a| a.name() == text).ok_or(())
+        [Self::Kvm, Self::Tcg]
+            .into_iter()
+            .find(|a| a.name() == text)
+            .ok_or(())
     }
 }
 
@@ -125,7 +132,12 @@ impl Vm {
         let machine = options.take("machine")?.unwrap_or(Machine::Microvm);
         let wanted = options.take("accel")?;
         options.none()?;
-        Ok(Self { machine, wanted, cache: cache.to_owned(), accelerator: None })
+        Ok(Self {
+            machine,
+            wanted,
+            cache: cache.to_owned(),
+            accelerator: None,
+        })
     }
 
     /// The accelerator to use, and why.
@@ -151,23 +163,34 @@ impl Vm {
         }
         let file = self.cache.join("kvm-probe.json");
         let now = KvmProbe::now();
-        let known = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<KvmProbe>(&bytes).ok());
+        let known = fs::read(&file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<KvmProbe>(&bytes).ok());
         if let Some(known) = known.filter(|k| k.boot_id == now.boot_id && k.qemu == now.qemu) {
             return known.failure.map_or(Ok(()), Err);
         }
         let failure = self.boot_on_kvm().err();
-        let probe = KvmProbe { failure: failure.clone(), ..now };
+        let probe = KvmProbe {
+            failure: failure.clone(),
+            ..now
+        };
         // Only a cache: where it cannot be written, the next run probes again.
         let _ = serde_json::to_vec(&probe).map(|json| fs::write(&file, json));
         failure.map_or(Ok(()), Err)
     }
 
     fn boot_on_kvm(&self) -> Result<(), String> {
-        let scratch = tempfile::Builder::new().prefix("kvm-probe-").tempdir_in(&self.cache).map_err(|e| e.to_string())?;
+        let scratch = tempfile::Builder::new()
+            .prefix("kvm-probe-")
+            .tempdir_in(&self.cache)
+            .map_err(|e| e.to_string())?;
         let spec = BoxSpec {
             name: format!("tare-probe{}", std::process::id()),
             run: "tare-probe".to_owned(),
-            instance: InstanceType { cpus: Cpus::from_milli(1000), memory_bytes: 256 << 20 },
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1000),
+                memory_bytes: 256 << 20,
+            },
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
             scratch: scratch.path().to_owned(),
@@ -195,10 +218,22 @@ impl Vm {
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let mut command = self.command(spec, accelerator, &guest, &initramfs, &folder);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
-        command.stdin(OwnedFd::from(link_theirs)).stdout(OwnedFd::from(qmp_theirs));
-        let start = Start { command, folder, name: &spec.name, limits: Some(limits), hello_within, requested };
+        command
+            .stdin(OwnedFd::from(link_theirs))
+            .stdout(OwnedFd::from(qmp_theirs));
+        let start = Start {
+            command,
+            folder,
+            name: &spec.name,
+            limits: Some(limits),
+            hello_within,
+            requested,
+        };
         let child = ChildBox::start(start, |_| FdStream::over_socket(link_ours.into()))?;
-        Ok(VmBox { child, qmp: Qmp::new(qmp_ours) })
+        Ok(VmBox {
+            child,
+            qmp: Qmp::new(qmp_ours),
+        })
     }
 
     fn command(
@@ -211,16 +246,33 @@ impl Vm {
     ) -> Command {
         let mut command = Command::new(QEMU);
         command
-            .args(["-name", &spec.name, "-M", self.machine.name(), "-accel", accelerator.name()])
+            .args([
+                "-name",
+                &spec.name,
+                "-M",
+                self.machine.name(),
+                "-accel",
+                accelerator.name(),
+            ])
             .args(["-cpu", accelerator.cpu()])
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
             .args(["-m", &format!("{}M", spec.instance.memory_bytes >> 20)])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
             .arg("-serial")
             .arg(format!("file:{}", folder.join("console").display()))
-            .args(["-chardev", "socket,id=link,fd=0", "-device", self.machine.serial_device()])
+            .args([
+                "-chardev",
+                "socket,id=link,fd=0",
+                "-device",
+                self.machine.serial_device(),
+            ])
             .args(["-device", &format!("virtserialport,chardev=link,name={PORT}")])
-            .args(["-chardev", "socket,id=qmp,fd=1", "-mon", "chardev=qmp,mode=control"])
+            .args([
+                "-chardev",
+                "socket,id=qmp,fd=1",
+                "-mon",
+                "chardev=qmp,mode=control",
+            ])
             .arg("-kernel")
             .arg(&guest.kernel)
             .arg("-initrd")
@@ -233,18 +285,30 @@ impl Vm {
 /// Quiet, since an emulated console is slow; `tsc=reliable` under TCG, where the
 /// kernel would else fall back to a clock that throttling slows down.
 fn kernel_command_line(accelerator: Accelerator) -> String {
-    let clock = if accelerator == Accelerator::Tcg { "tsc=reliable " } else { "" };
-    format!("{clock}console=ttyS0 quiet loglevel=3 reboot=t panic=-1 rdinit=/tare -- agent --init --port {PORT}")
+    let clock = if accelerator == Accelerator::Tcg {
+        "tsc=reliable "
+    } else {
+        ""
+    };
+    format!(
+        "{clock}console=ttyS0 quiet loglevel=3 reboot=t panic=-1 rdinit=/tare -- agent --init --port {PORT}"
+    )
 }
 
 impl Platform for Vm {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
         let version = version_of(QEMU, "--version").ok_or_else(|| {
-            Absent::new(format!("no {QEMU} on PATH"), "install QEMU (Debian: apt-get install qemu-system-x86)")
+            Absent::new(
+                format!("no {QEMU} on PATH"),
+                "install QEMU (Debian: apt-get install qemu-system-x86)",
+            )
         })?;
         let guest = Guest::find(self.machine.modules()).map_err(|e| {
-            Absent::new(e.to_string(), "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)")
+            Absent::new(
+                e.to_string(),
+                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",
+            )
         })?;
         let (accelerator, why) = self.accelerator();
         let details = [
@@ -253,8 +317,14 @@ impl Platform for Vm {
             ("machine", self.machine.name().to_owned()),
             ("guest-kernel", guest.release),
         ];
-        let details = details.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        Ok(PlatformVersion { version: version.split(" (").next().unwrap_or(&version).to_owned(), details })
+        let details = details
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
+        Ok(PlatformVersion {
+            version: version.split(" (").next().unwrap_or(&version).to_owned(),
+            details,
+        })
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
@@ -290,7 +360,11 @@ struct KvmProbe {
 
 impl KvmProbe {
     fn now() -> Self {
-        Self { boot_id: crate::host::facts().boot_id, qemu: version_of(QEMU, "--version"), failure: None }
+        Self {
+            boot_id: crate::host::facts().boot_id,
+            qemu: version_of(QEMU, "--version"),
+            failure: None,
+        }
     }
 }
 
@@ -345,9 +419,12 @@ impl RunningBox for VmBox {
     fn thaw(&mut self) -> Result<(), BoxError> {
         self.qmp.execute("cont")?;
         // The guest's wall clock stood still meanwhile.
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        self.link().request(&Request::SetClock { unix_ns }, super::ANSWER_DEADLINE)?;
+        self.link()
+            .request(&Request::SetClock { unix_ns }, super::ANSWER_DEADLINE)?;
         Ok(())
     }
 

@@ -17,12 +17,16 @@ pub(super) struct Qmp {
 
 impl Qmp {
     pub(super) fn new(stream: UnixStream) -> Self {
-        Self { stream: BufReader::new(stream), greeted: false }
+        Self {
+            stream: BufReader::new(stream),
+            greeted: false,
+        }
     }
 
     /// Executes a command without arguments.
     pub(super) fn execute(&mut self, command: &str) -> Result<(), BoxError> {
-        self.try_execute(command).map_err(BoxError::host(format!("execute '{command}' in QEMU")))
+        self.try_execute(command)
+            .map_err(BoxError::host(format!("execute '{command}' in QEMU")))
     }
 
     fn try_execute(&mut self, command: &str) -> io::Result<()> {

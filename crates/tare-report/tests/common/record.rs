@@ -1,0 +1,171 @@
+//! Records as a run would write them.
+
+use super::Pinned;
+use std::collections::BTreeMap;
+use tare_model::host::{BoxFacts, HostFacts};
+use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
+use tare_model::metric::{Direction, Metric};
+use tare_model::results::*;
+use tare_model::size::{Cpus, InstanceType};
+use tare_model::study::{BoxKind, Cell, Fresh, Study, Workload};
+
+pub const START_NS: u64 = 1_795_253_999_000_000_000;
+
+pub fn study() -> Study {
+    Study {
+        platforms: vec!["native".parse().unwrap(), "docker".parse().unwrap()],
+        baseline: "native".parse().unwrap(),
+        provisioning: vec![Pinned],
+        instance: InstanceType {
+            cpus: Cpus::from_milli(2000),
+            memory_bytes: 2 << 30,
+        },
+        pinned_set: vec![0, 1],
+        workloads: vec![Workload::Kernel(spec(Kernel::Syscall))],
+        blocks: 20,
+        budget_seconds: None,
+        fresh: Fresh::Block,
+        trial_seconds: 0.5,
+        timeout_seconds: 30.0,
+        settle: true,
+        margin: 0.01,
+        seed: 42,
+    }
+}
+
+pub fn spec(kernel: Kernel) -> KernelSpec {
+    KernelSpec {
+        kernel,
+        isa: Isa::V3,
+        threads: if kernel == Kernel::Stream { 2 } else { 1 },
+        size: 0,
+        seconds: 0.5,
+    }
+}
+
+pub fn header(study: Study) -> Header {
+    let version = |accelerator: Option<&str>| PlatformVersion {
+        version: "1.2.3".to_owned(),
+        details: accelerator
+            .map(|a| ("accelerator".to_owned(), a.to_owned()))
+            .into_iter()
+            .collect(),
+    };
+    let platforms = study
+        .platforms
+        .iter()
+        .map(|p| {
+            (
+                p.clone(),
+                version(p.to_string().starts_with("vm").then_some("kvm")),
+            )
+        })
+        .collect();
+    Header {
+        schema: SCHEMA.to_owned(),
+        tare: "0.1.0".to_owned(),
+        build: "00112233aabbccdd".to_owned(),
+        study,
+        host: host(),
+        platforms,
+    }
+}
+
+pub fn host() -> HostFacts {
+    HostFacts {
+        cpu_model: Some("AMD EPYC 7B13".to_owned()),
+        cpus: 4,
+        cores: 2,
+        sockets: 1,
+        numa_nodes: 1,
+        llc_bytes: Some(32 << 20),
+        memory_bytes: 16 << 30,
+        kernel: "6.18.5".to_owned(),
+        os: Some("Debian GNU/Linux 12".to_owned()),
+        boot_id: Some("boot-1".to_owned()),
+        cgroup: Some("v2".to_owned()),
+        governor: Some("performance".to_owned()),
+        smt: Some(true),
+        ..HostFacts::default()
+    }
+}
+
+pub fn session(run: &str, boot: &str) -> Session {
+    Session {
+        run: run.to_owned(),
+        started_unix_ns: START_NS,
+        boot_id: Some(boot.to_owned()),
+    }
+}
+
+pub fn proof(kind: &BoxKind, instance: InstanceType) -> ProofRecord {
+    let cores = instance.cpus.as_f64();
+    ProofRecord {
+        kind: kind.clone(),
+        proven: true,
+        remarks: Vec::new(),
+        limit_cores: cores,
+        host_cores: Some(cores * 0.998),
+        burn: Some(BurnReport {
+            cpu_seconds: cores,
+            wall_seconds: 1.0,
+            edges: 10,
+            cores_between_edges: Some(cores * 0.999),
+            allowed_cpus: vec![0, 1],
+        }),
+        burn_threads: 4,
+        limit_bytes: instance.memory_bytes,
+        touched_bytes: Some(instance.memory_bytes - (20 << 20)),
+        refused_bytes: Some(instance.memory_bytes),
+        kernel_share_bytes: None,
+        findings: Vec::new(),
+    }
+}
+
+pub fn made(box_id: u32, kind: &BoxKind, block: u32) -> BoxRecord {
+    BoxRecord {
+        box_id,
+        kind: kind.clone(),
+        block,
+        hello_seconds: 0.25 + f64::from(block) * 0.01,
+        facts: BoxFacts::default(),
+    }
+}
+
+pub fn ended_well(
+    trial: u32,
+    block: u32,
+    order: u32,
+    cell: &Cell,
+    metrics: &[Metric],
+    cost: f64,
+) -> TrialRecord {
+    let sample = |m: &Metric| match m.direction {
+        Direction::Higher => (m.name.clone(), 1.2e10 / cost),
+        Direction::Lower => (m.name.clone(), 1e-3 * cost),
+    };
+    let usage = ProcessUsage {
+        wall_ns: 500_000_000,
+        user_ns: 400_000_000,
+        system_ns: 100_000_000,
+        max_rss_bytes: 4 << 20,
+    };
+    TrialRecord {
+        trial,
+        block,
+        order,
+        attempt: 0,
+        cell: cell.clone(),
+        box_id: Some(0),
+        started_unix_ns: START_NS + u64::from(trial) * 1_000_000_000,
+        outcome: Outcome::Ok(Success {
+            samples: metrics.iter().map(sample).collect::<BTreeMap<_, _>>(),
+            process: usage,
+            kernel: None,
+            repetitions: None,
+            padding_bytes: 17,
+        }),
+        findings: Vec::new(),
+        host: None,
+    }
+}
