@@ -113,20 +113,23 @@ fn was_throttled(previous: Reading, now: Reading) -> bool {
 /// wait for a CPU.
 fn edges(mut gaps: Vec<Gap>) -> Vec<Reading> {
     gaps.sort_by_key(|gap| gap.start_ns);
-    let mut edges: Vec<Reading> = Vec::new();
+    let mut stops: Vec<Gap> = Vec::new();
     let mut covered_ns = 0;
     for gap in gaps {
-        match edges.last_mut() {
-            Some(edge) if gap.start_ns < covered_ns => {
-                if gap.end.wall_ns < edge.wall_ns {
-                    *edge = gap.end;
+        match stops.last_mut() {
+            Some(stop) if gap.start_ns < covered_ns => {
+                if gap.end.wall_ns < stop.end.wall_ns {
+                    stop.end = gap.end;
                 }
             }
-            _ => edges.push(gap.end),
+            _ => stops.push(gap),
         }
         covered_ns = covered_ns.max(gap.end.wall_ns);
     }
-    edges
+    let longest_ns = stops.iter().map(Gap::length_ns).max().unwrap_or(0);
+    // A busy host stops a process as well, for shorter and at any time of a period.
+    stops.retain(|stop| stop.length_ns() >= longest_ns / 2);
+    stops.into_iter().map(|stop| stop.end).collect()
 }
 
 /// CPU time over wall time between the first edge and the last.
@@ -136,6 +139,12 @@ fn cores_between(edges: &[Reading]) -> Option<f64> {
     };
     let cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
     Some(cpu_ns as f64 / (last.wall_ns - first.wall_ns) as f64)
+}
+
+impl Gap {
+    fn length_ns(&self) -> u64 {
+        self.end.wall_ns - self.start_ns
+    }
 }
 
 impl Reading {
@@ -190,6 +199,8 @@ mod tests {
             gap(125, at(200, 70)),
             gap(24, at(103, 22)),
             gap(1025, at(1100, 520)),
+            // Of a neighbour's doing.
+            gap(1110, at(1120, 530)),
         ];
         let edges = edges(gaps);
         assert_eq!(edges, [at(100, 20), at(200, 70), at(1100, 520)]);

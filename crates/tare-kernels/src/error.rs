@@ -31,7 +31,7 @@ pub enum KernelError {
     },
     /// The box is too slow even for the set-up.
     #[error(
-        "setting up {kernel} took longer than its whole aim of {seconds} s: give more time or a smaller size"
+        "setting up {kernel} takes too long here for an aim of {seconds} s: give more time or a smaller size"
     )]
     TooSlow {
         /// The kernel.

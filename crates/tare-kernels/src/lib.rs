@@ -128,10 +128,9 @@ mod tests {
     fn the_aim_is_passed_but_not_by_far() {
         for kernel in TESTED {
             let report = run(&spec(kernel)).unwrap();
-            let timed: f64 = report.raw_seconds.values().flatten().sum();
-            // Loose: the tests share their CPUs with one another.
-            assert!(timed > 0.02, "{kernel}: {timed} s");
-            assert!(report.wall_seconds < 1.0, "{kernel}: {} s", report.wall_seconds);
+            // Loose above: other tests use the same CPUs.
+            let wall = report.wall_seconds;
+            assert!((0.05..3.0).contains(&wall), "{kernel}: {wall} s");
         }
     }
 

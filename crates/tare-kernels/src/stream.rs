@@ -46,6 +46,7 @@ pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError>
         seconds: outcome.seconds[l as usize].clone(),
     });
     let metrics = stretches.each_ref().map(|s| (s.name, s.rate()));
+    // A unit is a pass over the whole arrays, of which a slow box does none.
     let units = if used == whole {
         outcome.timed_passes() as f64 * f64::from(outcome.repeats)
     } else {

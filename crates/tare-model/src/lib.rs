@@ -5,6 +5,8 @@
 //! `docs/GLOSSARY.md`); the two formats that leave the process carry versions
 //! of their own: [`results::SCHEMA`] and [`protocol::VERSION`].
 
+#![forbid(unsafe_code)]
+
 pub mod finding;
 pub mod frame;
 pub mod host;

@@ -110,6 +110,39 @@ pub fn inherited_fd(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Frequency of the CPU's time stamp counter in kHz, measured against the
+/// monotonic clock over about this time; each end is bracketed by the counter,
+/// which over 20 ms leaves some parts in a million.
+#[cfg(target_arch = "x86_64")]
+pub fn tsc_khz(over: std::time::Duration) -> u64 {
+    use std::time::Instant;
+    // The tightest of some readings: the counter just before and after a look at the clock.
+    let reading = || {
+        let look = || {
+            let before = tsc();
+            let at = Instant::now();
+            let after = tsc();
+            (after.wrapping_sub(before), before / 2 + after / 2, at)
+        };
+        let (_, ticks, at) = (0..16)
+            .map(|_| look())
+            .min_by_key(|(width, ..)| *width)
+            .unwrap_or_else(look);
+        (ticks, at)
+    };
+    let (first_ticks, first_at) = reading();
+    std::thread::sleep(over);
+    let (last_ticks, last_at) = reading();
+    let microseconds = last_at.duration_since(first_at).as_nanos() / 1000;
+    u64::try_from(u128::from(last_ticks.wrapping_sub(first_ticks)) * 1000 / microseconds.max(1)).unwrap_or(0)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn tsc() -> u64 {
+    // SAFETY: reading the counter has no precondition on x86-64.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +157,16 @@ mod tests {
         let reaped = wait4(child.id()).unwrap();
         assert_eq!((reaped.code, reaped.signal), (Some(7), None));
         assert!(reaped.max_rss_bytes > 0);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_counter_ticks_alike_however_long_it_is_watched() {
+        let [short, long] = [10, 50].map(|ms| tsc_khz(std::time::Duration::from_millis(ms)));
+        assert!(
+            short > 100_000 && short.abs_diff(long) * 1000 < long,
+            "{short} {long}"
+        );
     }
 
     #[test]

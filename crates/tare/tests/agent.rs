@@ -1,6 +1,8 @@
 //! The real agent over pipes: every misbehaviour of the other side ends in an
 //! answer or in the agent's end, never in a hang.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::io::{Read, Write};

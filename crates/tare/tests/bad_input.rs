@@ -1,6 +1,8 @@
 //! Every bad input: one message with what, why and what next, exit code 2, and
 //! nothing written or left.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{Tare, ended};

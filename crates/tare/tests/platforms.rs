@@ -1,5 +1,7 @@
 //! Every platform that measures something real, on its real engine.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{Tare, left_of, ready};

@@ -1,5 +1,7 @@
 //! Order, repetition, resumption and refusal, on the scripted platform.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::Tare;

@@ -17,8 +17,10 @@ pub(super) struct Port {
     read: OwnedFd,
     write: OwnedFd,
     decoder: Decoder,
-    /// Whether an end of the stream ends the link. A virtio-serial port reads as
-    /// ended until the guest has learnt that the host side is connected.
+    /// Whether bytes have come. Until then a virtio-serial port reads as ended,
+    /// and it is asked again every millisecond rather than waited for: QEMU's main
+    /// loop looks for bytes to deliver only when something wakes it, which the
+    /// opening of the port does not, but a guest's timer does.
     connected: bool,
 }
 
@@ -61,7 +63,11 @@ impl Port {
                 return Ok(frame);
             }
             match rustix::io::read(&self.read, &mut buffer) {
-                Ok(0) if !self.connected && opened.elapsed() < PORT_DEADLINE => pause(),
+                Ok(0) | Err(rustix::io::Errno::AGAIN)
+                    if !self.connected && opened.elapsed() < PORT_DEADLINE =>
+                {
+                    pause();
+                }
                 Ok(0) => return Ok(None),
                 Ok(n) => {
                     self.connected = true;

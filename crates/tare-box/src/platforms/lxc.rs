@@ -86,31 +86,44 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
     );
     let limits = spec.limits();
     let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));
-    for (v1_key, v2_key, value) in settings(&limits) {
-        let _ = if v2 {
-            v2_key.map_or(Ok(()), |key| writeln!(text, "lxc.cgroup2.{key} = {value}"))
-        } else {
-            writeln!(text, "lxc.cgroup.{v1_key} = {value}")
-        };
+    let (version, settings) = if v2 {
+        ("2", settings_v2(&limits))
+    } else {
+        ("", settings_v1(&limits))
+    };
+    for (key, value) in settings {
+        let _ = writeln!(text, "lxc.cgroup{version}.{key} = {value}");
     }
     text
 }
 
-/// Limits as (v1 key, v2 key, value); a key that v2 lacks is `None`.
-fn settings(limits: &Limits) -> Vec<(&'static str, Option<&'static str>, String)> {
+fn settings_v1(limits: &Limits) -> Vec<(&'static str, String)> {
     let mut settings = Vec::new();
     if let Some(quota) = limits.quota {
-        settings.push(("cpu.cfs_period_us", None, PERIOD_US.to_string()));
-        settings.push(("cpu.cfs_quota_us", None, quota.quota_us(PERIOD_US).to_string()));
+        settings.push(("cpu.cfs_period_us", PERIOD_US.to_string()));
+        settings.push(("cpu.cfs_quota_us", quota.quota_us(PERIOD_US).to_string()));
     }
-    if let Some(cpus) = &limits.cpuset {
-        settings.push(("cpuset.cpus", Some("cpuset.cpus"), cpu_list(cpus)));
-    }
+    settings.extend(limits.cpuset.iter().map(|cpus| ("cpuset.cpus", cpu_list(cpus))));
     if let Some(bytes) = limits.memory_bytes {
-        settings.push(("memory.limit_in_bytes", Some("memory.max"), bytes.to_string()));
+        settings.push(("memory.limit_in_bytes", bytes.to_string()));
         if Path::new("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes").exists() {
-            settings.push(("memory.memsw.limit_in_bytes", None, bytes.to_string()));
+            settings.push(("memory.memsw.limit_in_bytes", bytes.to_string()));
         }
+    }
+    settings
+}
+
+fn settings_v2(limits: &Limits) -> Vec<(&'static str, String)> {
+    let mut settings = Vec::new();
+    settings.extend(
+        limits
+            .quota
+            .map(|quota| ("cpu.max", format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)))),
+    );
+    settings.extend(limits.cpuset.iter().map(|cpus| ("cpuset.cpus", cpu_list(cpus))));
+    if let Some(bytes) = limits.memory_bytes {
+        settings.push(("memory.max", bytes.to_string()));
+        settings.push(("memory.swap.max", "0".to_owned()));
     }
     settings
 }

@@ -73,14 +73,14 @@ pub fn header(study: Study) -> Header {
 
 pub fn host() -> HostFacts {
     HostFacts {
-        cpu_model: Some("AMD EPYC 7B13".to_owned()),
+        cpu_model: Some("Xeon E3-1220 v3".to_owned()),
         cpus: 4,
         cores: 2,
         sockets: 1,
         numa_nodes: 1,
         llc_bytes: Some(32 << 20),
         memory_bytes: 16 << 30,
-        kernel: "6.18.5".to_owned(),
+        kernel: "6.12.0".to_owned(),
         os: Some("Debian GNU/Linux 12".to_owned()),
         boot_id: Some("boot-1".to_owned()),
         cgroup: Some("v2".to_owned()),

@@ -22,16 +22,31 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints an analysis to standard output.
-pub fn print(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return out::print(&(json::render(analysis)? + "\n"));
-    }
-    let options = text::TextOptions {
+/// Prints an analysis whole.
+fn print(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
+    let text = if as_json {
+        json::render(analysis)? + "\n"
+    } else {
+        text::render(analysis, options())
+    };
+    out::print(&text)
+}
+
+/// Prints what an analysis comes to; as JSON it is whole.
+pub fn print_summary(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
+    let text = if as_json {
+        json::render(analysis)? + "\n"
+    } else {
+        text::summary(analysis, options())
+    };
+    out::print(&text)
+}
+
+fn options() -> text::TextOptions {
+    text::TextOptions {
         colour: out::colours(),
         width: out::width(),
-    };
-    out::print(&text::render(analysis, options))
+    }
 }
 
 /// Writes the page; an older one of the same name is replaced whole.

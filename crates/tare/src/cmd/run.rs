@@ -119,11 +119,14 @@ fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
 
 fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let analysis = analyze(&Results::read(output)?);
-    report::print(&analysis, args.json)?;
+    report::print_summary(&analysis, args.json)?;
     if let Some(html) = &args.html {
         report::page(&analysis, html)?;
     }
-    eprintln!("\nresults: {}", output.display());
+    eprintln!(
+        "\nresults: {0} (all about them: tare report {0})",
+        output.display()
+    );
     if let Some(html) = &args.html {
         eprintln!("page:    {}", html.display());
     }

@@ -14,6 +14,7 @@ use crate::link::{FdStream, Link};
 use guest::Guest;
 use qmp::Qmp;
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -34,6 +35,9 @@ const PORT: &str = "tare";
 /// working one needs about a second; one nested in a hypervisor without nested
 /// virtualisation never answers, though /dev/kvm opens.
 const KVM_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long the host's time stamp counter is watched to learn its frequency.
+const TSC_WATCH: Duration = Duration::from_millis(30);
 
 /// Clock sources under which a guest's intervals are right. Others (such as
 /// refined-jiffies) run slow when the vCPUs are throttled.
@@ -125,6 +129,7 @@ pub(super) struct Vm {
     cache: PathBuf,
     /// Chosen when first needed.
     accelerator: Option<(Accelerator, String)>,
+    tsc_khz: OnceCell<u64>,
 }
 
 impl Vm {
@@ -137,7 +142,13 @@ impl Vm {
             wanted,
             cache: cache.to_owned(),
             accelerator: None,
+            tsc_khz: OnceCell::new(),
         })
+    }
+
+    /// Frequency of the host's time stamp counter, measured once.
+    fn tsc_khz(&self) -> u64 {
+        *self.tsc_khz.get_or_init(|| tare_sys::tsc_khz(TSC_WATCH))
     }
 
     /// The accelerator to use, and why.
@@ -210,9 +221,11 @@ impl Vm {
         limits: &Limits,
         hello_within: Duration,
     ) -> Result<VmBox, BoxError> {
-        let requested = Instant::now();
+        // What is made once per run is no part of a box's start-up.
         let guest = Guest::find(self.machine.modules())?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
+        self.tsc_khz();
+        let requested = Instant::now();
         let folder = spec.folder()?;
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
@@ -277,18 +290,21 @@ impl Vm {
             .arg(&guest.kernel)
             .arg("-initrd")
             .arg(initramfs)
-            .args(["-append", &kernel_command_line(accelerator)]);
+            .args(["-append", &kernel_command_line(accelerator, self.tsc_khz())]);
         command
     }
 }
 
-/// Quiet, since an emulated console is slow; `tsc=reliable` under TCG, where the
+/// Quiet, since an emulated console is slow.
+///
+/// Under TCG the guest's time stamp counter is the host's, and its frequency is
+/// told: a guest that measures it against the emulated timer fails when the host
+/// disturbs it, and then waits for ever for a tick. `tsc=reliable`, since the
 /// kernel would else fall back to a clock that throttling slows down.
-fn kernel_command_line(accelerator: Accelerator) -> String {
-    let clock = if accelerator == Accelerator::Tcg {
-        "tsc=reliable "
-    } else {
-        ""
+fn kernel_command_line(accelerator: Accelerator, tsc_khz: u64) -> String {
+    let clock = match accelerator {
+        Accelerator::Tcg => format!("tsc=reliable tsc_early_khz={tsc_khz} "),
+        Accelerator::Kvm => String::new(),
     };
     format!(
         "{clock}console=ttyS0 quiet loglevel=3 reboot=t panic=-1 rdinit=/tare -- agent --init --port {PORT}"
