@@ -33,6 +33,10 @@ const LATER_ENDS: f64 = 2.0;
 /// HPL's threshold for its scaled residual. Sound runs give about 0.01.
 const RESIDUAL_BOUND: f64 = 16.0;
 
+/// Time that making the matrix may take however short the aim: it is no part of
+/// what is timed, and an emulated CPU needs a good part of a second for it.
+const SET_UP_SECONDS: f64 = 3.0;
+
 /// Runs the kernel.
 ///
 /// # Errors
@@ -41,7 +45,7 @@ const RESIDUAL_BOUND: f64 = 16.0;
 pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError> {
     let mut system = System::new(order(spec)?, isa)?;
     let warm_up_ends_ns = clock::deadline_ns(spec.seconds * WARM_UP_SHARE);
-    if !system.generate(clock::deadline_ns(spec.seconds)) {
+    if !system.generate(clock::deadline_ns(spec.seconds.max(SET_UP_SECONDS))) {
         return Err(KernelError::TooSlow {
             kernel: spec.kernel,
             seconds: spec.seconds,
@@ -198,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn a_box_too_slow_for_the_matrix_is_an_error() {
-        let refused = run(&spec(8000, 0.001), isa::granted()[0]);
-        assert!(matches!(refused, Err(KernelError::TooSlow { .. })));
+    fn making_the_matrix_stops_at_its_deadline() {
+        let mut system = System::new(8000, isa::granted()[0]).unwrap();
+        assert!(!system.generate(clock::deadline_ns(0.001)));
     }
 
     #[test]

@@ -323,13 +323,12 @@ impl<'a> Runner<'a> {
         };
         let mut waited = Duration::ZERO;
         let mut findings = Vec::new();
-        if let Err(failure) = supply(
-            held,
-            workload,
-            self.platforms
-                .get(&planned.cell.kind.platform)
-                .is_some_and(|p| p.has_host_files()),
-        ) {
+        let platform = self.platforms.get(&planned.cell.kind.platform);
+        let has_host_files = platform.is_some_and(|p| p.has_host_files());
+        if let Err(failure) = supply(held, workload, has_host_files) {
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
             self.record(
                 planned,
                 attempt,

@@ -243,7 +243,7 @@ pub(crate) fn findings(stretch: Stretch) -> Vec<Finding> {
     findings
 }
 
-/// CPU time of this process and of its reaped children.
+/// CPU time of this process.
 fn process_cpu_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)

@@ -50,7 +50,7 @@ pub struct HostFacts {
     pub mitigations: BTreeMap<String, String>,
     /// Options the kernel was booted with that move figures (`isolcpus`, `nohz_full`, `mitigations`).
     pub boot_options: Vec<String>,
-    /// File system of the state folder.
+    /// Type of the file system that holds the results file.
     pub storage: Option<String>,
 }
 

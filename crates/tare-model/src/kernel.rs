@@ -118,8 +118,8 @@ impl FromStr for Isa {
     }
 }
 
-/// Exit status of a kernel's process that lacks what it needs in this box (an
-/// instruction set, memory), so that the cell is skipped rather than failed.
+/// Exit status of a kernel's process that lacks the instruction set it needs
+/// in this box, so that the cell is skipped rather than failed.
 pub const UNSUPPORTED: i32 = 78;
 
 /// One run of a kernel: the same in every cell of a study.

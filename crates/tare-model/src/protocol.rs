@@ -93,7 +93,7 @@ pub struct CommandRequest {
     pub env: Vec<(String, String)>,
     /// Working folder; absent: the agent's.
     pub cwd: Option<String>,
-    /// Bounds of each repetition; output is kept from the first.
+    /// Bounds of all repetitions together.
     pub bounds: Bounds,
     /// Repeated until so much time has passed.
     pub min_wall_ns: u64,
@@ -144,8 +144,6 @@ pub enum Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorCode {
-    /// Protocol or build differ.
-    Mismatch,
     /// The request could not be read.
     BadRequest,
     /// A program could not be started.

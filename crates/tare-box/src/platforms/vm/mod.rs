@@ -39,6 +39,11 @@ const KVM_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the host's time stamp counter is watched to learn its frequency.
 const TSC_WATCH: Duration = Duration::from_millis(30);
 
+/// What was found out about KVM, kept in the state folder.
+const PROBE_FILE: &str = "kvm-probe.json";
+/// Beginning of the name of a probe's folder.
+const PROBE_FOLDER: &str = "kvm-probe-";
+
 /// Clock sources under which a guest's intervals are right. Others (such as
 /// refined-jiffies) run slow when the vCPUs are throttled.
 const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
@@ -172,7 +177,7 @@ impl Vm {
         if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
             return Err(format!("/dev/kvm cannot be used: {e}"));
         }
-        let file = self.cache.join("kvm-probe.json");
+        let file = self.cache.join(PROBE_FILE);
         let now = KvmProbe::now();
         let known = fs::read(&file)
             .ok()
@@ -191,8 +196,9 @@ impl Vm {
     }
 
     fn boot_on_kvm(&self) -> Result<(), String> {
+        fs::create_dir_all(&self.cache).map_err(|e| e.to_string())?;
         let scratch = tempfile::Builder::new()
-            .prefix("kvm-probe-")
+            .prefix(PROBE_FOLDER)
             .tempdir_in(&self.cache)
             .map_err(|e| e.to_string())?;
         let spec = BoxSpec {
@@ -207,7 +213,7 @@ impl Vm {
             scratch: scratch.path().to_owned(),
             binary: std::env::current_exe().map_err(|e| e.to_string())?,
         };
-        let booted = self.boot(&spec, Accelerator::Kvm, &Limits::default(), KVM_DEADLINE);
+        let booted = self.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
         match booted.map(|mut vm| vm.destroy()) {
             Ok(_) => Ok(()),
             Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
@@ -218,7 +224,7 @@ impl Vm {
         &self,
         spec: &BoxSpec,
         accelerator: Accelerator,
-        limits: &Limits,
+        limits: Option<&Limits>,
         hello_within: Duration,
     ) -> Result<VmBox, BoxError> {
         // What is made once per run is no part of a box's start-up.
@@ -238,7 +244,7 @@ impl Vm {
             command,
             folder,
             name: &spec.name,
-            limits: Some(limits),
+            limits,
             hello_within,
             requested,
         };
@@ -345,13 +351,29 @@ impl Platform for Vm {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let (accelerator, _) = self.accelerator();
-        let mut made = self.boot(spec, accelerator, &spec.cpu_limits(), HELLO_DEADLINE)?;
+        let mut made = self.boot(spec, accelerator, Some(&spec.cpu_limits()), HELLO_DEADLINE)?;
         made.check_clock()?;
         Ok(Box::new(made))
     }
 
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
         Ok(Vec::new())
+    }
+
+    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+        let mut removed = Vec::new();
+        for entry in fs::read_dir(&self.cache).into_iter().flatten().flatten() {
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            let gone = match name.as_str() {
+                PROBE_FILE => fs::remove_file(&path),
+                // Left by a probe that was killed.
+                _ if name.starts_with(PROBE_FOLDER) => fs::remove_dir_all(&path),
+                _ => continue,
+            };
+            gone.map_err(BoxError::host(format!("remove {}", path.display())))?;
+            removed.push(format!("{}", path.display()));
+        }
+        Ok(removed)
     }
 
     fn quota_view(&self) -> QuotaView {
