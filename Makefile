@@ -33,6 +33,7 @@ bench:
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory build
 	cargo run --release --locked -p xtask -- bench-kernels
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
 
 clean:
 	cargo clean

@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo run --release -p xtask -- COMMAND`.
 
+mod bench_harness;
 mod bench_kernels;
 
 use clap::{Parser, Subcommand};
@@ -15,6 +16,8 @@ struct Arguments {
 enum Command {
     /// Hold the kernels against the same algorithms in C, compiled by gcc -O3
     BenchKernels(bench_kernels::Options),
+    /// Hold the cost of a trial against hyperfine and a bare spawn
+    BenchHarness(bench_harness::Options),
     /// Run one kernel and print its report: what bench-kernels starts
     #[command(hide = true)]
     RunKernel {
@@ -27,6 +30,7 @@ fn main() -> anyhow::Result<()> {
     tare_kernels::exit_if_noop();
     match Arguments::parse().command {
         Command::BenchKernels(options) => bench_kernels::run(&options),
+        Command::BenchHarness(options) => bench_harness::run(&options),
         Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
     }
 }

@@ -224,7 +224,7 @@ impl<'a> Runner<'a> {
                 Err(Stop::Interrupted) => return Ok(EndReason::Interrupted),
                 Err(Stop::Error(e)) => return Err(e),
             }
-            self.writer.sync()?;
+            self.writer.sync_if_due()?;
             longest = longest.max(begun.elapsed());
         }
         Ok(EndReason::Complete)
@@ -504,8 +504,8 @@ impl<'a> Runner<'a> {
     }
 
     fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
-        self.watch.follow(held.running.meter());
         if held.frozen {
+            self.watch.follow(held.running.meter());
             let begun = Instant::now();
             held.running.thaw().map_err(not_made)?;
             held.thawed = Some(begun.elapsed());
@@ -528,12 +528,12 @@ impl<'a> Runner<'a> {
 
     /// After a visit: a box is removed, or frozen where it is kept.
     fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
-        self.watch.follow(None);
         if self.study.fresh != Fresh::Study {
             return self.destroy(held);
         }
         let alone = self.study.box_kinds().len() == 1;
         if !alone {
+            self.watch.follow(None);
             if let Err(source) = held.running.freeze() {
                 // A box that cannot be stopped would disturb the others: it is given up.
                 let name = held.name.clone();

@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tare_model::results::{Header, Record};
 
 /// Why a results file could not be written.
@@ -32,6 +33,10 @@ pub enum WriteError {
     },
 }
 
+/// How often records are made to reach the disk at most: a power failure loses
+/// no more than this, a killed run nothing.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
 /// An open results file.
 #[derive(Debug)]
 pub struct Writer {
@@ -39,6 +44,7 @@ pub struct Writer {
     path: PathBuf,
     /// Bytes of whole records.
     length: u64,
+    synced: Instant,
 }
 
 impl Writer {
@@ -59,6 +65,7 @@ impl Writer {
             file,
             path: path.to_owned(),
             length: 0,
+            synced: Instant::now(),
         };
         let written = writer
             .append(&Record::Header(header.clone()))
@@ -90,6 +97,7 @@ impl Writer {
             file,
             path: path.to_owned(),
             length: complete_bytes,
+            synced: Instant::now(),
         })
     }
 
@@ -110,6 +118,19 @@ impl Writer {
         }
         self.length += line.len() as u64;
         Ok(())
+    }
+
+    /// As [`Writer::sync`], but at most once a second: blocks of one short trial
+    /// would else spend their time waiting for the disk.
+    ///
+    /// # Errors
+    /// [`WriteError::Append`].
+    pub fn sync_if_due(&mut self) -> Result<(), WriteError> {
+        if self.synced.elapsed() < SYNC_EVERY {
+            return Ok(());
+        }
+        self.synced = Instant::now();
+        self.sync()
     }
 
     /// Waits until all records are on the disk.
