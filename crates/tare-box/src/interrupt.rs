@@ -1,12 +1,13 @@
 //! The user's wish to stop (Ctrl-C, SIGTERM, SIGHUP), as a flag that every
 //! wait looks at.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest time for which a wait does not look at the flag.
-pub const SLICE: Duration = Duration::from_millis(100);
+const SLICE: Duration = Duration::from_millis(100);
 
 static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
@@ -28,4 +29,20 @@ pub fn install() -> std::io::Result<()> {
 /// Whether the user asked to stop.
 pub fn requested() -> bool {
     FLAG.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// The time for which a wait may go on before it must ask again.
+///
+/// # Errors
+/// `Interrupted` when the user asked to stop, `TimedOut` at the deadline.
+pub fn next_slice(deadline: Instant) -> io::Result<Duration> {
+    if requested() {
+        return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
+    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        Err(io::ErrorKind::TimedOut.into())
+    } else {
+        Ok(left.min(SLICE))
+    }
 }

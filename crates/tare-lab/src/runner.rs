@@ -5,7 +5,7 @@ use crate::plan::{self, PlannedTrial, Visit};
 use crate::preflight::Platforms;
 use crate::resume::Progress;
 use crate::settle::Watch;
-use crate::trial::{self, Tried};
+use crate::trial::{self, Tried, nanoseconds};
 use crate::writer::{WriteError, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -598,10 +598,6 @@ fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<
     }
     held.supplied = true;
     Ok(())
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn unix_ns() -> u64 {

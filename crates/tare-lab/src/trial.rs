@@ -107,7 +107,8 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+/// A duration as the results file counts it.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -264,22 +264,6 @@ impl Cgroup {
         if self.v2 { v2::meter(self) } else { v1::meter(self) }
     }
 
-    /// The memory limit in force, in bytes.
-    ///
-    /// # Errors
-    /// [`CgroupError::File`].
-    pub fn memory_limit(&self) -> Result<u64, CgroupError> {
-        let file = self.file(
-            "memory",
-            if self.v2 {
-                "memory.max"
-            } else {
-                "memory.limit_in_bytes"
-            },
-        );
-        Ok(read(&file)?.trim().parse().unwrap_or(u64::MAX))
-    }
-
     /// Stops every process of the cgroup, or lets them go on, and waits until
     /// that has taken effect.
     ///

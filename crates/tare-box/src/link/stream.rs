@@ -85,14 +85,8 @@ impl Stream for FdStream {
 /// deadline has passed or the user asked to stop.
 fn wait(fd: BorrowedFd<'_>, flags: PollFlags, deadline: Instant) -> io::Result<()> {
     loop {
-        if interrupt::requested() {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        let slice = Timespec::try_from(left.min(interrupt::SLICE)).unwrap_or(Timespec {
+        let left = interrupt::next_slice(deadline)?;
+        let slice = Timespec::try_from(left).unwrap_or(Timespec {
             tv_sec: 0,
             tv_nsec: 0,
         });

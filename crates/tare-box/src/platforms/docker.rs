@@ -408,14 +408,8 @@ const STDERR_KEPT: usize = 4096;
 async fn within<T>(step: impl Future<Output = T>, deadline: Instant) -> io::Result<T> {
     let mut step = std::pin::pin!(step);
     loop {
-        if interrupt::requested() {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        if let Ok(done) = tokio::time::timeout(left.min(interrupt::SLICE), &mut step).await {
+        let left = interrupt::next_slice(deadline)?;
+        if let Ok(done) = tokio::time::timeout(left, &mut step).await {
             return Ok(done);
         }
     }
