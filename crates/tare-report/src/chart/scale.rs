@@ -6,6 +6,9 @@ use crate::show::ratio;
 
 /// From this ratio of the ends on, a scale is logarithmic.
 const LOG_FROM: f64 = 3.0;
+/// No scale reaches beyond this ratio or below its inverse: the ratio of its
+/// ends, and the air around them, are finite numbers then.
+const FARTHEST: f64 = 1e100;
 
 /// A range of ratios, drawn evenly or by their logs.
 pub(super) struct Scale {
@@ -85,7 +88,11 @@ impl Scale {
 fn ends(values: impl Iterator<Item = f64>, low: f64, high: f64) -> (f64, f64) {
     values
         .filter(|v| v.is_finite() && *v > 0.0)
-        .fold((low, high), |(low, high), v| (low.min(v), high.max(v)))
+        .chain([low, high])
+        .map(|v| v.clamp(1.0 / FARTHEST, FARTHEST))
+        .fold((FARTHEST, 1.0 / FARTHEST), |(low, high), v| {
+            (low.min(v), high.max(v))
+        })
 }
 
 fn tick_label(value: f64) -> String {
@@ -150,6 +157,14 @@ mod tests {
         let wide = Scale::padded(0.99, 32.0);
         assert!(wide.log);
         assert!(wide.x(1.0) < wide.x(2.0) && wide.x(32.0) <= RIGHT);
+    }
+
+    #[test]
+    fn a_scale_of_any_figures_has_finite_ends() {
+        let (low, high) = ends([5e-324, f64::MAX].into_iter(), 0.99, f64::MAX);
+        let scale = Scale::padded(low / 10.0, high * 10.0);
+        assert!(scale.low > 0.0 && scale.high.is_finite());
+        assert!(scale.ticks().len() <= 9);
     }
 
     #[test]
