@@ -105,7 +105,15 @@ fn ours(tare: &Path, command: &Path, trials: u32, folder: &Path) -> Result<f64> 
         "--fresh",
         "study",
     ])
-    .args(["--trial-time", "0", "--blocks", &trials.to_string(), "-o"])
+    // Hyperfine does not wait for a quiet host either.
+    .args([
+        "--no-settle",
+        "--trial-time",
+        "0",
+        "--blocks",
+        &trials.to_string(),
+        "-o",
+    ])
     .arg(&file)
     .arg("--state-dir")
     .arg(folder.join("state"))

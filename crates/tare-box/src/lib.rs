@@ -15,4 +15,5 @@ pub mod interrupt;
 pub mod limits;
 pub mod link;
 pub mod platforms;
+pub mod seat;
 pub mod state;

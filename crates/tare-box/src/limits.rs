@@ -9,6 +9,7 @@
 use crate::cgroup::{Meter, Usage};
 use crate::link::{LinkError, unexpected};
 use crate::platforms::{ANSWER_DEADLINE, BoxSpec, QuotaView, RunningBox};
+use crate::seat;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -186,6 +187,7 @@ type Sample = (Instant, Usage);
 /// Reads the counters every millisecond until told to stop.
 fn sample(meter: Meter, stop: &AtomicBool) -> Vec<Sample> {
     let mut samples = Vec::with_capacity(4096);
+    seat::leave();
     while !stop.load(Ordering::Relaxed) {
         let Ok(usage) = meter.read() else { break };
         samples.push((Instant::now(), usage));

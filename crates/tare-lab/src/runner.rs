@@ -12,10 +12,10 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
-use tare_box::interrupt;
 use tare_box::limits;
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
 use tare_box::state::Run;
+use tare_box::{host, interrupt, seat};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{
     BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session,
@@ -114,6 +114,10 @@ pub struct Runner<'a> {
     failed: u32,
     begun: Instant,
     done_before: u32,
+    /// Trials of the whole plan.
+    total: u32,
+    /// Whether there is only one kind of box: it has nobody to be frozen for.
+    alone: bool,
 }
 
 /// Why a block was not finished.
@@ -142,6 +146,10 @@ impl<'a> Runner<'a> {
         progress: Progress,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
+        let home = study.pinned_set.first().copied();
+        if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
+            seat::take(cpu);
+        }
         Ok(Self {
             study,
             platforms,
@@ -157,6 +165,8 @@ impl<'a> Runner<'a> {
             refused: BTreeSet::new(),
             failed: 0,
             begun: Instant::now(),
+            total: plan::trials_per_block(study).saturating_mul(study.blocks),
+            alone: study.box_kinds().len() == 1,
         })
     }
 
@@ -413,22 +423,21 @@ impl<'a> Runner<'a> {
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && attempt == 0);
         self.failed += u32::from(failed && attempt > 0);
-        let total = plan::trials_per_block(self.study) * self.study.blocks;
         let done = self.progress.n_done();
-        let remaining_seconds = self.remaining(done, total);
+        let remaining_seconds = self.remaining(done);
         (self.observe)(Event::Trial {
             record: &record,
             done,
-            total,
+            total: self.total,
             remaining_seconds,
         });
         Ok(())
     }
 
-    fn remaining(&self, done: u32, total: u32) -> f64 {
+    fn remaining(&self, done: u32) -> f64 {
         let elapsed = self.begun.elapsed().as_secs_f64();
         let now = f64::from(done.saturating_sub(self.done_before).max(1));
-        let rest = f64::from(total.saturating_sub(done)) * elapsed / now;
+        let rest = f64::from(self.total.saturating_sub(done)) * elapsed / now;
         self.study
             .budget_seconds
             .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
@@ -531,8 +540,7 @@ impl<'a> Runner<'a> {
         if self.study.fresh != Fresh::Study {
             return self.destroy(held);
         }
-        let alone = self.study.box_kinds().len() == 1;
-        if !alone {
+        if !self.alone {
             self.watch.follow(None);
             if let Err(source) = held.running.freeze() {
                 // A box that cannot be stopped would disturb the others: it is given up.

@@ -24,6 +24,8 @@ pub enum Request {
         protocol: u32,
         /// [`crate::BUILD_ID`].
         build: String,
+        /// CPU on which the agent is to wait, where it runs on the controller's kernel.
+        seat: Option<u32>,
     },
     /// What does the box look like from inside?
     Facts,

@@ -14,6 +14,7 @@ mod process;
 pub use init::MODULE_LIST;
 
 use crate::agent::port::Port;
+use crate::seat;
 use std::os::fd::RawFd;
 use tare_model::frame::{Frame, Kind};
 use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
@@ -120,8 +121,11 @@ impl Agent {
     fn handle(&mut self, request: &Request) -> std::io::Result<Result<Reply, Refusal>> {
         Ok(match request {
             // The answer names this build whatever the question named: the controller judges.
-            Request::Hello { .. } => Ok(hello()),
-            Request::Facts => Ok(Reply::Facts(facts::facts())),
+            Request::Hello { seat, .. } => {
+                seat.iter().copied().for_each(seat::take);
+                Ok(hello())
+            }
+            Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
             Request::Kernel { spec, bounds } => {
                 return process::kernel(&mut self.port, "run-kernel", spec, bounds);

@@ -27,7 +27,7 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn open(source: &LinkSource) -> io::Result<Self> {
         let (read, write) = match source {
-            LinkSource::Stdio => take_stdio()?,
+            LinkSource::Stdio => stdio()?,
             LinkSource::Fd(fd) => {
                 let fd = tare_sys::inherited_fd(*fd)?;
                 rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
@@ -41,6 +41,7 @@ impl Port {
                 (port.try_clone()?.into(), port.into())
             }
         };
+        silence_stdio()?;
         let connected = !matches!(source, LinkSource::VirtioPort(_));
         Ok(Self {
             read,
@@ -112,16 +113,20 @@ impl Port {
     }
 }
 
-/// Moves the link from descriptors 0 and 1 to ones that children do not
-/// inherit, and puts /dev/null in their place: nothing that a workload prints
-/// can reach the link.
-fn take_stdio() -> io::Result<(OwnedFd, OwnedFd)> {
+/// Standard input and output as descriptors that children do not inherit.
+fn stdio() -> io::Result<(OwnedFd, OwnedFd)> {
     let read = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let write = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    Ok((read, write))
+}
+
+/// Puts /dev/null in the place of standard input and output: children inherit
+/// them, and nothing that a workload prints can reach the link.
+fn silence_stdio() -> io::Result<()> {
     let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
-    Ok((read, write))
+    Ok(())
 }
 
 /// Finds the device of a virtio-serial port by the name that the VMM gave it.

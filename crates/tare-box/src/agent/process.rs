@@ -1,6 +1,7 @@
 //! Processes in the box: kernels and commands, each in a fresh process.
 
 use super::{Port, Refusal};
+use crate::seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 use serde::Serialize;
@@ -85,15 +86,26 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
 }
 
 fn prepare(program: &str, request: &CommandRequest) -> Command {
-    let sink = |max: u64| if max == 0 { Stdio::null() } else { Stdio::piped() };
+    // The agent's own input and output lead nowhere.
+    let sink = |max: u64| {
+        if max == 0 {
+            Stdio::inherit()
+        } else {
+            Stdio::piped()
+        }
+    };
     let mut command = Command::new(program);
     command
         .args(&request.argv[1..])
         .env_clear()
         .envs(request.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(Stdio::inherit())
         .stdout(sink(request.bounds.max_stdout_bytes))
-        .stderr(sink(request.bounds.max_stderr_bytes))
+        .stderr(if request.bounds.max_stderr_bytes == 0 {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        })
         // A group of its own, so that all of it can be ended.
         .process_group(0);
     if request.bounds.padding_bytes > 0 {
@@ -139,7 +151,7 @@ fn run_once(
     output: &mut Output,
 ) -> Result<Ended, Failed> {
     let started = Instant::now();
-    let mut child = command.spawn().map_err(Failed::Start)?;
+    let mut child = seat::away(|| command.spawn()).map_err(Failed::Start)?;
     let in_time = watch(&mut child, port, deadline, output).map_err(|e| {
         end_group(&child);
         Failed::Link(e)

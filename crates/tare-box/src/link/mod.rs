@@ -110,14 +110,16 @@ impl Link {
         }
     }
 
-    /// Greets the agent; may be called before the agent runs.
+    /// Greets the agent; may be called before the agent runs. `seat` is the CPU on
+    /// which it is to wait, where it runs on the same kernel.
     ///
     /// # Errors
     /// [`LinkError`]; `Mismatch` if the agent is of another build.
-    pub fn hello(&mut self, within: Duration) -> Result<(), LinkError> {
+    pub fn hello(&mut self, seat: Option<u32>, within: Duration) -> Result<(), LinkError> {
         let request = Request::Hello {
             protocol: VERSION,
             build: tare_model::BUILD_ID.to_owned(),
+            seat,
         };
         match self.request(&request, within)?.reply {
             Reply::Hello {

@@ -27,7 +27,7 @@ impl Stream for Script {
 }
 
 fn hello_to(bytes: Vec<u8>, then_silent: bool) -> Result<(), LinkError> {
-    Link::new(Script { bytes, then_silent }).hello(Duration::from_millis(20))
+    Link::new(Script { bytes, then_silent }).hello(None, Duration::from_millis(20))
 }
 
 fn reply(reply: &Reply) -> Vec<u8> {

@@ -4,6 +4,7 @@ use super::{BoxError, END_DEADLINE, RunningBox};
 use crate::carry;
 use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, Stream};
+use crate::seat;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -47,7 +48,7 @@ impl ChildBox {
     /// Starts a child whose standard input and output are its agent's pipe.
     pub(super) fn over_pipes(mut start: Start<'_>) -> Result<Self, BoxError> {
         start.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self::start(start, |child| {
+        Self::start(start, seat::cpu(), |child| {
             let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err(io::ErrorKind::BrokenPipe.into());
             };
@@ -55,9 +56,11 @@ impl ChildBox {
         })
     }
 
-    /// Starts a child in its cgroup; `connect` gives the stream to its agent.
+    /// Starts a child in its cgroup; `connect` gives the stream to its agent, which
+    /// waits on `seat`.
     pub(super) fn start<S: Stream + 'static>(
         mut start: Start<'_>,
+        seat: Option<u32>,
         connect: impl FnOnce(&mut Child) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
@@ -75,7 +78,7 @@ impl ChildBox {
             .limits
             .map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits))
             .transpose()?;
-        let mut child = start.command.spawn().map_err(|e| {
+        let mut child = seat::away(|| start.command.spawn()).map_err(|e| {
             let _ = cgroup::sweep(start.name);
             BoxError::host(format!("start {program}"))(e)
         })?;
@@ -97,7 +100,7 @@ impl ChildBox {
             made.use_cgroup(cgroup);
         }
         let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
-        link.hello(start.hello_within)
+        link.hello(seat, start.hello_within)
             .map_err(|source| BoxError::NoHello {
                 source,
                 console: last_words(&made.folder),

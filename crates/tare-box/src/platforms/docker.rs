@@ -303,10 +303,11 @@ impl DockerBox {
             attached,
             stderr: Rc::clone(&stderr),
         });
-        link.hello(HELLO_DEADLINE).map_err(|source| BoxError::NoHello {
-            source,
-            console: String::from_utf8_lossy(&stderr.borrow()).trim().to_owned(),
-        })?;
+        link.hello(None, HELLO_DEADLINE)
+            .map_err(|source| BoxError::NoHello {
+                source,
+                console: String::from_utf8_lossy(&stderr.borrow()).trim().to_owned(),
+            })?;
         self.link = Some(link);
         self.hello_after = requested.elapsed();
         self.cgroup = self.find_cgroup();

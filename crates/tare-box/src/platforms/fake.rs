@@ -149,7 +149,7 @@ impl Platform for Fake {
             ended: false,
         };
         let mut link = Link::new(stream);
-        let hello = link.hello(Duration::from_millis(200));
+        let hello = link.hello(None, Duration::from_millis(200));
         hello.map_err(|source: LinkError| BoxError::NoHello {
             source,
             console: String::new(),

@@ -248,7 +248,7 @@ impl Vm {
             hello_within,
             requested,
         };
-        let child = ChildBox::start(start, |_| FdStream::over_socket(link_ours.into()))?;
+        let child = ChildBox::start(start, None, |_| FdStream::over_socket(link_ours.into()))?;
         Ok(VmBox {
             child,
             qmp: Qmp::new(qmp_ours),
