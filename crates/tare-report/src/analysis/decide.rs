@@ -1,8 +1,9 @@
 //! Holm's correction over the study, then a verdict for every primary metric.
 
 use super::boxes::BoxFigures;
-use super::compare::{Comparison, MetricComparison, margin};
-use super::refusal::refusals;
+use super::comparison::{Comparison, MetricComparison};
+use super::fitness::refusals;
+use super::margin;
 use super::trials::Trials;
 use super::verdict::{Verdict, decide, refused};
 use tare_model::study::Study;

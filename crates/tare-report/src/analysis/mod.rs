@@ -3,8 +3,10 @@
 mod boxes;
 mod cells;
 mod compare;
+mod comparison;
 mod decide;
 mod findings;
+mod fitness;
 mod notices;
 mod pairing;
 mod refusal;
@@ -16,7 +18,7 @@ mod verdict;
 
 pub use boxes::{BoxFigures, Startup};
 pub use cells::{CellFigures, Estimate, FailureCount, MetricFigures};
-pub use compare::{Against, Comparison, Flag, MetricComparison, Op, Paired};
+pub use comparison::{Against, Comparison, Flag, MetricComparison, Op, Paired};
 pub use findings::{FindingCount, FindingMeaning};
 pub use notices::Notice;
 pub use refusal::Refusal;
@@ -99,4 +101,10 @@ pub fn analyze(results: &Results) -> Analysis {
         host: header.host.clone(),
         platforms,
     }
+}
+
+/// The margin in logs: ln(1 + margin), if the study's is a positive number.
+pub(crate) fn margin(study: &Study) -> Option<f64> {
+    let margin = study.margin.ln_1p();
+    (margin.is_finite() && margin > 0.0).then_some(margin)
 }

@@ -1,7 +1,8 @@
 //! What a reader of any figure of this file must know.
 
 use super::boxes::BoxFigures;
-use super::compare::{Comparison, margin};
+use super::comparison::Comparison;
+use super::margin;
 use super::run::{PlatformFacts, RunFacts};
 use super::trials::Trials;
 use crate::show::margin as show_margin;

@@ -1,7 +1,7 @@
 //! One metric of two cells, paired block by block.
 
 use super::cells::Estimate;
-use super::compare::{Flag, MetricComparison, Op, Paired};
+use super::comparison::{Flag, MetricComparison, Op, Paired};
 use super::trials::{CellTrials, Used};
 use super::{LEVEL, variability};
 use tare_model::metric::{Direction, Metric};

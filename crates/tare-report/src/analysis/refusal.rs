@@ -1,17 +1,8 @@
-//! Row 0 of the decision table: reasons to give no verdict.
+//! Reasons to give no verdict, and their words.
 
-use super::boxes::BoxFigures;
-use super::compare::{Comparison, MetricComparison, margin};
-use super::findings::disqualifying;
-use super::trials::{CellTrials, Trials};
-use crate::show::{clipped, counted};
+use crate::show::counted;
 use serde::Serialize;
 use std::fmt;
-use tare_model::finding::Reason;
-use tare_model::study::{BoxKind, Cell, Fresh, Study};
-
-/// Fewest pairs that carry a verdict.
-const MIN_PAIRS: usize = 10;
 
 /// Why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -113,98 +104,4 @@ impl fmt::Display for Refusal {
             Self::NoMargin => f.write_str("the study's margin is not a positive number"),
         }
     }
-}
-
-/// Every reason not to judge `metric`; empty where it may be judged.
-pub(crate) fn refusals(
-    comparison: &Comparison,
-    metric: &MetricComparison,
-    study: &Study,
-    trials: &Trials,
-    boxes: &[BoxFigures],
-) -> Vec<Refusal> {
-    let cells: Vec<&CellTrials> = [&comparison.cell, &comparison.baseline]
-        .into_iter()
-        .filter_map(|cell| trials.get(cell))
-        .collect();
-    let mut refusals: Vec<Refusal> = cells
-        .iter()
-        .filter_map(|c| not_proven(&c.cell.kind, boxes))
-        .collect();
-    let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
-    refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
-    if cannot_run.is_empty() {
-        refusals.extend(pairs(metric));
-    }
-    refusals.extend(cannot_run);
-    refusals.extend(disqualified(
-        &comparison.cell,
-        &comparison.baseline,
-        &cells,
-        study,
-    ));
-    if study.fresh == Fresh::Study {
-        refusals.push(Refusal::KeptBoxes);
-    }
-    if margin(study).is_none() {
-        refusals.push(Refusal::NoMargin);
-    }
-    refusals
-}
-
-fn not_proven(kind: &BoxKind, boxes: &[BoxFigures]) -> Option<Refusal> {
-    let figures = boxes.iter().find(|b| b.kind == *kind);
-    if figures.is_some_and(BoxFigures::proven) {
-        return None;
-    }
-    Some(Refusal::LimitsNotProven {
-        kind: kind.to_string(),
-        readings: figures.map_or_else(|| "no proof in the file".to_owned(), BoxFigures::readings),
-    })
-}
-
-fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
-    let skipped = cell.unended.iter().find(|u| u.skipped)?;
-    cell.used.is_empty().then(|| Refusal::CannotRun {
-        cell: cell.cell.to_string(),
-        detail: clipped(&skipped.failure.detail),
-    })
-}
-
-/// One wrong answer is enough, also where its repetition was right: such a box
-/// cannot be relied upon.
-fn wrong_answer(cell: &CellTrials) -> Option<Refusal> {
-    let wrong = |u: &&super::trials::Unended| u.failure.reason == Reason::WrongAnswer;
-    let trials = cell.unended.iter().filter(wrong).count();
-    (trials > 0).then(|| Refusal::WrongAnswer {
-        cell: cell.cell.to_string(),
-        trials,
-    })
-}
-
-fn pairs(metric: &MetricComparison) -> Vec<Refusal> {
-    let (pairs, lost) = (metric.n, metric.lost);
-    let of = lost + pairs;
-    let lost = (lost * 10 > of).then_some(Refusal::PairsLost { lost, of });
-    let few = (pairs < MIN_PAIRS).then_some(Refusal::FewPairs {
-        pairs,
-        needed: MIN_PAIRS,
-    });
-    lost.into_iter().chain(few).collect()
-}
-
-fn disqualified(cell: &Cell, baseline: &Cell, cells: &[&CellTrials], study: &Study) -> Vec<Refusal> {
-    let limited_alike = cell.kind.provisioning == baseline.kind.provisioning;
-    let found = cells
-        .iter()
-        .flat_map(|c| c.used.values())
-        .flat_map(|u| u.findings);
-    let unfit = found.filter(|finding| disqualifying(finding, limited_alike, margin(study)));
-    super::findings::count(unfit)
-        .into_iter()
-        .map(|c| Refusal::Disqualified {
-            finding: c.finding,
-            trials: c.trials,
-        })
-        .collect()
 }

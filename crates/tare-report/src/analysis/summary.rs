@@ -1,7 +1,7 @@
 //! What each kind of box costs, in plain words. Nothing is averaged over
 //! workloads: an average of unlike things would answer no question.
 
-use super::compare::{Against, Comparison, MetricComparison};
+use super::comparison::{Against, Comparison, MetricComparison};
 use super::run::PlatformFacts;
 use super::verdict::{Verdict, Word};
 use crate::show::{change_interval, cost_change, or_missing};
