@@ -91,11 +91,12 @@ struct Held {
     running: Box<dyn RunningBox>,
     id: u32,
     name: String,
-    frozen: bool,
+    /// Time that freezing it took, while it is frozen.
+    frozen: Option<Duration>,
     /// Whether the files of a command were carried into it.
     supplied: bool,
-    /// Time of the last thaw.
-    thawed: Option<Duration>,
+    /// Time that the last freeze and the thaw after it took, until a trial tells.
+    waking: Option<(Duration, Duration)>,
 }
 
 /// A run under way.
@@ -366,10 +367,11 @@ impl<'a> Runner<'a> {
             return Err(Stop::Interrupted);
         }
         findings.extend(tried.findings);
-        let thaw_ns = held.thawed.take().map(nanoseconds);
+        let (freeze, thaw) = held.waking.take().unzip();
         let host = HostReadings {
             waited_ns: nanoseconds(waited),
-            thaw_ns,
+            freeze_ns: freeze.map(nanoseconds),
+            thaw_ns: thaw.map(nanoseconds),
             ..tried.host
         };
         self.record(
@@ -463,9 +465,9 @@ impl<'a> Runner<'a> {
             running,
             id,
             name,
-            frozen: false,
+            frozen: None,
             supplied: false,
-            thawed: None,
+            waking: None,
         };
         self.watch.follow(held.running.meter());
         let facts = limits::facts(&mut *held.running)
@@ -513,12 +515,11 @@ impl<'a> Runner<'a> {
     }
 
     fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
-        if held.frozen {
+        if let Some(freeze) = held.frozen.take() {
             self.watch.follow(held.running.meter());
             let begun = Instant::now();
             held.running.thaw().map_err(not_made)?;
-            held.thawed = Some(begun.elapsed());
-            held.frozen = false;
+            held.waking = Some((freeze, begun.elapsed()));
         }
         Ok(Some(held))
     }
@@ -542,12 +543,13 @@ impl<'a> Runner<'a> {
         }
         if !self.alone {
             self.watch.follow(None);
+            let begun = Instant::now();
             if let Err(source) = held.running.freeze() {
                 // A box that cannot be stopped would disturb the others: it is given up.
                 let name = held.name.clone();
                 return self.destroy(held).and(Err(RunError::Left { name, source }));
             }
-            held.frozen = true;
+            held.frozen = Some(begun.elapsed());
         }
         self.kept.insert(kind.clone(), held);
         Ok(())

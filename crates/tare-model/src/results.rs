@@ -229,6 +229,9 @@ pub struct HostReadings {
     pub steal: Option<f64>,
     /// Time spent waiting for a quiet host before the trial.
     pub waited_ns: u64,
+    /// Time to freeze the box after its last visit, where it was kept frozen since.
+    #[serde(default)]
+    pub freeze_ns: Option<u64>,
     /// Time to thaw the box before the trial, where it had been frozen.
     pub thaw_ns: Option<u64>,
 }

@@ -103,6 +103,7 @@ fn hello() -> Request {
     Request::Hello {
         protocol: VERSION,
         build: "any".into(),
+        seat: None,
     }
 }
 
