@@ -207,34 +207,34 @@ pub struct StudyArgs {
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub provisioning: Vec<ProvisioningArg>,
     /// CPUs of each box, such as 2 or 0.5 [default: half of the host's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub cpus: Option<Cpus>,
     /// Memory of each box, such as 512M or 2G [default: what the workloads need]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
     /// Blocks: trials of each cell [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub blocks: Option<u32>,
     /// Begin no block that would not end within this time
-    #[arg(long, value_name = "TIME", value_parser = size::parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub budget: Option<f64>,
     /// How long one box is used [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
     /// Aim for the timed part of a trial; 0 runs a command just once per trial [default: 500ms]
-    #[arg(long, value_name = "TIME", value_parser = time_or_zero)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
     pub trial_time: Option<f64>,
     /// Give a trial up after this time [default: 60s, or 20 times the aim]
-    #[arg(long, value_name = "TIME", value_parser = size::parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub timeout: Option<f64>,
     /// Do not wait for a quiet host before each trial
     #[arg(long)]
     pub no_settle: bool,
     /// Margin of equivalence in percent [default: 1]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
     pub margin: Option<f64>,
     /// Seed of every random order [default: a new one]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]

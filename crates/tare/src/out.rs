@@ -32,8 +32,20 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// Tells an error in one line, with its causes.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
-    eprintln!("tare: {}", one_line(&format!("{error:#}")));
+    eprintln!("tare: {}", one_line(&with_causes(error)));
     ExitCode::from(BAD_INPUT)
+}
+
+/// The error and its causes, each once: many errors name theirs already.
+fn with_causes(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |told, cause| {
+        let cause = cause.to_string();
+        if told.contains(&cause) {
+            told
+        } else {
+            format!("{told}: {cause}")
+        }
+    })
 }
 
 /// Text without control characters, so that no foreign text can drive a terminal.

@@ -10,6 +10,9 @@ use tare_report::{Analysis, analyze, html, json, text};
 
 /// Reads, analyses and prints.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    if let Some(page) = &args.html {
+        refuse_same(page, &args.file)?;
+    }
     let results = Results::read(&args.file)?;
     let analysis = analyze(&results);
     if let Some(path) = &args.html {
@@ -47,6 +50,22 @@ fn options() -> text::TextOptions {
         colour: out::colours(),
         width: out::width(),
     }
+}
+
+/// A page must not take the place of the results that it shows.
+pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?;
+        let path = folder.join(path.file_name()?);
+        Some(path.canonicalize().unwrap_or(path))
+    };
+    anyhow::ensure!(
+        page != results && (place(page).is_none() || place(page) != place(results)),
+        "{} is the results file, and the page would take its place: give another path with --html",
+        page.display()
+    );
+    Ok(())
 }
 
 /// Writes the page; an older one of the same name is replaced whole.

@@ -98,6 +98,10 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         );
     }
     if let Some(html) = &args.html {
+        for results in [&args.output, &args.resume].into_iter().flatten() {
+            report::refuse_same(html, results)?;
+        }
+        let is_new = !html.exists();
         let made = std::fs::OpenOptions::new().append(true).create(true).open(html);
         made.with_context(|| {
             format!(
@@ -105,6 +109,10 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
                 html.display()
             )
         })?;
+        if is_new {
+            // Only made to see that it can be.
+            std::fs::remove_file(html)?;
+        }
     }
     Ok(())
 }
