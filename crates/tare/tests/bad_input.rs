@@ -44,6 +44,16 @@ fn unknown_names_are_named_with_the_known_ones() {
 }
 
 #[test]
+fn a_page_never_takes_the_place_of_results() {
+    let tare = Tare::new();
+    let same = ["is the results file", "--html"];
+    run(&tare, &["-p", "fake", "--html", "./out.jsonl"], &same);
+    std::fs::write(tare.path("old.jsonl"), "kept").unwrap();
+    tare.refused(&["report", "old.jsonl", "--html", "./old.jsonl"], &same);
+    assert_eq!(std::fs::read(tare.path("old.jsonl")).unwrap(), b"kept");
+}
+
+#[test]
 fn hostile_names_are_refused() {
     let tare = Tare::new();
     for name in [
@@ -65,6 +75,8 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
         &["-p", "fake", "--cpus", "100000"],
         &["100000 CPUs are asked for"],
     );
+    run(&tare, &["--cpus", "-1"], &["'-1' is not a number of CPUs"]);
+    run(&tare, &["--memory", "-5"], &["'-5' is not an amount of memory"]);
     run(
         &tare,
         &["-p", "fake", "--memory", "100T"],
