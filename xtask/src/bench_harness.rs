@@ -94,31 +94,15 @@ fn ours(tare: &Path, command: &Path, trials: u32, folder: &Path) -> Result<f64> 
     let file = folder.join("r.jsonl");
     let _ = std::fs::remove_file(&file);
     let mut run = Command::new(tare);
-    run.args([
-        "run",
-        "-p",
-        "native",
-        "--provisioning",
-        "vanilla",
-        "--cpus",
-        "1",
-        "--fresh",
-        "study",
-    ])
-    // Hyperfine does not wait for a quiet host either.
-    .args([
-        "--no-settle",
-        "--trial-time",
-        "0",
-        "--blocks",
-        &trials.to_string(),
-        "-o",
-    ])
-    .arg(&file)
-    .arg("--state-dir")
-    .arg(folder.join("state"))
-    .arg("--")
-    .arg(command);
+    run.args(["run", "-p", "native", "--provisioning", "vanilla", "--cpus", "1"])
+        // Hyperfine does not wait for a quiet host either.
+        .args(["--fresh", "study", "--no-settle", "--trial-time", "0"])
+        .args(["--blocks", &trials.to_string(), "-o"])
+        .arg(&file)
+        .arg("--state-dir")
+        .arg(folder.join("state"))
+        .arg("--")
+        .arg(command);
     let done = run.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     ensure!(done.success(), "tare run failed");
     let results = Results::read(&file)?;

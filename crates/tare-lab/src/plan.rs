@@ -42,7 +42,7 @@ pub fn block(study: &Study, block: u32) -> Vec<Visit> {
     };
     groups.shuffle(&mut rng);
     groups.iter_mut().for_each(|cells| cells.shuffle(&mut rng));
-    number(study, block, groups)
+    number(block, groups)
 }
 
 fn cells_of(study: &Study, kind: &BoxKind) -> Vec<Cell> {
@@ -53,8 +53,9 @@ fn cells_of(study: &Study, kind: &BoxKind) -> Vec<Cell> {
     study.workloads.iter().map(cell).collect()
 }
 
-fn number(study: &Study, block: u32, groups: Vec<Vec<Cell>>) -> Vec<Visit> {
-    let mut next = block * trials_per_block(study);
+fn number(block: u32, groups: Vec<Vec<Cell>>) -> Vec<Visit> {
+    let cells: usize = groups.iter().map(Vec::len).sum();
+    let mut next = block * u32::try_from(cells).unwrap_or(u32::MAX);
     let mut visit = |cells: Vec<Cell>| {
         let kind = cells[0].kind.clone();
         let planned = |cell| {

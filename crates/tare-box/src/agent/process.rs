@@ -86,26 +86,16 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
 }
 
 fn prepare(program: &str, request: &CommandRequest) -> Command {
-    // The agent's own input and output lead nowhere.
-    let sink = |max: u64| {
-        if max == 0 {
-            Stdio::inherit()
-        } else {
-            Stdio::piped()
-        }
-    };
+    let sink = |max: u64, nowhere: Stdio| if max == 0 { nowhere } else { Stdio::piped() };
     let mut command = Command::new(program);
     command
         .args(&request.argv[1..])
         .env_clear()
         .envs(request.env.iter().map(|(name, value)| (name, value)))
+        // The agent's own input and output lead nowhere.
         .stdin(Stdio::inherit())
-        .stdout(sink(request.bounds.max_stdout_bytes))
-        .stderr(if request.bounds.max_stderr_bytes == 0 {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        })
+        .stdout(sink(request.bounds.max_stdout_bytes, Stdio::inherit()))
+        .stderr(sink(request.bounds.max_stderr_bytes, Stdio::null()))
         // A group of its own, so that all of it can be ended.
         .process_group(0);
     if request.bounds.padding_bytes > 0 {

@@ -52,12 +52,16 @@ fn options() -> text::TextOptions {
     }
 }
 
+/// Folder in which a file is to be made.
+pub fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|p| !p.as_os_str().is_empty());
+    folder.unwrap_or_else(|| Path::new("."))
+}
+
 /// A page must not take the place of the results that it shows.
 pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
     let place = |path: &Path| {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?;
-        let path = folder.join(path.file_name()?);
+        let path = folder_of(path).canonicalize().ok()?.join(path.file_name()?);
         Some(path.canonicalize().unwrap_or(path))
     };
     anyhow::ensure!(

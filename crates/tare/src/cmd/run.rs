@@ -87,10 +87,7 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         return Err(tare_lab::WriteError::Exists(path.clone()).into());
     }
     for path in [&args.output, &args.html].into_iter().flatten() {
-        let folder = path
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or_else(|| Path::new("."));
+        let folder = report::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
             "there is no folder {}: make it, or give another path",
