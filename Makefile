@@ -34,6 +34,7 @@ bench:
 	@$(MAKE) --no-print-directory build
 	cargo run --release --locked -p xtask -- bench-kernels
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot
 
 clean:
 	cargo clean

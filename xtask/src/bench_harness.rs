@@ -123,18 +123,13 @@ fn print(table: &[Vec<f64>; 3]) -> Result<()> {
         .iter()
         .zip(table)
     {
-        writeln!(out, "  {name:18} {:8.1}", median(figures.clone()))?;
+        writeln!(out, "  {name:18} {:8.1}", super::median(figures.clone()))?;
     }
     let over_hyperfine = table[2].iter().zip(&table[1]).map(|(ours, theirs)| ours / theirs);
     writeln!(
         out,
         "  tare / hyperfine   {:8.3}",
-        median(over_hyperfine.collect())
+        super::median(over_hyperfine.collect())
     )?;
     Ok(())
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo run --release -p xtask -- COMMAND`.
 
+mod bench_boot;
 mod bench_harness;
 mod bench_kernels;
 
@@ -18,6 +19,8 @@ enum Command {
     BenchKernels(bench_kernels::Options),
     /// Hold the cost of a trial against hyperfine and a bare spawn
     BenchHarness(bench_harness::Options),
+    /// Hold a VM's launch against a boot of the same kernel that only says one byte
+    BenchBoot(bench_boot::Options),
     /// Run one kernel and print its report: what bench-kernels starts
     #[command(hide = true)]
     RunKernel {
@@ -31,6 +34,13 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::BenchKernels(options) => bench_kernels::run(&options),
         Command::BenchHarness(options) => bench_harness::run(&options),
+        Command::BenchBoot(options) => bench_boot::run(&options),
         Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
     }
+}
+
+/// The middle one of some figures, NaN of none.
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

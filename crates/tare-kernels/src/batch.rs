@@ -3,6 +3,7 @@
 //! Reading the clock around every operation would cost as much as the cheapest
 //! of them. A batch is made long enough that two readings do not matter.
 
+use crate::aim::Aim;
 use crate::clock;
 use crate::report::{self, Stretches};
 use tare_model::kernel::{KernelReport, KernelSpec};
@@ -13,7 +14,7 @@ const BATCH_SECONDS: f64 = 10e-3;
 /// Share of the aim that finding the size of a batch may take.
 const WARM_UP_SHARE: f64 = 0.3;
 
-/// Repeats an operation until the aim of `spec` has passed.
+/// Repeats an operation until the aim of `spec` is met.
 ///
 /// `batch` carries out so many operations and counts those with a wrong answer;
 /// `wrong` says what such an answer is.
@@ -25,6 +26,7 @@ pub fn run<E>(
     wrong: &str,
     mut batch: impl FnMut(u64) -> Result<u64, E>,
 ) -> Result<KernelReport, E> {
+    let aim = Aim::begin(spec.seconds);
     let mut answers = 0;
     let mut timed = |operations| {
         let start = clock::now_ns();
@@ -37,7 +39,7 @@ pub fn run<E>(
     let wall_seconds = loop {
         seconds.push(timed(operations)?);
         let wall = clock::seconds(clock::now_ns() - start);
-        if wall >= spec.seconds {
+        if aim.is_met(wall) {
             break wall;
         }
     };

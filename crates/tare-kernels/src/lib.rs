@@ -14,6 +14,7 @@
 //!
 //! This crate is the workspace's home of `unsafe`.
 
+mod aim;
 mod batch;
 mod burn;
 mod clock;

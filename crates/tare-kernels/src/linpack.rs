@@ -9,6 +9,7 @@ mod lu;
 mod matrix;
 mod system;
 
+use crate::aim::Aim;
 use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
@@ -19,15 +20,15 @@ use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
 /// Below, reading the clock is a notable part of a solution.
 const LEAST_ORDER: u64 = 50;
 
-/// Share of the aim that the solution that is not timed may take; where making
+/// Share of the aim at which the solution that is not timed ends; where making
 /// the matrix took longer than that, there is none.
 const WARM_UP_SHARE: f64 = 0.3;
 
-/// Times the aim after which the first solution is cut short.
-const FIRST_ENDS: f64 = 1.5;
+/// Times the aim that the first solution may take; it is cut short then.
+const FIRST_ENDS: f64 = 1.0;
 
-/// Times the aim after which a later solution is given up: it began before the
-/// aim had passed and can take as long as the first.
+/// Times the aim, from the start of the first solution, after which a later one
+/// is given up: it began before the aim was met and can take as long as the first.
 const LATER_ENDS: f64 = 2.0;
 
 /// HPL's threshold for its scaled residual. Sound runs give about 0.01.
@@ -43,16 +44,16 @@ const SET_UP_SECONDS: f64 = 3.0;
 /// [`KernelError`] for an order that makes no sense, if memory cannot be had,
 /// and if the box cannot even make the matrix in time.
 pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError> {
+    let aim = Aim::begin(spec.seconds);
     let mut system = System::new(order(spec)?, isa)?;
-    let warm_up_ends_ns = clock::deadline_ns(spec.seconds * WARM_UP_SHARE);
     if !system.generate(clock::deadline_ns(spec.seconds.max(SET_UP_SECONDS))) {
         return Err(KernelError::TooSlow {
             kernel: spec.kernel,
             seconds: spec.seconds,
         });
     }
-    if clock::now_ns() < warm_up_ends_ns {
-        system.solve(clock::deadline_ns(spec.seconds * WARM_UP_SHARE));
+    if !aim.passed(WARM_UP_SHARE) {
+        system.solve(aim.deadline_ns(WARM_UP_SHARE));
         system.generate(u64::MAX);
     }
 
@@ -64,7 +65,7 @@ pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError>
         .start_ns
         .saturating_add(clock::nanos(spec.seconds * LATER_ENDS));
     let mut solutions = Solutions::new(&first, system.residual());
-    while solutions.timed_seconds() < spec.seconds {
+    while !aim.is_met(solutions.timed_seconds()) {
         system.generate(u64::MAX);
         let next = system.solve(later_ends_ns);
         if !next.whole {

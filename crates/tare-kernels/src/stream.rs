@@ -9,6 +9,7 @@ mod arrays;
 mod loops;
 mod team;
 
+use crate::aim::Aim;
 use crate::error::KernelError;
 use crate::isa::Granted;
 use crate::report::{self, Stretches};
@@ -25,9 +26,10 @@ const ERROR_BOUND: f64 = 1e-13;
 /// [`KernelError`] for a size or a number of threads that makes no sense, and
 /// if memory or threads cannot be had.
 pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError> {
+    let aim = Aim::begin(spec.seconds);
     let threads = KernelError::check_threads(spec.threads)?;
     let mut arrays = Arrays::new(pages(spec, threads)?)?;
-    let outcome = team::run(arrays.parts(threads), isa, spec.seconds)?;
+    let outcome = team::run(arrays.parts(threads), isa, aim)?;
     let mut parts = arrays.parts(threads);
     let whole: usize = parts.iter().map(arrays::Part::len).sum();
     parts.iter_mut().for_each(|part| part.truncate(outcome.limit));

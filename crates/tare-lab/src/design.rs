@@ -32,7 +32,7 @@ pub struct Wishes {
     pub budget_seconds: Option<f64>,
     /// How long a box is used.
     pub fresh: Option<Fresh>,
-    /// Aim for the timed part of a trial in seconds; 0 runs a command once per trial.
+    /// Aim for a trial in seconds; 0 runs a command once per trial.
     pub trial_seconds: Option<f64>,
     /// Seconds after which a trial is given up.
     pub timeout_seconds: Option<f64>,

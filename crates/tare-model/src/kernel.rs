@@ -134,8 +134,9 @@ pub struct KernelSpec {
     /// Size of the problem: bytes per array (`stream`), order of the matrix
     /// (`linpack`); 0 elsewhere.
     pub size: u64,
-    /// Aim for the timed part in seconds: work goes on until it has passed, and
-    /// no kernel goes on for more than three times as long, however slow the box.
+    /// Aim for the whole run in seconds: work goes on until it has passed and half
+    /// of it was timed, and no kernel goes on for more than three times as long,
+    /// however slow the box.
     pub seconds: f64,
 }
 

@@ -147,7 +147,7 @@ pub struct Study {
     pub budget_seconds: Option<f64>,
     /// How long one box is used.
     pub fresh: Fresh,
-    /// Aim for the timed part of a trial in seconds.
+    /// Aim for a trial in seconds.
     pub trial_seconds: f64,
     /// Seconds after which a trial is given up.
     pub timeout_seconds: f64,

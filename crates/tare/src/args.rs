@@ -137,7 +137,7 @@ pub struct KernelArgs {
     /// Print the whole report as JSON
     #[arg(long)]
     pub json: bool,
-    /// Aim for the timed part
+    /// Aim for the whole run
     #[arg(long, value_name = "TIME", value_parser = size::parse_seconds, default_value = "1s")]
     pub time: f64,
     /// Threads (stream)
@@ -221,7 +221,7 @@ pub struct StudyArgs {
     /// How long one box is used [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
-    /// Aim for the timed part of a trial; 0 runs a command just once per trial [default: 500ms]
+    /// Aim for a trial; 0 runs a command just once per trial [default: 500ms]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
     pub trial_time: Option<f64>,
     /// Give a trial up after this time [default: 60s, or 20 times the aim]

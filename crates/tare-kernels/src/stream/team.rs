@@ -2,6 +2,7 @@
 
 use super::arrays::Part;
 use super::loops::Loop;
+use crate::aim::Aim;
 use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
@@ -10,10 +11,10 @@ use std::thread;
 
 /// Share of the aim after which setting up stops; what was not reached by then
 /// takes no part.
-const SET_UP_SHARE: f64 = 0.8;
+const SET_UP_SHARE: f64 = 0.5;
 
 /// Share of the aim up to which set-up leaves time for a pass that is not timed.
-const WARM_UP_SHARE: f64 = 0.4;
+const WARM_UP_SHARE: f64 = 0.3;
 
 /// A timed stretch lasts about so long at least, or barriers and clocks would
 /// count: over small arrays a loop is repeated within its stretch. That changes no
@@ -41,14 +42,13 @@ impl Outcome {
     }
 }
 
-/// Takes the parts through passes, one thread for each, until `aim_seconds`
-/// have been timed. The caller's thread is one of them.
-pub fn run(parts: Vec<Part<'_>>, isa: Granted, aim_seconds: f64) -> Result<Outcome, KernelError> {
+/// Takes the parts through passes, one thread for each, until the aim is met. The caller's thread is one of them.
+pub fn run(parts: Vec<Part<'_>>, isa: Granted, aim: Aim) -> Result<Outcome, KernelError> {
     let shared = Shared {
         isa,
         barrier: Barrier::new(parts.len()),
-        set_up_deadline_ns: clock::deadline_ns(aim_seconds * SET_UP_SHARE),
-        passes: Mutex::new(Passes::new(aim_seconds)),
+        set_up_deadline_ns: aim.deadline_ns(SET_UP_SHARE),
+        passes: Mutex::new(Passes::new(aim)),
     };
     thread::scope(|scope| {
         let threads = u32::try_from(parts.len()).unwrap_or(u32::MAX);
@@ -166,23 +166,23 @@ impl Span {
 /// What has been done and what comes next; everything here happens between
 /// timed stretches.
 struct Passes {
-    aim_seconds: f64,
-    begun_ns: u64,
+    aim: Aim,
     /// Of the pass under way, all threads together.
     spans: [Span; 4],
     warming_up: bool,
+    over: bool,
     /// Start of the first timed stretch.
     first_ns: u64,
     outcome: Outcome,
 }
 
 impl Passes {
-    fn new(aim_seconds: f64) -> Self {
+    fn new(aim: Aim) -> Self {
         Self {
-            aim_seconds,
-            begun_ns: clock::now_ns(),
+            aim,
             spans: [Span::EMPTY; 4],
             warming_up: true,
+            over: false,
             first_ns: u64::MAX,
             outcome: Outcome {
                 seconds: [const { Vec::new() }; 4],
@@ -201,13 +201,12 @@ impl Passes {
     }
 
     fn begin(&mut self) {
-        let set_up_seconds = clock::seconds(clock::now_ns() - self.begun_ns);
-        self.warming_up = set_up_seconds <= self.aim_seconds * WARM_UP_SHARE;
+        self.warming_up = !self.aim.passed(WARM_UP_SHARE);
     }
 
     /// How often a loop is repeated in the next pass; `None` after the last.
     fn next_repeats(&self) -> Option<u32> {
-        (self.outcome.wall_seconds < self.aim_seconds).then_some(self.outcome.repeats)
+        (!self.over).then_some(self.outcome.repeats)
     }
 
     fn merge(&mut self, spans: [Span; 4]) {
@@ -230,6 +229,7 @@ impl Passes {
         let [first, .., last] = spans;
         self.first_ns = self.first_ns.min(first.start_ns);
         self.outcome.wall_seconds = clock::seconds(last.end_ns - self.first_ns);
+        self.over = self.aim.is_met(self.outcome.wall_seconds);
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_pass_lasts_from_the_first_start_to_the_last_end() {
-        let mut passes = Passes::new(1.0);
+        let mut passes = Passes::new(Aim::begin(1.0));
         passes.warming_up = false;
         // Two threads; the second starts and ends later.
         passes.merge([span(0, 10), span(20, 30), span(40, 50), span(60, 70)]);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_first_pass_is_not_timed_and_sets_the_repetitions() {
-        let mut passes = Passes::new(1.0);
+        let mut passes = Passes::new(Aim::begin(1.0));
         passes.begin();
         passes.merge([span(0, 1); 4]);
         passes.end_pass();
@@ -290,8 +290,8 @@ mod tests {
 
     #[test]
     fn a_slow_set_up_leaves_no_time_for_a_warm_up() {
-        let mut passes = Passes::new(1.0);
-        passes.begun_ns = clock::now_ns() - 500_000_000;
+        // An aim of which that share has passed by now.
+        let mut passes = Passes::new(Aim::begin(0.0));
         passes.begin();
         assert!(!passes.warming_up);
     }
