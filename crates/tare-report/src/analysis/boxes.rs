@@ -64,10 +64,10 @@ fn cpu_readings(proof: &ProofRecord) -> String {
 }
 
 fn memory_readings(proof: &ProofRecord) -> String {
-    let bytes = |reading: Option<u64>| or_missing(reading, mebibytes);
+    let bytes = |reading: Option<u64>| or_missing(reading, |b| format!("{} MiB", mebibytes(b)));
     format!(
         "memory: {} granted, {} touched, {} refused",
-        mebibytes(proof.limit_bytes),
+        bytes(Some(proof.limit_bytes)),
         bytes(proof.touched_bytes),
         bytes(proof.refused_bytes)
     )

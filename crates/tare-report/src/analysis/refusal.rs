@@ -1,8 +1,8 @@
 //! Reasons to give no verdict, and their words.
 
-use crate::show::counted;
 use serde::Serialize;
 use std::fmt;
+use tare_model::size::counted;
 
 /// Why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,7 +85,8 @@ impl fmt::Display for Refusal {
             Self::PairsLost { lost, of } => {
                 write!(
                     f,
-                    "{lost} of {of} pairs lost, and failures of over 1 in 10 are rarely random"
+                    "{lost} of {} lost, and failures of over 1 in 10 are rarely random",
+                    counted(*of, "pair")
                 )
             }
             Self::FewPairs { pairs, needed } => {
