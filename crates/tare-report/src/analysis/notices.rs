@@ -36,9 +36,10 @@ pub(crate) fn all(
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     notices.extend(platforms.iter().filter(|p| p.emulated()).map(emulated));
-    notices.extend(boxes.iter().filter(|b| !b.proven()).map(not_proven));
-    notices.extend(of_study(study));
     notices.extend(of_run(run));
+    notices.extend(not_reached(boxes));
+    notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
+    notices.extend(of_study(study));
     if trials.strays > 0 {
         notices.push(notice(
             "stray-trials",
@@ -59,6 +60,17 @@ fn emulated(platform: &PlatformFacts) -> Notice {
             platform.platform
         ),
     )
+}
+
+/// One notice for all kinds of box that the run did not come to.
+fn not_reached(boxes: &[BoxFigures]) -> Option<Notice> {
+    let missed = boxes.iter().filter(|b| b.not_reached());
+    let kinds: Vec<String> = missed.map(|b| b.kind.to_string()).collect();
+    let text = format!(
+        "the run stopped before the limits of these were proven, no verdict on their cells: {}",
+        kinds.join(", ")
+    );
+    (!kinds.is_empty()).then(|| notice("limits-not-proven", text))
 }
 
 fn not_proven(figures: &BoxFigures) -> Notice {

@@ -8,6 +8,11 @@ use tare_model::size::counted;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "refusal", rename_all = "kebab-case")]
 pub enum Refusal {
+    /// The run ended before it came to these kinds of box.
+    RunStopped {
+        /// The kinds of box.
+        kinds: Vec<String>,
+    },
     /// The limits of a kind of box were not proven.
     LimitsNotProven {
         /// The kind of box.
@@ -60,6 +65,7 @@ impl Refusal {
     /// The reason in two or three words.
     pub const fn short(&self) -> &'static str {
         match self {
+            Self::RunStopped { .. } => "run stopped",
             Self::LimitsNotProven { .. } => "limits not proven",
             Self::CannotRun { .. } => "cannot run here",
             Self::WrongAnswer { .. } => "wrong answer",
@@ -75,6 +81,13 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::RunStopped { kinds } => {
+                write!(
+                    f,
+                    "the run stopped before the limits of {} were proven",
+                    kinds.join(" and ")
+                )
+            }
             Self::LimitsNotProven { kind, readings } => {
                 write!(f, "limits not proven of {kind}: {readings}")
             }
