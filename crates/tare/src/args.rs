@@ -39,8 +39,11 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of tare, or of a subcommand
+    Man {
+        /// The subcommand, such as run
+        subcommand: Option<String>,
+    },
     /// Serve inside a box
     #[command(hide = true)]
     Agent(AgentArgs),
@@ -90,18 +93,17 @@ pub struct CleanArgs {
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     #[command(flatten)]
-    pub study: StudyArgs,
-    #[command(flatten)]
     pub state: StateArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    // Last: its heading holds for whatever follows it.
+    #[command(flatten)]
+    pub study: StudyArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    #[command(flatten)]
-    pub study: StudyArgs,
     #[command(flatten)]
     pub state: StateArgs,
     /// Results file to make [default: tare-results-RUN.jsonl]
@@ -116,6 +118,9 @@ pub struct RunArgs {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+    // Last: its heading holds for whatever follows it.
+    #[command(flatten)]
+    pub study: StudyArgs,
 }
 
 #[derive(Debug, Args)]

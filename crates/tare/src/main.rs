@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),
-        Command::Man => cmd::manual::man(),
+        Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),
         Command::Agent(args) => cmd::agent::run(&args),
         Command::RunKernel { spec } => cmd::agent::run_kernel(&spec),
         Command::RunProof { spec } => cmd::agent::run_proof(&spec),
