@@ -11,6 +11,7 @@ use tare_model::study::Study;
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
+    super::refuse_missing_command(&args.study)?;
     let facts = tare_box::host::facts();
     let state = args.state.folder();
     let study = super::study(&args.study, &facts, &state)?;

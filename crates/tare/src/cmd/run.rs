@@ -21,6 +21,11 @@ use tare_report::analyze;
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    super::refuse_missing_command(&args.study)?;
+    anyhow::ensure!(
+        args.resume.is_none() || args.output.is_none(),
+        "--resume goes on with its own file, and -o makes a new one: give one of the two"
+    );
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
@@ -82,10 +87,14 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
 
 /// Finds out about unwritable paths before anything is measured.
 fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
-    if let Some(path) = &args.output
-        && path.exists()
-    {
-        return Err(tare_lab::WriteError::Exists(path.clone()).into());
+    if let Some(path) = &args.output {
+        let shown = path.display();
+        anyhow::ensure!(
+            !path.is_dir(),
+            "{shown} is a folder: give the path of a file with -o, such as {}",
+            path.join("results.jsonl").display()
+        );
+        anyhow::ensure!(!path.exists(), tare_lab::WriteError::Exists(path.clone()));
     }
     for path in [&args.output, &args.html].into_iter().flatten() {
         let folder = report::folder_of(path);
