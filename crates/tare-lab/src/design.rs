@@ -1,5 +1,6 @@
 //! From what a user asks to a validated study.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use tare_box::carry::{self, CarryError, Needs};
 use tare_box::host;
@@ -136,6 +137,11 @@ pub enum DesignError {
         /// What is right.
         range: &'static str,
     },
+    /// Built-in workloads and a command.
+    #[error(
+        "--workloads names built-in ones, and a command of yours is measured by itself: leave out --workloads, or the command after --"
+    )]
+    WorkloadsAndCommand,
     /// Files to carry without a command.
     #[error(
         "--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
@@ -146,6 +152,10 @@ pub enum DesignError {
     Environment(String),
 }
 
+/// Numbers of blocks that a study may have.
+pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
+/// Margins that a study may have, in words.
+pub const MARGINS: &str = "a percentage from 0.01 to 100";
 /// Smallest box: an agent, a kernel of ours and, in a VM, a Linux kernel.
 const MIN_MEMORY: u64 = 64 << 20;
 /// What a VM's kernel, an agent and page tables take beside a workload's memory.
@@ -209,7 +219,7 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
         "--margin",
         wishes.margin_percent.unwrap_or(1.0),
         0.01..=100.0,
-        "a percentage from 0.01 to 100",
+        MARGINS,
     )?;
     Ok(Study {
         pinned_set: pinned_set(&provisioning, cpus)?,
@@ -262,7 +272,7 @@ fn once(provisioning: &[Provisioning]) -> Vec<Provisioning> {
 fn in_range(
     what: &'static str,
     value: f64,
-    bounds: std::ops::RangeInclusive<f64>,
+    bounds: RangeInclusive<f64>,
     range: &'static str,
 ) -> Result<f64, DesignError> {
     if bounds.contains(&value) {
@@ -278,7 +288,7 @@ fn in_range(
 
 fn blocks(blocks: u32) -> Result<u32, DesignError> {
     let range = "a whole number from 1 to 1000000";
-    if (1..=1_000_000).contains(&blocks) {
+    if BLOCKS.contains(&blocks) {
         Ok(blocks)
     } else {
         Err(DesignError::OutOfRange {
@@ -340,6 +350,7 @@ fn kernels(
         });
     }
     let chosen = match (&wishes.command, named.is_empty()) {
+        (Some(command), false) if !command.argv.is_empty() => return Err(DesignError::WorkloadsAndCommand),
         (Some(_), _) => Vec::new(),
         (None, true) => Kernel::ALL.to_vec(),
         (None, false) => named,
@@ -511,6 +522,16 @@ mod tests {
                 ..CommandWish::default()
             }))
             .contains("no program 'no-such-cmd'")
+        );
+        assert!(
+            with(&|w| {
+                w.workloads = vec!["stream".into()];
+                w.command = Some(CommandWish {
+                    argv: vec!["true".into()],
+                    ..CommandWish::default()
+                });
+            })
+            .contains("leave out --workloads")
         );
     }
 

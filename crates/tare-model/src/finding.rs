@@ -1,5 +1,6 @@
 //! Typed reasons to doubt a trial, and typed reasons why one failed.
 
+use crate::size::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -107,12 +108,16 @@ impl fmt::Display for Finding {
                 )
             }
             Self::ShortForQuota { periods } => {
-                write!(f, "throttled, but only {periods} quota periods long")
+                write!(
+                    f,
+                    "throttled, but only {} long",
+                    counted(*periods, "quota period")
+                )
             }
             Self::PartialWork { share } => {
                 write!(f, "time ran out after {:.0} % of one unit of work", share * 100.0)
             }
-            Self::Swapped { pages } => write!(f, "the host swapped {pages} pages"),
+            Self::Swapped { pages } => write!(f, "the host swapped {}", counted(*pages, "page")),
             Self::DirtyPages { bytes } => write!(f, "{bytes} B of dirty pages were left before the trial"),
         }
     }

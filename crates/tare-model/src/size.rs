@@ -1,4 +1,5 @@
-//! Sizes of boxes: CPUs and memory, as a user writes them.
+//! Sizes of boxes: CPUs and memory, as a user writes and reads them; counts of
+//! anything.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -175,6 +176,24 @@ pub fn show_seconds(seconds: f64) -> String {
     }
 }
 
+/// Prints a count: `1 trial`, `2 trials`, `0 boxes`.
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let plural = if number == N::from(1) {
+        ""
+    } else if noun.ends_with('x') || noun.ends_with("ch") {
+        "es"
+    } else {
+        "s"
+    };
+    format!("{number} {noun}{plural}")
+}
+
+/// Prints a number of CPUs: `1 CPU`, `0.5 CPUs`.
+pub fn show_cpus(cpus: Cpus) -> String {
+    let plural = if cpus.milli() == 1000 { "" } else { "s" };
+    format!("{cpus} CPU{plural}")
+}
+
 /// A size of box: CPUs and memory, the same on every platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceType {
@@ -222,6 +241,16 @@ mod tests {
         }
         assert_eq!(show_memory(1 << 30), "1 GiB");
         assert_eq!(show_memory(1536 << 20), "1.5 GiB");
+    }
+
+    #[test]
+    fn one_of_a_kind_has_no_plural() {
+        assert_eq!(counted(1_u32, "box"), "1 box");
+        assert_eq!(counted(0_u32, "box"), "0 boxes");
+        assert_eq!(counted(2_usize, "timed stretch"), "2 timed stretches");
+        assert_eq!(counted(4_u64, "trial"), "4 trials");
+        assert_eq!(show_cpus(Cpus::from_milli(1000)), "1 CPU");
+        assert_eq!(show_cpus(Cpus::from_milli(500)), "0.5 CPUs");
     }
 
     #[test]

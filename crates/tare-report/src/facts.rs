@@ -1,10 +1,10 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
 use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
-use crate::show::{MISSING, counted, date, margin, mebibytes, or_missing};
+use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, ProofRecord};
-use tare_model::size::{show_memory, show_seconds};
+use tare_model::size::{counted, show_cpus, show_memory, show_seconds};
 use tare_model::study::{Study, Workload};
 
 /// A name and what is known of it.
@@ -33,7 +33,7 @@ fn number(value: u32, noun: &str) -> String {
     if value == 0 {
         format!("{MISSING} {noun}s")
     } else {
-        counted(value as usize, noun)
+        counted(value, noun)
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     let mut facts = vec![
         fact("baseline", study.baseline.to_string()),
         fact("box size", size(analysis)),
-        fact("pinned set", format!("CPUs {}", list(&study.pinned_set))),
+        fact("pinned set", pinned_set(study)),
         fact("fresh box per", study.fresh.to_string()),
         fact("trial", trial(study)),
         fact("waits for a quiet host", yes_no(study.settle)),
@@ -113,6 +113,15 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));
     facts
+}
+
+fn pinned_set(study: &Study) -> String {
+    let noun = if study.pinned_set.len() == 1 {
+        "CPU"
+    } else {
+        "CPUs"
+    };
+    format!("{noun} {}", list(&study.pinned_set))
 }
 
 fn list(numbers: &[u32]) -> String {
@@ -131,8 +140,8 @@ fn size(analysis: &Analysis) -> String {
     let chr = instance.cpus.as_f64() / f64::from(host_cpus);
     let chr = or_missing(chr.is_finite().then_some(chr), |c| format!("{c:.2}"));
     format!(
-        "{} CPUs, {} (CHR {chr}: {} of the host's {})",
-        instance.cpus,
+        "{}, {} (CHR {chr}: {} of the host's {})",
+        show_cpus(instance.cpus),
         show_memory(instance.memory_bytes),
         instance.cpus,
         number(host_cpus, "CPU")
@@ -157,9 +166,9 @@ fn about(workload: &Workload) -> String {
             "{}; ISA {}, {}",
             spec.kernel.about(),
             spec.isa,
-            counted(spec.threads as usize, "thread")
+            counted(spec.threads, "thread")
         ),
-        Workload::Command(command) => format!("command: {}", command.argv.join(" ")),
+        Workload::Command(command) => command.argv.join(" "),
     }
 }
 
@@ -168,8 +177,11 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     let run = &analysis.run;
     let trials = &run.trials;
     let counts = format!(
-        "{} ended well, {} failed, {} skipped ({} of all were repetitions)",
-        trials.ok, trials.failed, trials.skipped, trials.repeated
+        "{} ended well, {} failed, {} skipped ({} among them)",
+        trials.ok,
+        trials.failed,
+        trials.skipped,
+        counted(trials.repeated, "repetition")
     );
     let sessions = run.sessions.iter().enumerate();
     let mut facts = vec![
@@ -234,13 +246,13 @@ pub(crate) struct Proof {
     pub state: &'static str,
     pub proven: bool,
     /// CPUs granted, used by the host's counters, used by the box's clocks;
-    /// memory granted, touched, refused.
+    /// MiB of memory granted, touched, refused.
     pub readings: [String; 6],
     pub remarks: String,
 }
 
 /// The heads of [`Proof::readings`].
-pub(crate) const READINGS: [&str; 6] = ["CPUs", "by host", "by box", "memory", "touched", "refused"];
+pub(crate) const READINGS: [&str; 6] = ["CPUs", "by host", "by box", "MiB", "touched", "refused"];
 
 pub(crate) fn proof(figures: &BoxFigures) -> Proof {
     let proof = figures.proof.as_ref();

@@ -10,7 +10,7 @@ use crate::facts::{self, Fact};
 use crate::show::{change_interval, clean, cost_change, date, or_missing};
 use askama::Template;
 use tables::Table;
-use tare_model::size::show_memory;
+use tare_model::size::{counted, show_cpus, show_memory};
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -104,12 +104,12 @@ fn subtitle(analysis: &Analysis) -> String {
     let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
     let when = analysis.run.sessions.first().map(|s| date(s.started_unix_ns));
     format!(
-        "{} · {} CPUs, {} · {} of {} blocks · {}",
+        "{} · {}, {} · {} of {} · {}",
         platforms.join(", "),
-        study.instance.cpus,
+        show_cpus(study.instance.cpus),
         show_memory(study.instance.memory_bytes),
         analysis.run.blocks,
-        study.blocks,
+        counted(study.blocks, "block"),
         or_missing(when, |w| w)
     )
 }
@@ -151,7 +151,9 @@ fn glance_cell(comparison: Option<&Comparison>) -> GlanceCell {
     let n = metric.map_or(0, |m| m.n);
     GlanceCell {
         cost: or_missing(paired, |e| cost_change(e.value)),
-        interval: or_missing(paired, |e| format!("{}, n = {n}", change_interval(e.low, e.high))),
+        interval: or_missing(paired, |e| {
+            format!("{}, n = {n}", change_interval(e.value, e.low, e.high))
+        }),
         class: word.name(),
         verdict: word.to_string(),
     }

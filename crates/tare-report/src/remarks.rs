@@ -4,6 +4,7 @@ use crate::analysis::{Against, Analysis, CellFigures, Comparison, FindingCount, 
 use crate::analysis::{Refusal, Verdict};
 use crate::show::percent;
 use tare_model::metric::{Direction, Metric, Unit};
+use tare_model::size::counted;
 use tare_model::study::Cell;
 
 /// The flags of a comparison, its lost pairs and, with the primary metric, the
@@ -32,9 +33,9 @@ pub(crate) fn short(metric: &MetricComparison) -> String {
 
 fn lost(metric: &MetricComparison) -> Option<String> {
     let told = |v: &Verdict| v.refusals.iter().any(|r| matches!(r, Refusal::PairsLost { .. }));
-    let tried = metric.lost + metric.n;
+    let tried = counted(metric.lost + metric.n, "pair");
     (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told))
-        .then(|| format!("{} of {tried} pairs lost", metric.lost))
+        .then(|| format!("{} of {tried} lost", metric.lost))
 }
 
 /// Why attempts of a cell failed, and the findings of the others.

@@ -43,12 +43,6 @@ pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
     )
 }
 
-/// `1 socket`, `2 sockets`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// The beginning of what a program said: enough to know it by. The file has
 /// the whole.
 pub(crate) fn clipped(text: &str) -> String {
@@ -59,16 +53,17 @@ pub(crate) fn clipped(text: &str) -> String {
     }
 }
 
-/// A ratio: three decimals near 1, fewer where it is large.
+/// A ratio: three decimals near 1, fewer where it is large, three significant
+/// digits where it is small.
 pub(crate) fn ratio(value: f64) -> String {
-    format!("{value:.*}", ratio_decimals(value))
-}
-
-fn ratio_decimals(value: f64) -> usize {
     match value.abs() {
-        x if x < 9.995 => 3,
-        x if x < 99.95 => 2,
-        _ => 1,
+        0.0 => "0".to_owned(),
+        x if x < 0.000_999_5 => format!("{value:.2e}"),
+        x if x < 0.009_995 => format!("{value:.5}"),
+        x if x < 0.099_95 => format!("{value:.4}"),
+        x if x < 9.995 => format!("{value:.3}"),
+        x if x < 99.95 => format!("{value:.2}"),
+        _ => format!("{value:.1}"),
     }
 }
 
@@ -77,21 +72,27 @@ pub(crate) fn ratio_with_interval(value: f64, low: f64, high: f64) -> String {
     format!("{} ({} to {})", ratio(value), ratio(low), ratio(high))
 }
 
+/// A change of less than this is none that one decimal of a percent could show.
+const ALIKE: f64 = 0.0005;
 /// From so many times the cost on, a factor reads better than percents.
 const FACTOR: f64 = 2.0;
 
 /// What a ratio of costs says: `0.4 % slower`, `3.21 times as slow`, `5.0 % faster`.
 pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
     let change = ratio_of_costs - 1.0;
-    if change.abs() < 0.0005 {
-        "alike to 0.1 %".to_owned()
+    if is_faster(ratio_of_costs) {
+        format!("{} faster", percent(-change))
     } else if ratio_of_costs >= FACTOR {
         format!("{} times as slow", factor(ratio_of_costs))
-    } else if change >= 0.0 {
+    } else if change >= ALIKE {
         format!("{} slower", percent(change))
     } else {
-        format!("{} faster", percent(-change))
+        "alike to 0.1 %".to_owned()
     }
+}
+
+fn is_faster(ratio_of_costs: f64) -> bool {
+    ratio_of_costs - 1.0 <= -ALIKE
 }
 
 fn factor(value: f64) -> String {
@@ -99,25 +100,37 @@ fn factor(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The interval of a ratio of costs, in the unit that [`cost_change`] has for
-/// its upper end: `-0.1 to 0.9 %`, `3.10 to 3.35 times`. A narrow one keeps the
-/// decimal that tells its ends apart.
-pub(crate) fn change_interval(low: f64, high: f64) -> String {
+/// The interval of a ratio of costs, to stand behind its [`cost_change`]:
+/// `-0.1 to 0.9 %`, `3.10 to 3.35 times`. Percents count in the direction of
+/// that word, so that the figure lies between them: a negative end is slower
+/// behind `faster`, and faster behind any other word. A narrow interval keeps
+/// the decimal that tells its ends apart.
+pub(crate) fn change_interval(ratio_of_costs: f64, low: f64, high: f64) -> String {
     if high >= FACTOR {
-        format!("{} to {} times", factor(low), factor(high))
-    } else if high - low < 0.01 && high >= 1.0995 {
-        format!("{:.1} to {:.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0)
+        let unit = if ratio_of_costs >= FACTOR {
+            "times"
+        } else {
+            "times as slow"
+        };
+        return format!("{} to {} {unit}", factor(low), factor(high));
+    }
+    let (from, to) = if is_faster(ratio_of_costs) {
+        (1.0 - high, 1.0 - low)
     } else {
-        format!("{} to {}", percent_number(low - 1.0), percent(high - 1.0))
+        (low - 1.0, high - 1.0)
+    };
+    if to - from < 0.01 && to >= 0.0995 {
+        format!("{:.1} to {:.1} %", from * 100.0, to * 100.0)
+    } else {
+        format!("{} to {}", percent_number(from), percent(to))
     }
 }
 
-/// An amount of memory in one unit for all readings: what matters is how little
-/// they differ.
+/// Mebibytes, for all readings alike: what matters is how little they differ.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
     let mebibytes = format!("{:.1}", bytes as f64 / f64::from(1 << 20));
-    format!("{} MiB", mebibytes.trim_end_matches(".0"))
+    mebibytes.trim_end_matches(".0").to_owned()
 }
 
 /// A p value: three decimals.
@@ -206,9 +219,17 @@ mod tests {
         assert_eq!(cost_change(0.95), "5.0 % faster");
         assert_eq!(cost_change(0.9996), "alike to 0.1 %");
         assert_eq!(cost_change(32.1), "32.10 times as slow");
-        assert_eq!(change_interval(0.999, 1.009), "-0.1 to 0.9 %");
-        assert_eq!(change_interval(1.9, 2.1), "1.90 to 2.10 times");
-        assert_eq!(change_interval(1.189, 1.1921), "18.9 to 19.2 %");
+        assert_eq!(change_interval(1.004, 0.999, 1.009), "-0.1 to 0.9 %");
+        assert_eq!(change_interval(2.0, 1.9, 2.1), "1.90 to 2.10 times");
+        assert_eq!(change_interval(1.19, 1.189, 1.1921), "18.9 to 19.2 %");
+    }
+
+    #[test]
+    fn an_interval_counts_in_the_direction_of_its_word() {
+        assert_eq!(change_interval(0.925, 0.84, 1.017), "-1.7 to 16 %");
+        assert_eq!(change_interval(0.8, 0.7981, 0.8011), "19.9 to 20.2 %");
+        assert_eq!(change_interval(0.9996, 0.998, 1.001), "-0.2 to 0.1 %");
+        assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as slow");
     }
 
     #[test]
@@ -217,6 +238,10 @@ mod tests {
             ratio_with_interval(1.0042, 0.999, 12.345),
             "1.004 (0.999 to 12.35)"
         );
+        assert_eq!(ratio(0.123), "0.123");
+        assert_eq!(ratio(0.012_34), "0.0123");
+        assert_eq!(ratio(0.001_234), "0.00123");
+        assert_eq!(ratio(0.000_012_34), "1.23e-5");
         assert_eq!(p_value(0.00001), "<0.001");
     }
 

@@ -62,6 +62,51 @@ fn the_report_keeps_to_eighty_columns() {
 }
 
 #[test]
+fn wide_ratios_keep_clear_of_what_stands_beside_them() {
+    for (cost, ratio, word) in [(0.0123, "0.0123", "faster"), (1234.5, "1234.5", "slower")] {
+        let synthetic = Synthetic::new().cost("docker", Pinned, "syscall", cost);
+        let text = render(&analyze(&synthetic.build()), PLAIN);
+        let row = format!("{ratio} ({ratio} to {ratio})\n      ");
+        assert!(
+            text.contains(&format!("{row}{word} by more than the margin\n")),
+            "{text}"
+        );
+        assert_eq!(text.matches(&row).count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn readings_of_memory_have_room() {
+    let mut results = Synthetic::new().build();
+    let proof = proof_of(&mut results, "docker");
+    (proof.limit_bytes, proof.touched_bytes) = (1 << 30, Some((1 << 30) - 10_695_475));
+    let text = render(&analyze(&results), PLAIN);
+    let expected = "  docker pinned    proven        2.00    2.00    2.00     1024   1013.8     2048";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn one_of_a_kind_has_no_plural_and_a_command_is_named_once() {
+    let mut results = Synthetic::new().blocks(1).command(&["/bin/true", "x"]).build();
+    results.header.study.instance.cpus = "1".parse().unwrap();
+    let text = render(&analyze(&results), PLAIN);
+    for expected in [
+        "(1 of 1 block)",
+        "box size: 1 CPU, ",
+        "\n  command: /bin/true x\n",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn tests_are_spoken_of_only_where_there_are_some() {
+    let text = |blocks| render(&analyze(&Synthetic::new().blocks(blocks).build()), PLAIN);
+    assert!(text(20).contains("Holm's correction over 1 test of primary"));
+    assert!(!text(1).contains("Holm's correction"));
+}
+
+#[test]
 fn colours_come_only_when_asked_for() {
     let analysis = analyze(&default_study().build());
     assert!(!render(&analysis, PLAIN).contains('\u{1b}'));
@@ -128,7 +173,7 @@ fn evidence_and_caveats_are_there() {
         "seed: 42",
         "blocks: 12 of 12",
         "2026-11-21 10:39 UTC: complete",
-        "docker vanilla   proven      2.00    2.00   2.00  2048 MiB",
+        "docker vanilla   proven        2.00    2.00    2.00     2048     2028     2048",
         "box size: 2 CPUs, 2 GiB (CHR 0.50: 2 of the host's 4 CPUs)",
         "session 1: 2026-11-21 09:39 UTC, run run-1, boot boot-1",
     ] {

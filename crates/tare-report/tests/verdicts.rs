@@ -131,6 +131,10 @@ fn a_workload_that_cannot_run_says_why() {
         trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
     }
     check(&results, 0, Word::None, "cannot run here: no such file");
+    results
+        .records
+        .retain(|r| !matches!(r, Record::Proof(p) if p.kind.platform.to_string() == "docker"));
+    assert_eq!(verdict(&results).after_cost(), "no verdict (cannot run here)");
     assert_eq!(analyze(&results).run.trials.skipped, 20);
 }
 
@@ -167,6 +171,36 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     check(&results, 2, Word::Slower, "by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));
     check(&results, 0, Word::None, "no proof in the file");
+}
+
+#[test]
+fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
+    let mut results = of_cost(1.0, 0.0);
+    results.records.truncate(1);
+    let refusals = verdict(&results).refusals;
+    let phrases: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        phrases,
+        [
+            "the run stopped before the limits of native pinned and docker pinned were proven",
+            "only 0 pairs, 10 are needed"
+        ]
+    );
+    assert_eq!(
+        verdict(&results).after_cost(),
+        "no verdict (run stopped, too few pairs)"
+    );
+    let notices: Vec<_> = analyze(&results).notices.iter().map(|n| n.notice).collect();
+    assert_eq!(notices, ["incomplete", "limits-not-proven"]);
+}
+
+#[test]
+fn what_holds_for_a_cell_and_its_baseline_is_told_once_in_short() {
+    let mut results = of_cost(1.19, 0.01);
+    for platform in ["native", "docker"] {
+        proof_of(&mut results, platform).proven = false;
+    }
+    assert_eq!(verdict(&results).after_cost(), "no verdict (limits not proven)");
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! The command line: plain data, nothing done.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use tare_lab::design::{CommandWish, Wishes};
+use std::str::FromStr;
+use tare_lab::design::{self, CommandWish, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
@@ -39,8 +43,11 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of tare, or of a subcommand
+    Man {
+        /// The subcommand, such as run
+        subcommand: Option<String>,
+    },
     /// Serve inside a box
     #[command(hide = true)]
     Agent(AgentArgs),
@@ -90,40 +97,42 @@ pub struct CleanArgs {
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     #[command(flatten)]
-    pub study: StudyArgs,
-    #[command(flatten)]
     pub state: StateArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    // Last: its heading holds for whatever follows it.
+    #[command(flatten)]
+    pub study: StudyArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
-    pub study: StudyArgs,
-    #[command(flatten)]
     pub state: StateArgs,
     /// Results file to make [default: tare-results-RUN.jsonl]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
     /// Continue this results file at its first missing trial
-    #[arg(long, value_name = "FILE", conflicts_with = "output")]
-    pub resume: Option<PathBuf>,
-    /// Also write the report as a page
     #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Also write the report as a page; an older one is replaced
+    #[arg(long, value_name = "FILE", value_parser = file_to_make())]
     pub html: Option<PathBuf>,
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+    // Last: its heading holds for whatever follows it.
+    #[command(flatten)]
+    pub study: StudyArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Results file
     pub file: PathBuf,
-    /// Write a page instead: one file that needs no network
-    #[arg(long, value_name = "FILE")]
+    /// Write a page instead: one file that needs no network; an older one is replaced
+    #[arg(long, value_name = "FILE", value_parser = file_to_make())]
     pub html: Option<PathBuf>,
     /// Print the analysis as JSON
     #[arg(long)]
@@ -141,14 +150,14 @@ pub struct KernelArgs {
     #[arg(long, value_name = "TIME", value_parser = size::parse_seconds, default_value = "1s")]
     pub time: f64,
     /// Threads (stream)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 1)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = threads, default_value_t = 1)]
     pub threads: u32,
     /// Instruction set of the timed code: baseline, v3 or v4
     #[arg(long, default_value = "baseline")]
     pub isa: Isa,
-    /// Bytes per array (stream) or order of the matrix (linpack)
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
-    pub size: Option<u64>,
+    /// Bytes per array, such as 128M (stream), or order of the matrix (linpack)
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE")]
+    pub size: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -195,13 +204,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
     /// Built-in workloads: stream, linpack, syscall, spawn [default: all]
-    #[arg(
-        short,
-        long,
-        value_delimiter = ',',
-        value_name = "LIST",
-        conflicts_with = "command"
-    )]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub workloads: Vec<String>,
     /// How CPUs are granted [default: both]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -213,7 +216,7 @@ pub struct StudyArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
     /// Blocks: trials of each cell [default: 10]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
     pub blocks: Option<u32>,
     /// Begin no block that would not end within this time
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
@@ -231,10 +234,10 @@ pub struct StudyArgs {
     #[arg(long)]
     pub no_settle: bool,
     /// Margin of equivalence in percent [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = percentage)]
     pub margin: Option<f64>,
     /// Seed of every random order [default: a new one]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]
@@ -248,6 +251,43 @@ pub struct StudyArgs {
     /// A command of yours to measure, after --
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// Reads the path of a file to make. `-` means standard output to many programs,
+/// and to tare a file that nobody wants.
+fn file_to_make() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str() == "-" {
+            Err("a path is needed: --json prints to standard output, and ./- names a file '-'")
+        } else {
+            Ok(path)
+        }
+    })
+}
+
+fn blocks(text: &str) -> Result<u32, String> {
+    whole_number(text, design::BLOCKS)
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    whole_number(text, 0..=u64::MAX)
+}
+
+fn threads(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=4096)
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("give {}", design::MARGINS))
+}
+
+/// Reads a whole number; whatever is wrong with it, the range is told.
+fn whole_number<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
 }
 
 fn time_or_zero(text: &str) -> Result<f64, size::SizeError> {

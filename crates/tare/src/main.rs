@@ -9,6 +9,7 @@ mod progress;
 
 use args::{Cli, Command};
 use clap::Parser;
+use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// musl's allocator maps and unmaps memory again and again, which costs a fifth
@@ -19,7 +20,11 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 fn main() -> ExitCode {
     // Before anything else: the spawn kernel measures how long this takes.
     tare_kernels::exit_if_noop();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => return out::fail(&not_utf8()),
+        Err(error) => error.exit(),
+    };
     let done = match cli.command {
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
@@ -28,10 +33,20 @@ fn main() -> ExitCode {
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),
-        Command::Man => cmd::manual::man(),
+        Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),
         Command::Agent(args) => cmd::agent::run(&args),
         Command::RunKernel { spec } => cmd::agent::run_kernel(&spec),
         Command::RunProof { spec } => cmd::agent::run_proof(&spec),
     };
     done.unwrap_or_else(|error| out::fail(&error))
+}
+
+/// Names the arguments that are no text, as far as they can be printed.
+fn not_utf8() -> anyhow::Error {
+    let arguments = std::env::args_os().filter(|argument| argument.to_str().is_none());
+    let named: Vec<String> = arguments.map(|argument| format!("{argument:?}")).collect();
+    anyhow::anyhow!(
+        "arguments must be UTF-8 text, and these are not: {}; only paths may hold other bytes",
+        named.join(", ")
+    )
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use tare_lab::runner::Event;
 use tare_model::results::{Outcome, ProofRecord, TrialRecord};
-use tare_model::size::show_seconds;
+use tare_model::size::{counted, show_seconds};
 
 /// How often a plain line is printed at most.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -110,7 +110,7 @@ impl Progress {
             bar.set_position(u64::from(done));
             bar.set_message(left);
         } else if self.last_line.is_none_or(|at| at.elapsed() > LINE_EVERY) || done == total {
-            eprintln!("{done} of {total} trials, {left}");
+            eprintln!("{done} of {}, {left}", counted(total, "trial"));
             self.last_line = Some(Instant::now());
         }
     }

@@ -40,7 +40,72 @@ fn unknown_names_are_named_with_the_known_ones() {
         &["'cheap' is not a value of option 'cost'"],
     );
     run(&tare, &["-p", "vm/docker", "--cpus", "1"], &["nested"]);
+    run(
+        &tare,
+        &["-p", "vm?accel=xen", "--cpus", "1"],
+        &["'xen' is not a value", "kvm, tcg"],
+    );
     tare.refused(&["kernel", "steam"], &["unknown workload 'steam'"]);
+    tare.refused(
+        &["man", "rum"],
+        &["no manual page for 'rum'", "doctor, plan, run"],
+    );
+}
+
+#[test]
+fn what_belongs_to_one_kernel_is_refused_with_the_others() {
+    let tare = Tare::new();
+    for name in ["linpack", "syscall", "spawn"] {
+        tare.refused(&["kernel", name, "--threads", "4"], &[name, "only stream"]);
+    }
+    for name in ["syscall", "spawn"] {
+        tare.refused(&["kernel", name, "--size", "1M"], &[name, "leave out --size"]);
+    }
+    tare.refused(
+        &["kernel", "linpack", "--size", "1e99"],
+        &["'1e99'", "order of a matrix"],
+    );
+    tare.refused(
+        &["kernel", "stream", "--size", "1e99"],
+        &["'1e99'", "amount of memory"],
+    );
+    tare.refused(&["kernel", "stream", "--threads", "0"], &["from 1 to 4096"]);
+}
+
+#[test]
+fn a_missing_or_second_subject_is_refused() {
+    let tare = Tare::new();
+    run(
+        &tare,
+        &["-p", "fake", "--cpus", "1", "--"],
+        &["no command follows --"],
+    );
+    tare.refused(&["plan", "-p", "fake", "--"], &["no command follows --"]);
+    run(
+        &tare,
+        &["-p", "fake", "-w", "stream", "--", "true"],
+        &["leave out --workloads"],
+    );
+    run(
+        &tare,
+        &["--resume", "r.jsonl"],
+        &["--resume", "-o", "one of the two"],
+    );
+}
+
+#[test]
+fn arguments_that_are_no_text_are_shown() {
+    use std::os::unix::ffi::OsStrExt;
+    let tare = Tare::new();
+    let mut command = tare.command(&["run", "-p", "fake", "--"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"a\xffb"));
+    let done = ended(command.output().unwrap());
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(
+        done.stderr.contains("UTF-8 text") && done.stderr.contains(r#""a\xFFb""#),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -98,6 +163,23 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
         run(&tare, &["-p", "fake", &format!("--blocks={bad}")], &["--blocks"]);
         run(&tare, &["-p", "fake", &format!("--budget={bad}")], &["--budget"]);
     }
+    for bad in ["0", "99999999999", "-1", "x"] {
+        run(&tare, &["--blocks", bad], &["whole number from 1 to 1000000"]);
+    }
+    for bad in ["0", "x", "NaN"] {
+        run(
+            &tare,
+            &["-p", "fake", "--margin", bad],
+            &["percentage from 0.01 to 100"],
+        );
+    }
+    for bad in ["-1", "1.5", "18446744073709551616"] {
+        run(
+            &tare,
+            &["--seed", bad],
+            &["whole number from 0 to 18446744073709551615"],
+        );
+    }
     run(&tare, &["-p", "fake", "--cpus", "0.5"], &["whole number"]);
     run(
         &tare,
@@ -115,6 +197,18 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
         &["exists already", "--resume"],
     );
     assert_eq!(std::fs::read_to_string(tare.path("there.jsonl")).unwrap(), "mine");
+    tare.refused(
+        &["run", "-p", "fake", "--cpus", "1", "-o", "."],
+        &[". is a folder", "./results.jsonl"],
+    );
+    for args in [
+        &["run", "-o", "-"][..],
+        &["run", "--html", "-"],
+        &["report", "there.jsonl", "--html", "-"],
+    ] {
+        tare.refused(args, &["a path is needed", "--json", "./-"]);
+        assert!(!tare.path("-").exists());
+    }
     tare.refused(
         &["run", "-p", "fake", "--cpus", "1", "-o", "no/such/out.jsonl"],
         &["no/such"],

@@ -359,6 +359,26 @@ impl Options {
             .map_err(|_| format!("'{value}' is not a value of option '{key}'"))
     }
 
+    /// Takes an option that has a few values, each known by its name.
+    fn choose<T: Copy>(
+        &mut self,
+        key: &str,
+        all: &[T],
+        name: fn(T) -> &'static str,
+    ) -> Result<Option<T>, String> {
+        let Some(value) = self.0.remove(key) else {
+            return Ok(None);
+        };
+        let found = all.iter().find(|one| name(**one) == value);
+        found.copied().map(Some).ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+            format!(
+                "'{value}' is not a value of option '{key}': choose one of {}",
+                names.join(", ")
+            )
+        })
+    }
+
     /// Checks that nothing is left.
     fn none(self) -> Result<(), String> {
         match self.0.into_keys().next() {

@@ -2,9 +2,9 @@
 
 use crate::show::{mebibytes, or_missing};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tare_model::host::BoxFacts;
-use tare_model::results::{BoxRecord, ProofRecord, Record, Results};
+use tare_model::results::{BoxRecord, Outcome, ProofRecord, Record, Results};
 use tare_model::study::BoxKind;
 use tare_stats::{mean, median, sd};
 
@@ -20,6 +20,10 @@ pub struct BoxFigures {
     pub facts: Option<BoxFacts>,
     /// The latest proof of its limits.
     pub proof: Option<ProofRecord>,
+    /// Attempts at trials in it.
+    pub attempts: usize,
+    /// Attempts that ended well.
+    pub ended_well: usize,
 }
 
 /// Start-up latency, from the request to the agent's hello, in seconds.
@@ -43,6 +47,17 @@ impl BoxFigures {
         self.proof.as_ref().is_some_and(|p| p.proven)
     }
 
+    /// Whether the run ended before it came to this kind of box.
+    pub(crate) fn not_reached(&self) -> bool {
+        self.proof.is_none() && self.attempts == 0
+    }
+
+    /// Whether it was used or refused without proven limits. Where it could not
+    /// be made, or its workloads cannot run in it, the trials say so.
+    pub(crate) fn not_proven(&self) -> bool {
+        self.proof.as_ref().map_or(self.ended_well > 0, |p| !p.proven)
+    }
+
     /// What was granted and what was used, in words.
     pub fn readings(&self) -> String {
         let Some(proof) = &self.proof else {
@@ -64,10 +79,10 @@ fn cpu_readings(proof: &ProofRecord) -> String {
 }
 
 fn memory_readings(proof: &ProofRecord) -> String {
-    let bytes = |reading: Option<u64>| or_missing(reading, mebibytes);
+    let bytes = |reading: Option<u64>| or_missing(reading, |b| format!("{} MiB", mebibytes(b)));
     format!(
         "memory: {} granted, {} touched, {} refused",
-        mebibytes(proof.limit_bytes),
+        bytes(Some(proof.limit_bytes)),
         bytes(proof.touched_bytes),
         bytes(proof.refused_bytes)
     )
@@ -78,6 +93,7 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let mut hellos: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
     let mut facts: HashMap<&BoxKind, &BoxFacts> = HashMap::new();
     let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
+    let mut counts: HashMap<&BoxKind, (usize, usize)> = HashMap::new();
     for record in &results.records {
         match record {
             Record::Box(made) => {
@@ -87,17 +103,27 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
             Record::Proof(proof) => {
                 proofs.insert(&proof.kind, proof);
             }
+            Record::Trial(trial) => {
+                let (attempts, ended_well) = counts.entry(&trial.cell.kind).or_default();
+                *attempts += 1;
+                *ended_well += usize::from(matches!(trial.outcome, Outcome::Ok(_)));
+            }
             _ => {}
         }
     }
     let mut kinds = results.header.study.box_kinds();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     kinds.retain(|kind| seen.insert(kind.clone()));
-    let figures = |kind: BoxKind| BoxFigures {
-        startup: startup(hellos.get(&kind).map_or(&[], Vec::as_slice)),
-        facts: facts.get(&kind).map(|f| (*f).clone()),
-        proof: proofs.get(&kind).map(|p| (*p).clone()),
-        kind,
+    let figures = |kind: BoxKind| {
+        let (attempts, ended_well) = counts.get(&kind).copied().unwrap_or_default();
+        BoxFigures {
+            startup: startup(hellos.get(&kind).map_or(&[], Vec::as_slice)),
+            facts: facts.get(&kind).map(|f| (*f).clone()),
+            proof: proofs.get(&kind).map(|p| (*p).clone()),
+            attempts,
+            ended_well,
+            kind,
+        }
     };
     kinds.into_iter().map(figures).collect()
 }

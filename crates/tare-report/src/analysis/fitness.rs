@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use super::trials::{CellTrials, Trials};
 use crate::show::clipped;
 use tare_model::finding::Reason;
-use tare_model::study::{BoxKind, Cell, Fresh, Study};
+use tare_model::study::{Cell, Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
 const MIN_PAIRS: usize = 10;
@@ -25,10 +25,10 @@ pub(crate) fn refusals(
         .into_iter()
         .filter_map(|cell| trials.get(cell))
         .collect();
-    let mut refusals: Vec<Refusal> = cells
-        .iter()
-        .filter_map(|c| not_proven(&c.cell.kind, boxes))
-        .collect();
+    let of_cells = |b: &&BoxFigures| cells.iter().any(|c| c.cell.kind == b.kind);
+    let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
+    let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
+    refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
     let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
     if cannot_run.is_empty() {
@@ -50,14 +50,16 @@ pub(crate) fn refusals(
     refusals
 }
 
-fn not_proven(kind: &BoxKind, boxes: &[BoxFigures]) -> Option<Refusal> {
-    let figures = boxes.iter().find(|b| b.kind == *kind);
-    if figures.is_some_and(BoxFigures::proven) {
-        return None;
-    }
-    Some(Refusal::LimitsNotProven {
-        kind: kind.to_string(),
-        readings: figures.map_or_else(|| "no proof in the file".to_owned(), BoxFigures::readings),
+fn stopped(boxes: &[&BoxFigures]) -> Option<Refusal> {
+    let missed = boxes.iter().filter(|b| b.not_reached());
+    let kinds: Vec<String> = missed.map(|b| b.kind.to_string()).collect();
+    (!kinds.is_empty()).then_some(Refusal::RunStopped { kinds })
+}
+
+fn not_proven(figures: &BoxFigures) -> Option<Refusal> {
+    figures.not_proven().then(|| Refusal::LimitsNotProven {
+        kind: figures.kind.to_string(),
+        readings: figures.readings(),
     })
 }
 

@@ -8,6 +8,7 @@ use super::trials::Trials;
 use crate::show::margin as show_margin;
 use serde::Serialize;
 use tare_model::results::EndReason;
+use tare_model::size::counted;
 use tare_model::study::{Fresh, Study};
 
 /// Something out of the ordinary about the file.
@@ -35,15 +36,16 @@ pub(crate) fn all(
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     notices.extend(platforms.iter().filter(|p| p.emulated()).map(emulated));
-    notices.extend(boxes.iter().filter(|b| !b.proven()).map(not_proven));
-    notices.extend(of_study(study));
     notices.extend(of_run(run));
+    notices.extend(not_reached(boxes));
+    notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
+    notices.extend(of_study(study));
     if trials.strays > 0 {
         notices.push(notice(
             "stray-trials",
             format!(
-                "{} trials belong to no cell of the study and were left out",
-                trials.strays
+                "left out: {} of no cell of the study",
+                counted(trials.strays, "trial")
             ),
         ));
     }
@@ -58,6 +60,17 @@ fn emulated(platform: &PlatformFacts) -> Notice {
             platform.platform
         ),
     )
+}
+
+/// One notice for all kinds of box that the run did not come to.
+fn not_reached(boxes: &[BoxFigures]) -> Option<Notice> {
+    let missed = boxes.iter().filter(|b| b.not_reached());
+    let kinds: Vec<String> = missed.map(|b| b.kind.to_string()).collect();
+    let text = format!(
+        "the run stopped before the limits of these were proven, no verdict on their cells: {}",
+        kinds.join(", ")
+    );
+    (!kinds.is_empty()).then(|| notice("limits-not-proven", text))
 }
 
 fn not_proven(figures: &BoxFigures) -> Notice {
@@ -124,7 +137,11 @@ fn of_run(run: &RunFacts) -> Vec<Notice> {
 }
 
 fn end(run: &RunFacts) -> Option<Notice> {
-    let blocks = format!("{} of {} blocks were begun", run.blocks, run.blocks_planned);
+    let blocks = format!(
+        "begun: {} of {}",
+        run.blocks,
+        counted(run.blocks_planned, "block")
+    );
     let why = match run.end.map(|e| e.reason) {
         Some(EndReason::Complete) => return None,
         Some(EndReason::BudgetSpent) => "the time budget was spent",
@@ -137,17 +154,33 @@ fn end(run: &RunFacts) -> Option<Notice> {
 
 /// What holds for every file, with its figures.
 pub(crate) fn caveats(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
-    let mut caveats = vec![
-        "Intervals and verdicts hold for this host, boot and build.".to_owned(),
-        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate. Negative percents are faster.".to_owned(),
-        "Intervals are 95 % t intervals on log ratios within blocks. They are per comparison, not simultaneous.".to_owned(),
-        format!("Differences are tested with Holm's correction over all {family} tests of primary metrics; each 'equal' (within {}) has its own error.", show_margin(study.margin)),
-        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.".to_owned(),
-        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.".to_owned(),
-        "Where the correlation of a pair over blocks is near 0, pairing gained nothing: the host drifts within blocks, or does not drift at all.".to_owned(),
-    ];
+    let mut caveats = [
+        "Intervals and verdicts hold for this host, boot and build.",
+        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
+        "A negative end of an interval in percents lies on the other side of the word beside it: 2 % faster (-1 to 5 %) reaches from 1 % slower to 5 % faster. Behind 'alike', negative is faster.",
+        "Intervals are 95 % t intervals on log ratios within blocks. They are per comparison, not simultaneous.",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    caveats.extend(holm(study, family));
+    caveats.extend([
+        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.",
+        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.",
+        "Where the correlation of a pair over blocks is near 0, pairing gained nothing: the host drifts within blocks, or does not drift at all.",
+    ].map(str::to_owned));
     caveats.extend(stalls(comparisons));
     caveats
+}
+
+/// Nothing to say where nothing was tested.
+fn holm(study: &Study, family: usize) -> Option<String> {
+    let tests = counted(family, "test");
+    let margin = show_margin(study.margin);
+    (family > 0).then(|| {
+        format!(
+            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error."
+        )
+    })
 }
 
 /// A stall in fewer than 3/n of the trials has a fair chance not to occur at all.

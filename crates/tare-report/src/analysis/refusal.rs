@@ -1,13 +1,18 @@
 //! Reasons to give no verdict, and their words.
 
-use crate::show::counted;
 use serde::Serialize;
 use std::fmt;
+use tare_model::size::counted;
 
 /// Why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "refusal", rename_all = "kebab-case")]
 pub enum Refusal {
+    /// The run ended before it came to these kinds of box.
+    RunStopped {
+        /// The kinds of box.
+        kinds: Vec<String>,
+    },
     /// The limits of a kind of box were not proven.
     LimitsNotProven {
         /// The kind of box.
@@ -60,6 +65,7 @@ impl Refusal {
     /// The reason in two or three words.
     pub const fn short(&self) -> &'static str {
         match self {
+            Self::RunStopped { .. } => "run stopped",
             Self::LimitsNotProven { .. } => "limits not proven",
             Self::CannotRun { .. } => "cannot run here",
             Self::WrongAnswer { .. } => "wrong answer",
@@ -75,6 +81,13 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::RunStopped { kinds } => {
+                write!(
+                    f,
+                    "the run stopped before the limits of {} were proven",
+                    kinds.join(" and ")
+                )
+            }
             Self::LimitsNotProven { kind, readings } => {
                 write!(f, "limits not proven of {kind}: {readings}")
             }
@@ -85,7 +98,8 @@ impl fmt::Display for Refusal {
             Self::PairsLost { lost, of } => {
                 write!(
                     f,
-                    "{lost} of {of} pairs lost, and failures of over 1 in 10 are rarely random"
+                    "{lost} of {} lost, and failures of over 1 in 10 are rarely random",
+                    counted(*of, "pair")
                 )
             }
             Self::FewPairs { pairs, needed } => {

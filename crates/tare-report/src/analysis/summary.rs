@@ -35,7 +35,7 @@ pub struct Statement {
     pub n: usize,
     /// The cost, such as `0.4 % slower`.
     pub cost: Option<String>,
-    /// Its 95 % interval, such as `-0.1 to 0.9 %`.
+    /// Its 95 % interval in the direction of the cost, such as `-0.1 to 0.9 %`.
     pub interval: Option<String>,
     /// The verdict.
     pub word: Word,
@@ -136,7 +136,7 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
         workload: comparison.cell.workload.clone(),
         n: metric.n,
         cost: ratio.map(|e| cost_change(e.value)),
-        interval: ratio.map(|e| change_interval(e.low, e.high)),
+        interval: ratio.map(|e| change_interval(e.value, e.low, e.high)),
         word: verdict.map_or(Word::None, |v| v.word),
         verdict: or_missing(verdict, Verdict::after_cost),
     }

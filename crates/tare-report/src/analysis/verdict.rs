@@ -85,7 +85,9 @@ impl Verdict {
     pub fn after_cost(&self) -> String {
         match self.word {
             Word::None => {
-                let reasons: Vec<&str> = self.refusals.iter().map(Refusal::short).collect();
+                let mut reasons: Vec<&str> = self.refusals.iter().map(Refusal::short).collect();
+                // What holds for the cell and for its baseline is told once.
+                reasons.dedup();
                 format!("{} ({})", self.word, reasons.join(", "))
             }
             Word::Inconclusive => self.word.to_string(),

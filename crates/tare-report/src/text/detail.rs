@@ -30,6 +30,9 @@ pub(super) fn beside(page: &mut Page, analysis: &Analysis) {
     }
 }
 
+/// Columns before the loss.
+const FIGURES: usize = 55;
+
 fn row_text(name: &str, pairs: &str, ratio: &str) -> String {
     format!("  {name:<19}{pairs:>8}  {ratio:<24}")
 }
@@ -41,7 +44,8 @@ fn row(page: &mut Page, workload: &str, metric: &MetricComparison) {
     let loss = or_missing(metric.loss, |e| percent_with_interval(e.value, e.low, e.high));
     let name = format!("{workload} {}", metric.metric.name);
     let pairs = format!("{}/{}", metric.n, metric.n + metric.lost);
-    page.line(&[(Style::Plain, &(row_text(&name, &pairs, &ratio) + &loss))]);
+    let figures = row_text(&name, &pairs, &ratio);
+    page.beside(FIGURES, (Style::Plain, &figures), (Style::Plain, &loss));
     page.wrapped("", 6, Style::Dim, &tests(metric));
 }
 

@@ -92,5 +92,5 @@ fn limits(page: &mut Page, analysis: &Analysis) {
 
 fn limits_row(kind: &str, state: &str, readings: &[String; 6]) -> String {
     let [cpus, host, inside, memory, touched, refused] = readings;
-    format!("  {kind:<17}{state:<11}{cpus:>5}{host:>8}{inside:>7}{memory:>10}{touched:>10}{refused:>10}")
+    format!("  {kind:<17}{state:<11}{cpus:>7}{host:>8}{inside:>8}{memory:>9}{touched:>9}{refused:>9}")
 }

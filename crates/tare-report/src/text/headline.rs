@@ -5,11 +5,14 @@ use super::style;
 use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, Word};
 use crate::remarks;
 use crate::show::{or_missing, ratio_with_interval};
+use tare_model::size::counted;
 
 pub(super) fn summary(page: &mut Page, analysis: &Analysis) {
     page.heading(&format!(
-        "What each platform costs against {} ({} of {} blocks)",
-        analysis.study.baseline, analysis.run.blocks, analysis.run.blocks_planned
+        "What each platform costs against {} ({} of {})",
+        analysis.study.baseline,
+        analysis.run.blocks,
+        counted(analysis.run.blocks_planned, "block")
     ));
     for notice in &analysis.notices {
         page.wrapped("  !", 4, Style::Yellow, &notice.text);
@@ -60,6 +63,9 @@ fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all:
     }
 }
 
+/// Columns before the verdict.
+const FIGURES: usize = 50;
+
 fn row_text(name: &str, n: &str, ratio: &str) -> String {
     format!("  {name:<19}{n:>4}  {ratio:<23}")
 }
@@ -71,10 +77,14 @@ fn row(page: &mut Page, analysis: &Analysis, comparison: &Comparison, metric: &M
     let name = format!("{} {}", comparison.cell.workload, metric.metric.name);
     let figures = row_text(&name, &metric.n.to_string(), &ratio);
     let Some(verdict) = &metric.verdict else {
-        return page.line(&[(Style::Dim, &(figures + &remarks::short(metric)))]);
+        return page.beside(
+            FIGURES,
+            (Style::Dim, &figures),
+            (Style::Dim, &remarks::short(metric)),
+        );
     };
     let (beside, below) = split(verdict);
-    page.line(&[(Style::Plain, &figures), (style(verdict.word), &beside)]);
+    page.beside(FIGURES, (Style::Plain, &figures), (style(verdict.word), &beside));
     let remarks = remarks::of_metric(analysis, comparison, metric);
     for text in [below, remarks].iter().filter(|t| !t.is_empty()) {
         page.wrapped("", 6, Style::Dim, text);

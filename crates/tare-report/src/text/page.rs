@@ -81,6 +81,18 @@ impl Page {
         String::new()
     }
 
+    /// `figures`, which end in front of column `at`, and `text` beside them;
+    /// below them where they are wider.
+    pub fn beside(&mut self, at: usize, figures: (Style, &str), text: (Style, &str)) {
+        if length(figures.1.trim_end()) < at {
+            return self.line(&[figures, text]);
+        }
+        self.line(&[figures]);
+        if !text.1.is_empty() {
+            self.wrapped("", 6, text.0, text.1);
+        }
+    }
+
     pub fn heading(&mut self, text: &str) {
         if !self.out.is_empty() {
             self.blank();

@@ -12,7 +12,7 @@ use tare_box::host::{self, HostMeter};
 use tare_box::platforms::{self, REGISTRY};
 use tare_model::host::HostFacts;
 use tare_model::results::PlatformVersion;
-use tare_model::size::show_memory;
+use tare_model::size::{counted, show_memory};
 
 /// Length of the look at the host's load.
 const LOOK: Duration = Duration::from_secs(1);
@@ -106,7 +106,7 @@ fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {
     let share = |ns: u64| Duration::from_nanos(ns).as_secs_f64() / capacity;
     let load = share(after.busy_ns.saturating_sub(before.busy_ns));
     let steal = share(after.steal_ns.saturating_sub(before.steal_ns));
-    let percent = |x: f64| format!("{:.1} % of {} CPUs", x * 100.0, meter.cpus());
+    let percent = |x: f64| format!("{:.1} % of {}", x * 100.0, counted(meter.cpus(), "CPU"));
     let mut noise = vec![
         check(
             "load",
@@ -236,10 +236,10 @@ fn text(findings: &Findings) -> anyhow::Result<String> {
     writeln!(text, "\nHost")?;
     writeln!(
         text,
-        "  {}: {} CPUs, {} cores",
+        "  {}: {}, {}",
         host.cpu_model.as_deref().unwrap_or("CPU unknown"),
-        host.cpus,
-        host.cores
+        counted(host.cpus, "CPU"),
+        counted(host.cores, "core")
     )?;
     let llc = host.llc_bytes.map_or_else(|| "unknown".to_owned(), show_memory);
     writeln!(

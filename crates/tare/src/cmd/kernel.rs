@@ -2,18 +2,24 @@
 
 use crate::args::KernelArgs;
 use crate::out;
+use anyhow::Context;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
-use tare_model::size::show_seconds;
+use tare_model::size::{counted, parse_memory, show_seconds};
 
 /// Runs the kernel and prints its figures.
 pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
     let kernel: Kernel = args.name.parse()?;
+    anyhow::ensure!(
+        kernel == Kernel::Stream || args.threads == 1,
+        "{kernel} runs on one thread, only stream on several: leave out --threads"
+    );
+    let size = args.size.as_deref().map(|text| size(kernel, text)).transpose()?;
     let facts = tare_box::host::facts();
     let spec = tare_lab::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
     let spec = KernelSpec {
-        size: args.size.unwrap_or(spec.size),
+        size: size.unwrap_or(spec.size),
         ..spec
     };
     let report = tare_kernels::run(&spec)?;
@@ -30,6 +36,21 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// Reads the size of a kernel's problem: what it is counted in depends on the kernel.
+fn size(kernel: Kernel, text: &str) -> anyhow::Result<u64> {
+    match kernel {
+        Kernel::Stream => parse_memory(text).context("--size"),
+        Kernel::Linpack => text.parse().map_err(|_| {
+            anyhow::anyhow!(
+                "--size: '{text}' is not the order of a matrix: give linpack a whole number, such as 1000"
+            )
+        }),
+        Kernel::Syscall | Kernel::Spawn => {
+            anyhow::bail!("{kernel} has no size, only stream and linpack have one: leave out --size")
+        }
+    }
+}
+
 fn text(report: &KernelReport) -> anyhow::Result<String> {
     let spec = &report.spec;
     let mut text = format!("{}: {}\n", spec.kernel, spec.kernel.about());
@@ -40,8 +61,9 @@ fn text(report: &KernelReport) -> anyhow::Result<String> {
     let stretches: usize = report.raw_seconds.values().map(Vec::len).sum();
     writeln!(
         text,
-        "  one run of {} with {stretches} timed stretches, {} code",
+        "  one run of {} with {}, {} code",
         show_seconds(report.wall_seconds),
+        counted(stretches, "timed stretch"),
         spec.isa
     )?;
     let check = &report.check;

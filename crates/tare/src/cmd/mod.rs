@@ -16,6 +16,17 @@ use tare_lab::design::{self, Wishes};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 
+/// Refuses a `--` that nothing follows: a script whose command came out empty
+/// does not want the default study. Arguments are parsed without a trace of it.
+fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
+    let last = std::env::args_os().next_back();
+    anyhow::ensure!(
+        !args.command.is_empty() || last.is_none_or(|argument| argument != "--"),
+        "no command follows --: name the program to measure after it, or leave -- out for the built-in workloads"
+    );
+    Ok(())
+}
+
 /// The study that the arguments ask for; without platforms, all real ones that
 /// can run here. Says on standard error which were left out.
 fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {

@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use tare_lab::plan::{self, Cost};
 use tare_lab::preflight::Platforms;
-use tare_model::size::{show_memory, show_seconds};
+use tare_model::size::{counted, show_cpus, show_memory, show_seconds};
 use tare_model::study::Study;
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
+    super::refuse_missing_command(&args.study)?;
     let facts = tare_box::host::facts();
     let state = args.state.folder();
     let study = super::study(&args.study, &facts, &state)?;
@@ -41,8 +42,8 @@ pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
     )?;
     writeln!(
         text,
-        "each box      {} CPU(s), {}{}",
-        study.instance.cpus,
+        "each box      {}, {}{}",
+        show_cpus(study.instance.cpus),
         show_memory(study.instance.memory_bytes),
         if study.pinned_set.is_empty() {
             String::new()
@@ -55,17 +56,19 @@ pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
         "workloads     {}",
         list(study.workloads.iter().map(|w| w.name().to_owned()).collect())
     )?;
-    let cells = study.cells().len();
     writeln!(
         text,
-        "design        {cells} cells x {} blocks, a new box per {}, seed {}",
-        study.blocks, study.fresh, study.seed
+        "design        {} x {}, a new box per {}, seed {}",
+        counted(study.cells().len(), "cell"),
+        counted(study.blocks, "block"),
+        study.fresh,
+        study.seed
     )?;
     writeln!(
         text,
-        "cost          {} trials in {} boxes, about {}{}, {} of results",
-        cost.trials,
-        cost.boxes,
+        "cost          {} in {}, about {}{}, {} of results",
+        counted(cost.trials, "trial"),
+        counted(cost.boxes, "box"),
         show_seconds(cost.seconds),
         if study.budget_seconds.is_some() {
             " (the budget)"

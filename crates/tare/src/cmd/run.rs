@@ -15,11 +15,17 @@ use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
 use tare_model::results::{EndReason, Results};
+use tare_model::size::counted;
 use tare_model::study::Study;
 use tare_report::analyze;
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    super::refuse_missing_command(&args.study)?;
+    anyhow::ensure!(
+        args.resume.is_none() || args.output.is_none(),
+        "--resume goes on with its own file, and -o makes a new one: give one of the two"
+    );
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
@@ -81,10 +87,14 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
 
 /// Finds out about unwritable paths before anything is measured.
 fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
-    if let Some(path) = &args.output
-        && path.exists()
-    {
-        return Err(tare_lab::WriteError::Exists(path.clone()).into());
+    if let Some(path) = &args.output {
+        let shown = path.display();
+        anyhow::ensure!(
+            !path.is_dir(),
+            "{shown} is a folder: give the path of a file with -o, such as {}",
+            path.join("results.jsonl").display()
+        );
+        anyhow::ensure!(!path.exists(), tare_lab::WriteError::Exists(path.clone()));
     }
     for path in [&args.output, &args.html].into_iter().flatten() {
         let folder = report::folder_of(path);
@@ -141,12 +151,36 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
             Ok(ExitCode::from(out::INTERRUPTED))
         }
         _ if summary.failed > 0 || summary.refused > 0 => {
-            eprintln!(
-                "{} trials failed, the limits of {} kinds of box were not proven",
-                summary.failed, summary.refused
-            );
+            eprintln!("{}", what_failed(&summary));
             Ok(ExitCode::from(out::FAILED))
         }
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// `2 trials failed; limits not proven of 1 kind of box`, without what did not occur.
+fn what_failed(summary: &Summary) -> String {
+    let failed = (summary.failed > 0).then(|| format!("{} failed", counted(summary.failed, "trial")));
+    let refused = (summary.refused > 0)
+        .then(|| format!("limits not proven of {} of box", counted(summary.refused, "kind")));
+    failed.into_iter().chain(refused).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_failed_is_told() {
+        let told = |failed, refused| {
+            what_failed(&Summary {
+                reason: EndReason::Complete,
+                failed,
+                refused,
+            })
+        };
+        assert_eq!(told(1, 0), "1 trial failed");
+        assert_eq!(told(0, 1), "limits not proven of 1 kind of box");
+        assert_eq!(told(2, 3), "2 trials failed; limits not proven of 3 kinds of box");
     }
 }

@@ -57,6 +57,8 @@ enum Accelerator {
 }
 
 impl Accelerator {
+    const ALL: [Self; 2] = [Self::Kvm, Self::Tcg];
+
     fn name(self) -> &'static str {
         match self {
             Self::Kvm => "kvm",
@@ -80,18 +82,9 @@ enum Machine {
     Pc,
 }
 
-impl std::str::FromStr for Machine {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Microvm, Self::Q35, Self::Pc]
-            .into_iter()
-            .find(|m| m.name() == text)
-            .ok_or(())
-    }
-}
-
 impl Machine {
+    const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
+
     fn name(self) -> &'static str {
         match self {
             Self::Microvm => "microvm",
@@ -117,17 +110,6 @@ impl Machine {
     }
 }
 
-impl std::str::FromStr for Accelerator {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Kvm, Self::Tcg]
-            .into_iter()
-            .find(|a| a.name() == text)
-            .ok_or(())
-    }
-}
-
 pub(super) struct Vm {
     machine: Machine,
     wanted: Option<Accelerator>,
@@ -139,8 +121,9 @@ pub(super) struct Vm {
 
 impl Vm {
     pub(super) fn open(mut options: Options, cache: &Path) -> Result<Self, String> {
-        let machine = options.take("machine")?.unwrap_or(Machine::Microvm);
-        let wanted = options.take("accel")?;
+        let machine = options.choose("machine", &Machine::ALL, Machine::name)?;
+        let machine = machine.unwrap_or(Machine::Microvm);
+        let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
         options.none()?;
         Ok(Self {
             machine,
