@@ -128,7 +128,7 @@ impl Guest {
             ("host", String::new())
         } else {
             let khz = tare_sys::tsc_khz(Duration::from_millis(50));
-            ("max", format!("tsc=reliable tsc_early_khz={khz} "))
+            ("max", format!("tsc=reliable tsc_early_khz={khz} nokaslr "))
         };
         let mut command = Command::new("qemu-system-x86_64");
         command

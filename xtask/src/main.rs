@@ -39,8 +39,12 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// The middle one of some figures, NaN of none.
+/// The median of some figures, NaN of none.
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+    let n = figures.len();
+    match n {
+        0 => f64::NAN,
+        _ => f64::midpoint(figures[(n - 1) / 2], figures[n / 2]),
+    }
 }

@@ -107,8 +107,8 @@ pub struct BoxCost {
 
 /// Seconds to prove the limits of one kind of box.
 const PROOF_SECONDS: f64 = 3.0;
-/// Seconds per trial beside the work: process, warm-up, check, settling.
-const TRIAL_OVERHEAD_SECONDS: f64 = 0.15;
+/// Seconds per trial beside its aim: process, check, settling.
+const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
 /// Bytes per trial in the results file.
 const TRIAL_BYTES: u64 = 2500;
 

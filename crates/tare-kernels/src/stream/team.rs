@@ -11,7 +11,7 @@ use std::thread;
 
 /// Share of the aim after which setting up stops; what was not reached by then
 /// takes no part.
-const SET_UP_SHARE: f64 = 0.5;
+const SET_UP_SHARE: f64 = 1.0;
 
 /// Share of the aim up to which set-up leaves time for a pass that is not timed.
 const WARM_UP_SHARE: f64 = 0.3;
