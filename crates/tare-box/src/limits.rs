@@ -8,7 +8,7 @@
 
 use crate::cgroup::{Meter, Usage};
 use crate::link::{LinkError, unexpected};
-use crate::platforms::{ANSWER_DEADLINE, BoxSpec, QuotaView, RunningBox};
+use crate::platforms::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
 use crate::seat;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ const RAM_TOLERANCE: f64 = 0.01;
 /// error but a record that says so.
 pub fn prove(
     running: &mut dyn RunningBox,
-    view: QuotaView,
+    (quota, memory): (QuotaView, MemoryView),
     kind: &BoxKind,
     spec: &BoxSpec,
 ) -> Result<ProofRecord, LinkError> {
@@ -58,12 +58,14 @@ pub fn prove(
         touched_bytes: None,
         refused_bytes: None,
         kernel_share_bytes: None,
+        host_limit_bytes: None,
         findings: Vec::new(),
     };
-    let mut refusals = prove_cpu(running, view, spec, &mut record)?;
-    refusals.extend(match view {
-        QuotaView::Inside => prove_memory(running, &mut record)?,
-        QuotaView::HostOnly => prove_ram(running, &mut record)?,
+    let mut refusals = prove_cpu(running, quota, spec, &mut record)?;
+    refusals.extend(match memory {
+        MemoryView::Touch => prove_memory(running, &mut record)?,
+        MemoryView::Ram => prove_ram(running, &mut record)?,
+        MemoryView::HostLimit => prove_host_limit(running, &mut record),
     });
     record.proven = refusals.is_empty();
     record.remarks = refusals;
@@ -263,6 +265,22 @@ fn prove_refusal(
     }
     record.refused_bytes = Some(limit);
     Ok(None)
+}
+
+/// The limit in force must be the one that was asked for. Touching it would end
+/// the box, not a process in it.
+fn prove_host_limit(running: &dyn RunningBox, record: &mut ProofRecord) -> Vec<String> {
+    record.host_limit_bytes = running.host_memory_limit();
+    if record.host_limit_bytes == Some(record.limit_bytes) {
+        return Vec::new();
+    }
+    vec![format!(
+        "memory: the limit in force is {}, where {} are granted",
+        record
+            .host_limit_bytes
+            .map_or_else(|| "unknown".to_owned(), show_memory),
+        show_memory(record.limit_bytes)
+    )]
 }
 
 /// A VM's size is its limit: the memory map that its kernel got must have that

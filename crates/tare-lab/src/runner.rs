@@ -457,7 +457,7 @@ impl<'a> Runner<'a> {
         let Some(platform) = self.platforms.get(&kind.platform) else {
             return Ok(None);
         };
-        let view = platform.quota_view();
+        let view = (platform.quota_view(), platform.memory_view());
         let running = platform.launch(&spec).map_err(not_made)?;
         self.progress.boxes += 1;
         let name = spec.name.clone();

@@ -115,6 +115,10 @@ pub struct ProofRecord {
     pub refused_bytes: Option<u64>,
     /// RAM of a VM by its memory map, in bytes, less what the kernel reports as memory.
     pub kernel_share_bytes: Option<u64>,
+    /// Memory limit in force by the host, in bytes, where touching it would end
+    /// the box and not a process in it.
+    #[serde(default)]
+    pub host_limit_bytes: Option<u64>,
     /// Findings: less CPU than granted without throttling.
     #[serde(default)]
     pub findings: Vec<Finding>,

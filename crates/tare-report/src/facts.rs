@@ -259,6 +259,12 @@ pub(crate) fn proof(figures: &BoxFigures) -> Proof {
     let findings = proof.iter().flat_map(|p| &p.findings);
     let findings = findings.map(|f| format!("{}: {f}", f.name()));
     let remarks = proof.iter().flat_map(|p| &p.remarks).cloned();
+    let host_limit = proof.iter().filter_map(|p| p.host_limit_bytes).map(|bytes| {
+        format!(
+            "the host's limit in force is {} MiB; it is not touched, which would end the box",
+            mebibytes(bytes)
+        )
+    });
     Proof {
         kind: figures.kind.to_string(),
         state: match proof {
@@ -268,7 +274,11 @@ pub(crate) fn proof(figures: &BoxFigures) -> Proof {
         },
         proven: figures.proven(),
         readings: proof.map_or_else(|| [(); 6].map(|()| MISSING.to_owned()), readings),
-        remarks: remarks.chain(findings).collect::<Vec<_>>().join("; "),
+        remarks: remarks
+            .chain(host_limit)
+            .chain(findings)
+            .collect::<Vec<_>>()
+            .join("; "),
     }
 }
 

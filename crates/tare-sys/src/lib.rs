@@ -1,9 +1,12 @@
 //! The few system calls that neither the standard library nor rustix offers
 //! safely: what spawning boxes and reaping processes needs.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 /// How a process ended and what it used, as wait4(2) tells.
@@ -92,6 +95,30 @@ pub fn die_with_parent(command: &mut Command) {
             } else {
                 Err(io::Error::from_raw_os_error(libc::ESRCH))
             }
+        });
+    }
+}
+
+/// Lets the process that `command` starts run in a mount namespace of its own
+/// in which what is mounted on `path` is not to be seen. Needs root.
+pub fn hide_mount(command: &mut Command, path: &Path) {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+    let done = |result: libc::c_int| {
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    };
+    // SAFETY: the closure runs between fork and exec and makes three system
+    // calls with strings that live in it, without allocating or locking.
+    unsafe {
+        command.pre_exec(move || {
+            let private = libc::MS_REC | libc::MS_PRIVATE;
+            let (root, none) = (c"/".as_ptr(), std::ptr::null());
+            done(libc::unshare(libc::CLONE_NEWNS))?;
+            done(libc::mount(none, root, none, private, none.cast()))?;
+            done(libc::umount2(path.as_ptr(), libc::MNT_DETACH))
         });
     }
 }

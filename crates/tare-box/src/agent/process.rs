@@ -3,10 +3,13 @@
 use super::{Port, Refusal};
 use crate::seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
+use rustix::pipe::PipeFlags;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
+};
 use serde::Serialize;
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -174,14 +177,14 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
         .ok()
         .and_then(Pid::from_raw)
         .ok_or(io::ErrorKind::InvalidData)?;
-    let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
+    let ended = end_of(pid)?;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(false);
         }
         let mut fds = vec![
-            PollFd::new(&pidfd, PollFlags::IN),
+            PollFd::new(&ended, PollFlags::IN),
             PollFd::from_borrowed_fd(port.hang_up(), PollFlags::empty()),
         ];
         fds.extend(
@@ -212,6 +215,22 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
             ));
         }
         output.take(child)?;
+    }
+}
+
+/// A descriptor that is ready when the child has ended; the child is not reaped.
+fn end_of(pid: Pid) -> io::Result<OwnedFd> {
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // Kernels before 5.3, and gVisor for long: a thread waits instead.
+        Err(rustix::io::Errno::NOSYS) => {
+            let (ready, ends) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+            std::thread::Builder::new().spawn(move || {
+                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+                drop(ends);
+            })?;
+            Ok(ready)
+        }
+        opened => Ok(opened?),
     }
 }
 

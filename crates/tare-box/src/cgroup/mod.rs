@@ -143,10 +143,17 @@ impl Layout {
     /// `v1` (or `hybrid`) or `v2`, for people.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::V1(_) if Path::new("/sys/fs/cgroup/unified/cgroup.controllers").exists() => "hybrid",
+            Self::V1(_) if self.unified_beside_v1().is_some() => "hybrid",
             Self::V1(_) => "v1",
             Self::V2(_) => "v2",
         }
+    }
+
+    /// Where version 2 is mounted beside the controllers of version 1.
+    pub fn unified_beside_v1(&self) -> Option<&'static Path> {
+        let unified = Path::new("/sys/fs/cgroup/unified");
+        let hybrid = matches!(self, Self::V1(_)) && unified.join("cgroup.controllers").exists();
+        hybrid.then_some(unified)
     }
 }
 
@@ -262,6 +269,19 @@ impl Cgroup {
     /// [`CgroupError::File`].
     pub fn meter(&self) -> Result<Meter, CgroupError> {
         if self.v2 { v2::meter(self) } else { v1::meter(self) }
+    }
+
+    /// The memory limit in force, in bytes, if there is one.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn memory_limit(&self) -> Result<Option<u64>, CgroupError> {
+        let name = if self.v2 {
+            "memory.max"
+        } else {
+            "memory.limit_in_bytes"
+        };
+        Ok(read(&self.file("memory", name))?.trim().parse().ok())
     }
 
     /// Stops every process of the cgroup, or lets them go on, and waits until

@@ -185,6 +185,10 @@ impl RunningBox for ChildBox {
             .map(cgroup::parse_cpu_list)
     }
 
+    fn host_memory_limit(&self) -> Option<u64> {
+        self.cgroup.as_ref()?.memory_limit().ok()?
+    }
+
     fn freeze(&mut self) -> Result<(), BoxError> {
         self.set_frozen(true)
     }

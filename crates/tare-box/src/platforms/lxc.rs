@@ -1,7 +1,9 @@
 //! LXC system containers, by `lxc-start` in the foreground on pipes.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, version_of};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, copy_binary, version_of,
+};
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use std::fmt::Write as _;
 use std::fs;
@@ -58,13 +60,6 @@ impl Platform for Lxc {
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
         Ok(Vec::new())
     }
-}
-
-/// Copies the binary: a hard link would be cheaper, but the state folder may be
-/// on another file system, and every box shall have its own file alike.
-fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
-    let what = format!("copy {} to {}", binary.display(), target.display());
-    fs::copy(binary, target).map(drop).map_err(BoxError::host(what))
 }
 
 /// The container's configuration; each line's reason is in `docs/platforms.md`.

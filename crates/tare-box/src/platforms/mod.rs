@@ -6,6 +6,7 @@ mod docker;
 mod fake;
 mod lxc;
 mod native;
+mod oci;
 mod vm;
 
 use crate::cgroup::{CgroupError, Limits, Meter};
@@ -155,6 +156,17 @@ pub enum QuotaView {
     HostOnly,
 }
 
+/// How a memory limit is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryView {
+    /// What is below the limit can be touched, the limit itself cannot.
+    Touch,
+    /// The limit is the size of a machine: its firmware tells it, and it cannot be touched.
+    Ram,
+    /// The limit in force by the host: touching it would end the box, not a process in it.
+    HostLimit,
+}
+
 /// A way to run the agent.
 ///
 /// Call order: [`probe`](Platform::probe) at any time, without side effects on
@@ -189,9 +201,14 @@ pub trait Platform {
         Ok(Vec::new())
     }
 
-    /// How this platform's limits can be proven.
+    /// How this platform's CPU limits can be proven.
     fn quota_view(&self) -> QuotaView {
         QuotaView::Inside
+    }
+
+    /// How its memory limit can be proven.
+    fn memory_view(&self) -> MemoryView {
+        MemoryView::Touch
     }
 
     /// What a box costs in time, as far as is known beforehand: the time to make
@@ -219,6 +236,12 @@ pub trait RunningBox {
 
     /// CPUs of the host that its processes may run on; `None` where the host cannot tell.
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// The host's memory limit in force, in bytes; `None` where there is none or
+    /// the host cannot tell.
+    fn host_memory_limit(&self) -> Option<u64> {
         None
     }
 
@@ -260,34 +283,59 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it measures anything real.
     pub real: bool,
+    /// Whether it is part of a study that names no platforms.
+    pub by_default: bool,
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 5] = [
+pub const REGISTRY: [Entry; 8] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
         real: true,
+        by_default: true,
     },
     Entry {
         name: "docker",
         about: "a Docker container, by the engine's API",
         real: true,
+        by_default: true,
     },
     Entry {
         name: "lxc",
         about: "an LXC system container",
         real: true,
+        by_default: true,
+    },
+    Entry {
+        name: "runc",
+        about: "a container by runc, the runtime below Docker, without an engine",
+        real: true,
+        by_default: false,
+    },
+    Entry {
+        name: "crun",
+        about: "a container by crun",
+        real: true,
+        by_default: false,
+    },
+    Entry {
+        name: "runsc",
+        about: "a gVisor sandbox: a kernel in user space, by runsc",
+        real: true,
+        by_default: false,
     },
     Entry {
         name: "vm",
         about: "a QEMU virtual machine (KVM where it works, else TCG)",
         real: true,
+        by_default: true,
     },
     Entry {
         name: "fake",
         about: "a scripted test bed: costs, failures and hangs, no real work",
         real: false,
+        by_default: false,
     },
 ];
 
@@ -336,12 +384,19 @@ pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, Open
         "docker" => options
             .none()
             .map(|()| Box::new(docker::Docker::default()) as Box<dyn Platform>),
+        "runc" => oci(options, oci::Oci::Runc),
+        "crun" => oci(options, oci::Oci::Crun),
+        "runsc" => oci(options, oci::Oci::Runsc),
         "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
         "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
         other => return Err(OpenError::Unknown(other.to_owned())),
     }
     .map_err(option)
+}
+
+fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
+    options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
@@ -400,6 +455,15 @@ fn version_of(program: &str, argument: &str) -> Option<String> {
         .next()
         .map(|line| line.trim().to_owned())
         .filter(|line| !line.is_empty())
+}
+
+/// Copies the binary: a hard link would be cheaper, but the state folder may be
+/// on another file system, and every box shall have its own file alike.
+fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
+    let what = format!("copy {} to {}", binary.display(), target.display());
+    std::fs::copy(binary, target)
+        .map(drop)
+        .map_err(BoxError::host(what))
 }
 
 /// What every platform that makes cgroups by itself needs: root, and a hierarchy.

@@ -118,6 +118,7 @@ pub fn proof(kind: &BoxKind, instance: InstanceType) -> ProofRecord {
         touched_bytes: Some(instance.memory_bytes - (20 << 20)),
         refused_bytes: Some(instance.memory_bytes),
         kernel_share_bytes: None,
+        host_limit_bytes: None,
         findings: Vec::new(),
     }
 }

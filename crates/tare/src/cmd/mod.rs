@@ -50,7 +50,7 @@ fn wishes_for_check(wishes: &Wishes) -> Wishes {
 
 fn runnable(state: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    for entry in REGISTRY.iter().filter(|entry| entry.real) {
+    for entry in REGISTRY.iter().filter(|entry| entry.by_default) {
         let Ok(path) = entry.name.parse() else { continue };
         let Ok(mut platform) = platforms::open(&path, state) else {
             continue;

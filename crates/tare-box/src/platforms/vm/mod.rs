@@ -6,8 +6,8 @@ mod qmp;
 
 use super::child::{ChildBox, Start};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, QuotaView, RunningBox, cgroups_usable,
-    version_of,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView, RunningBox,
+    cgroups_usable, version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
@@ -370,6 +370,10 @@ impl Platform for Vm {
 
     fn quota_view(&self) -> QuotaView {
         QuotaView::HostOnly
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        MemoryView::Ram
     }
 
     fn cost(&self) -> (Duration, f64) {

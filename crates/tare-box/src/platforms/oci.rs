@@ -1,0 +1,180 @@
+//! OCI runtimes by a bundle of one file: runc, crun and runsc (gVisor), in the
+//! foreground on pipes.
+
+use super::child::{ChildBox, Start};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
+    copy_binary, version_of,
+};
+use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+use tare_model::results::PlatformVersion;
+
+/// What Docker grants by default: figures of the runtimes shall differ by the runtime.
+const CAPABILITIES: [&str; 14] = [
+    "CAP_AUDIT_WRITE",
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_MKNOD",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_NET_RAW",
+    "CAP_SETFCAP",
+    "CAP_SETGID",
+    "CAP_SETPCAP",
+    "CAP_SETUID",
+    "CAP_SYS_CHROOT",
+];
+
+/// A runtime and what is peculiar to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Oci {
+    Runc,
+    Crun,
+    Runsc,
+}
+
+impl Oci {
+    const fn program(self) -> &'static str {
+        match self {
+            Self::Runc => "runc",
+            Self::Crun => "crun",
+            Self::Runsc => "runsc",
+        }
+    }
+
+    /// The runtime with its own options, before a subcommand.
+    fn command(self) -> Command {
+        let mut command = Command::new(self.program());
+        if self == Self::Runsc {
+            // A sandbox without a network of its own: the other kinds cannot be had in the root's namespace.
+            command.arg("--network=none");
+        }
+        if self == Self::Crun
+            && let Ok(layout) = Layout::detect()
+            && let Some(unified) = layout.unified_beside_v1()
+        {
+            // crun refuses controllers of version 2 beside those of version 1: it is shown none.
+            tare_sys::hide_mount(&mut command, unified);
+        }
+        command
+    }
+}
+
+impl Platform for Oci {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let program = self.program();
+        let version = version_of(program, "--version").ok_or_else(|| {
+            Absent::new(
+                format!("no {program} on PATH"),
+                format!("install it (Debian: apt-get install {program})"),
+            )
+        })?;
+        Ok(PlatformVersion {
+            version,
+            ..PlatformVersion::default()
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let folder = spec.folder()?;
+        let rootfs = folder.join("rootfs");
+        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the container"))?;
+        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        fs::write(folder.join("config.json"), config(spec).to_string())
+            .map_err(BoxError::host("write the container's configuration"))?;
+        let mut command = self.command();
+        command
+            .arg("--root")
+            .arg(folder.join("state"))
+            .args(["run", "--bundle"])
+            .arg(&folder)
+            .arg(&spec.name);
+        let start = Start {
+            command,
+            folder,
+            name: &spec.name,
+            limits: None,
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        let mut made = ChildBox::over_pipes(start)?;
+        made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        Ok(Box::new(made))
+    }
+
+    /// State lies in the run's folder, and the cgroups bear the run's name: both
+    /// are swept for all platforms.
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        match self {
+            // gVisor's kernel accounts by a clock of its own.
+            Self::Runsc => QuotaView::HostOnly,
+            Self::Runc | Self::Crun => QuotaView::Inside,
+        }
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        match self {
+            Self::Runsc => MemoryView::HostLimit,
+            Self::Runc | Self::Crun => MemoryView::Touch,
+        }
+    }
+}
+
+/// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
+fn config(spec: &BoxSpec) -> Value {
+    let namespaces = ["pid", "network", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
+    let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
+    json!({
+        "ociVersion": "1.0.2",
+        "hostname": "tare",
+        "root": { "path": "rootfs", "readonly": false },
+        "process": {
+            "terminal": false,
+            "user": { "uid": 0, "gid": 0 },
+            "args": ["/tare", "agent"],
+            "env": [format!("PATH={}", crate::carry::PATH)],
+            "cwd": "/",
+            "capabilities": { "bounding": CAPABILITIES, "effective": CAPABILITIES, "permitted": CAPABILITIES },
+        },
+        "mounts": [
+            mount("/proc", "proc", &["nosuid", "noexec", "nodev"]),
+            mount("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
+            mount("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
+            mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", "ro"]),
+        ],
+        "linux": {
+            "cgroupsPath": format!("/{}", spec.name),
+            "resources": resources(&spec.limits()),
+            "namespaces": namespaces,
+        },
+    })
+}
+
+fn resources(limits: &Limits) -> Value {
+    let mut cpu = serde_json::Map::new();
+    if let Some(quota) = limits.quota {
+        cpu.insert("quota".into(), quota.quota_us(PERIOD_US).into());
+        cpu.insert("period".into(), PERIOD_US.into());
+    }
+    if let Some(cpus) = &limits.cpuset {
+        cpu.insert("cpus".into(), cpu_list(cpus).into());
+    }
+    json!({
+        "devices": [{ "allow": false, "access": "rwm" }],
+        "cpu": cpu,
+        // Swap counts memory too: equal values mean none.
+        "memory": { "limit": limits.memory_bytes, "swap": limits.memory_bytes },
+    })
+}
