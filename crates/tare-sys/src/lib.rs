@@ -4,9 +4,9 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How a process ended and what it used, as wait4(2) tells.
@@ -95,6 +95,31 @@ pub fn die_with_parent(command: &mut Command) {
             } else {
                 Err(io::Error::from_raw_os_error(libc::ESRCH))
             }
+        });
+    }
+}
+
+/// Lets the process that `command` starts enter cgroups by their files
+/// `cgroup.procs` before it does anything else.
+pub fn enter_cgroups(command: &mut Command, files: Vec<PathBuf>) {
+    let files: Vec<CString> = files
+        .into_iter()
+        .map(|file| CString::new(file.into_os_string().into_vec()).unwrap_or_default())
+        .collect();
+    // SAFETY: the closure runs between fork and exec and makes system calls
+    // with strings that live in it, without allocating or locking.
+    unsafe {
+        command.pre_exec(move || {
+            for file in &files {
+                let fd = libc::open(file.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+                // 0 is whoever writes it.
+                let written = libc::write(fd, c"0".as_ptr().cast(), 1);
+                if fd < 0 || written != 1 {
+                    return Err(io::Error::last_os_error());
+                }
+                libc::close(fd);
+            }
+            Ok(())
         });
     }
 }

@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use tare_model::size::Cpus;
 
@@ -74,6 +75,9 @@ pub enum Layout {
     V2(PathBuf),
 }
 
+/// Key of the one hierarchy of version 2, alone or beside those of version 1.
+const UNIFIED: &str = "unified";
+
 /// Controllers of v1 that limits, readings and freezing need.
 const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freezer"];
 
@@ -121,7 +125,9 @@ impl Layout {
             };
             match kind {
                 "cgroup" => {
-                    let known = options.split(',').filter(|o| V1_CONTROLLERS.contains(o));
+                    let known = options
+                        .split(',')
+                        .filter(|o| V1_CONTROLLERS.contains(o) || o.starts_with("name="));
                     known.for_each(|o| drop(v1.insert(o.to_owned(), PathBuf::from(path))));
                 }
                 "cgroup2" => v2 = v2.or_else(|| Some(PathBuf::from(path))),
@@ -134,8 +140,11 @@ impl Layout {
             .copied()
             .collect();
         match v2 {
-            _ if missing.is_empty() => Ok(Self::V1(v1)),
-            Some(path) if v1.is_empty() => Ok(Self::V2(path)),
+            Some(path) if v1.keys().all(|key| key.starts_with("name=")) => Ok(Self::V2(path)),
+            unified if missing.is_empty() => {
+                v1.extend(unified.map(|path| (UNIFIED.to_owned(), path)));
+                Ok(Self::V1(v1))
+            }
             _ => Err(CgroupError::NotMounted(missing.join(", "))),
         }
     }
@@ -150,10 +159,11 @@ impl Layout {
     }
 
     /// Where version 2 is mounted beside the controllers of version 1.
-    pub fn unified_beside_v1(&self) -> Option<&'static Path> {
-        let unified = Path::new("/sys/fs/cgroup/unified");
-        let hybrid = matches!(self, Self::V1(_)) && unified.join("cgroup.controllers").exists();
-        hybrid.then_some(unified)
+    pub fn unified_beside_v1(&self) -> Option<&Path> {
+        match self {
+            Self::V1(mounts) => mounts.get(UNIFIED).map(PathBuf::as_path),
+            Self::V2(_) => None,
+        }
     }
 }
 
@@ -190,7 +200,7 @@ impl Cgroup {
                 Self { folders, v2: false }
             }
             Layout::V2(mount) => Self {
-                folders: [("unified".to_owned(), mount.join(name))].into(),
+                folders: [(UNIFIED.to_owned(), mount.join(name))].into(),
                 v2: true,
             },
         }
@@ -237,7 +247,7 @@ impl Cgroup {
                         .map(|mount| (controller.to_owned(), mount.join(relative)))
                 })),
                 Layout::V2(mount) if controllers.is_empty() => {
-                    folders.insert("unified".to_owned(), mount.join(relative));
+                    folders.insert(UNIFIED.to_owned(), mount.join(relative));
                 }
                 Layout::V2(_) => {}
             }
@@ -249,18 +259,15 @@ impl Cgroup {
     }
 
     fn file(&self, controller: &str, name: &str) -> PathBuf {
-        let key = if self.v2 { "unified" } else { controller };
+        let key = if self.v2 { UNIFIED } else { controller };
         self.folders.get(key).cloned().unwrap_or_default().join(name)
     }
 
-    /// Moves a process into the cgroup.
-    ///
-    /// # Errors
-    /// [`CgroupError::File`].
-    pub fn attach(&self, pid: u32) -> Result<(), CgroupError> {
-        self.folders
-            .values()
-            .try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
+    /// Lets the process that `command` starts be in this cgroup from its first
+    /// instruction on, with all that it starts itself.
+    pub fn hold(&self, command: &mut Command) {
+        let files = self.folders.values().map(|folder| folder.join("cgroup.procs"));
+        tare_sys::enter_cgroups(command, files.collect());
     }
 
     /// Opens the counters for repeated reading.

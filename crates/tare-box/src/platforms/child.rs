@@ -78,6 +78,9 @@ impl ChildBox {
             .limits
             .map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits))
             .transpose()?;
+        if let Some(cgroup) = &cgroup {
+            cgroup.hold(&mut start.command);
+        }
         let mut child = seat::away(|| start.command.spawn()).map_err(|e| {
             let _ = cgroup::sweep(start.name);
             BoxError::host(format!("start {program}"))(e)
@@ -89,16 +92,11 @@ impl ChildBox {
             child,
             link: None,
             name: start.name.to_owned(),
-            cgroup: None,
+            cgroup,
             folder: start.folder,
             hello_after: Duration::ZERO,
             gone: false,
         };
-        // The agent is silent until asked, so that it does nothing before its limits are in force.
-        if let Some(cgroup) = cgroup {
-            cgroup.attach(made.child.id())?;
-            made.use_cgroup(cgroup);
-        }
         let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
         link.hello(seat, start.hello_within)
             .map_err(|source| BoxError::NoHello {

@@ -6,6 +6,7 @@ mod docker;
 mod fake;
 mod lxc;
 mod native;
+mod nspawn;
 mod oci;
 mod vm;
 
@@ -288,7 +289,7 @@ pub struct Entry {
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 8] = [
+pub const REGISTRY: [Entry; 9] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
@@ -322,6 +323,12 @@ pub const REGISTRY: [Entry; 8] = [
     Entry {
         name: "runsc",
         about: "a gVisor sandbox: a kernel in user space, by runsc",
+        real: true,
+        by_default: false,
+    },
+    Entry {
+        name: "nspawn",
+        about: "a container by systemd-nspawn",
         real: true,
         by_default: false,
     },
@@ -387,6 +394,9 @@ pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, Open
         "runc" => oci(options, oci::Oci::Runc),
         "crun" => oci(options, oci::Oci::Crun),
         "runsc" => oci(options, oci::Oci::Runsc),
+        "nspawn" => options
+            .none()
+            .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
         "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
         "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),

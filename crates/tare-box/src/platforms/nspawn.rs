@@ -1,0 +1,88 @@
+//! systemd-nspawn containers: started in our own cgroup, whose limits they inherit.
+
+use super::child::{ChildBox, Start};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, copy_binary, version_of,
+};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use tare_model::results::PlatformVersion;
+
+/// Where nspawn makes a folder per container that it does not always remove.
+const PROPAGATE: &str = "/run/systemd/nspawn/propagate";
+
+pub(super) struct Nspawn;
+
+impl Platform for Nspawn {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let version = version_of("systemd-nspawn", "--version").ok_or_else(|| {
+            Absent::new(
+                "no systemd-nspawn on PATH",
+                "install it (Debian: apt-get install systemd-container)",
+            )
+        })?;
+        Ok(PlatformVersion {
+            version,
+            ..PlatformVersion::default()
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let folder = spec.folder()?;
+        let rootfs = folder.join("rootfs");
+        // A root without it is refused as no system at all.
+        fs::create_dir_all(rootfs.join("usr")).map_err(BoxError::host("make the root of the container"))?;
+        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        let mut command = Command::new("systemd-nspawn");
+        command
+            .args([
+                "--quiet",
+                "--register=no",
+                "--keep-unit",
+                "--console=pipe",
+                "--as-pid2",
+            ])
+            .args([
+                "--private-network",
+                "--timezone=off",
+                "--resolv-conf=off",
+                "--link-journal=no",
+            ])
+            .arg(format!("--machine={}", spec.name))
+            .arg("--directory")
+            .arg(&rootfs)
+            .args(["/tare", "agent"]);
+        let limits = spec.limits();
+        let start = Start {
+            command,
+            folder,
+            name: &spec.name,
+            limits: Some(&limits),
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        Ok(Box::new(ChildBox::over_pipes(start)?))
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        let entries = fs::read_dir(Path::new(PROPAGATE)).into_iter().flatten().flatten();
+        let ours = entries.filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(&format!("{run}-"))
+        });
+        ours.map(|entry| {
+            let path = entry.path();
+            let what = format!("folder {}", path.display());
+            fs::remove_dir(path)
+                .map(|()| what.clone())
+                .map_err(BoxError::host(format!("remove {what}")))
+        })
+        .collect()
+    }
+}
