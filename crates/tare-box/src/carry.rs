@@ -95,6 +95,34 @@ fn elf_interpreter(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(data).trim_end_matches('\0').to_owned())
 }
 
+/// A program with its loader and all libraries, as that loader itself finds them.
+///
+/// # Errors
+/// [`CarryError`].
+pub fn program_files(name: &str) -> Result<Vec<PathBuf>, CarryError> {
+    let program = find_program(name)?;
+    let mut files = vec![program.clone()];
+    if let Needs::Interpreter(loader) = needs(&program)? {
+        let unreadable = |source| CarryError::Unreadable {
+            path: program.clone(),
+            source,
+        };
+        let listed = std::process::Command::new(&loader)
+            .arg("--list")
+            .arg(&program)
+            .output()
+            .map_err(unreadable)?;
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        files.push(PathBuf::from(loader));
+        // `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)`
+        let libraries = text
+            .lines()
+            .filter_map(|line| line.split("=> ").nth(1)?.split(' ').next());
+        files.extend(libraries.filter(|path| path.starts_with('/')).map(PathBuf::from));
+    }
+    Ok(files)
+}
+
 /// The files behind a path to carry: the file itself, or all below a folder,
 /// links followed, as absolute paths.
 ///

@@ -39,6 +39,15 @@ impl PlatformPath {
         &self.segments
     }
 
+    /// The outermost platform, and the path below it.
+    pub fn split_first(&self) -> (&PlatformSegment, Option<Self>) {
+        let (first, rest) = self.segments.split_first().expect("a path has a segment");
+        let below = (!rest.is_empty()).then(|| Self {
+            segments: rest.to_vec(),
+        });
+        (first, below)
+    }
+
     /// A form with letters, digits and dashes only, for names of boxes.
     pub fn slug(&self) -> String {
         self.to_string()

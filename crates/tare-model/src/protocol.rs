@@ -8,7 +8,9 @@
 
 use crate::host::BoxFacts;
 use crate::kernel::{KernelSpec, ProofSpec};
+use crate::platform::{PlatformPath, Provisioning};
 use crate::results::{ProcessUsage, Repetition};
+use crate::size::InstanceType;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
@@ -63,6 +65,20 @@ pub enum Request {
         /// Length.
         bytes: u64,
     },
+    /// Make a box within the box. Its agent is then spoken to by frames of kind
+    /// [`Relay`](crate::frame::Kind::Relay) on this channel, each with the next
+    /// bytes of the stream; an empty one is the end of it.
+    Launch {
+        /// Number of the channel; not 0.
+        channel: u16,
+        /// The box.
+        inner: InnerBox,
+    },
+    /// Remove a box within the box.
+    Destroy {
+        /// Its channel.
+        channel: u16,
+    },
     /// Set the box's wall clock, where the box has one of its own.
     SetClock {
         /// Nanoseconds since the epoch.
@@ -70,6 +86,23 @@ pub enum Request {
     },
     /// End: the agent answers, ends its children and exits (and powers a VM off).
     Quit,
+}
+
+/// A box to be made within a box.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InnerBox {
+    /// What is below the outer box's platform in the path.
+    pub platform: PlatformPath,
+    /// Unique name, with the run's.
+    pub name: String,
+    /// The run's name.
+    pub run: String,
+    /// CPUs and memory.
+    pub instance: InstanceType,
+    /// How the CPUs are granted.
+    pub provisioning: Provisioning,
+    /// CPUs for a pinned box, as the outer box numbers them.
+    pub pinned_set: Vec<u32>,
 }
 
 /// Bounds of a process.
@@ -129,6 +162,10 @@ pub enum Reply {
     },
     /// A file was written.
     FileWritten,
+    /// A box was made within the box.
+    Launched,
+    /// A box within the box is gone.
+    Destroyed,
     /// The clock was set.
     ClockSet,
     /// Goodbye.

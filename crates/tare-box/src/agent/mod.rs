@@ -8,11 +8,13 @@
 mod facts;
 mod files;
 mod init;
+mod inner;
 mod port;
 mod process;
 
 pub use init::MODULE_LIST;
 
+use crate::agent::inner::Inner;
 use crate::agent::port::Port;
 use crate::seat;
 use std::os::fd::RawFd;
@@ -52,6 +54,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
         Agent {
             port,
             owns_clock: options.init,
+            inner: Inner::default(),
         }
         .serve()
     });
@@ -83,13 +86,18 @@ impl Refusal {
 struct Agent {
     port: Port,
     owns_clock: bool,
+    inner: Inner,
 }
 
 impl Agent {
     fn serve(mut self) -> std::io::Result<()> {
         // Orphans of a workload become our children, so that they can be ended with it.
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
-        while let Some(frame) = self.port.receive()? {
+        while let Some(frame) = self.next_frame()? {
+            if frame.kind == Kind::Relay {
+                self.inner.forward(frame.channel, &frame.payload);
+                continue;
+            }
             let request = match parse(&frame) {
                 Ok(request) => request,
                 Err(refusal) => {
@@ -104,6 +112,24 @@ impl Agent {
             }
         }
         Ok(())
+    }
+
+    /// The next frame of the controller's; what inner boxes say meanwhile is
+    /// handed on to it. `None` when the link has ended.
+    fn next_frame(&mut self) -> std::io::Result<Option<Frame>> {
+        while !self.inner.is_empty() {
+            if let Some(frame) = self.port.arrived()? {
+                return Ok(Some(frame));
+            }
+            for channel in self.inner.wait(self.port.hang_up())? {
+                let bytes = self.inner.take(channel);
+                self.port.send_on(channel, Kind::Relay, &bytes)?;
+            }
+            if self.port.has_bytes()? {
+                break;
+            }
+        }
+        self.port.receive()
     }
 
     fn answer(&mut self, answer: &Result<Reply, Refusal>) -> std::io::Result<()> {
@@ -138,6 +164,8 @@ impl Agent {
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);
             }
+            Request::Launch { channel, inner } => self.inner.launch(*channel, inner),
+            Request::Destroy { channel } => self.inner.destroy(*channel),
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::Quit => Ok(Reply::Bye),
         })

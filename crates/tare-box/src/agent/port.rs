@@ -51,17 +51,29 @@ impl Port {
         })
     }
 
+    /// A frame that has arrived whole already.
+    pub(super) fn arrived(&mut self) -> io::Result<Option<Frame>> {
+        self.decoder
+            .next_frame()
+            .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+    }
+
+    /// Whether a read would not wait: there are bytes, or the link has ended.
+    pub(super) fn has_bytes(&self) -> io::Result<bool> {
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        Ok(poll(&mut [PollFd::new(&self.read, PollFlags::IN)], Some(&now))? > 0)
+    }
+
     /// The next frame; `None` when the link has ended.
     pub(super) fn receive(&mut self) -> io::Result<Option<Frame>> {
         let mut buffer = [0; 16 << 10];
         let opened = Instant::now();
         loop {
-            let frame = self
-                .decoder
-                .next_frame()
-                .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
-            if frame.is_some() {
-                return Ok(frame);
+            if let Some(frame) = self.arrived()? {
+                return Ok(Some(frame));
             }
             match rustix::io::read(&self.read, &mut buffer) {
                 Ok(0) | Err(rustix::io::Errno::AGAIN)
@@ -91,8 +103,12 @@ impl Port {
     }
 
     pub(super) fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+        self.send_on(0, kind, payload)
+    }
+
+    pub(super) fn send_on(&mut self, channel: u16, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(payload.len() + tare_model::frame::HEADER_BYTES);
-        encode_parts(0, kind, payload, &mut bytes);
+        encode_parts(channel, kind, payload, &mut bytes);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             match rustix::io::write(&self.write, rest) {

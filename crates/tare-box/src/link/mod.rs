@@ -184,6 +184,48 @@ impl Link {
         }
     }
 
+    /// The stream itself, to hand bytes on that are no frames of ours.
+    pub fn stream(&mut self) -> &mut dyn Stream {
+        &mut *self.stream
+    }
+
+    /// Sends the next bytes of an inner box's stream.
+    ///
+    /// # Errors
+    /// As [`Stream::send`].
+    pub fn relay(&mut self, channel: u16, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        self.outgoing.clear();
+        for chunk in bytes.chunks(MAX_PAYLOAD) {
+            encode_parts(channel, Kind::Relay, chunk, &mut self.outgoing);
+        }
+        self.stream.send(&self.outgoing, deadline)
+    }
+
+    /// Receives the next bytes of an inner box's stream; 0 at its end.
+    ///
+    /// # Errors
+    /// As [`Stream::receive`]; `InvalidData` for anything else than such bytes.
+    pub fn relayed(&mut self, channel: u16, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
+        loop {
+            let invalid = |e: String| io::Error::new(io::ErrorKind::InvalidData, e);
+            if let Some(frame) = self.decoder.next_frame().map_err(|e| invalid(e.to_string()))? {
+                if (frame.kind, frame.channel) != (Kind::Relay, channel) {
+                    return Err(invalid(format!(
+                        "a {:?} frame on channel {}",
+                        frame.kind, frame.channel
+                    )));
+                }
+                buffer.extend_from_slice(&frame.payload);
+                return Ok(frame.payload.len());
+            }
+            self.incoming.clear();
+            if self.stream.receive(&mut self.incoming, deadline)? == 0 {
+                return Ok(0);
+            }
+            self.decoder.feed(&self.incoming);
+        }
+    }
+
     fn exchange(&mut self, request: &Request, content: &[u8], within: Duration) -> Result<Answer, LinkError> {
         let doing = doing(request);
         let deadline = Instant::now() + within;
@@ -250,7 +292,9 @@ fn sort(frame: Frame, data: &mut [Vec<u8>; 3], doing: &'static str) -> Result<Op
         Kind::File => file,
         Kind::Stdout => stdout,
         Kind::Stderr => stderr,
-        Kind::Request | Kind::Relay => {
+        // Of an inner box that was given up: nobody waits for it any more.
+        Kind::Relay => return Ok(None),
+        Kind::Request => {
             return Err(LinkError::Unexpected {
                 doing,
                 detail: format!("a {:?} frame", frame.kind),
@@ -287,6 +331,8 @@ fn doing(request: &Request) -> &'static str {
         Request::Command(_) => "run command",
         Request::ReadFile { .. } => "read file",
         Request::WriteFile { .. } => "write file",
+        Request::Launch { .. } => "launch an inner box",
+        Request::Destroy { .. } => "remove an inner box",
         Request::SetClock { .. } => "set clock",
         Request::Quit => "quit",
     }

@@ -19,6 +19,12 @@ pub trait Stream {
     /// # Errors
     /// As [`Stream::send`].
     fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize>;
+
+    /// The descriptor that is readable when something can be received; `None`
+    /// where there is no such one.
+    fn readiness(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 /// A stream over descriptors: a pair of pipes, or one socket twice.
@@ -66,6 +72,10 @@ impl Stream for FdStream {
             }
         }
         Ok(())
+    }
+
+    fn readiness(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.read.as_fd())
     }
 
     fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {

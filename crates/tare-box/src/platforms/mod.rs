@@ -6,15 +6,17 @@ mod docker;
 mod fake;
 mod lxc;
 mod native;
+mod nested;
 mod nspawn;
 mod oci;
+mod podman;
 mod vm;
 
 use crate::cgroup::{CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::platform::{PlatformPath, PlatformSegment, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
 
@@ -218,6 +220,17 @@ pub trait Platform {
         (Duration::from_millis(100), 1.1)
     }
 
+    /// Programs that boxes are made by, where these and their libraries are all
+    /// that is needed to make boxes within a box.
+    fn programs(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Numbers within a box of these CPUs of the host.
+    fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
+        set.to_vec()
+    }
+
     /// Whether boxes have the host's own files.
     fn has_host_files(&self) -> bool {
         false
@@ -286,63 +299,81 @@ pub struct Entry {
     pub real: bool,
     /// Whether it is part of a study that names no platforms.
     pub by_default: bool,
+    /// Whether it can be the inner one of a path.
+    pub inner: bool,
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 9] = [
+pub const REGISTRY: [Entry; 10] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
         real: true,
         by_default: true,
+        inner: false,
     },
     Entry {
         name: "docker",
         about: "a Docker container, by the engine's API",
         real: true,
         by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "podman",
+        about: "a Podman container, by its service's API",
+        real: true,
+        by_default: false,
+        inner: false,
     },
     Entry {
         name: "lxc",
         about: "an LXC system container",
         real: true,
         by_default: true,
+        inner: false,
     },
     Entry {
         name: "runc",
         about: "a container by runc, the runtime below Docker, without an engine",
         real: true,
         by_default: false,
+        inner: true,
     },
     Entry {
         name: "crun",
         about: "a container by crun",
         real: true,
         by_default: false,
+        inner: true,
     },
     Entry {
         name: "runsc",
         about: "a gVisor sandbox: a kernel in user space, by runsc",
         real: true,
         by_default: false,
+        inner: false,
     },
     Entry {
         name: "nspawn",
         about: "a container by systemd-nspawn",
         real: true,
         by_default: false,
+        inner: false,
     },
     Entry {
         name: "vm",
         about: "a QEMU virtual machine (KVM where it works, else TCG)",
         real: true,
         by_default: true,
+        inner: false,
     },
     Entry {
         name: "fake",
         about: "a scripted test bed: costs, failures and hangs, no real work",
         real: false,
         by_default: false,
+        inner: false,
     },
 ];
 
@@ -352,11 +383,17 @@ pub enum OpenError {
     /// No platform has this name.
     #[error("unknown platform '{0}': the platforms are {names}; 'tare doctor' tells which can run here", names = names())]
     Unknown(String),
-    /// A path of several platforms.
+    /// An inner platform that needs more than its programs.
     #[error(
-        "platform '{0}' is nested, which this version cannot run yet: give a single platform, such as docker"
+        "platform '{path}': {inner} cannot run in another box: the inner ones are {possible}",
+        possible = inner_names()
     )]
-    Nested(PlatformPath),
+    Nested {
+        /// The path.
+        path: PlatformPath,
+        /// The inner platform.
+        inner: String,
+    },
     /// An option that the platform does not have, or a bad value.
     #[error("platform '{path}': {detail}")]
     Option {
@@ -371,14 +408,44 @@ fn names() -> String {
     REGISTRY.map(|entry| entry.name).join(", ")
 }
 
+fn inner_names() -> String {
+    let inner = REGISTRY.iter().filter(|entry| entry.inner);
+    inner.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
 /// Opens the platform of a path, with its options checked. Touches nothing.
 ///
 /// # Errors
 /// [`OpenError`].
 pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
-    let [segment] = path.segments() else {
-        return Err(OpenError::Nested(path.clone()));
+    let (first, below) = path.split_first();
+    let outer = single(path, first, cache)?;
+    let Some(inner_path) = below else {
+        return Ok(outer);
     };
+    let name = &inner_path.split_first().0.name;
+    if !REGISTRY.iter().any(|entry| entry.inner && entry.name == name) {
+        return Err(match REGISTRY.iter().find(|entry| entry.name == name) {
+            Some(_) => OpenError::Nested {
+                path: path.clone(),
+                inner: name.clone(),
+            },
+            None => OpenError::Unknown(name.clone()),
+        });
+    }
+    let inner = open(&inner_path, cache)?;
+    Ok(Box::new(nested::Nested {
+        outer,
+        inner,
+        inner_path,
+    }))
+}
+
+fn single(
+    path: &PlatformPath,
+    segment: &PlatformSegment,
+    cache: &Path,
+) -> Result<Box<dyn Platform>, OpenError> {
     let option = |detail: String| OpenError::Option {
         path: path.clone(),
         detail,
@@ -388,9 +455,10 @@ pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, Open
         "native" => options
             .none()
             .map(|()| Box::new(native::Native) as Box<dyn Platform>),
-        "docker" => options
+        "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
+        "podman" => options
             .none()
-            .map(|()| Box::new(docker::Docker::default()) as Box<dyn Platform>),
+            .map(|()| Box::new(podman::Podman::open(cache)) as Box<dyn Platform>),
         "runc" => oci(options, oci::Oci::Runc),
         "crun" => oci(options, oci::Oci::Crun),
         "runsc" => oci(options, oci::Oci::Runsc),

@@ -96,6 +96,7 @@ impl Platform for Oci {
             .arg(folder.join("state"))
             .args(["run", "--bundle"])
             .arg(&folder)
+            .args(is_rootfs().then_some("--no-pivot"))
             .arg(&spec.name);
         let start = Start {
             command,
@@ -116,6 +117,10 @@ impl Platform for Oci {
         Ok(Vec::new())
     }
 
+    fn programs(&self) -> Vec<&'static str> {
+        vec![self.program()]
+    }
+
     fn quota_view(&self) -> QuotaView {
         match self {
             // gVisor's kernel accounts by a clock of its own.
@@ -130,6 +135,11 @@ impl Platform for Oci {
             Self::Runc | Self::Crun => MemoryView::Touch,
         }
     }
+}
+
+/// Whether the root is the kernel's first one, an initramfs, which cannot be pivoted.
+fn is_rootfs() -> bool {
+    fs::read_to_string("/proc/self/mounts").is_ok_and(|mounts| mounts.starts_with("rootfs / "))
 }
 
 /// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.

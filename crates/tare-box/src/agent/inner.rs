@@ -1,0 +1,114 @@
+//! Boxes within the box: made here at the controller's wish, talked to by it
+//! over channels of this agent's link.
+
+use super::Refusal;
+use crate::platforms::{self, BoxSpec, RunningBox};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tare_model::protocol::{ErrorCode, InnerBox, Reply};
+
+/// Folder for the files of inner boxes.
+const SCRATCH: &str = "/run/tare";
+/// Time for an inner box to take what is sent to it.
+const SEND_DEADLINE: Duration = Duration::from_secs(60);
+
+/// The inner boxes, by channel.
+#[derive(Default)]
+pub(super) struct Inner {
+    boxes: BTreeMap<u16, Box<dyn RunningBox>>,
+}
+
+impl Inner {
+    pub(super) fn is_empty(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
+    /// Makes a box that is from now on spoken to over `channel`.
+    pub(super) fn launch(&mut self, channel: u16, wish: &InnerBox) -> Result<Reply, Refusal> {
+        let refused = |message: String| Refusal::new(ErrorCode::CannotStart, message);
+        if channel == 0 || self.boxes.contains_key(&channel) {
+            return Err(refused(format!("channel {channel} is taken")));
+        }
+        let scratch = PathBuf::from(SCRATCH);
+        let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;
+        let mut platform = platforms::open(&wish.platform, &scratch).map_err(|e| refused(e.to_string()))?;
+        platform.probe().map_err(|e| refused(e.to_string()))?;
+        let spec = BoxSpec {
+            name: wish.name.clone(),
+            run: wish.run.clone(),
+            instance: wish.instance,
+            provisioning: wish.provisioning,
+            pinned_set: wish.pinned_set.clone(),
+            scratch,
+            binary,
+        };
+        let made = platform.launch(&spec).map_err(|e| refused(e.to_string()))?;
+        self.boxes.insert(channel, made);
+        Ok(Reply::Launched)
+    }
+
+    /// Ends a box.
+    pub(super) fn destroy(&mut self, channel: u16) -> Result<Reply, Refusal> {
+        let Some(mut gone) = self.boxes.remove(&channel) else {
+            return Err(Refusal::new(
+                ErrorCode::BadRequest,
+                format!("no inner box on channel {channel}"),
+            ));
+        };
+        gone.destroy()
+            .map(|()| Reply::Destroyed)
+            .map_err(|e| Refusal::new(ErrorCode::CannotStart, e.to_string()))
+    }
+
+    /// Hands bytes on to a box. One that is gone takes them in silence: its end
+    /// was told.
+    pub(super) fn forward(&mut self, channel: u16, bytes: &[u8]) {
+        if let Some(inner) = self.boxes.get_mut(&channel) {
+            let _ = inner.link().stream().send(bytes, Instant::now() + SEND_DEADLINE);
+        }
+    }
+
+    /// Waits until the controller or a box has something to say; the channels of
+    /// the boxes that have.
+    pub(super) fn wait(&mut self, port: BorrowedFd<'_>) -> io::Result<Vec<u16>> {
+        let mut channels = Vec::new();
+        let mut fds = vec![PollFd::from_borrowed_fd(port, PollFlags::IN)];
+        for (channel, inner) in &mut self.boxes {
+            if let Some(fd) = inner.link().stream().readiness() {
+                channels.push(*channel);
+                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            }
+        }
+        match poll(&mut fds, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let ready = fds[1..].iter().map(|fd| !fd.revents().is_empty());
+        Ok(channels
+            .into_iter()
+            .zip(ready)
+            .filter_map(|(channel, ready)| ready.then_some(channel))
+            .collect())
+    }
+
+    /// What a box says, as far as it is there; nothing at its end, after which it
+    /// is forgotten.
+    pub(super) fn take(&mut self, channel: u16) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Some(inner) = self.boxes.get_mut(&channel) {
+            let received = inner
+                .link()
+                .stream()
+                .receive(&mut bytes, Instant::now() + SEND_DEADLINE);
+            if !matches!(received, Ok(n) if n > 0) {
+                bytes.clear();
+                self.boxes.remove(&channel);
+            }
+        }
+        bytes
+    }
+}

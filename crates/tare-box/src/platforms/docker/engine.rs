@@ -1,0 +1,137 @@
+//! The engine by its API: connection, image, removal.
+
+use super::super::{Absent, BoxError, END_DEADLINE};
+use bollard::query_parameters as query;
+use futures_util::StreamExt;
+use std::future::Future;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+
+/// Beginning of the name of an image that holds the tare binary alone; the
+/// binary's digest follows.
+pub(super) const IMAGE_STEM: &str = "tare-box-";
+/// Seconds that the engine has to answer.
+const API_TIMEOUT_SECONDS: u64 = 120;
+
+/// An engine that speaks Docker's API.
+pub(super) struct Engine {
+    name: &'static str,
+    pub runtime: Runtime,
+    pub api: bollard::Docker,
+}
+
+impl Engine {
+    /// Connects to the engine on a local socket, `unix://PATH`.
+    pub fn connect(name: &'static str, address: &str) -> Result<Self, BoxError> {
+        let refused = |e| refused(name, &e);
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(BoxError::host("start the runtime for the Docker API"))?;
+        let api =
+            bollard::Docker::connect_with_unix(address, API_TIMEOUT_SECONDS, bollard::API_DEFAULT_VERSION)
+                .map_err(refused)?;
+        let api = runtime.block_on(api.negotiate_version()).map_err(refused)?;
+        Ok(Self { name, runtime, api })
+    }
+
+    /// Waits for the answer to a call.
+    pub fn wait<T>(
+        &self,
+        call: impl Future<Output = Result<T, bollard::errors::Error>>,
+    ) -> Result<T, BoxError> {
+        self.runtime.block_on(call).map_err(|e| refused(self.name, &e))
+    }
+
+    /// Removes a container and waits until the engine has forgotten it.
+    pub fn remove(&self, id: &str) -> Result<(), BoxError> {
+        let deadline = Instant::now() + END_DEADLINE;
+        loop {
+            let options = query::RemoveContainerOptionsBuilder::new().force(true).build();
+            let removed = self
+                .runtime
+                .block_on(self.api.remove_container(id, Some(options)));
+            match removed {
+                Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
+                    return Ok(());
+                }
+                // The engine may be removing it already, since its link has ended: asked again until it is gone.
+                _ if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+                Ok(()) => return Ok(()),
+                Err(e) => return Err(refused(self.name, &e)),
+            }
+        }
+    }
+
+    /// The image that holds the binary; imported if the engine does not have it yet.
+    pub fn image(&self, binary: &Path) -> Result<String, BoxError> {
+        let read = std::fs::read(binary).map_err(BoxError::host(format!("read {}", binary.display())))?;
+        let mut hasher = DefaultHasher::new();
+        read.hash(&mut hasher);
+        // The digest is in the name, not in the tag, which Podman ignores.
+        let name = format!("{IMAGE_STEM}{:016x}", hasher.finish());
+        if let Ok(found) = self.wait(self.api.inspect_image(&name)) {
+            return Ok(found.id.unwrap_or(name));
+        }
+        let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
+        let options = query::CreateImageOptionsBuilder::new()
+            .from_src("-")
+            .repo(&name)
+            .build();
+        let mut progress =
+            self.api
+                .create_image(Some(options), Some(bollard::body_full(archive.into())), None);
+        self.runtime.block_on(async {
+            while let Some(step) = progress.next().await {
+                step.map_err(|e| refused(self.name, &e))?;
+            }
+            Ok::<_, BoxError>(())
+        })?;
+        Ok(name)
+    }
+}
+
+fn refused(engine: &'static str, error: &bollard::errors::Error) -> BoxError {
+    BoxError::Engine {
+        engine,
+        message: error.to_string(),
+    }
+}
+
+/// Whether the engine's socket is there and open to us, and if not, what to do.
+pub(super) fn reachable(address: &str) -> Result<(), Absent> {
+    let Some(path) = address.strip_prefix("unix://") else {
+        return Err(Absent::new(
+            format!("DOCKER_HOST is '{address}', which is no local socket"),
+            "point DOCKER_HOST to a unix:// socket of an engine on this host",
+        ));
+    };
+    std::os::unix::net::UnixStream::connect(path)
+        .map(drop)
+        .map_err(|e| match e.kind() {
+            io::ErrorKind::PermissionDenied => Absent::new(
+                format!("no permission for the engine's socket {path}"),
+                "run tare as root or join the group docker",
+            ),
+            io::ErrorKind::ConnectionRefused => Absent::new(
+                format!("the Docker engine does not answer on {path}"),
+                "start it: systemctl start docker",
+            ),
+            _ => Absent::new(
+                format!("no Docker engine: {path}: {e}"),
+                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker)",
+            ),
+        })
+}
+
+fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(binary.len() as u64);
+    header.set_mode(0o755);
+    let mut archive = tar::Builder::new(Vec::with_capacity(binary.len() + 4096));
+    archive.append_data(&mut header, "tare", binary)?;
+    archive.into_inner()
+}

@@ -1,0 +1,160 @@
+//! Podman containers, by its service that speaks Docker's API; tare starts one
+//! where none runs.
+
+use super::docker::Docker;
+use super::{Absent, BoxError, BoxSpec, Platform, RunningBox, cgroups_usable, version_of};
+use crate::cgroup::Layout;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tare_model::results::PlatformVersion;
+
+/// Where the service of the system listens, if it is on.
+const SOCKET: &str = "/run/podman/podman.sock";
+/// Folder of our own service, in the state folder.
+const FOLDER: &str = "podman";
+/// Time for a service to answer.
+const START_DEADLINE: Duration = Duration::from_secs(30);
+
+/// What our own service needs where no init system manages cgroups and this
+/// process may not raise limits of resources: Podman asks for both by default.
+const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
+    [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
+
+pub(super) struct Podman {
+    folder: PathBuf,
+    connected: Option<Connected>,
+}
+
+/// The service, and the driver that talks to it.
+struct Connected {
+    docker: Docker,
+    _service: Option<Service>,
+}
+
+/// A service of our own, stopped when dropped.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Podman {
+    pub(super) fn open(state: &Path) -> Self {
+        Self {
+            folder: state.join(FOLDER),
+            connected: None,
+        }
+    }
+
+    fn docker(&mut self) -> Result<&mut Docker, BoxError> {
+        if self.connected.is_none() {
+            self.connected = Some(self.connect()?);
+        }
+        Ok(&mut self.connected.as_mut().expect("connected just now").docker)
+    }
+
+    fn connect(&self) -> Result<Connected, BoxError> {
+        if UnixStream::connect(SOCKET).is_ok() {
+            return Ok(Connected {
+                docker: Docker::at("podman", format!("unix://{SOCKET}")),
+                _service: None,
+            });
+        }
+        let (service, socket) = self.start()?;
+        Ok(Connected {
+            docker: Docker::at("podman", format!("unix://{}", socket.display())),
+            _service: Some(service),
+        })
+    }
+
+    /// Starts a service of our own and waits until it answers.
+    fn start(&self) -> Result<(Service, PathBuf), BoxError> {
+        let (socket, configuration) = (self.folder.join("socket"), self.folder.join("containers.conf"));
+        fs::create_dir_all(&self.folder).map_err(BoxError::host("make the folder of the Podman service"))?;
+        fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
+        let words = fs::File::create(self.folder.join("messages"))
+            .map_err(BoxError::host("make the file of the Podman service's messages"))?;
+        let mut command = Command::new("podman");
+        if !Path::new("/run/systemd/system").exists() {
+            command.env("CONTAINERS_CONF", &configuration);
+        }
+        // crun, the usual runtime, refuses controllers of both versions of cgroups side by side.
+        if Layout::detect().is_ok_and(|layout| layout.unified_beside_v1().is_some()) {
+            command.args(["--runtime", "runc"]);
+        }
+        command
+            .args(["system", "service", "--time=0"])
+            .arg(format!("unix://{}", socket.display()))
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(words);
+        tare_sys::die_with_parent(&mut command);
+        let mut service = Service(command.spawn().map_err(BoxError::host("start podman"))?);
+        let deadline = Instant::now() + START_DEADLINE;
+        while UnixStream::connect(&socket).is_err() {
+            let ended = service.0.try_wait().ok().flatten();
+            if ended.is_some() || Instant::now() > deadline {
+                let words = fs::read_to_string(self.folder.join("messages")).unwrap_or_default();
+                return Err(BoxError::Engine {
+                    engine: "podman",
+                    message: format!("its service does not come up: {}", words.trim()),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok((service, socket))
+    }
+
+    /// Whether boxes were ever made here: only then is there something to remove.
+    fn was_used(&self) -> bool {
+        self.folder.exists() && version_of("podman", "--version").is_some()
+    }
+}
+
+impl Platform for Podman {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        if version_of("podman", "--version").is_none() {
+            return Err(Absent::new(
+                "no podman on PATH",
+                "install it (Debian: apt-get install podman)",
+            ));
+        }
+        let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
+        self.docker().map_err(unusable)?.probe()
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        self.docker()?.launch(spec)
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        (Duration::from_millis(1500), 1.1)
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        if !self.was_used() {
+            return Ok(Vec::new());
+        }
+        self.docker()?.sweep(run)
+    }
+
+    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+        if !self.was_used() {
+            return Ok(Vec::new());
+        }
+        let removed = self.docker()?.clean()?;
+        self.connected = None;
+        fs::remove_dir_all(&self.folder)
+            .map_err(BoxError::host("remove the folder of the Podman service"))?;
+        Ok(removed)
+    }
+}
