@@ -263,6 +263,16 @@ impl Cgroup {
         self.folders.get(key).cloned().unwrap_or_default().join(name)
     }
 
+    /// Takes a process in, with all that it will start.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn adopt(&self, pid: u32) -> Result<(), CgroupError> {
+        self.folders
+            .values()
+            .try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
+    }
+
     /// Lets the process that `command` starts be in this cgroup from its first
     /// instruction on, with all that it starts itself.
     pub fn hold(&self, command: &mut Command) {

@@ -108,6 +108,11 @@ impl ChildBox {
         Ok(made)
     }
 
+    /// The child: an engine, or the agent itself.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Reads and freezes this cgroup from now on.
     pub(super) fn use_cgroup(&mut self, cgroup: Cgroup) {
         self.cgroup = Some(cgroup);

@@ -525,6 +525,8 @@ impl Options {
 fn version_of(program: &str, argument: &str) -> Option<String> {
     let output = std::process::Command::new(program)
         .arg(argument)
+        // Where boxes will look for it, too.
+        .env("PATH", crate::carry::PATH)
         .stdin(std::process::Stdio::null())
         .output()
         .ok()?;

@@ -1,9 +1,12 @@
-//! systemd-nspawn containers: started in our own cgroup, whose limits they inherit.
+//! systemd-nspawn containers. nspawn takes its payload along into whatever cgroup
+//! it is in itself: it is started in one without limits, and the agent is moved to
+//! one that has them before it is asked for anything but its hello.
 
 use super::child::{ChildBox, Start};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, copy_binary, version_of,
 };
+use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -56,16 +59,23 @@ impl Platform for Nspawn {
             .arg("--directory")
             .arg(&rootfs)
             .args(["/tare", "agent"]);
-        let limits = spec.limits();
+        let layout = Layout::detect()?;
+        let engine = Cgroup::create(&layout, &format!("{}-nspawn", spec.name), &Limits::default())?;
+        engine.hold(&mut command);
         let start = Start {
             command,
             folder,
             name: &spec.name,
-            limits: Some(&limits),
+            limits: None,
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        Ok(Box::new(ChildBox::over_pipes(start)?))
+        let mut made = ChildBox::over_pipes(start)?;
+        let limited = Cgroup::create(&layout, &spec.name, &spec.limits())?;
+        let payload = engine.processes().into_iter().filter(|pid| *pid != made.pid());
+        payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
+        made.use_cgroup(limited);
+        Ok(Box::new(made))
     }
 
     fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
