@@ -133,6 +133,10 @@ pub fn ready(platform: &str) -> bool {
     static FOUND: OnceLock<Value> = OnceLock::new();
     let examine = || serde_json::from_str(&Tare::new().run(&["doctor", "--json"]).stdout);
     let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
+    platform.split('/').all(|layer| layer_ready(layer, found))
+}
+
+fn layer_ready(platform: &str, found: &Value) -> bool {
     let platform = platform.split('?').next().unwrap_or(platform);
     let list = found["platforms"].as_array().expect("a list of platforms");
     let entry = list
@@ -173,13 +177,16 @@ pub fn left_of(run: &str) -> Vec<String> {
             left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
         }
     }
-    let containers = Command::new("docker")
-        .args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")])
-        .output();
-    let containers = containers
-        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-        .unwrap_or_default();
-    left.extend(containers.lines().map(|id| format!("container {id}")));
+    left.extend(entries(Path::new("/run/systemd/nspawn/propagate")).into_iter().filter(|path| names(path, run)));
+    for engine in ["docker", "podman"] {
+        let containers = Command::new(engine)
+            .args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")])
+            .output();
+        let containers = containers
+            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+            .unwrap_or_default();
+        left.extend(containers.lines().map(|id| format!("{engine} container {id}")));
+    }
     left
 }
 
