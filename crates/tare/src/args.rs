@@ -168,6 +168,9 @@ pub struct AgentArgs {
     /// Serve on the virtio-serial port of this name
     #[arg(long)]
     pub port: Option<String>,
+    /// Serve on this terminal, made raw
+    #[arg(long)]
+    pub tty: Option<PathBuf>,
     /// Be the first process of a VM
     #[arg(long)]
     pub init: bool,

@@ -39,7 +39,11 @@ fn unknown_names_are_named_with_the_known_ones() {
         &["-p", "fake?cost=cheap", "--cpus", "1"],
         &["'cheap' is not a value of option 'cost'"],
     );
-    run(&tare, &["-p", "vm/docker", "--cpus", "1"], &["docker cannot run in another box", "runc, crun"]);
+    run(
+        &tare,
+        &["-p", "vm/docker", "--cpus", "1"],
+        &["docker cannot run in another box", "runc, crun"],
+    );
     run(&tare, &["-p", "vm/dokcer"], &["unknown platform 'dokcer'"]);
     run(
         &tare,

@@ -1,5 +1,6 @@
 //! Duties of the first process of a VM.
 
+use super::LinkSource;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
@@ -55,9 +56,13 @@ fn load_module(path: &str) -> io::Result<()> {
     }
 }
 
-/// Ends the VM. The VMM is told to end on a reset, which every machine type
-/// does at once, where powering off needs a driver.
-pub(super) fn power_off() {
+/// Ends the machine. A VMM is told to end on a reset, which every machine type
+/// does at once, where powering off needs a driver; a kernel that is a process,
+/// spoken to over a terminal, would start anew on a reset.
+pub(super) fn end(link: &LinkSource) {
     rustix::fs::sync();
-    let _ = rustix::system::reboot(RebootCommand::Restart);
+    let _ = rustix::system::reboot(match link {
+        LinkSource::Tty(_) => RebootCommand::PowerOff,
+        _ => RebootCommand::Restart,
+    });
 }

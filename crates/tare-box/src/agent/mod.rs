@@ -18,6 +18,7 @@ use crate::agent::inner::Inner;
 use crate::agent::port::Port;
 use crate::seat;
 use std::os::fd::RawFd;
+use std::path::PathBuf;
 use tare_model::frame::{Frame, Kind};
 use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
 
@@ -30,6 +31,8 @@ pub enum LinkSource {
     Fd(RawFd),
     /// A virtio-serial port, by its name.
     VirtioPort(String),
+    /// The terminal of this path, made raw.
+    Tty(PathBuf),
 }
 
 /// How the agent is to run.
@@ -63,7 +66,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
         if let Err(e) = &served {
             eprintln!("tare agent: {e}");
         }
-        init::power_off();
+        init::end(&options.link);
     }
     served
 }

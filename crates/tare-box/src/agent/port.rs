@@ -2,6 +2,7 @@
 
 use super::LinkSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::OptionalActions;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -32,6 +33,13 @@ impl Port {
                 let fd = tare_sys::inherited_fd(*fd)?;
                 rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
                 (fd.try_clone()?, fd)
+            }
+            LinkSource::Tty(path) => {
+                let terminal = fs::OpenOptions::new().read(true).write(true).open(path)?;
+                let mut raw = rustix::termios::tcgetattr(&terminal)?;
+                raw.make_raw();
+                rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &raw)?;
+                (terminal.try_clone()?.into(), terminal.into())
             }
             LinkSource::VirtioPort(name) => {
                 let port = fs::OpenOptions::new()

@@ -10,6 +10,7 @@ mod nested;
 mod nspawn;
 mod oci;
 mod podman;
+mod uml;
 mod vm;
 
 use crate::cgroup::{CgroupError, Limits, Meter};
@@ -304,7 +305,7 @@ pub struct Entry {
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 10] = [
+pub const REGISTRY: [Entry; 11] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
@@ -366,6 +367,13 @@ pub const REGISTRY: [Entry; 10] = [
         about: "a QEMU virtual machine (KVM where it works, else TCG)",
         real: true,
         by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "uml",
+        about: "User-Mode Linux: a kernel as a process of the host",
+        real: true,
+        by_default: false,
         inner: false,
     },
     Entry {
@@ -462,6 +470,7 @@ fn single(
         "runc" => oci(options, oci::Oci::Runc),
         "crun" => oci(options, oci::Oci::Crun),
         "runsc" => oci(options, oci::Oci::Runsc),
+        "uml" => options.none().map(|()| Box::new(uml::Uml) as Box<dyn Platform>),
         "nspawn" => options
             .none()
             .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),

@@ -8,10 +8,11 @@ use tare_kernels::KernelError;
 
 /// Serves until the link ends.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
-    let link = match (&args.port, args.fd) {
-        (Some(port), _) => LinkSource::VirtioPort(port.clone()),
-        (None, Some(fd)) => LinkSource::Fd(fd),
-        (None, None) => LinkSource::Stdio,
+    let link = match (&args.port, &args.tty, args.fd) {
+        (Some(port), ..) => LinkSource::VirtioPort(port.clone()),
+        (_, Some(tty), _) => LinkSource::Tty(tty.clone()),
+        (_, _, Some(fd)) => LinkSource::Fd(fd),
+        (None, None, None) => LinkSource::Stdio,
     };
     agent::run(&Options {
         link,

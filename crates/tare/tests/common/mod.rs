@@ -177,7 +177,11 @@ pub fn left_of(run: &str) -> Vec<String> {
             left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
         }
     }
-    left.extend(entries(Path::new("/run/systemd/nspawn/propagate")).into_iter().filter(|path| names(path, run)));
+    left.extend(
+        entries(Path::new("/run/systemd/nspawn/propagate"))
+            .into_iter()
+            .filter(|path| names(path, run)),
+    );
     for engine in ["docker", "podman"] {
         let containers = Command::new(engine)
             .args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")])

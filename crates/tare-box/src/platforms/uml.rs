@@ -1,0 +1,99 @@
+//! User-Mode Linux: a kernel that is a process, the machine that needs no
+//! hardware help and no emulator.
+
+use super::child::{ChildBox, Start};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
+    copy_binary, version_of,
+};
+use crate::link::FdStream;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tare_model::results::PlatformVersion;
+
+const PROGRAM: &str = "linux.uml";
+
+pub(super) struct Uml;
+
+impl Platform for Uml {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let version = version_of(PROGRAM, "--version").ok_or_else(|| {
+            Absent::new(
+                format!("no {PROGRAM} on PATH"),
+                "install User-Mode Linux (Debian: apt-get install user-mode-linux)",
+            )
+        })?;
+        Ok(PlatformVersion {
+            version: format!("User-Mode Linux {version}"),
+            ..PlatformVersion::default()
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let folder = spec.folder()?;
+        let rootfs = folder.join("rootfs");
+        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the machine"))?;
+        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        let console = fs::File::create(folder.join("console"))
+            .map_err(BoxError::host("make the file of the machine's console"))?;
+        let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
+        let mut command = command(spec, &folder, &rootfs);
+        command.stdin(OwnedFd::from(theirs)).stdout(console);
+        let limits = spec.cpu_limits();
+        let start = Start {
+            command,
+            folder,
+            name: &spec.name,
+            limits: Some(&limits),
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        let made = ChildBox::start(start, None, |_| FdStream::over_socket(ours.into()))?;
+        Ok(Box::new(made))
+    }
+
+    /// Its processes and files are in the run's cgroups and folder.
+    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        QuotaView::HostOnly
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        MemoryView::Ram
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        (Duration::from_millis(2500), 1.3)
+    }
+}
+
+/// Each word's reason is in `docs/platforms.md`.
+fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg(format!("mem={}M", spec.instance.memory_bytes >> 20))
+        .args(["root=/dev/root", "rootfstype=hostfs", "rw"])
+        .arg(format!("rootflags={}", rootfs.display()))
+        .args(["con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
+        .arg(format!("uml_dir={}/", folder.display()))
+        .arg(format!("umid={}", spec.name))
+        .args([
+            "panic=-1",
+            "init=/tare",
+            "--",
+            "agent",
+            "--init",
+            "--tty",
+            "/dev/tty1",
+        ]);
+    command
+}
