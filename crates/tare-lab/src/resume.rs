@@ -71,7 +71,11 @@ impl Progress {
                     let failed = matches!(trial.outcome, Outcome::Failed(_));
                     progress.note(trial.trial, failed && trial.attempt == 0);
                 }
-                Record::Header(_) | Record::Session(_) | Record::Proof(_) | Record::End(_) => {}
+                Record::Header(_)
+                | Record::Session(_)
+                | Record::Removed(_)
+                | Record::Proof(_)
+                | Record::End(_) => {}
             }
         }
         progress

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant, SystemTime};
 use tare_box::limits;
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
 use tare_box::state::Run;
-use tare_box::{host, interrupt, seat};
+use tare_box::{footprint, host, interrupt, seat};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{
-    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session,
-    TrialRecord,
+    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, RemovedRecord,
+    Session, TrialRecord,
 };
 use tare_model::study::{BoxKind, Fresh, Study, Workload};
 
@@ -90,6 +90,7 @@ pub struct Summary {
 struct Held {
     running: Box<dyn RunningBox>,
     id: u32,
+    kind: BoxKind,
     name: String,
     /// Time that freezing it took, while it is frozen.
     frozen: Option<Duration>,
@@ -464,6 +465,7 @@ impl<'a> Runner<'a> {
         let mut held = Held {
             running,
             id,
+            kind: kind.clone(),
             name,
             frozen: None,
             supplied: false,
@@ -474,12 +476,16 @@ impl<'a> Runner<'a> {
             .map_err(BoxError::from)
             .map_err(not_made)?;
         let hello_seconds = held.running.hello_after().as_secs_f64();
+        let is_first = !self.proven.contains(kind);
+        let footprint =
+            is_first.then(|| footprint::footprint(&held.running.marks(), &spec.scratch.join(&spec.name)));
         let made = BoxRecord {
             box_id: id,
             kind: kind.clone(),
             block,
             hello_seconds,
             facts,
+            footprint,
         };
         self.writer
             .append(&Record::Box(made))
@@ -557,10 +563,17 @@ impl<'a> Runner<'a> {
 
     fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
         self.watch.follow(None);
+        let begun = Instant::now();
         held.running.destroy().map_err(|source| RunError::Left {
             name: held.name.clone(),
             source,
-        })
+        })?;
+        self.writer.append(&Record::Removed(RemovedRecord {
+            box_id: held.id,
+            kind: held.kind,
+            seconds: begun.elapsed().as_secs_f64(),
+        }))?;
+        Ok(())
     }
 }
 

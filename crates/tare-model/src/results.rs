@@ -27,6 +27,8 @@ pub enum Record {
     Session(Session),
     /// A box was made.
     Box(BoxRecord),
+    /// A box was removed.
+    Removed(RemovedRecord),
     /// The limits of a kind of box were held against measurements.
     Proof(ProofRecord),
     /// A trial ended.
@@ -87,6 +89,33 @@ pub struct BoxRecord {
     pub hello_seconds: f64,
     /// What its agent saw.
     pub facts: BoxFacts,
+    /// What it occupied when nothing had run in it; the first of its kind only.
+    #[serde(default)]
+    pub footprint: Option<Footprint>,
+}
+
+/// What an idle box occupies on the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Processes that are there because of the box: VMM, shims and monitors too.
+    pub processes: u32,
+    /// Their proportional set size in bytes, which counts a page that n processes
+    /// share as 1/n.
+    pub memory_bytes: u64,
+    /// Files made for the box alone, in bytes on the disk.
+    pub disk_bytes: u64,
+}
+
+/// A box was removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RemovedRecord {
+    /// Number of the box.
+    pub box_id: u32,
+    /// What kind of box.
+    #[serde(flatten)]
+    pub kind: BoxKind,
+    /// Shut-down latency: from the request until nothing of the box is left, in seconds.
+    pub seconds: f64,
 }
 
 /// The readings that a kind of box's limits were judged by.

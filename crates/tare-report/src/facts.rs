@@ -3,7 +3,8 @@
 use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
-use tare_model::results::{EndReason, ProofRecord};
+use tare_model::metric::Unit;
+use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_cpus, show_memory, show_seconds};
 use tare_model::study::{Study, Workload};
 
@@ -253,6 +254,22 @@ pub(crate) struct Proof {
 
 /// The heads of [`Proof::readings`].
 pub(crate) const READINGS: [&str; 6] = ["CPUs", "by host", "by box", "MiB", "touched", "refused"];
+
+/// Heads of [`footprint`].
+pub(crate) const FOOTPRINT: [&str; 5] = ["n", "shut-down", "processes", "MiB memory", "MiB disk"];
+
+/// What a box costs besides speed: removals and their mean time; processes,
+/// memory and disk of an idle one.
+pub(crate) fn footprint(figures: &BoxFigures) -> [String; 5] {
+    let of = |value: fn(&Footprint) -> String| or_missing(figures.footprint.as_ref(), value);
+    [
+        figures.shutdown.n.to_string(),
+        or_missing(figures.shutdown.mean, |s| Unit::Second.show(s)),
+        of(|f| f.processes.to_string()),
+        of(|f| mebibytes(f.memory_bytes)),
+        of(|f| mebibytes(f.disk_bytes)),
+    ]
+}
 
 pub(crate) fn proof(figures: &BoxFigures) -> Proof {
     let proof = figures.proof.as_ref();

@@ -146,6 +146,15 @@ impl ChildBox {
     }
 }
 
+/// CPUs that a process may run on; `None` if it has ended.
+fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .map(cgroup::parse_cpu_list)
+}
+
 /// The last words in the files of a box's folder: its console first, then its
 /// engine's messages.
 fn last_words(folder: &Path) -> String {
@@ -176,16 +185,26 @@ impl RunningBox for ChildBox {
         self.hello_after
     }
 
+    fn marks(&self) -> Vec<String> {
+        vec![self.name.clone()]
+    }
+
     fn meter(&self) -> Option<Meter> {
         self.cgroup.as_ref()?.meter().ok()
     }
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
-            .map(cgroup::parse_cpu_list)
+        let mut cpus: Vec<u32> = self
+            .cgroup
+            .as_ref()?
+            .processes()
+            .into_iter()
+            .filter_map(allowed_cpus)
+            .flatten()
+            .collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        (!cpus.is_empty()).then_some(cpus)
     }
 
     fn host_memory_limit(&self) -> Option<u64> {

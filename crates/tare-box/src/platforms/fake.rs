@@ -175,6 +175,10 @@ impl RunningBox for FakeBox {
         Duration::from_millis(1)
     }
 
+    fn marks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn meter(&self) -> Option<Meter> {
         None
     }

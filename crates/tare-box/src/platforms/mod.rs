@@ -246,6 +246,10 @@ pub trait RunningBox {
     /// Start-up latency: from the request to the agent's hello.
     fn hello_after(&self) -> Duration;
 
+    /// Names that the command line or a cgroup of every process bears that is
+    /// there because of the box.
+    fn marks(&self) -> Vec<String>;
+
     /// The host's counters of its CPU usage; `None` where the host cannot tell.
     fn meter(&self) -> Option<Meter>;
 

@@ -183,6 +183,10 @@ impl RunningBox for NestedBox {
         self.hello_after
     }
 
+    fn marks(&self) -> Vec<String> {
+        self.outer.borrow().marks()
+    }
+
     fn meter(&self) -> Option<Meter> {
         self.outer.borrow().meter()
     }

@@ -1,10 +1,10 @@
-//! Kinds of box: start-up latency and the proof of their limits.
+//! Kinds of box: start-up, shut-down, footprint and the proof of their limits.
 
 use crate::show::{mebibytes, or_missing};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use tare_model::host::BoxFacts;
-use tare_model::results::{BoxRecord, Outcome, ProofRecord, Record, Results};
+use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, Results};
 use tare_model::study::BoxKind;
 use tare_stats::{mean, median, sd};
 
@@ -15,7 +15,11 @@ pub struct BoxFigures {
     #[serde(flatten)]
     pub kind: BoxKind,
     /// From the request to the agent's hello.
-    pub startup: Startup,
+    pub startup: Latency,
+    /// From the request to remove it until nothing of it is left.
+    pub shutdown: Latency,
+    /// What the first idle box of its latest run occupied.
+    pub footprint: Option<Footprint>,
     /// What the agent of its latest box saw.
     pub facts: Option<BoxFacts>,
     /// The latest proof of its limits.
@@ -26,9 +30,9 @@ pub struct BoxFigures {
     pub ended_well: usize,
 }
 
-/// Start-up latency, from the request to the agent's hello, in seconds.
+/// A latency over boxes, in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Startup {
+pub struct Latency {
     /// Boxes.
     pub n: usize,
     /// Mean.
@@ -91,6 +95,8 @@ fn memory_readings(proof: &ProofRecord) -> String {
 /// The kinds of box of the study, in its order.
 pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let mut hellos: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
+    let mut ends: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
+    let mut footprints: HashMap<&BoxKind, Footprint> = HashMap::new();
     let mut facts: HashMap<&BoxKind, &BoxFacts> = HashMap::new();
     let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
     let mut counts: HashMap<&BoxKind, (usize, usize)> = HashMap::new();
@@ -99,6 +105,11 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
             Record::Box(made) => {
                 hellos.entry(&made.kind).or_default().extend(hello(made));
                 facts.insert(&made.kind, &made.facts);
+                footprints.extend(made.footprint.map(|footprint| (&made.kind, footprint)));
+            }
+            Record::Removed(gone) => {
+                let seconds = Some(gone.seconds).filter(|s| s.is_finite());
+                ends.entry(&gone.kind).or_default().extend(seconds);
             }
             Record::Proof(proof) => {
                 proofs.insert(&proof.kind, proof);
@@ -117,7 +128,9 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let figures = |kind: BoxKind| {
         let (attempts, ended_well) = counts.get(&kind).copied().unwrap_or_default();
         BoxFigures {
-            startup: startup(hellos.get(&kind).map_or(&[], Vec::as_slice)),
+            startup: latency(hellos.get(&kind).map_or(&[], Vec::as_slice)),
+            shutdown: latency(ends.get(&kind).map_or(&[], Vec::as_slice)),
+            footprint: footprints.get(&kind).copied(),
             facts: facts.get(&kind).map(|f| (*f).clone()),
             proof: proofs.get(&kind).map(|p| (*p).clone()),
             attempts,
@@ -132,8 +145,8 @@ fn hello(made: &BoxRecord) -> Option<f64> {
     made.hello_seconds.is_finite().then_some(made.hello_seconds)
 }
 
-fn startup(seconds: &[f64]) -> Startup {
-    Startup {
+fn latency(seconds: &[f64]) -> Latency {
+    Latency {
         n: seconds.len(),
         mean: mean(seconds),
         sd: sd(seconds),

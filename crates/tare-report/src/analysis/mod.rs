@@ -16,7 +16,7 @@ mod trials;
 mod variability;
 mod verdict;
 
-pub use boxes::{BoxFigures, Startup};
+pub use boxes::{BoxFigures, Latency};
 pub use cells::{CellFigures, Estimate, FailureCount, MetricFigures};
 pub use comparison::{Against, Comparison, Flag, MetricComparison, Op, Paired};
 pub use findings::{FindingCount, FindingMeaning};

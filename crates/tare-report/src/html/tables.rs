@@ -249,6 +249,29 @@ pub(super) fn startup(analysis: &Analysis) -> Table {
     }
 }
 
+/// Removal and idle footprint per kind of box.
+pub(super) fn footprint(analysis: &Analysis) -> Table {
+    let [n, seconds, processes, memory, disk] = facts::FOOTPRINT;
+    let row = |figures: &BoxFigures| Row {
+        group: None,
+        class: "primary",
+        cells: std::iter::once(cell(TEXT, figures.kind.to_string()))
+            .chain(facts::footprint(figures).map(|value| cell(NUMBER, value)))
+            .collect(),
+    };
+    Table {
+        head: head(&[
+            ("kind of box", TEXT),
+            (n, NUMBER),
+            (seconds, NUMBER),
+            (processes, NUMBER),
+            (memory, NUMBER),
+            (disk, NUMBER),
+        ]),
+        rows: analysis.boxes.iter().map(row).collect(),
+    }
+}
+
 /// The proof of every kind of box's limits.
 pub(super) fn limits(analysis: &Analysis) -> Table {
     let [cpus, host, inside, memory, touched, refused] = facts::READINGS;

@@ -9,6 +9,7 @@ use tare_model::metric::Unit;
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
     findings(page, analysis);
     startup(page, analysis);
+    footprint(page, analysis);
     limits(page, analysis);
     page.heading("Every kind of box from inside");
     list(
@@ -73,6 +74,20 @@ fn startup_row(name: &str, figures: &BoxFigures) -> String {
         show(startup.min),
         show(startup.median)
     )
+}
+
+fn footprint(page: &mut Page, analysis: &Analysis) {
+    page.heading("What a box costs besides speed: its removal, and what an idle one occupies");
+    let head = footprint_row("kind of box", &facts::FOOTPRINT.map(str::to_owned));
+    page.line(&[(Style::Dim, &head)]);
+    for figures in &analysis.boxes {
+        let name = page.name(&figures.kind.to_string(), 26);
+        page.line(&[(Style::Plain, &footprint_row(&name, &facts::footprint(figures)))]);
+    }
+}
+
+fn footprint_row(name: &str, [n, seconds, processes, memory, disk]: &[String; 5]) -> String {
+    format!("  {name:<26}{n:>5}  {seconds:<12}{processes:>9}{memory:>12}{disk:>10}")
 }
 
 fn limits(page: &mut Page, analysis: &Analysis) {

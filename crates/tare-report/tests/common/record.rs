@@ -130,6 +130,7 @@ pub fn made(box_id: u32, kind: &BoxKind, block: u32) -> BoxRecord {
         block,
         hello_seconds: 0.25 + f64::from(block) * 0.01,
         facts: BoxFacts::default(),
+        footprint: None,
     }
 }
 

@@ -105,6 +105,10 @@ impl RunningBox for DockerBox {
         self.hello_after
     }
 
+    fn marks(&self) -> Vec<String> {
+        vec![self.id.clone()]
+    }
+
     fn meter(&self) -> Option<Meter> {
         self.cgroup.as_ref()?.meter().ok()
     }

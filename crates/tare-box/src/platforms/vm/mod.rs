@@ -445,6 +445,10 @@ impl RunningBox for VmBox {
         self.child.hello_after()
     }
 
+    fn marks(&self) -> Vec<String> {
+        self.child.marks()
+    }
+
     fn meter(&self) -> Option<Meter> {
         self.child.meter()
     }

@@ -1,0 +1,100 @@
+//! What an idle box occupies: every process that is there because of it, and
+//! the files made for it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use tare_model::results::Footprint;
+
+/// Takes the footprint of a box whose processes bear one of `marks` in their
+/// command line or in the name of a cgroup, and whose files lie in `folder`.
+pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
+    let processes: Vec<u64> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
+        .filter(|entry| is_marked(&entry.path(), marks))
+        .map(|entry| proportional_bytes(&entry.path()))
+        .collect();
+    Footprint {
+        processes: u32::try_from(processes.len()).unwrap_or(u32::MAX),
+        memory_bytes: processes.iter().sum(),
+        disk_bytes: disk_bytes(folder),
+    }
+}
+
+fn is_marked(process: &Path, marks: &[String]) -> bool {
+    ["cmdline", "cgroup"].iter().any(|file| {
+        let bytes = fs::read(process.join(file)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        marks.iter().any(|mark| holds(&text, mark))
+    })
+}
+
+/// Whether `mark` stands in `text` as a whole: `tare-x-1` is no part of `tare-x-10`.
+fn holds(text: &str, mark: &str) -> bool {
+    text.match_indices(mark).any(|(at, _)| {
+        let after = text[at + mark.len()..].chars().next();
+        after.is_none_or(|c| !c.is_ascii_alphanumeric())
+    })
+}
+
+/// Proportional set size: a page that n processes share counts 1/n.
+fn proportional_bytes(process: &Path) -> u64 {
+    let text = fs::read_to_string(process.join("smaps_rollup")).unwrap_or_default();
+    let kilobytes = text.lines().find_map(|line| {
+        line.strip_prefix("Pss:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    });
+    kilobytes.unwrap_or(0) * 1024
+}
+
+/// Blocks on the disk of all files below a folder.
+fn disk_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let meta = fs::symlink_metadata(entry.path()).ok()?;
+            let below = if meta.is_dir() {
+                disk_bytes(&entry.path())
+            } else {
+                0
+            };
+            Some(meta.blocks() * 512 + below)
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_as_a_whole() {
+        assert!(holds("qemu -name\0tare-x-1\0-M", "tare-x-1"));
+        assert!(holds("0::/tare-x-1-lxc\n", "tare-x-1"));
+        assert!(!holds("qemu -name\0tare-x-10\0", "tare-x-1"));
+    }
+
+    #[test]
+    fn this_process_has_a_footprint() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), [1; 10_000]).unwrap();
+        let own = fs::read_to_string("/proc/self/cmdline").unwrap();
+        let program = own.split('\0').next().unwrap().to_owned();
+        let footprint = footprint(&[program], folder.path());
+        assert!(footprint.processes >= 1 && footprint.memory_bytes > 100_000);
+        assert!(footprint.disk_bytes >= 8192);
+    }
+}
