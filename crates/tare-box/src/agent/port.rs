@@ -13,6 +13,9 @@ use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
 /// How long to wait for a virtio-serial port to appear after its driver was loaded.
 const PORT_DEADLINE: Duration = Duration::from_secs(20);
 
+/// Said over a terminal, once, when it is raw.
+const TTY_READY: u8 = 6;
+
 /// An open link, blocking.
 pub(super) struct Port {
     read: OwnedFd,
@@ -39,6 +42,8 @@ impl Port {
                 let mut raw = rustix::termios::tcgetattr(&terminal)?;
                 raw.make_raw();
                 rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &raw)?;
+                // What comes before this would be altered: the controller waits for a word.
+                rustix::io::write(&terminal, &[TTY_READY])?;
                 (terminal.try_clone()?.into(), terminal.into())
             }
             LinkSource::VirtioPort(name) => {

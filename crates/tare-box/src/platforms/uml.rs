@@ -6,8 +6,9 @@ use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
     copy_binary, version_of,
 };
-use crate::link::FdStream;
+use crate::link::{FdStream, Stream};
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -54,7 +55,7 @@ impl Platform for Uml {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        let made = ChildBox::start(start, None, |_| FdStream::over_socket(ours.into()))?;
+        let made = ChildBox::start(start, None, |_| raw_terminal(ours))?;
         Ok(Box::new(made))
     }
 
@@ -76,6 +77,14 @@ impl Platform for Uml {
     }
 }
 
+/// The stream to the agent, once its terminal is raw.
+fn raw_terminal(ours: UnixStream) -> io::Result<FdStream> {
+    let mut stream = FdStream::over_socket(ours.into())?;
+    // One byte, whose value does not matter: nothing else can come before it.
+    stream.receive(&mut Vec::new(), Instant::now() + HELLO_DEADLINE)?;
+    Ok(stream)
+}
+
 /// Each word's reason is in `docs/platforms.md`.
 fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
@@ -83,7 +92,8 @@ fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
         .arg(format!("mem={}M", spec.instance.memory_bytes >> 20))
         .args(["root=/dev/root", "rootfstype=hostfs", "rw"])
         .arg(format!("rootflags={}", rootfs.display()))
-        .args(["con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
+        // Else the kernel adds a console behind the arguments of its first process.
+        .args(["console=tty0", "con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
         .arg(format!("uml_dir={}/", folder.display()))
         .arg(format!("umid={}", spec.name))
         .args([
