@@ -536,10 +536,13 @@ impl Options {
 
 /// The first line that a program prints when asked for its version.
 fn version_of(program: &str, argument: &str) -> Option<String> {
-    let output = std::process::Command::new(program)
+    let mut command = std::process::Command::new(program);
+    if std::env::var_os("PATH").is_none() {
+        // The first process of a VM has none.
+        command.env("PATH", crate::carry::PATH);
+    }
+    let output = command
         .arg(argument)
-        // Where boxes will look for it, too.
-        .env("PATH", crate::carry::PATH)
         .stdin(std::process::Stdio::null())
         .output()
         .ok()?;
