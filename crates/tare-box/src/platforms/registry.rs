@@ -1,0 +1,246 @@
+//! Every platform by its name, and the way from a path to the platforms in it.
+
+use super::{Platform, docker, fake, lxc, native, nested, nspawn, oci, podman, uml, vm};
+use std::path::Path;
+use tare_model::platform::{PlatformPath, PlatformSegment};
+
+/// A platform's entry in the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name in paths.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Whether it measures anything real.
+    pub real: bool,
+    /// Whether it is part of a study that names no platforms.
+    pub by_default: bool,
+    /// Whether it can be the inner one of a path.
+    pub inner: bool,
+}
+
+/// Every platform.
+pub const REGISTRY: [Entry; 11] = [
+    Entry {
+        name: "native",
+        about: "a process in a cgroup of its own",
+        real: true,
+        by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "docker",
+        about: "a Docker container, by the engine's API",
+        real: true,
+        by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "podman",
+        about: "a Podman container, by its service's API",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
+        name: "lxc",
+        about: "an LXC system container",
+        real: true,
+        by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "runc",
+        about: "a container by runc, the runtime below Docker, without an engine",
+        real: true,
+        by_default: false,
+        inner: true,
+    },
+    Entry {
+        name: "crun",
+        about: "a container by crun",
+        real: true,
+        by_default: false,
+        inner: true,
+    },
+    Entry {
+        name: "runsc",
+        about: "a gVisor sandbox: a kernel in user space, by runsc",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
+        name: "nspawn",
+        about: "a container by systemd-nspawn",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
+        name: "vm",
+        about: "a QEMU virtual machine (KVM where it works, else TCG)",
+        real: true,
+        by_default: true,
+        inner: false,
+    },
+    Entry {
+        name: "uml",
+        about: "User-Mode Linux: a kernel as a process of the host",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
+        name: "fake",
+        about: "a scripted test bed: costs, failures and hangs, no real work",
+        real: false,
+        by_default: false,
+        inner: false,
+    },
+];
+
+/// Why a platform path cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// No platform has this name.
+    #[error("unknown platform '{0}': the platforms are {names}; 'tare doctor' tells which can run here", names = names())]
+    Unknown(String),
+    /// An inner platform that needs more than its programs.
+    #[error(
+        "platform '{path}': {inner} cannot run in another box: the inner ones are {possible}",
+        possible = inner_names()
+    )]
+    Nested {
+        /// The path.
+        path: PlatformPath,
+        /// The inner platform.
+        inner: String,
+    },
+    /// An option that the platform does not have, or a bad value.
+    #[error("platform '{path}': {detail}")]
+    Option {
+        /// The path.
+        path: PlatformPath,
+        /// What is wrong and what would be right.
+        detail: String,
+    },
+}
+
+fn names() -> String {
+    REGISTRY.map(|entry| entry.name).join(", ")
+}
+
+fn inner_names() -> String {
+    let inner = REGISTRY.iter().filter(|entry| entry.inner);
+    inner.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Opens the platform of a path, with its options checked. Touches nothing.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
+    let (first, below) = path.split_first();
+    let outer = single(path, first, cache)?;
+    let Some(inner_path) = below else {
+        return Ok(outer);
+    };
+    let name = &inner_path.split_first().0.name;
+    if !REGISTRY.iter().any(|entry| entry.inner && entry.name == name) {
+        return Err(match REGISTRY.iter().find(|entry| entry.name == name) {
+            Some(_) => OpenError::Nested {
+                path: path.clone(),
+                inner: name.clone(),
+            },
+            None => OpenError::Unknown(name.clone()),
+        });
+    }
+    let inner = open(&inner_path, cache)?;
+    Ok(Box::new(nested::Nested {
+        outer,
+        inner,
+        inner_path,
+    }))
+}
+
+fn single(
+    path: &PlatformPath,
+    segment: &PlatformSegment,
+    cache: &Path,
+) -> Result<Box<dyn Platform>, OpenError> {
+    let option = |detail: String| OpenError::Option {
+        path: path.clone(),
+        detail,
+    };
+    let options = Options(segment.options.clone());
+    match segment.name.as_str() {
+        "native" => options
+            .none()
+            .map(|()| Box::new(native::Native) as Box<dyn Platform>),
+        "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
+        "podman" => options
+            .none()
+            .map(|()| Box::new(podman::Podman::open(cache)) as Box<dyn Platform>),
+        "runc" => oci(options, oci::Oci::Runc),
+        "crun" => oci(options, oci::Oci::Crun),
+        "runsc" => oci(options, oci::Oci::Runsc),
+        "uml" => options.none().map(|()| Box::new(uml::Uml) as Box<dyn Platform>),
+        "nspawn" => options
+            .none()
+            .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
+        "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
+        other => return Err(OpenError::Unknown(other.to_owned())),
+    }
+    .map_err(option)
+}
+
+fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
+    options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
+}
+
+/// Options of a path's segment, taken one by one; what is left is unknown.
+pub(super) struct Options(std::collections::BTreeMap<String, String>);
+
+impl Options {
+    /// Takes an option and reads it.
+    pub(super) fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, String> {
+        let Some(value) = self.0.remove(key) else {
+            return Ok(None);
+        };
+        value
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("'{value}' is not a value of option '{key}'"))
+    }
+
+    /// Takes an option that has a few values, each known by its name.
+    pub(super) fn choose<T: Copy>(
+        &mut self,
+        key: &str,
+        all: &[T],
+        name: fn(T) -> &'static str,
+    ) -> Result<Option<T>, String> {
+        let Some(value) = self.0.remove(key) else {
+            return Ok(None);
+        };
+        let found = all.iter().find(|one| name(**one) == value);
+        found.copied().map(Some).ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+            format!(
+                "'{value}' is not a value of option '{key}': choose one of {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Checks that nothing is left.
+    pub(super) fn none(self) -> Result<(), String> {
+        match self.0.into_keys().next() {
+            Some(key) => Err(format!("there is no option '{key}'")),
+            None => Ok(()),
+        }
+    }
+}
