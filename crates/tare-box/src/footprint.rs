@@ -3,31 +3,30 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tare_model::results::Footprint;
 
 /// Takes the footprint of a box whose processes bear one of `marks` in their
 /// command line or in the name of a cgroup, and whose files lie in `folder`.
 pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
-    let processes: Vec<u64> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        })
-        .filter(|entry| is_marked(&entry.path(), marks))
-        .map(|entry| proportional_bytes(&entry.path()))
+    let processes: Vec<u64> = processes(marks)
+        .map(|process| proportional_bytes(&process))
         .collect();
     Footprint {
         processes: u32::try_from(processes.len()).unwrap_or(u32::MAX),
         memory_bytes: processes.iter().sum(),
         disk_bytes: disk_bytes(folder),
     }
+}
+
+/// Folders in /proc of the processes that bear one of `marks`.
+pub fn processes(marks: &[String]) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_process = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
+    entries
+        .filter(move |entry| is_process(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .filter(move |process| is_marked(process, marks))
 }
 
 fn is_marked(process: &Path, marks: &[String]) -> bool {

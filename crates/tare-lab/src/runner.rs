@@ -615,8 +615,7 @@ fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<
         let content = std::fs::read(path).map_err(|e| failed(format!("read {path}: {e}")))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
         held.running
-            .link()
-            .write_file(path, 0o755, &content, within)
+            .carry(path, 0o755, &content, within)
             .map_err(|e| failed(e.to_string()))?;
     }
     held.supplied = true;

@@ -74,11 +74,6 @@ pub enum Request {
         /// The box.
         inner: InnerBox,
     },
-    /// Remove a box within the box.
-    Destroy {
-        /// Its channel.
-        channel: u16,
-    },
     /// Set the box's wall clock, where the box has one of its own.
     SetClock {
         /// Nanoseconds since the epoch.
@@ -164,8 +159,6 @@ pub enum Reply {
     FileWritten,
     /// A box was made within the box.
     Launched,
-    /// A box within the box is gone.
-    Destroyed,
     /// The clock was set.
     ClockSet,
     /// Goodbye.

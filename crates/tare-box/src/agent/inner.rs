@@ -51,19 +51,6 @@ impl Inner {
         Ok(Reply::Launched)
     }
 
-    /// Ends a box.
-    pub(super) fn destroy(&mut self, channel: u16) -> Result<Reply, Refusal> {
-        let Some(mut gone) = self.boxes.remove(&channel) else {
-            return Err(Refusal::new(
-                ErrorCode::BadRequest,
-                format!("no inner box on channel {channel}"),
-            ));
-        };
-        gone.destroy()
-            .map(|()| Reply::Destroyed)
-            .map_err(|e| Refusal::new(ErrorCode::CannotStart, e.to_string()))
-    }
-
     /// Hands bytes on to a box. One that is gone takes them in silence: its end
     /// was told.
     pub(super) fn forward(&mut self, channel: u16, bytes: &[u8]) {

@@ -168,7 +168,6 @@ impl Agent {
                 return files::take(&mut self.port, path, *mode, *bytes);
             }
             Request::Launch { channel, inner } => self.inner.launch(*channel, inner),
-            Request::Destroy { channel } => self.inner.destroy(*channel),
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::Quit => Ok(Reply::Bye),
         })

@@ -332,7 +332,6 @@ fn doing(request: &Request) -> &'static str {
         Request::ReadFile { .. } => "read file",
         Request::WriteFile { .. } => "write file",
         Request::Launch { .. } => "launch an inner box",
-        Request::Destroy { .. } => "remove an inner box",
         Request::SetClock { .. } => "set clock",
         Request::Quit => "quit",
     }

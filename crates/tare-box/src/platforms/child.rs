@@ -7,8 +7,9 @@ use crate::link::{FdStream, Link, Stream};
 use crate::seat;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ pub(super) struct ChildBox {
     name: String,
     cgroup: Option<Cgroup>,
     folder: PathBuf,
+    /// Folder of the host that is the box's root, where files are better put by the host.
+    root: Option<PathBuf>,
     hello_after: Duration,
     gone: bool,
 }
@@ -94,6 +97,7 @@ impl ChildBox {
             name: start.name.to_owned(),
             cgroup,
             folder: start.folder,
+            root: None,
             hello_after: Duration::ZERO,
             gone: false,
         };
@@ -116,6 +120,11 @@ impl ChildBox {
     /// Reads and freezes this cgroup from now on.
     pub(super) fn use_cgroup(&mut self, cgroup: Cgroup) {
         self.cgroup = Some(cgroup);
+    }
+
+    /// Files are carried into this folder, the box's root, instead of over the link.
+    pub(super) fn use_root(&mut self, root: PathBuf) {
+        self.root = Some(root);
     }
 
     fn set_frozen(&self, frozen: bool) -> Result<(), BoxError> {
@@ -144,6 +153,25 @@ impl ChildBox {
         std::fs::remove_dir_all(&self.folder)
             .map_err(BoxError::host(format!("remove {}", self.folder.display())))
     }
+}
+
+/// Writes the file that a box with this root knows by `path`.
+fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> io::Result<()> {
+    let below = Path::new(path)
+        .strip_prefix("/")
+        .map_err(|_| io::ErrorKind::InvalidInput)?;
+    if below.components().any(|part| part == Component::ParentDir) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path leads upwards",
+        ));
+    }
+    let target = root.join(below);
+    if let Some(parent) = target.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&target, content)?;
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
 }
 
 /// CPUs that a process may run on; `None` if it has ended.
@@ -209,6 +237,13 @@ impl RunningBox for ChildBox {
 
     fn host_memory_limit(&self) -> Option<u64> {
         self.cgroup.as_ref()?.memory_limit().ok()?
+    }
+
+    fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
+        match &self.root {
+            Some(root) => put(root, path, mode, content).map_err(BoxError::host(format!("carry {path}"))),
+            None => Ok(self.link().write_file(path, mode, content, within)?),
+        }
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

@@ -268,6 +268,14 @@ pub trait RunningBox {
         None
     }
 
+    /// Brings a file into the box.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
+        Ok(self.link().write_file(path, mode, content, within)?)
+    }
+
     /// Stops the box, so that it uses no CPU.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::carry;
 use crate::cgroup::Meter;
-use crate::link::{Link, LinkError, Stream, unexpected};
+use crate::link::{Link, Stream, unexpected};
 use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
@@ -58,9 +58,7 @@ impl Nested {
         for path in self.files()? {
             let content = std::fs::read(&path).map_err(BoxError::host(format!("read {}", path.display())))?;
             let target = path.to_string_lossy();
-            outer
-                .link()
-                .write_file(&target, 0o755, &content, CARRY_DEADLINE)?;
+            outer.carry(&target, 0o755, &content, CARRY_DEADLINE)?;
         }
         Ok(())
     }
@@ -203,15 +201,9 @@ impl RunningBox for NestedBox {
         self.outer.borrow_mut().thaw()
     }
 
+    /// The inner box ends with the outer one: nothing is asked of it, which may be
+    /// frozen or dead.
     fn destroy(&mut self) -> Result<(), BoxError> {
-        let mut outer = self.outer.borrow_mut();
-        let request = Request::Destroy { channel: CHANNEL };
-        let removed = outer.link().request(&request, ANSWER_DEADLINE);
-        outer.destroy()?;
-        match removed {
-            // A box that had died already was removed with its end.
-            Ok(_) | Err(LinkError::Refused { .. } | LinkError::Ended { .. }) => Ok(()),
-            Err(e) => Err(e.into()),
-        }
+        self.outer.borrow_mut().destroy()
     }
 }

@@ -55,7 +55,9 @@ impl Platform for Uml {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        let made = ChildBox::start(start, None, |_| raw_terminal(ours))?;
+        let mut made = ChildBox::start(start, None, |_| raw_terminal(ours))?;
+        // A terminal loses what comes faster than it is read.
+        made.use_root(rootfs);
         Ok(Box::new(made))
     }
 
