@@ -21,8 +21,14 @@ const MOUNTS: [(&str, &str, bool); 6] = [
 ];
 
 /// Mounts what a system needs and loads the modules that the VMM's devices need.
-pub(super) fn prepare() -> io::Result<()> {
-    for (kind, target, needed) in MOUNTS {
+pub(super) fn prepare(link: &LinkSource) -> io::Result<()> {
+    // A kernel that is a process has a folder of the host as its root, in which
+    // the host puts files: nothing may hide them.
+    let has_host_folder = matches!(link, LinkSource::Tty(_));
+    let mounts = MOUNTS
+        .into_iter()
+        .filter(|(kind, ..)| !(has_host_folder && *kind == "tmpfs"));
+    for (kind, target, needed) in mounts {
         let mounted = fs::create_dir_all(target).and_then(|()| {
             Ok(mount(
                 kind,

@@ -51,7 +51,7 @@ pub struct Options {
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
-        init::prepare()?;
+        init::prepare(&options.link)?;
     }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {

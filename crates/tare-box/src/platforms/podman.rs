@@ -2,9 +2,8 @@
 //! where none runs.
 
 use super::docker::Docker;
-use super::{Absent, BoxError, BoxSpec, END_DEADLINE, Platform, RunningBox, cgroups_usable, version_of};
+use super::{Absent, BoxError, BoxSpec, Platform, RunningBox, cgroups_usable, version_of};
 use crate::cgroup::Layout;
-use crate::footprint;
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -120,18 +119,6 @@ impl Podman {
     }
 }
 
-/// Waits until the monitors of a run's containers have ended, which they do some
-/// time after their containers were removed.
-fn wait_for_monitors(run: &str) {
-    let deadline = Instant::now() + END_DEADLINE;
-    let marks = [run.to_owned()];
-    let is_monitor =
-        |process: PathBuf| fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "conmon");
-    while footprint::processes(&marks).any(is_monitor) && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
@@ -157,9 +144,7 @@ impl Platform for Podman {
         if !self.was_used() {
             return Ok(Vec::new());
         }
-        let removed = self.docker()?.sweep(run)?;
-        wait_for_monitors(run);
-        Ok(removed)
+        self.docker()?.sweep(run)
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {

@@ -1,6 +1,7 @@
 //! The engine by its API: connection, image, removal.
 
 use super::super::{Absent, BoxError, END_DEADLINE};
+use crate::footprint;
 use bollard::query_parameters as query;
 use futures_util::StreamExt;
 use std::future::Future;
@@ -46,9 +47,19 @@ impl Engine {
         self.runtime.block_on(call).map_err(|e| refused(self.name, &e))
     }
 
-    /// Removes a container and waits until the engine has forgotten it.
+    /// Removes a container and waits until the engine has forgotten it and its
+    /// monitor or shim, which bears its id, has ended.
     pub fn remove(&self, id: &str) -> Result<(), BoxError> {
         let deadline = Instant::now() + END_DEADLINE;
+        self.forget(id, deadline)?;
+        let marks = [id.to_owned()];
+        while footprint::processes(&marks).next().is_some() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+
+    fn forget(&self, id: &str, deadline: Instant) -> Result<(), BoxError> {
         loop {
             let options = query::RemoveContainerOptionsBuilder::new().force(true).build();
             let removed = self
