@@ -173,14 +173,7 @@ impl Guest {
 }
 
 fn initramfs(folder: &Path) -> Result<PathBuf> {
-    let (source, program) = (folder.join("init.c"), folder.join("init"));
-    std::fs::write(&source, INIT)?;
-    let done = Command::new("gcc")
-        .args(["-O2", "-static", "-o"])
-        .arg(&program)
-        .arg(&source)
-        .status()?;
-    ensure!(done.success(), "gcc cannot compile the first process");
+    let program = super::compile(folder, "init", INIT)?;
     let content = std::fs::read(&program)?;
     let path = folder.join("initramfs");
     let entry = Builder::new("init")

@@ -32,7 +32,7 @@ pub fn run(options: &Options) -> Result<()> {
         .map(PathBuf::from)
         .context("TARE_BIN names no binary: run 'make bench'")?;
     let folder = tempfile::tempdir()?;
-    let command = compile(folder.path())?;
+    let command = super::compile(folder.path(), "noop", NO_OP)?;
     let mut table: [Vec<f64>; 3] = Default::default();
     for round in 0..options.rounds {
         for turn in 0..3 {
@@ -46,18 +46,6 @@ pub fn run(options: &Options) -> Result<()> {
         }
     }
     print(&table)
-}
-
-fn compile(folder: &Path) -> Result<PathBuf> {
-    let (source, program) = (folder.join("noop.c"), folder.join("noop"));
-    std::fs::write(&source, NO_OP)?;
-    let done = Command::new("gcc")
-        .args(["-O2", "-static", "-o"])
-        .arg(&program)
-        .arg(&source)
-        .status()?;
-    ensure!(done.success(), "gcc cannot compile the command");
-    Ok(program)
 }
 
 /// Spawn and wait, as std does it, without anything around.

@@ -5,6 +5,7 @@ mod bench_harness;
 mod bench_kernels;
 
 use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
 
 #[derive(Parser)]
 #[command(about = "Chores of the workspace")]
@@ -37,6 +38,19 @@ fn main() -> anyhow::Result<()> {
         Command::BenchBoot(options) => bench_boot::run(&options),
         Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
     }
+}
+
+/// Compiles a C program to a static binary in `folder`.
+fn compile(folder: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+    let (source, program) = (folder.join(format!("{name}.c")), folder.join(name));
+    std::fs::write(&source, text)?;
+    let done = std::process::Command::new("gcc")
+        .args(["-O2", "-static", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .status()?;
+    anyhow::ensure!(done.success(), "gcc cannot compile {name}");
+    Ok(program)
 }
 
 /// The median of some figures, NaN of none.

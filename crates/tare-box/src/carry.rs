@@ -1,6 +1,7 @@
 //! Carrying a user's command into boxes that do not have the host's files.
 
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
 
 /// Search path of every process in a box.
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -155,6 +156,28 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
         });
     }
     Ok(vec![path])
+}
+
+/// Writes the file that a box with this root, a folder of the host, knows by `path`.
+///
+/// # Errors
+/// Those of the file system; `InvalidInput` for a path that is not absolute or leads upwards.
+pub fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> std::io::Result<()> {
+    let below = Path::new(path)
+        .strip_prefix("/")
+        .map_err(|_| std::io::ErrorKind::InvalidInput)?;
+    if below.components().any(|part| part == Component::ParentDir) {
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            "the path leads upwards",
+        ));
+    }
+    let target = root.join(below);
+    if let Some(parent) = target.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&target, content)?;
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
 }
 
 #[cfg(test)]

@@ -59,9 +59,9 @@ impl Inner {
         }
     }
 
-    /// Waits until the controller or a box has something to say; the channels of
-    /// the boxes that have.
-    pub(super) fn wait(&mut self, port: BorrowedFd<'_>) -> io::Result<Vec<u16>> {
+    /// Waits until the controller or a box has something to say: whether the
+    /// controller has, and the channels of the boxes that have.
+    pub(super) fn wait(&mut self, port: BorrowedFd<'_>) -> io::Result<(bool, Vec<u16>)> {
         let mut channels = Vec::new();
         let mut fds = vec![PollFd::from_borrowed_fd(port, PollFlags::IN)];
         for (channel, inner) in &mut self.boxes {
@@ -74,12 +74,11 @@ impl Inner {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }
-        let ready = fds[1..].iter().map(|fd| !fd.revents().is_empty());
-        Ok(channels
-            .into_iter()
-            .zip(ready)
-            .filter_map(|(channel, ready)| ready.then_some(channel))
-            .collect())
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        let asked = ready.next().unwrap_or(false);
+        let said = channels.into_iter().zip(ready);
+        let said = said.filter_map(|(channel, ready)| ready.then_some(channel));
+        Ok((asked, said.collect()))
     }
 
     /// What a box says, as far as it is there; nothing at its end, after which it

@@ -124,11 +124,12 @@ impl Agent {
             if let Some(frame) = self.port.arrived()? {
                 return Ok(Some(frame));
             }
-            for channel in self.inner.wait(self.port.hang_up())? {
+            let (asked, said) = self.inner.wait(self.port.hang_up())?;
+            for channel in said {
                 let bytes = self.inner.take(channel);
                 self.port.send_on(channel, Kind::Relay, &bytes)?;
             }
-            if self.port.has_bytes()? {
+            if asked {
                 break;
             }
         }

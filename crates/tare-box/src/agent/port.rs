@@ -71,15 +71,6 @@ impl Port {
             .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
     }
 
-    /// Whether a read would not wait: there are bytes, or the link has ended.
-    pub(super) fn has_bytes(&self) -> io::Result<bool> {
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        Ok(poll(&mut [PollFd::new(&self.read, PollFlags::IN)], Some(&now))? > 0)
-    }
-
     /// The next frame; `None` when the link has ended.
     pub(super) fn receive(&mut self) -> io::Result<Option<Frame>> {
         let mut buffer = [0; 16 << 10];

@@ -7,9 +7,8 @@ use crate::link::{FdStream, Link, Stream};
 use crate::seat;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,7 @@ pub(super) struct ChildBox {
     name: String,
     cgroup: Option<Cgroup>,
     folder: PathBuf,
-    /// Folder of the host that is the box's root, where files are better put by the host.
+    /// Where files are put by the host.
     root: Option<PathBuf>,
     hello_after: Duration,
     gone: bool,
@@ -155,25 +154,6 @@ impl ChildBox {
     }
 }
 
-/// Writes the file that a box with this root knows by `path`.
-fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> io::Result<()> {
-    let below = Path::new(path)
-        .strip_prefix("/")
-        .map_err(|_| io::ErrorKind::InvalidInput)?;
-    if below.components().any(|part| part == Component::ParentDir) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path leads upwards",
-        ));
-    }
-    let target = root.join(below);
-    if let Some(parent) = target.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    std::fs::write(&target, content)?;
-    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
-}
-
 /// CPUs that a process may run on; `None` if it has ended.
 fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -239,11 +219,8 @@ impl RunningBox for ChildBox {
         self.cgroup.as_ref()?.memory_limit().ok()?
     }
 
-    fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
-        match &self.root {
-            Some(root) => put(root, path, mode, content).map_err(BoxError::host(format!("carry {path}"))),
-            None => Ok(self.link().write_file(path, mode, content, within)?),
-        }
+    fn host_root(&self) -> Option<&Path> {
+        self.root.as_deref()
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

@@ -1,9 +1,7 @@
 //! LXC system containers, by `lxc-start` in the foreground on pipes.
 
 use super::child::{ChildBox, Start};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, copy_binary, version_of,
-};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use std::fmt::Write as _;
 use std::fs;
@@ -17,12 +15,7 @@ pub(super) struct Lxc;
 impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let version = version_of("lxc-start", "--version").ok_or_else(|| {
-            Absent::new(
-                "no lxc-start on PATH",
-                "install LXC (Debian: apt-get install lxc)",
-            )
-        })?;
+        let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
             ..PlatformVersion::default()
@@ -33,9 +26,7 @@ impl Platform for Lxc {
         let requested = Instant::now();
         let folder = spec.folder()?;
         let config = folder.join("config");
-        let rootfs = folder.join("rootfs");
-        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the container"))?;
-        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        let rootfs = spec.rootfs(&folder)?;
         fs::write(&config, self::config(spec, &rootfs))
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
@@ -55,10 +46,6 @@ impl Platform for Lxc {
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
         Ok(Box::new(made))
-    }
-
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
     }
 }
 

@@ -16,6 +16,7 @@ mod vm;
 
 pub use registry::{Entry, OpenError, REGISTRY, open};
 
+use crate::carry;
 use crate::cgroup::{CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use registry::Options;
@@ -153,6 +154,14 @@ impl BoxSpec {
         std::fs::create_dir_all(&folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
         Ok(folder)
     }
+
+    /// The root of a box in its `folder`: it holds the binary and nothing else.
+    fn rootfs(&self, folder: &Path) -> Result<PathBuf, BoxError> {
+        let rootfs = folder.join("rootfs");
+        std::fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
+        copy_binary(&self.binary, &rootfs.join("tare"))?;
+        Ok(rootfs)
+    }
 }
 
 /// How the limits of a kind of box are told.
@@ -199,7 +208,9 @@ pub trait Platform {
     ///
     /// # Errors
     /// [`BoxError`]; an engine that is not there is no error.
-    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError>;
+    fn sweep(&mut self, _run: &str) -> Result<Vec<String>, BoxError> {
+        Ok(Vec::new())
+    }
 
     /// Removes what is kept between runs (images). Returns what was removed.
     ///
@@ -268,12 +279,22 @@ pub trait RunningBox {
         None
     }
 
+    /// Folder of the host that is the box's root, where files are better put by
+    /// the host than over the link.
+    fn host_root(&self) -> Option<&Path> {
+        None
+    }
+
     /// Brings a file into the box.
     ///
     /// # Errors
     /// [`BoxError`].
     fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
-        Ok(self.link().write_file(path, mode, content, within)?)
+        match self.host_root() {
+            Some(root) => carry::put(root, path, mode, content)
+                .map_err(BoxError::host(format!("carry {path} into the box"))),
+            None => Ok(self.link().write_file(path, mode, content, within)?),
+        }
     }
 
     /// Stops the box, so that it uses no CPU.
@@ -310,7 +331,7 @@ fn version_of(program: &str, argument: &str) -> Option<String> {
     let mut command = std::process::Command::new(program);
     if std::env::var_os("PATH").is_none() {
         // The first process of a VM has none.
-        command.env("PATH", crate::carry::PATH);
+        command.env("PATH", carry::PATH);
     }
     let output = command
         .arg(argument)
@@ -322,6 +343,11 @@ fn version_of(program: &str, argument: &str) -> Option<String> {
         .next()
         .map(|line| line.trim().to_owned())
         .filter(|line| !line.is_empty())
+}
+
+/// Version of an engine's program, or that it is missing and the fix.
+fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
+    version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
 }
 
 /// Copies the binary: a hard link would be cheaper, but the state folder may be

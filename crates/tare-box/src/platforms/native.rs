@@ -34,10 +34,6 @@ impl Platform for Native {
         Ok(Box::new(ChildBox::over_pipes(start)?))
     }
 
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
-    }
-
     fn has_host_files(&self) -> bool {
         true
     }

@@ -3,9 +3,7 @@
 //! one that has them before it is asked for anything but its hello.
 
 use super::child::{ChildBox, Start};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, copy_binary, version_of,
-};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
 use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
 use std::path::Path;
@@ -21,12 +19,10 @@ pub(super) struct Nspawn;
 impl Platform for Nspawn {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let version = version_of("systemd-nspawn", "--version").ok_or_else(|| {
-            Absent::new(
-                "no systemd-nspawn on PATH",
-                "install it (Debian: apt-get install systemd-container)",
-            )
-        })?;
+        let version = installed(
+            "systemd-nspawn",
+            "install it (Debian: apt-get install systemd-container)",
+        )?;
         Ok(PlatformVersion {
             version,
             ..PlatformVersion::default()
@@ -36,10 +32,9 @@ impl Platform for Nspawn {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
         let folder = spec.folder()?;
-        let rootfs = folder.join("rootfs");
+        let rootfs = spec.rootfs(&folder)?;
         // A root without it is refused as no system at all.
-        fs::create_dir_all(rootfs.join("usr")).map_err(BoxError::host("make the root of the container"))?;
-        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
         let mut command = Command::new("systemd-nspawn");
         command
             .args([

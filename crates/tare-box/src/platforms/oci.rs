@@ -4,7 +4,7 @@
 use super::child::{ChildBox, Start};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
-    copy_binary, version_of,
+    installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use serde_json::{Value, json};
@@ -70,12 +70,7 @@ impl Platform for Oci {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
         let program = self.program();
-        let version = version_of(program, "--version").ok_or_else(|| {
-            Absent::new(
-                format!("no {program} on PATH"),
-                format!("install it (Debian: apt-get install {program})"),
-            )
-        })?;
+        let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
         Ok(PlatformVersion {
             version,
             ..PlatformVersion::default()
@@ -85,9 +80,7 @@ impl Platform for Oci {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
         let folder = spec.folder()?;
-        let rootfs = folder.join("rootfs");
-        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the container"))?;
-        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        spec.rootfs(&folder)?;
         fs::write(folder.join("config.json"), config(spec).to_string())
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.command();
@@ -109,12 +102,6 @@ impl Platform for Oci {
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
         Ok(Box::new(made))
-    }
-
-    /// State lies in the run's folder, and the cgroups bear the run's name: both
-    /// are swept for all platforms.
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
     }
 
     fn programs(&self) -> Vec<&'static str> {

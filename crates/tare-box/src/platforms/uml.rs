@@ -4,7 +4,7 @@
 use super::child::{ChildBox, Start};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
-    copy_binary, version_of,
+    installed,
 };
 use crate::link::{FdStream, Stream};
 use std::fs;
@@ -23,12 +23,10 @@ pub(super) struct Uml;
 impl Platform for Uml {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let version = version_of(PROGRAM, "--version").ok_or_else(|| {
-            Absent::new(
-                format!("no {PROGRAM} on PATH"),
-                "install User-Mode Linux (Debian: apt-get install user-mode-linux)",
-            )
-        })?;
+        let version = installed(
+            PROGRAM,
+            "install User-Mode Linux (Debian: apt-get install user-mode-linux)",
+        )?;
         Ok(PlatformVersion {
             version: format!("User-Mode Linux {version}"),
             ..PlatformVersion::default()
@@ -38,9 +36,7 @@ impl Platform for Uml {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
         let folder = spec.folder()?;
-        let rootfs = folder.join("rootfs");
-        fs::create_dir_all(&rootfs).map_err(BoxError::host("make the root of the machine"))?;
-        copy_binary(&spec.binary, &rootfs.join("tare"))?;
+        let rootfs = spec.rootfs(&folder)?;
         let console = fs::File::create(folder.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
@@ -59,11 +55,6 @@ impl Platform for Uml {
         // A terminal loses what comes faster than it is read.
         made.use_root(rootfs);
         Ok(Box::new(made))
-    }
-
-    /// Its processes and files are in the run's cgroups and folder.
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
     }
 
     fn quota_view(&self) -> QuotaView {
