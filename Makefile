@@ -27,7 +27,8 @@ test:
 	@$(MAKE) --no-print-directory build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast; \
+		status=$$?; $(TARE) clean; exit $$status
 
 bench:
 	@scripts/setup bench

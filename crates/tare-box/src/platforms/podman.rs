@@ -5,6 +5,7 @@ use super::docker::Docker;
 use super::{Absent, BoxError, BoxSpec, Platform, RunningBox, cgroups_usable, version_of};
 use crate::cgroup::Layout;
 use std::fs;
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -113,16 +114,15 @@ impl Podman {
         Ok((service, socket))
     }
 
-    /// Whether boxes were ever made here: only then is there something to remove.
-    fn was_used(&self) -> bool {
-        self.folder.exists() && version_of("podman", "--version").is_some()
+    fn is_installed() -> bool {
+        version_of("podman", "--version").is_some()
     }
 }
 
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        if version_of("podman", "--version").is_none() {
+        if !Self::is_installed() {
             return Err(Absent::new(
                 "no podman on PATH",
                 "install it (Debian: apt-get install podman)",
@@ -141,20 +141,25 @@ impl Platform for Podman {
     }
 
     fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
-        if !self.was_used() {
+        // No run that used this state folder ever made a box: no service is started to ask.
+        if !self.folder.exists() || !Self::is_installed() {
             return Ok(Vec::new());
         }
         self.docker()?.sweep(run)
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
-        if !self.was_used() {
-            return Ok(Vec::new());
-        }
-        let removed = self.docker()?.clean()?;
+        // Podman keeps images beyond the state folder. One that does not work here made none.
+        let removed = match self.docker() {
+            Ok(docker) => docker.clean()?,
+            Err(_) => Vec::new(),
+        };
         self.connected = None;
-        fs::remove_dir_all(&self.folder)
-            .map_err(BoxError::host("remove the folder of the Podman service"))?;
-        Ok(removed)
+        match fs::remove_dir_all(&self.folder) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                Err(BoxError::host("remove the folder of the Podman service")(e))
+            }
+            _ => Ok(removed),
+        }
     }
 }
