@@ -33,16 +33,50 @@ const PROOF_DEADLINE: Duration = Duration::from_secs(120);
 /// How far RAM by the memory map may be from a VM's size.
 const RAM_TOLERANCE: f64 = 0.01;
 
-/// Proves the limits of a box by measurement.
+/// Proves the limits of a box, and of those around it, by measurement.
 ///
 /// # Errors
 /// [`LinkError`] if the box fails meanwhile; a limit that does not hold is no
 /// error but a record that says so.
 pub fn prove(
     running: &mut dyn RunningBox,
+    views: (QuotaView, MemoryView),
+    kind: &BoxKind,
+    spec: &BoxSpec,
+) -> Result<ProofRecord, LinkError> {
+    let mut outer = Vec::new();
+    running.on_each_outer(&mut |around, layer| {
+        let kind = BoxKind {
+            platform: layer.path.clone(),
+            ..kind.clone()
+        };
+        outer.push(prove_layer(
+            around,
+            layer.views,
+            &kind,
+            &layer.spec,
+            layer.reserved_bytes,
+        )?);
+        Ok(())
+    })?;
+    let mut record = prove_layer(running, views, kind, spec, 0)?;
+    for around in &outer {
+        record.proven &= around.proven;
+        let told = |remark: &String| format!("{} around it: {remark}", around.kind.platform);
+        record.remarks.extend(around.remarks.iter().map(told));
+    }
+    record.outer = outer;
+    Ok(record)
+}
+
+/// Proves the limits of one box, of whose memory what is in it may have taken
+/// `reserved_bytes`.
+fn prove_layer(
+    running: &mut dyn RunningBox,
     (quota, memory): (QuotaView, MemoryView),
     kind: &BoxKind,
     spec: &BoxSpec,
+    reserved_bytes: u64,
 ) -> Result<ProofRecord, LinkError> {
     let mut record = ProofRecord {
         kind: kind.clone(),
@@ -60,10 +94,11 @@ pub fn prove(
         kernel_share_bytes: None,
         host_limit_bytes: None,
         findings: Vec::new(),
+        outer: Vec::new(),
     };
     let mut refusals = prove_cpu(running, quota, spec, &mut record)?;
     refusals.extend(match memory {
-        MemoryView::Touch => prove_memory(running, &mut record)?,
+        MemoryView::Touch => prove_memory(running, reserved_bytes, &mut record)?,
         MemoryView::Ram => prove_ram(running, &mut record)?,
         MemoryView::HostLimit => prove_host_limit(running, &mut record),
     });
@@ -229,15 +264,20 @@ fn busy_ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
     (first.0 < last.0).then_some((first, last))
 }
 
-/// What must be touchable below a limit: page tables and the agent need the rest.
-fn touchable(limit: u64) -> u64 {
-    limit - (limit / 100).max(2 << 20).min(limit)
+/// What must be touchable below a limit: page tables, the agent and an inner box
+/// need the rest.
+fn touchable(limit: u64, reserved: u64) -> u64 {
+    limit - (limit / 100).max(2 << 20).max(reserved).min(limit)
 }
 
-fn prove_memory(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Vec<String>, LinkError> {
+fn prove_memory(
+    running: &mut dyn RunningBox,
+    reserved: u64,
+    record: &mut ProofRecord,
+) -> Result<Vec<String>, LinkError> {
     let mut refusals = Vec::new();
     let limit = record.limit_bytes;
-    let below = touchable(limit);
+    let below = touchable(limit, reserved);
     match touch(running, below)? {
         touched if touched >= below => record.touched_bytes = Some(below),
         touched => refusals.push(format!(
@@ -389,8 +429,9 @@ mod tests {
 
     #[test]
     fn small_limits_leave_room_for_the_agent() {
-        assert_eq!(touchable(64 << 20), 62 << 20);
-        assert_eq!(touchable(1 << 20), 0);
-        assert_eq!(touchable(1000 << 20), 990 << 20);
+        assert_eq!(touchable(64 << 20, 0), 62 << 20);
+        assert_eq!(touchable(1 << 20, 0), 0);
+        assert_eq!(touchable(1000 << 20, 0), 990 << 20);
+        assert_eq!(touchable(1000 << 20, 200 << 20), 800 << 20);
     }
 }

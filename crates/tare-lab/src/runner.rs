@@ -539,6 +539,7 @@ impl<'a> Runner<'a> {
             pinned_set: self.study.pinned_set.clone(),
             scratch: self.run.folder().to_owned(),
             binary: self.binary.clone(),
+            holds_boxes: false,
         }
     }
 

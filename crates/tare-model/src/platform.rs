@@ -39,13 +39,13 @@ impl PlatformPath {
         &self.segments
     }
 
-    /// The outermost platform, and the path below it.
-    pub fn split_first(&self) -> (&PlatformSegment, Option<Self>) {
-        let (first, rest) = self.segments.split_first().expect("a path has a segment");
-        let below = (!rest.is_empty()).then(|| Self {
-            segments: rest.to_vec(),
+    /// The path around the innermost platform, if there is one, and that platform.
+    pub fn split_last(&self) -> (Option<Self>, &PlatformSegment) {
+        let (last, around) = self.segments.split_last().expect("a path has a segment");
+        let around = (!around.is_empty()).then(|| Self {
+            segments: around.to_vec(),
         });
-        (first, below)
+        (around, last)
     }
 
     /// A form with letters, digits and dashes only, for names of boxes.
@@ -113,6 +113,14 @@ fn is_word(text: &str) -> bool {
     text.len() <= 32
         && chars.next().is_some_and(|c| c.is_ascii_lowercase())
         && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+impl From<PlatformSegment> for PlatformPath {
+    fn from(segment: PlatformSegment) -> Self {
+        Self {
+            segments: vec![segment],
+        }
+    }
 }
 
 impl From<PlatformPath> for String {

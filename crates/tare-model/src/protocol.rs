@@ -98,6 +98,8 @@ pub struct InnerBox {
     pub provisioning: Provisioning,
     /// CPUs for a pinned box, as the outer box numbers them.
     pub pinned_set: Vec<u32>,
+    /// Whether boxes are to be made in it in turn.
+    pub holds_boxes: bool,
 }
 
 /// Bounds of a process.

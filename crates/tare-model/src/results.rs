@@ -151,6 +151,10 @@ pub struct ProofRecord {
     /// Findings: less CPU than granted without throttling.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Of a box in boxes: those around it, the outermost first, each with its own
+    /// platform. It is not proven unless all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outer: Vec<ProofRecord>,
 }
 
 /// One trial: a result, or a reason why there is none.

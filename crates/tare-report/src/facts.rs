@@ -271,8 +271,17 @@ pub(crate) fn footprint(figures: &BoxFigures) -> [String; 5] {
     ]
 }
 
-pub(crate) fn proof(figures: &BoxFigures) -> Proof {
-    let proof = figures.proof.as_ref();
+/// The proofs of a kind of box: its own, then those of the boxes around it.
+pub(crate) fn proofs(figures: &BoxFigures) -> Vec<Proof> {
+    let own = proof(figures.kind.to_string(), figures.proof.as_ref());
+    let around = figures.proof.iter().flat_map(|p| &p.outer).map(|layer| {
+        let name = format!("{}: {} around it", figures.kind, layer.kind.platform);
+        proof(name, Some(layer))
+    });
+    std::iter::once(own).chain(around).collect()
+}
+
+fn proof(kind: String, proof: Option<&ProofRecord>) -> Proof {
     let findings = proof.iter().flat_map(|p| &p.findings);
     let findings = findings.map(|f| format!("{}: {f}", f.name()));
     let remarks = proof.iter().flat_map(|p| &p.remarks).cloned();
@@ -283,13 +292,13 @@ pub(crate) fn proof(figures: &BoxFigures) -> Proof {
         )
     });
     Proof {
-        kind: figures.kind.to_string(),
+        kind,
         state: match proof {
             Some(proof) if proof.proven => "proven",
             Some(_) => "not proven",
             None => "no proof",
         },
-        proven: figures.proven(),
+        proven: proof.is_some_and(|p| p.proven),
         readings: proof.map_or_else(|| [(); 6].map(|()| MISSING.to_owned()), readings),
         remarks: remarks
             .chain(host_limit)

@@ -20,6 +20,7 @@ struct Page<'a> {
     glance: Glance,
     sentences: Vec<Sentence>,
     comparisons: Vec<Section>,
+    layers: Table,
     beside: Table,
     cells: Table,
     startup: Table,
@@ -81,6 +82,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
             .into_iter()
             .filter_map(|against| section(analysis, against))
             .collect(),
+        layers: tables::layers(analysis),
         beside: tables::beside(analysis),
         cells: tables::cells(analysis),
         startup: tables::startup(analysis),

@@ -19,6 +19,7 @@ fn it_names_its_version_and_holds_every_part() {
     for part in [
         "study",
         "summaries",
+        "layers",
         "notices",
         "caveats",
         "comparisons",

@@ -174,6 +174,9 @@ pub struct AgentArgs {
     /// Be the first process of a VM
     #[arg(long)]
     pub init: bool,
+    /// Take a root that boxes in this one can leave behind
+    #[arg(long, requires = "init")]
+    pub new_root: bool,
 }
 
 /// How long a box is used, as a word.

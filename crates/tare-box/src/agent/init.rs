@@ -1,7 +1,7 @@
 //! Duties of the first process of a VM.
 
 use super::LinkSource;
-use rustix::mount::{MountFlags, mount};
+use rustix::mount::{MountFlags, mount, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
 use std::fs;
@@ -9,6 +9,9 @@ use std::io;
 
 /// List of kernel modules in the initramfs, one path per line, in the order of loading.
 pub const MODULE_LIST: &str = "/modules/load";
+
+/// The agent's own file, in the initramfs and in every root.
+const BINARY: &str = "/tare";
 
 /// What is mounted before anything else, with whether the box can do without.
 const MOUNTS: [(&str, &str, bool); 6] = [
@@ -20,8 +23,16 @@ const MOUNTS: [(&str, &str, bool); 6] = [
     ("cgroup2", "/sys/fs/cgroup", false),
 ];
 
-/// Mounts what a system needs and loads the modules that the VMM's devices need.
-pub(super) fn prepare(link: &LinkSource) -> io::Result<()> {
+/// Loads the modules that the machine's devices need and mounts what a system
+/// needs; `new_root`: on a root that processes can leave behind.
+pub(super) fn prepare(link: &LinkSource, new_root: bool) -> io::Result<()> {
+    fs::read_to_string(MODULE_LIST)
+        .unwrap_or_default()
+        .lines()
+        .try_for_each(load_module)?;
+    if new_root {
+        leave_first_root().map_err(|e| io::Error::new(e.kind(), format!("change the root: {e}")))?;
+    }
     // A kernel that is a process has a folder of the host as its root, in which
     // the host puts files: nothing may hide them.
     let has_host_folder = matches!(link, LinkSource::Tty(_));
@@ -45,10 +56,21 @@ pub(super) fn prepare(link: &LinkSource) -> io::Result<()> {
             _ => {}
         }
     }
-    fs::read_to_string(MODULE_LIST)
-        .unwrap_or_default()
-        .lines()
-        .try_for_each(load_module)
+    Ok(())
+}
+
+/// Moves to a file system in memory. The kernel's first root, in which an
+/// initramfs is unpacked, cannot be exchanged by pivot_root(2), by which container
+/// runtimes enter their roots.
+fn leave_first_root() -> io::Result<()> {
+    const NEW: &str = "/root";
+    let options = c"size=90%,mode=755";
+    mount("tmpfs", NEW, "tmpfs", MountFlags::empty(), Some(options))?;
+    fs::copy(BINARY, format!("{NEW}{BINARY}"))?;
+    std::env::set_current_dir(NEW)?;
+    mount_move(".", "/")?;
+    rustix::process::chroot(".")?;
+    Ok(())
 }
 
 fn load_module(path: &str) -> io::Result<()> {

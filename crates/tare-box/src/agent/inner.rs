@@ -2,6 +2,7 @@
 //! over channels of this agent's link.
 
 use super::Refusal;
+use crate::cgroup;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ impl Inner {
         if channel == 0 || self.boxes.contains_key(&channel) {
             return Err(refused(format!("channel {channel} is taken")));
         }
+        // Else the limits of this box would not hold for the inner one.
+        cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
         let scratch = PathBuf::from(SCRATCH);
         let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;
         let mut platform = platforms::open(&wish.platform, &scratch).map_err(|e| refused(e.to_string()))?;
@@ -45,6 +48,7 @@ impl Inner {
             pinned_set: wish.pinned_set.clone(),
             scratch,
             binary,
+            holds_boxes: wish.holds_boxes,
         };
         let made = platform.launch(&spec).map_err(|e| refused(e.to_string()))?;
         self.boxes.insert(channel, made);

@@ -43,6 +43,8 @@ pub struct Options {
     /// Whether it is the first process of a VM: it then mounts, loads modules
     /// and powers off in the end.
     pub init: bool,
+    /// Whether it then takes a root that boxes in this one can leave behind.
+    pub new_root: bool,
 }
 
 /// Serves until the link ends or the controller says quit.
@@ -51,7 +53,7 @@ pub struct Options {
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
-        init::prepare(&options.link)?;
+        init::prepare(&options.link, options.new_root)?;
     }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {

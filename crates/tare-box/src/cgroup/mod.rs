@@ -4,8 +4,11 @@
 //! the run's name and are removed with it; those that an engine made are only
 //! read.
 
+mod base;
 mod v1;
 mod v2;
+
+pub use base::{stay_below_own, within_a_box};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -176,34 +179,47 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a cgroup at the top of each hierarchy and sets its limits.
+    /// Makes a cgroup in the [base](base) of each hierarchy and sets its limits.
     ///
     /// # Errors
     /// [`CgroupError::File`]; what was made is removed again.
     pub fn create(layout: &Layout, name: &str, limits: &Limits) -> Result<Self, CgroupError> {
-        if let Layout::V2(mount) = layout {
-            v2::delegate(mount)?;
+        if matches!(layout, Layout::V2(_)) {
+            v2::delegate(&base::base(layout).folder(UNIFIED))?;
         }
         let cgroup = Self::at(layout, name);
         cgroup.set_up(limits).inspect_err(|_| drop(sweep(name)))?;
         Ok(cgroup)
     }
 
-    /// The cgroup of this name at the top of each hierarchy, which another made.
+    /// The cgroup of this name in the [base](base) of each hierarchy, which another made.
     pub fn at(layout: &Layout, name: &str) -> Self {
+        let base = base::base(layout);
+        let below = |(controller, folder): (String, PathBuf)| (controller, folder.join(name));
+        Self {
+            folders: base.folders.into_iter().map(below).collect(),
+            v2: base.v2,
+        }
+    }
+
+    /// The root of each hierarchy.
+    fn top(layout: &Layout) -> Self {
         match layout {
-            Layout::V1(mounts) => {
-                let folders = mounts
-                    .iter()
-                    .map(|(c, mount)| (c.clone(), mount.join(name)))
-                    .collect();
-                Self { folders, v2: false }
-            }
+            Layout::V1(mounts) => Self {
+                folders: mounts.clone(),
+                v2: false,
+            },
             Layout::V2(mount) => Self {
-                folders: [(UNIFIED.to_owned(), mount.join(name))].into(),
+                folders: [(UNIFIED.to_owned(), mount.clone())].into(),
                 v2: true,
             },
         }
+    }
+
+    /// Its path as the kernel knows it, from the root of the hierarchy that limits the CPU.
+    pub fn path(&self, layout: &Layout) -> PathBuf {
+        let (folder, top) = (self.folder("cpu"), Self::top(layout).folder("cpu"));
+        Path::new("/").join(folder.strip_prefix(top).unwrap_or(&folder))
     }
 
     fn set_up(&self, limits: &Limits) -> Result<(), CgroupError> {
@@ -258,9 +274,14 @@ impl Cgroup {
         })
     }
 
-    fn file(&self, controller: &str, name: &str) -> PathBuf {
+    /// Its folder in the hierarchy of a controller.
+    fn folder(&self, controller: &str) -> PathBuf {
         let key = if self.v2 { UNIFIED } else { controller };
-        self.folders.get(key).cloned().unwrap_or_default().join(name)
+        self.folders.get(key).cloned().unwrap_or_default()
+    }
+
+    fn file(&self, controller: &str, name: &str) -> PathBuf {
+        self.folder(controller).join(name)
     }
 
     /// Takes a process in, with all that it will start.
@@ -268,9 +289,7 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError::File`].
     pub fn adopt(&self, pid: u32) -> Result<(), CgroupError> {
-        self.folders
-            .values()
-            .try_for_each(|folder| write(&folder.join("cgroup.procs"), &pid.to_string()))
+        self.folders.values().try_for_each(|folder| adopt(folder, pid))
     }
 
     /// Lets the process that `command` starts be in this cgroup from its first
@@ -365,6 +384,10 @@ fn remove_tree(folder: &Path) -> bool {
     }
 }
 
+fn adopt(folder: &Path, pid: u32) -> Result<(), CgroupError> {
+    write(&folder.join("cgroup.procs"), &pid.to_string())
+}
+
 fn thaw_tree(folder: &Path) {
     subfolders(folder).iter().for_each(|below| thaw_tree(below));
     // One of the two files exists at most; neither in hierarchies without a freezer.
@@ -384,21 +407,24 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Processes in a cgroup itself; those of another process namespace are 0 and left out.
+fn processes_in(folder: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    let pids = text.lines().filter_map(|line| line.parse().ok());
+    pids.filter(|pid| *pid > 0).collect()
+}
+
 fn processes_below(folder: &Path) -> Vec<u32> {
-    let own = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    let mut pids: Vec<u32> = own
-        .lines()
-        .filter_map(|line| line.parse().ok())
-        .filter(|pid| *pid > 0)
-        .collect();
+    let mut pids = processes_in(folder);
     subfolders(folder)
         .iter()
         .for_each(|below| pids.extend(processes_below(below)));
     pids
 }
 
-/// Removes every cgroup at the top of any mounted hierarchy whose name is `stem`
-/// or starts with `stem` and a dash, with what runs in it. Returns the names.
+/// Removes every cgroup at the top or in the base of any mounted hierarchy whose
+/// name is `stem` or starts with `stem` and a dash, with what runs in it. Returns
+/// the names.
 ///
 /// # Errors
 /// [`CgroupError::Busy`].
@@ -412,13 +438,20 @@ pub fn sweep(stem: &str) -> Result<Vec<String>, CgroupError> {
             .filter(|kind| kind.starts_with("cgroup"))
             .map(|_| PathBuf::from(path))
     });
+    let base = Layout::detect().map(|layout| base::base(&layout).folders);
+    let mut places: Vec<PathBuf> = cgroup_mounts
+        .chain(base.into_iter().flatten().map(|(_, f)| f))
+        .collect();
+    places.sort();
+    places.dedup();
     let is_ours = |name: &str| {
         name.strip_prefix(stem)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
     let ours = |folder: &PathBuf| folder.file_name().is_some_and(|n| is_ours(&n.to_string_lossy()));
-    let folders: Vec<PathBuf> = cgroup_mounts
-        .flat_map(|mount| subfolders(&mount))
+    let folders: Vec<PathBuf> = places
+        .iter()
+        .flat_map(|place| subfolders(place))
         .filter(ours)
         .collect();
     let mut names: Vec<String> = folders

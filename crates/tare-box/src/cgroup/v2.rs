@@ -1,22 +1,52 @@
 //! Version 2: one unified hierarchy.
 
 use super::{
-    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write,
+    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, adopt, cpu_list, keyed, open, pread, processes_in,
+    read, write,
 };
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Hands the controllers that limits need down from the top.
-pub(super) fn delegate(mount: &Path) -> Result<(), CgroupError> {
-    let file = mount.join("cgroup.subtree_control");
+/// Processes of a cgroup that hands controllers down are kept in this one below it.
+const LEAF: &str = "tare-own";
+
+/// Lets cgroups below `folder` have the controllers that limits need. Only the
+/// topmost cgroup may hold processes beside such: those of others move to a leaf.
+pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
+    let file = folder.join("cgroup.subtree_control");
     let enabled = read(&file)?;
-    for controller in ["cpu", "cpuset", "memory"] {
-        if !enabled.split_whitespace().any(|c| c == controller) {
-            write(&file, &format!("+{controller}"))?;
+    let missing = ["cpu", "cpuset", "memory"]
+        .into_iter()
+        .filter(|controller| !enabled.split_whitespace().any(|c| c == *controller));
+    for controller in missing {
+        let wish = format!("+{controller}");
+        match write(&file, &wish) {
+            Err(CgroupError::File { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {
+                vacate(folder)?;
+                write(&file, &wish)?;
+            }
+            done => done?,
         }
     }
     Ok(())
+}
+
+fn vacate(folder: &Path) -> Result<(), CgroupError> {
+    let leaf = folder.join(LEAF);
+    match std::fs::create_dir(&leaf) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(CgroupError::File {
+                what: "make",
+                path: leaf,
+                source,
+            });
+        }
+        _ => {}
+    }
+    processes_in(folder)
+        .into_iter()
+        .try_for_each(|pid| adopt(&leaf, pid))
 }
 
 pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {

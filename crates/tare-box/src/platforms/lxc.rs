@@ -59,12 +59,14 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
          lxc.tty.max = 0\n\
          lxc.net.0.type = empty\n\
          lxc.autodev = 1\n\
-         lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed:force\n\
+         lxc.mount.auto = proc:{proc} sys:mixed cgroup:{cgroup}:force\n\
          lxc.cgroup.dir.container = {name}\n\
          lxc.cgroup.dir.monitor = {name}-lxc\n\
          lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
         root = rootfs.display(),
         name = spec.name,
+        proc = if spec.holds_boxes { "rw" } else { "mixed" },
+        cgroup = if spec.holds_boxes { "rw" } else { "mixed" },
     );
     let limits = spec.limits();
     let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));

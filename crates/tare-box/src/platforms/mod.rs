@@ -11,6 +11,7 @@ mod nspawn;
 mod oci;
 mod podman;
 mod registry;
+mod service;
 mod uml;
 mod vm;
 
@@ -22,7 +23,7 @@ use crate::link::{Link, LinkError};
 use registry::Options;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tare_model::platform::Provisioning;
+use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
 
@@ -124,6 +125,8 @@ pub struct BoxSpec {
     pub scratch: PathBuf,
     /// The tare binary.
     pub binary: PathBuf,
+    /// Whether boxes are to be made in it, which takes more rights than work does.
+    pub holds_boxes: bool,
 }
 
 impl BoxSpec {
@@ -184,6 +187,24 @@ pub enum MemoryView {
     HostLimit,
 }
 
+/// What a platform needs of an outer box.
+#[derive(Debug, Clone, Copy)]
+pub struct InnerNeeds {
+    /// Programs by which its boxes are made; with their libraries they are all it needs.
+    pub programs: &'static [&'static str],
+    /// Memory beyond that of the inner box: a kernel's share, the engine, the files carried in.
+    pub memory_bytes: u64,
+}
+
+impl Default for InnerNeeds {
+    fn default() -> Self {
+        Self {
+            programs: &[],
+            memory_bytes: 192 << 20,
+        }
+    }
+}
+
 /// A way to run the agent.
 ///
 /// Call order: [`probe`](Platform::probe) at any time, without side effects on
@@ -236,10 +257,17 @@ pub trait Platform {
         (Duration::from_millis(100), 1.1)
     }
 
-    /// Programs that boxes are made by, where these and their libraries are all
-    /// that is needed to make boxes within a box.
-    fn programs(&self) -> Vec<&'static str> {
-        Vec::new()
+    /// Whether boxes can be made here by what is carried in from the host, and by which versions.
+    ///
+    /// # Errors
+    /// [`Absent`], with what to do about it.
+    fn probe_carried(&mut self) -> Result<PlatformVersion, Absent> {
+        self.probe()
+    }
+
+    /// What a box must have for boxes of this platform to be made in it.
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds::default()
     }
 
     /// Numbers within a box of these CPUs of the host.
@@ -252,6 +280,22 @@ pub trait Platform {
         false
     }
 }
+
+/// A box around another: what its limits are and how they can be proven.
+#[derive(Debug)]
+pub struct Layer {
+    /// The path down to it.
+    pub path: PlatformPath,
+    /// How its limits can be proven.
+    pub views: (QuotaView, MemoryView),
+    /// What it was to be.
+    pub spec: BoxSpec,
+    /// Memory of it that what is around the inner box may have taken.
+    pub reserved_bytes: u64,
+}
+
+/// What is done with each box around another.
+pub type OnLayer<'a> = dyn FnMut(&mut dyn RunningBox, &Layer) -> Result<(), LinkError> + 'a;
 
 /// A box with an agent in it.
 pub trait RunningBox {
@@ -267,6 +311,15 @@ pub trait RunningBox {
 
     /// The host's counters of its CPU usage; `None` where the host cannot tell.
     fn meter(&self) -> Option<Meter>;
+
+    /// Acts on each box that this one is in, the outermost first. They answer as
+    /// long as nothing is asked of this one.
+    ///
+    /// # Errors
+    /// That of the act.
+    fn on_each_outer(&mut self, _act: &mut OnLayer<'_>) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// CPUs of the host that its processes may run on; `None` where the host cannot tell.
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
@@ -315,6 +368,10 @@ pub trait RunningBox {
     /// [`BoxError`] if something is left.
     fn destroy(&mut self) -> Result<(), BoxError>;
 }
+
+/// Capabilities that a container's first process needs to make containers in turn,
+/// beyond those that containers usually have.
+const TO_HOLD_BOXES: [&str; 3] = ["CAP_SYS_ADMIN", "CAP_NET_ADMIN", "CAP_SYS_PTRACE"];
 
 /// Time that an agent has to answer after its box was requested. A VM without
 /// hardware help boots in two seconds on a quiet host.

@@ -2,11 +2,11 @@
 //! one by the same code and relays its stream.
 
 use super::{
-    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
+    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox,
 };
 use crate::carry;
 use crate::cgroup::Meter;
-use crate::link::{Link, Stream, unexpected};
+use crate::link::{Link, LinkError, Stream, unexpected};
 use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
@@ -20,19 +20,19 @@ use tare_model::size::InstanceType;
 /// Channel of the one inner box.
 const CHANNEL: u16 = 1;
 
-/// Memory of an outer box beyond that of the inner: its kernel's share, the
-/// engine, the files carried into it.
-const HEADROOM_BYTES: u64 = 192 << 20;
+/// Time for an outer box to make an inner one, with its engine started on an emulated CPU.
+const LAUNCH_DEADLINE: Duration = Duration::from_secs(180);
 
 /// Time for one file to be carried into the outer box.
 const CARRY_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A platform in another.
+/// A platform in another, which may itself be in another: every box of a path is
+/// made from here, by the agent of the box around it.
 pub(super) struct Nested {
     pub outer: Box<dyn Platform>,
-    /// The inner platform as it is here: its programs are carried from here.
+    pub outer_path: PlatformPath,
+    /// The innermost platform as it is here: its programs are carried from here.
     pub inner: Box<dyn Platform>,
-    /// What is below the outer platform in the path.
     pub inner_path: PlatformPath,
 }
 
@@ -40,7 +40,7 @@ impl Nested {
     /// Files that the inner engine consists of.
     fn files(&self) -> Result<Vec<PathBuf>, BoxError> {
         let mut files = Vec::new();
-        for program in self.inner.programs() {
+        for program in self.inner.inner_needs().programs {
             files.extend(carry::program_files(program).map_err(|e| BoxError::Engine {
                 engine: program,
                 message: e.to_string(),
@@ -67,7 +67,7 @@ impl Nested {
 impl Platform for Nested {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let outer = self.outer.probe()?;
-        let inner = self.inner.probe()?;
+        let inner = self.inner.probe_carried()?;
         let mut details = outer.details;
         details.extend(
             inner
@@ -83,29 +83,32 @@ impl Platform for Nested {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let instance = InstanceType {
-            memory_bytes: spec.instance.memory_bytes + HEADROOM_BYTES,
-            ..spec.instance
-        };
+        let headroom_bytes = self.inner.inner_needs().memory_bytes;
         let outer_spec = BoxSpec {
-            instance,
+            instance: InstanceType {
+                memory_bytes: spec.instance.memory_bytes + headroom_bytes,
+                ..spec.instance
+            },
+            holds_boxes: true,
             ..spec.clone()
         };
         let mut outer = self.outer.launch(&outer_spec)?;
         self.supply(&mut *outer)?;
         let inner = InnerBox {
             platform: self.inner_path.clone(),
-            name: spec.name.clone(),
+            // Another name than the outer one's: a kernel's keyring may be known by it.
+            name: format!("{}-in", spec.name),
             run: spec.run.clone(),
             instance: spec.instance,
             provisioning: spec.provisioning,
             pinned_set: self.outer.cpus_inside(&spec.pinned_set),
+            holds_boxes: spec.holds_boxes,
         };
         let request = Request::Launch {
             channel: CHANNEL,
             inner,
         };
-        match outer.link().request(&request, HELLO_DEADLINE)?.reply {
+        match outer.link().request(&request, LAUNCH_DEADLINE)?.reply {
             Reply::Launched => {}
             other => return Err(unexpected("launch an inner box", &other).into()),
         }
@@ -115,6 +118,12 @@ impl Platform for Nested {
         Ok(Box::new(NestedBox {
             link,
             outer,
+            outer_layer: Layer {
+                path: self.outer_path.clone(),
+                views: (self.outer.quota_view(), self.outer.memory_view()),
+                spec: outer_spec,
+                reserved_bytes: headroom_bytes,
+            },
             hello_after: requested.elapsed(),
         }))
     }
@@ -143,10 +152,8 @@ impl Platform for Nested {
         )
     }
 
-    fn programs(&self) -> Vec<&'static str> {
-        let mut programs = self.outer.programs();
-        programs.extend(self.inner.programs());
-        programs
+    fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
+        self.inner.cpus_inside(&self.outer.cpus_inside(set))
     }
 }
 
@@ -169,6 +176,7 @@ impl Stream for Relayed {
 struct NestedBox {
     link: Link,
     outer: Shared,
+    outer_layer: Layer,
     hello_after: Duration,
 }
 
@@ -187,6 +195,12 @@ impl RunningBox for NestedBox {
 
     fn meter(&self) -> Option<Meter> {
         self.outer.borrow().meter()
+    }
+
+    fn on_each_outer(&mut self, act: &mut OnLayer<'_>) -> Result<(), LinkError> {
+        let mut outer = self.outer.borrow_mut();
+        outer.on_each_outer(act)?;
+        act(&mut **outer, &self.outer_layer)
     }
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {

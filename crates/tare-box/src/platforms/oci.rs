@@ -3,12 +3,13 @@
 
 use super::child::{ChildBox, Start};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
-    installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Platform, QuotaView, RunningBox,
+    cgroups_usable, installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
@@ -81,15 +82,19 @@ impl Platform for Oci {
         let requested = Instant::now();
         let folder = spec.folder()?;
         spec.rootfs(&folder)?;
-        fs::write(folder.join("config.json"), config(spec).to_string())
-            .map_err(BoxError::host("write the container's configuration"))?;
+        let layout = Layout::detect()?;
+        let cgroup = Cgroup::at(&layout, &spec.name);
+        fs::write(
+            folder.join("config.json"),
+            config(spec, &cgroup.path(&layout)).to_string(),
+        )
+        .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.command();
         command
             .arg("--root")
             .arg(folder.join("state"))
             .args(["run", "--bundle"])
             .arg(&folder)
-            .args(is_rootfs().then_some("--no-pivot"))
             .arg(&spec.name);
         let start = Start {
             command,
@@ -100,12 +105,19 @@ impl Platform for Oci {
             requested,
         };
         let mut made = ChildBox::over_pipes(start)?;
-        made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        made.use_cgroup(cgroup);
         Ok(Box::new(made))
     }
 
-    fn programs(&self) -> Vec<&'static str> {
-        vec![self.program()]
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: match self {
+                Self::Runc => &["runc"],
+                Self::Crun => &["crun"],
+                Self::Runsc => &["runsc"],
+            },
+            ..InnerNeeds::default()
+        }
     }
 
     fn quota_view(&self) -> QuotaView {
@@ -124,13 +136,10 @@ impl Platform for Oci {
     }
 }
 
-/// Whether the root is the kernel's first one, an initramfs, which cannot be pivoted.
-fn is_rootfs() -> bool {
-    fs::read_to_string("/proc/self/mounts").is_ok_and(|mounts| mounts.starts_with("rootfs / "))
-}
-
 /// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
-fn config(spec: &BoxSpec) -> Value {
+fn config(spec: &BoxSpec, cgroup: &Path) -> Value {
+    let capabilities: Vec<&str> = capabilities(spec.holds_boxes);
+    let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
     let namespaces = ["pid", "network", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
     json!({
@@ -143,20 +152,25 @@ fn config(spec: &BoxSpec) -> Value {
             "args": ["/tare", "agent"],
             "env": [format!("PATH={}", crate::carry::PATH)],
             "cwd": "/",
-            "capabilities": { "bounding": CAPABILITIES, "effective": CAPABILITIES, "permitted": CAPABILITIES },
+            "capabilities": { "bounding": capabilities, "effective": capabilities, "permitted": capabilities },
         },
         "mounts": [
             mount("/proc", "proc", &["nosuid", "noexec", "nodev"]),
             mount("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
             mount("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
-            mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", "ro"]),
+            mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", cgroups]),
         ],
         "linux": {
-            "cgroupsPath": format!("/{}", spec.name),
+            "cgroupsPath": cgroup,
             "resources": resources(&spec.limits()),
             "namespaces": namespaces,
         },
     })
+}
+
+fn capabilities(holds_boxes: bool) -> Vec<&'static str> {
+    let more = super::TO_HOLD_BOXES.iter().filter(|_| holds_boxes);
+    CAPABILITIES.iter().chain(more).copied().collect()
 }
 
 fn resources(limits: &Limits) -> Value {

@@ -2,23 +2,21 @@
 //! where none runs.
 
 use super::docker::Docker;
+use super::service::Service;
 use super::{Absent, BoxError, BoxSpec, Platform, RunningBox, cgroups_usable, version_of};
 use crate::cgroup::Layout;
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 use tare_model::results::PlatformVersion;
 
 /// Where the service of the system listens, if it is on.
 const SOCKET: &str = "/run/podman/podman.sock";
 /// Folder of our own service, in the state folder.
 const FOLDER: &str = "podman";
-/// Time for a service to answer.
-const START_DEADLINE: Duration = Duration::from_secs(30);
 
 /// What our own service needs where no init system manages cgroups and this
 /// process may not raise limits of resources: Podman asks for both by default.
@@ -34,16 +32,6 @@ pub(super) struct Podman {
 struct Connected {
     docker: Docker,
     _service: Option<Service>,
-}
-
-/// A service of our own, stopped when dropped.
-struct Service(Child);
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Podman {
@@ -80,8 +68,6 @@ impl Podman {
         let (socket, configuration) = (self.folder.join("socket"), self.folder.join("containers.conf"));
         fs::create_dir_all(&self.folder).map_err(BoxError::host("make the folder of the Podman service"))?;
         fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
-        let words = fs::File::create(self.folder.join("messages"))
-            .map_err(BoxError::host("make the file of the Podman service's messages"))?;
         let mut command = Command::new("podman");
         if !Path::new("/run/systemd/system").exists() {
             command.env("CONTAINERS_CONF", &configuration);
@@ -92,25 +78,8 @@ impl Podman {
         }
         command
             .args(["system", "service", "--time=0"])
-            .arg(format!("unix://{}", socket.display()))
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(words);
-        tare_sys::die_with_parent(&mut command);
-        let mut service = Service(command.spawn().map_err(BoxError::host("start podman"))?);
-        let deadline = Instant::now() + START_DEADLINE;
-        while UnixStream::connect(&socket).is_err() {
-            let ended = service.0.try_wait().ok().flatten();
-            if ended.is_some() || Instant::now() > deadline {
-                let words = fs::read_to_string(self.folder.join("messages")).unwrap_or_default();
-                return Err(BoxError::Engine {
-                    engine: "podman",
-                    message: format!("its service does not come up: {}", words.trim()),
-                });
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            .arg(format!("unix://{}", socket.display()));
+        let service = Service::start("podman", command, &self.folder, &socket)?;
         Ok((service, socket))
     }
 

@@ -26,14 +26,14 @@ pub const REGISTRY: [Entry; 11] = [
         about: "a process in a cgroup of its own",
         real: true,
         by_default: true,
-        inner: false,
+        inner: true,
     },
     Entry {
         name: "docker",
         about: "a Docker container, by the engine's API",
         real: true,
         by_default: true,
-        inner: false,
+        inner: true,
     },
     Entry {
         name: "podman",
@@ -141,26 +141,23 @@ fn inner_names() -> String {
 /// # Errors
 /// [`OpenError`].
 pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
-    let (first, below) = path.split_first();
-    let outer = single(path, first, cache)?;
-    let Some(inner_path) = below else {
-        return Ok(outer);
+    let (outer_path, innermost) = path.split_last();
+    let inner = single(path, innermost, cache)?;
+    let Some(outer_path) = outer_path else {
+        return Ok(inner);
     };
-    let name = &inner_path.split_first().0.name;
+    let name = &innermost.name;
     if !REGISTRY.iter().any(|entry| entry.inner && entry.name == name) {
-        return Err(match REGISTRY.iter().find(|entry| entry.name == name) {
-            Some(_) => OpenError::Nested {
-                path: path.clone(),
-                inner: name.clone(),
-            },
-            None => OpenError::Unknown(name.clone()),
+        return Err(OpenError::Nested {
+            path: path.clone(),
+            inner: name.clone(),
         });
     }
-    let inner = open(&inner_path, cache)?;
     Ok(Box::new(nested::Nested {
-        outer,
+        outer: open(&outer_path, cache)?,
+        outer_path,
         inner,
-        inner_path,
+        inner_path: PlatformPath::from(innermost.clone()),
     }))
 }
 

@@ -7,6 +7,7 @@ mod comparison;
 mod decide;
 mod findings;
 mod fitness;
+mod layers;
 mod notices;
 mod pairing;
 mod refusal;
@@ -20,6 +21,7 @@ pub use boxes::{BoxFigures, Latency};
 pub use cells::{CellFigures, Estimate, FailureCount, MetricFigures};
 pub use comparison::{Against, Comparison, Flag, MetricComparison, Op, Paired};
 pub use findings::{FindingCount, FindingMeaning};
+pub use layers::{Split, Step};
 pub use notices::Notice;
 pub use refusal::Refusal;
 pub use run::{PlatformFacts, RunFacts, TrialCounts};
@@ -57,6 +59,8 @@ pub struct Analysis {
     pub caveats: Vec<String>,
     /// Every cell against its baselines.
     pub comparisons: Vec<Comparison>,
+    /// Gaps of boxes in boxes, split by layer.
+    pub layers: Vec<Split>,
     /// Tests in the family of the Holm correction.
     pub family: usize,
     /// Every cell by itself.
@@ -92,6 +96,7 @@ pub fn analyze(results: &Results) -> Analysis {
         summaries: summary::all(study, &comparisons, &platforms),
         notices: notices::all(study, &run, &boxes, &platforms, &trials),
         caveats: notices::caveats(study, &comparisons, family),
+        layers: layers::all(study, &trials),
         cells: cells::all(&trials),
         findings: findings::meanings(&trials, &boxes),
         comparisons,

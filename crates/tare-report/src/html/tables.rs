@@ -221,6 +221,38 @@ fn cell_cells(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
     ]
 }
 
+/// Gaps of boxes in boxes, step by step.
+pub(super) fn layers(analysis: &Analysis) -> Table {
+    let mut last = None;
+    let mut rows = Vec::new();
+    for split in &analysis.layers {
+        for step in split.steps.iter().chain([&split.whole]) {
+            rows.push(Row {
+                group: group(&mut last, format!("{} {}", split.cell, split.metric)),
+                class: importance(!std::ptr::eq(step, &split.whole)),
+                cells: vec![
+                    cell(NAME, step.name()),
+                    cell(NUMBER, step.n.to_string()),
+                    cell(NUMBER, or_missing(step.ratio, |e| ratio(e.value))),
+                    cell(
+                        NUMBER,
+                        or_missing(step.ratio, |e| format!("{} to {}", ratio(e.low), ratio(e.high))),
+                    ),
+                ],
+            });
+        }
+    }
+    Table {
+        head: head(&[
+            ("step", NAME),
+            ("n", NUMBER),
+            ("paired ratio", NUMBER),
+            ("95 % interval", NUMBER),
+        ]),
+        rows,
+    }
+}
+
 /// Start-up latency per kind of box.
 pub(super) fn startup(analysis: &Analysis) -> Table {
     let show = |value| cell(NUMBER, or_missing(value, |v| Unit::Second.show(v)));
@@ -275,8 +307,7 @@ pub(super) fn footprint(analysis: &Analysis) -> Table {
 /// The proof of every kind of box's limits.
 pub(super) fn limits(analysis: &Analysis) -> Table {
     let [cpus, host, inside, memory, touched, refused] = facts::READINGS;
-    let row = |figures: &BoxFigures| {
-        let proof = facts::proof(figures);
+    let row = |proof: facts::Proof| {
         let state = if proof.proven { "equal" } else { "slower" };
         let mut cells = vec![
             cell(TEXT, proof.kind),
@@ -305,6 +336,6 @@ pub(super) fn limits(analysis: &Analysis) -> Table {
             (refused, NUMBER),
             ("remarks", TEXT),
         ]),
-        rows: analysis.boxes.iter().map(row).collect(),
+        rows: analysis.boxes.iter().flat_map(facts::proofs).map(row).collect(),
     }
 }

@@ -94,7 +94,7 @@ fn limits(page: &mut Page, analysis: &Analysis) {
     page.heading("Limits of every kind of box: granted and measured");
     let head = limits_row("kind of box", "limits", &facts::READINGS.map(str::to_owned));
     page.line(&[(Style::Dim, &head)]);
-    for proof in analysis.boxes.iter().map(facts::proof) {
+    for proof in analysis.boxes.iter().flat_map(facts::proofs) {
         let name = page.name(&proof.kind, 17);
         let row = limits_row(&name, proof.state, &proof.readings);
         let style = if proof.proven { Style::Plain } else { Style::Red };

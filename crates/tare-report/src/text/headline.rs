@@ -2,7 +2,7 @@
 
 use super::page::{Page, Style};
 use super::style;
-use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, Word};
+use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Step, Verdict, Word};
 use crate::remarks;
 use crate::show::{or_missing, ratio_with_interval};
 use tare_model::size::counted;
@@ -61,6 +61,26 @@ fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all:
             row(page, analysis, comparison, metric);
         }
     }
+}
+
+/// The gaps of boxes in boxes, split by layer.
+pub(super) fn layers(page: &mut Page, analysis: &Analysis) {
+    if analysis.layers.is_empty() {
+        return;
+    }
+    page.heading("Boxes in boxes: what each layer adds (the steps multiply to the whole)");
+    for split in &analysis.layers {
+        page.line(&[(Style::Bold, &format!("{} {}", split.cell, split.metric))]);
+        for step in &split.steps {
+            page.line(&[(Style::Plain, &step_row(step))]);
+        }
+        page.line(&[(Style::Dim, &step_row(&split.whole))]);
+    }
+}
+
+fn step_row(step: &Step) -> String {
+    let ratio = or_missing(step.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
+    format!("  {:<40}{:>4}  {ratio}", step.name(), step.n)
 }
 
 /// Columns before the verdict.

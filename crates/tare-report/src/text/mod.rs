@@ -31,6 +31,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options.colour, options.width);
     headline::summary(&mut page, analysis);
     headline::tables(&mut page, analysis, true);
+    headline::layers(&mut page, analysis);
     detail::beside(&mut page, analysis);
     detail::cells(&mut page, analysis);
     evidence::write(&mut page, analysis);
@@ -42,6 +43,7 @@ pub fn summary(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options.colour, options.width);
     headline::summary(&mut page, analysis);
     headline::tables(&mut page, analysis, false);
+    headline::layers(&mut page, analysis);
     page.finish()
 }
 

@@ -119,6 +119,7 @@ pub fn proof(kind: &BoxKind, instance: InstanceType) -> ProofRecord {
         refused_bytes: Some(instance.memory_bytes),
         kernel_share_bytes: None,
         host_limit_bytes: None,
+        outer: Vec::new(),
         findings: Vec::new(),
     }
 }

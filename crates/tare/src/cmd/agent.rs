@@ -17,6 +17,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     agent::run(&Options {
         link,
         init: args.init,
+        new_root: args.new_root,
     })?;
     Ok(ExitCode::SUCCESS)
 }

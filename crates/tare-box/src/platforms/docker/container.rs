@@ -1,18 +1,13 @@
-//! A container and the attached stream to its agent.
+//! A container with its agent.
 
 use super::super::{BoxError, HELLO_DEADLINE, RunningBox};
+use super::attach::attach;
 use super::engine::Engine;
 use crate::cgroup::{Cgroup, Layout, Meter};
-use crate::interrupt;
-use crate::link::{Link, Stream};
-use bollard::container::AttachContainerResults;
+use crate::link::Link;
 use bollard::query_parameters as query;
-use futures_util::StreamExt;
-use std::future::Future;
-use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use tokio::io::AsyncWriteExt;
 
 pub(super) struct DockerBox {
     engine: Rc<Engine>,
@@ -41,24 +36,14 @@ impl DockerBox {
     /// Attaches before the start, so that nothing is lost, and greets the agent.
     pub fn start(&mut self, requested: Instant) -> Result<(), BoxError> {
         let engine = Rc::clone(&self.engine);
-        let options = query::AttachContainerOptionsBuilder::new()
-            .stdin(true)
-            .stdout(true)
-            .stderr(true)
-            .stream(true)
-            .build();
-        let attached = engine.wait(engine.api.attach_container(&self.id, Some(options)))?;
+        let stderr = Rc::default();
+        let stream = attach(&engine, &self.id, Rc::clone(&stderr))?;
         engine.wait(
             engine
                 .api
                 .start_container(&self.id, None::<query::StartContainerOptions>),
         )?;
-        let stderr = Rc::default();
-        let mut link = Link::new(AttachedStream {
-            engine: Rc::clone(&engine),
-            attached,
-            stderr: Rc::clone(&stderr),
-        });
+        let mut link = Link::new(stream);
         link.hello(None, HELLO_DEADLINE)
             .map_err(|source| BoxError::NoHello {
                 source,
@@ -133,64 +118,5 @@ impl RunningBox for DockerBox {
 impl Drop for DockerBox {
     fn drop(&mut self) {
         let _ = self.end();
-    }
-}
-
-/// The attached stream of a container; its standard error is kept apart.
-struct AttachedStream {
-    engine: Rc<Engine>,
-    attached: AttachContainerResults,
-    stderr: Rc<std::cell::RefCell<Vec<u8>>>,
-}
-
-/// Most bytes of a container's standard error that are kept for messages.
-const STDERR_KEPT: usize = 4096;
-
-/// Waits for a step of the stream until the deadline, looking at the user's
-/// wish to stop in between.
-async fn within<T>(step: impl Future<Output = T>, deadline: Instant) -> io::Result<T> {
-    let mut step = std::pin::pin!(step);
-    loop {
-        let left = interrupt::next_slice(deadline)?;
-        if let Ok(done) = tokio::time::timeout(left, &mut step).await {
-            return Ok(done);
-        }
-    }
-}
-
-impl Stream for AttachedStream {
-    fn send(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-        let input = &mut self.attached.input;
-        let write = async {
-            input.write_all(bytes).await?;
-            input.flush().await
-        };
-        self.engine.runtime.block_on(within(write, deadline))?
-    }
-
-    fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
-        use bollard::container::LogOutput;
-        loop {
-            let next = self
-                .engine
-                .runtime
-                .block_on(within(self.attached.output.next(), deadline))?;
-            match next {
-                None => return Ok(0),
-                Some(Err(e)) => return Err(io::Error::other(e)),
-                Some(Ok(LogOutput::StdErr { message })) => {
-                    let mut kept = self.stderr.borrow_mut();
-                    let room = STDERR_KEPT.saturating_sub(kept.len()).min(message.len());
-                    kept.extend_from_slice(&message[..room]);
-                }
-                Some(Ok(output)) => {
-                    let bytes = output.into_bytes();
-                    if !bytes.is_empty() {
-                        buffer.extend_from_slice(&bytes);
-                        return Ok(bytes.len());
-                    }
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The engine by its API: connection, image, removal.
 
+use super::super::service::Service;
 use super::super::{Absent, BoxError, END_DEADLINE};
 use crate::footprint;
 use bollard::query_parameters as query;
@@ -7,7 +8,7 @@ use futures_util::StreamExt;
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
@@ -19,14 +20,19 @@ const API_TIMEOUT_SECONDS: u64 = 120;
 
 /// An engine that speaks Docker's API.
 pub(super) struct Engine {
-    name: &'static str,
+    pub name: &'static str,
+    /// Path of its socket.
+    pub socket: PathBuf,
     pub runtime: Runtime,
     pub api: bollard::Docker,
+    /// The engine itself, where it is ours.
+    _service: Option<Service>,
 }
 
 impl Engine {
-    /// Connects to the engine on a local socket, `unix://PATH`.
-    pub fn connect(name: &'static str, address: &str) -> Result<Self, BoxError> {
+    /// Connects to the engine on a local socket, `unix://PATH`; `service` is what
+    /// serves there, if it is ours.
+    pub fn connect(name: &'static str, address: &str, service: Option<Service>) -> Result<Self, BoxError> {
         let refused = |e| refused(name, &e);
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -36,7 +42,14 @@ impl Engine {
             bollard::Docker::connect_with_unix(address, API_TIMEOUT_SECONDS, bollard::API_DEFAULT_VERSION)
                 .map_err(refused)?;
         let api = runtime.block_on(api.negotiate_version()).map_err(refused)?;
-        Ok(Self { name, runtime, api })
+        let socket = PathBuf::from(address.trim_start_matches("unix://"));
+        Ok(Self {
+            name,
+            socket,
+            runtime,
+            api,
+            _service: service,
+        })
     }
 
     /// Waits for the answer to a call.

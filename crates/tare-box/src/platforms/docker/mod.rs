@@ -1,10 +1,12 @@
 //! Docker containers, by the engine's API on its local socket.
 
+mod attach;
 mod container;
+mod daemon;
 mod engine;
 
-use super::{Absent, BoxError, BoxSpec, Options, Platform, RunningBox};
-use crate::cgroup::{PERIOD_US, cpu_list};
+use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
+use crate::cgroup::{PERIOD_US, cpu_list, within_a_box};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
 use bollard::query_parameters as query;
 use container::DockerBox;
@@ -55,7 +57,13 @@ impl Docker {
         if let Some(engine) = &self.engine {
             return Ok(Rc::clone(engine));
         }
-        let engine = Rc::new(Engine::connect(self.name, &self.address)?);
+        // In a box, the engine is what was carried in, for us to start.
+        let engine = if within_a_box() && reachable(&self.address).is_err() {
+            daemon::start()?
+        } else {
+            Engine::connect(self.name, &self.address, None)?
+        };
+        let engine = Rc::new(engine);
         self.engine = Some(Rc::clone(&engine));
         Ok(engine)
     }
@@ -63,7 +71,9 @@ impl Docker {
 
 impl Platform for Docker {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
-        reachable(&self.address)?;
+        if !within_a_box() {
+            reachable(&self.address)?;
+        }
         let unusable =
             |e: BoxError| Absent::new(e.to_string(), "look at the engine's log: journalctl -u docker");
         let engine = self.engine().map_err(unusable)?;
@@ -98,6 +108,21 @@ impl Platform for Docker {
         let mut made = DockerBox::new(engine, created.id);
         made.start(requested)?;
         Ok(Box::new(made))
+    }
+
+    fn probe_carried(&mut self) -> Result<PlatformVersion, Absent> {
+        let version = installed("dockerd", "install Docker (Debian: apt-get install docker.io)")?;
+        Ok(PlatformVersion {
+            version,
+            ..PlatformVersion::default()
+        })
+    }
+
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: &daemon::PROGRAMS,
+            memory_bytes: daemon::MEMORY,
+        }
     }
 
     fn cost(&self) -> (Duration, f64) {
@@ -150,7 +175,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreate
     let quota = limits
         .quota
         .and_then(|cpus| i64::try_from(cpus.quota_us(PERIOD_US)).ok());
-    let host_config = HostConfig {
+    let mut host_config = HostConfig {
         cpu_period: quota.and_then(|_| i64::try_from(PERIOD_US).ok()),
         cpu_quota: quota,
         cpuset_cpus: limits.cpuset.as_deref().map(cpu_list),
@@ -167,6 +192,14 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreate
         auto_remove: Some(true),
         ..HostConfig::default()
     };
+    if spec.holds_boxes {
+        let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
+        host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());
+        host_config.security_opt = Some(vec!["seccomp=unconfined".into(), "apparmor=unconfined".into()]);
+        host_config.masked_paths = Some(Vec::new());
+        host_config.readonly_paths = Some(Vec::new());
+        host_config.binds = Some(vec!["/sys/fs/cgroup:/sys/fs/cgroup:rw".into()]);
+    }
     ContainerCreateBody {
         image: Some(image.to_owned()),
         entrypoint: Some(vec!["/tare".to_owned(), "agent".to_owned()]),

@@ -19,7 +19,7 @@ pub(super) struct Guest {
 
 impl Guest {
     /// Finds the newest kernel in /boot that has these modules, or has them built in.
-    pub(super) fn find(modules: [&str; 2]) -> Result<Self, BoxError> {
+    pub(super) fn find(modules: &[&str]) -> Result<Self, BoxError> {
         let mut kernels: Vec<(String, PathBuf)> = fs::read_dir("/boot")
             .into_iter()
             .flatten()
@@ -114,18 +114,18 @@ fn version_key(release: &str) -> Vec<u64> {
 
 /// The files to load for these modules, dependencies first, by `modules.dep`;
 /// `None` if one is neither there nor built in.
-fn resolve(folder: &Path, wanted: [&str; 2]) -> Option<Vec<PathBuf>> {
+fn resolve(folder: &Path, wanted: &[&str]) -> Option<Vec<PathBuf>> {
     let dependencies = fs::read_to_string(folder.join("modules.dep")).unwrap_or_default();
     let built_in = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
     for name in wanted {
-        if built_in.lines().any(|line| module_name(line) == name) {
+        if built_in.lines().any(|line| module_name(line) == *name) {
             continue;
         }
         let line = dependencies
             .lines()
-            .find(|l| l.split(':').next().is_some_and(|path| module_name(path) == name))?;
+            .find(|l| l.split(':').next().is_some_and(|path| module_name(path) == *name))?;
         let (file, needs) = line.split_once(':')?;
         // depmod lists what a module needs with the deepest last.
         let files = needs.split_whitespace().rev().chain([file]);
@@ -154,10 +154,10 @@ mod tests {
         let dep = "kernel/a/virtio_mmio.ko: kernel/a/virtio_ring.ko kernel/a/virtio.ko\n\
                    kernel/b/virtio_console.ko: kernel/a/virtio_ring.ko kernel/a/virtio.ko\n";
         fs::write(folder.path().join("modules.dep"), dep).unwrap();
-        let files = resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap();
+        let files = resolve(folder.path(), &["virtio_mmio", "virtio_console"]).unwrap();
         let names: Vec<_> = files.iter().map(|f| module_name(&f.to_string_lossy())).collect();
         assert_eq!(names, ["virtio", "virtio_ring", "virtio_mmio", "virtio_console"]);
-        assert!(resolve(folder.path(), ["virtio_pci", "virtio_console"]).is_none());
+        assert!(resolve(folder.path(), &["virtio_pci", "virtio_console"]).is_none());
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            resolve(folder.path(), ["virtio_mmio", "virtio_console"]).unwrap(),
+            resolve(folder.path(), &["virtio_mmio", "virtio_console"]).unwrap(),
             Vec::<PathBuf>::new()
         );
     }

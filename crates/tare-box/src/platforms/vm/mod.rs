@@ -107,12 +107,16 @@ impl Machine {
         }
     }
 
-    /// Kernel modules for that device.
-    fn modules(self) -> [&'static str; 2] {
-        match self {
-            Self::Microvm => ["virtio_mmio", "virtio_console"],
-            Self::Q35 | Self::Pc => ["virtio_pci", "virtio_console"],
-        }
+    /// Kernel modules for that device, and for what a guest that holds boxes needs.
+    fn modules(self, holds_boxes: bool) -> Vec<&'static str> {
+        let bus = match self {
+            Self::Microvm => "virtio_mmio",
+            Self::Q35 | Self::Pc => "virtio_pci",
+        };
+        let mut modules = vec![bus, "virtio_console"];
+        // Docker stacks the layers of its images by it.
+        modules.extend(holds_boxes.then_some("overlay"));
+        modules
     }
 }
 
@@ -201,6 +205,7 @@ impl Vm {
             pinned_set: Vec::new(),
             scratch: scratch.path().to_owned(),
             binary: std::env::current_exe().map_err(|e| e.to_string())?,
+            holds_boxes: false,
         };
         let booted = self.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
         match booted.map(|mut vm| vm.destroy()) {
@@ -217,7 +222,7 @@ impl Vm {
         hello_within: Duration,
     ) -> Result<VmBox, BoxError> {
         // What is made once per run is no part of a box's start-up.
-        let guest = Guest::find(self.machine.modules())?;
+        let guest = Guest::find(&self.machine.modules(spec.holds_boxes))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         self.tsc_khz();
         let requested = Instant::now();
@@ -285,7 +290,8 @@ impl Vm {
             .arg(&guest.kernel)
             .arg("-initrd")
             .arg(initramfs)
-            .args(["-append", &kernel_command_line(accelerator, self.tsc_khz())]);
+            .arg("-append")
+            .arg(kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes));
         command
     }
 }
@@ -299,13 +305,14 @@ impl Vm {
 /// kernel would else fall back to a clock that throttling slows down. `nokaslr`,
 /// since moving itself takes an emulated kernel half a second, and where it lies
 /// matters to nothing that is emulated.
-fn kernel_command_line(accelerator: Accelerator, tsc_khz: u64) -> String {
+fn kernel_command_line(accelerator: Accelerator, tsc_khz: u64, holds_boxes: bool) -> String {
     let clock = match accelerator {
         Accelerator::Tcg => format!("tsc=reliable tsc_early_khz={tsc_khz} nokaslr "),
         Accelerator::Kvm => String::new(),
     };
+    let root = if holds_boxes { " --new-root" } else { "" };
     format!(
-        "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init --port {PORT}"
+        "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init{root} --port {PORT}"
     )
 }
 
@@ -318,7 +325,7 @@ impl Platform for Vm {
                 "install QEMU (Debian: apt-get install qemu-system-x86)",
             )
         })?;
-        let guest = Guest::find(self.machine.modules()).map_err(|e| {
+        let guest = Guest::find(&self.machine.modules(false)).map_err(|e| {
             Absent::new(
                 e.to_string(),
                 "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",

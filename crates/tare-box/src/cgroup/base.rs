@@ -1,0 +1,48 @@
+//! Where this process makes its cgroups: at the top of each hierarchy, or below
+//! its own cgroup. A box within a box must be below the outer one's, or the outer
+//! limits would not hold for it, nor would it end with the outer one.
+
+use super::{Cgroup, CgroupError, Layout, UNIFIED, v2};
+use std::sync::OnceLock;
+
+/// The cgroup that this process was in when it was told to stay below it.
+static OWN: OnceLock<Cgroup> = OnceLock::new();
+
+/// From now on this process makes cgroups below the one that it is in now. Where
+/// there are no cgroups to be seen, nothing is done.
+///
+/// # Errors
+/// [`CgroupError`] if no limits can be set below it.
+pub fn stay_below_own() -> Result<(), CgroupError> {
+    let Ok(layout) = Layout::detect() else {
+        return Ok(());
+    };
+    let own = OWN.get_or_init(|| own(&layout));
+    match layout {
+        Layout::V1(_) => Ok(()),
+        Layout::V2(_) => v2::delegate(&own.folder(UNIFIED)),
+    }
+}
+
+fn own(layout: &Layout) -> Cgroup {
+    let top = Cgroup::top(layout);
+    let mut own = Cgroup::of_process(layout, std::process::id()).unwrap_or_else(|_| top.clone());
+    for (controller, mount) in top.folders {
+        let folder = own.folders.entry(controller).or_insert_with(|| mount.clone());
+        // A container's runtime may have mounted this cgroup alone, as if it were the top.
+        if !folder.exists() {
+            *folder = mount;
+        }
+    }
+    own
+}
+
+/// Whether this process is an agent that makes boxes within its own.
+pub fn within_a_box() -> bool {
+    OWN.get().is_some()
+}
+
+/// The cgroup below which this process makes its own.
+pub(super) fn base(layout: &Layout) -> Cgroup {
+    OWN.get().cloned().unwrap_or_else(|| Cgroup::top(layout))
+}
