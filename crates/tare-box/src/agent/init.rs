@@ -14,12 +14,14 @@ pub const MODULE_LIST: &str = "/modules/load";
 const BINARY: &str = "/tare";
 
 /// What is mounted before anything else, with whether the box can do without.
-const MOUNTS: [(&str, &str, bool); 6] = [
+const MOUNTS: [(&str, &str, bool); 8] = [
     ("proc", "/proc", true),
     ("sysfs", "/sys", true),
     ("devtmpfs", "/dev", true),
+    ("tmpfs", "/dev/shm", false),
     ("tmpfs", "/run", false),
     ("tmpfs", "/tmp", false),
+    ("tmpfs", "/var/tmp", false),
     ("cgroup2", "/sys/fs/cgroup", false),
 ];
 

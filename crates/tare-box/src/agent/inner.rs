@@ -1,7 +1,7 @@
 //! Boxes within the box: made here at the controller's wish, talked to by it
 //! over channels of this agent's link.
 
-use super::Refusal;
+use super::{Refusal, process};
 use crate::cgroup;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -53,6 +53,16 @@ impl Inner {
         let made = platform.launch(&spec).map_err(|e| refused(e.to_string()))?;
         self.boxes.insert(channel, made);
         Ok(Reply::Launched)
+    }
+
+    /// The processes that inner boxes consist of, as far as they are ours: all of
+    /// our children while nothing else runs.
+    pub(super) fn engines(&self) -> Vec<u32> {
+        if self.is_empty() {
+            Vec::new()
+        } else {
+            process::children()
+        }
     }
 
     /// Hands bytes on to a box. One that is gone takes them in silence: its end

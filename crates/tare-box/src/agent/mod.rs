@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
         }
         .serve()
     });
-    process::end_all_children();
+    process::end_children(&[]);
     if options.init {
         if let Err(e) = &served {
             eprintln!("tare agent: {e}");
@@ -160,12 +160,16 @@ impl Agent {
             Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
             Request::Kernel { spec, bounds } => {
-                return process::kernel(&mut self.port, "run-kernel", spec, bounds);
+                let spared = self.inner.engines();
+                return process::kernel(&mut self.port, "run-kernel", spec, bounds, &spared);
             }
             Request::Proof { spec, bounds } => {
-                return process::kernel(&mut self.port, "run-proof", spec, bounds);
+                let spared = self.inner.engines();
+                return process::kernel(&mut self.port, "run-proof", spec, bounds, &spared);
             }
-            Request::Command(command) => return process::command(&mut self.port, command),
+            Request::Command(command) => {
+                return process::command(&mut self.port, command, &self.inner.engines());
+            }
             Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);

@@ -17,12 +17,14 @@ use tare_model::frame::{Kind, MAX_PAYLOAD};
 use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply};
 use tare_model::results::{ProcessUsage, Repetition};
 
-/// Runs a kernel or a proof: this binary again, in a fresh process.
+/// Runs a kernel or a proof: this binary again, in a fresh process. For `spared`
+/// see [`command`].
 pub(super) fn kernel(
     port: &mut Port,
     subcommand: &str,
     spec: &impl Serialize,
     bounds: &Bounds,
+    spared: &[u32],
 ) -> io::Result<Result<Reply, Refusal>> {
     let spec = serde_json::to_string(spec)?;
     let request = CommandRequest {
@@ -33,7 +35,7 @@ pub(super) fn kernel(
         min_wall_ns: 0,
         max_repetitions: 1,
     };
-    let answer = command(port, &request)?;
+    let answer = command(port, &request, spared)?;
     Ok(answer.map(|reply| match reply {
         Reply::Exited(exited) => Reply::Exited(Exited {
             repetitions: Vec::new(),
@@ -43,8 +45,13 @@ pub(super) fn kernel(
     }))
 }
 
-/// Runs a command, again and again until its time has passed.
-pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<Result<Reply, Refusal>> {
+/// Runs a command, again and again until its time has passed. Whatever it leaves
+/// running is ended, but not the children `spared`: the engines of inner boxes.
+pub(super) fn command(
+    port: &mut Port,
+    request: &CommandRequest,
+    spared: &[u32],
+) -> io::Result<Result<Reply, Refusal>> {
     let Some(program) = request.argv.first() else {
         return Ok(Err(Refusal::new(
             ErrorCode::BadRequest,
@@ -57,7 +64,7 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
     let begin = Instant::now();
     let status = loop {
         let deadline = begin + Duration::from_nanos(request.bounds.timeout_ns);
-        let ended = match run_once(&mut command, port, deadline, &mut output) {
+        let ended = match run_once(&mut command, port, deadline, &mut output, spared) {
             Ok(ended) => ended,
             Err(Failed::Start(e)) => {
                 return Ok(Err(Refusal::new(
@@ -142,6 +149,7 @@ fn run_once(
     port: &Port,
     deadline: Instant,
     output: &mut Output,
+    spared: &[u32],
 ) -> Result<Ended, Failed> {
     let started = Instant::now();
     let mut child = seat::away(|| command.spawn()).map_err(Failed::Start)?;
@@ -154,7 +162,7 @@ fn run_once(
     }
     let reaped = tare_sys::wait4(child.id()).map_err(Failed::Link)?;
     let wall = started.elapsed();
-    end_all_children();
+    end_children(spared);
     output.drain(&mut child);
     let status = match (in_time, reaped.code, reaped.signal) {
         (false, ..) => ExitStatus::TimedOut,
@@ -241,22 +249,31 @@ fn end_group(child: &Child) {
     }
 }
 
-/// Ends whatever a workload left running: orphans come to us, as first process
-/// or as subreaper. Costs one system call when there is nothing.
-pub(super) fn end_all_children() {
+/// The processes that would be ended by [`end_children`].
+pub(super) fn children() -> Vec<u32> {
+    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
+/// Ends whatever a workload left running, but not those `spared`: orphans come to
+/// us, as first process or as subreaper. Costs one system call when there is nothing.
+pub(super) fn end_children(spared: &[u32]) {
     let deadline = Instant::now() + Duration::from_secs(5);
     while let Ok(reaped) = tare_sys::reap_any() {
         if reaped.is_some() {
             continue;
         }
-        if Instant::now() > deadline {
+        let left: Vec<u32> = children()
+            .into_iter()
+            .filter(|pid| !spared.contains(pid))
+            .collect();
+        if left.is_empty() || Instant::now() > deadline {
             return;
         }
-        for pid in std::fs::read_to_string("/proc/thread-self/children")
-            .unwrap_or_default()
-            .split_whitespace()
-        {
-            if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
+        for pid in left {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
                 let _ = kill_process(pid, Signal::KILL);
             }
         }

@@ -16,20 +16,22 @@ const LEAF: &str = "tare-own";
 pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
     let file = folder.join("cgroup.subtree_control");
     let enabled = read(&file)?;
-    let missing = ["cpu", "cpuset", "memory"]
+    let wish: String = ["cpu", "cpuset", "memory"]
         .into_iter()
-        .filter(|controller| !enabled.split_whitespace().any(|c| c == *controller));
-    for controller in missing {
-        let wish = format!("+{controller}");
-        match write(&file, &wish) {
-            Err(CgroupError::File { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {
-                vacate(folder)?;
-                write(&file, &wish)?;
-            }
-            done => done?,
-        }
+        .filter(|controller| !enabled.split_whitespace().any(|c| c == *controller))
+        .map(|controller| format!("+{controller} "))
+        .collect();
+    if wish.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    // All at once: those that could be enabled beside processes would bar the others.
+    match write(&file, wish.trim_end()) {
+        Err(CgroupError::File { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {
+            vacate(folder)?;
+            write(&file, wish.trim_end())
+        }
+        done => done,
+    }
 }
 
 fn vacate(folder: &Path) -> Result<(), CgroupError> {

@@ -190,8 +190,10 @@ pub enum MemoryView {
 /// What a platform needs of an outer box.
 #[derive(Debug, Clone, Copy)]
 pub struct InnerNeeds {
-    /// Programs by which its boxes are made; with their libraries they are all it needs.
+    /// Programs by which its boxes are made; they go in with their libraries.
     pub programs: &'static [&'static str],
+    /// Other files that these look for.
+    pub files: &'static [&'static str],
     /// Memory beyond that of the inner box: a kernel's share, the engine, the files carried in.
     pub memory_bytes: u64,
 }
@@ -200,6 +202,7 @@ impl Default for InnerNeeds {
     fn default() -> Self {
         Self {
             programs: &[],
+            files: &[],
             memory_bytes: 192 << 20,
         }
     }

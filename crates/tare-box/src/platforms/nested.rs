@@ -39,8 +39,9 @@ pub(super) struct Nested {
 impl Nested {
     /// Files that the inner engine consists of.
     fn files(&self) -> Result<Vec<PathBuf>, BoxError> {
-        let mut files = Vec::new();
-        for program in self.inner.inner_needs().programs {
+        let needs = self.inner.inner_needs();
+        let mut files: Vec<PathBuf> = needs.files.iter().map(PathBuf::from).collect();
+        for program in needs.programs {
             files.extend(carry::program_files(program).map_err(|e| BoxError::Engine {
                 engine: program,
                 message: e.to_string(),
@@ -96,8 +97,8 @@ impl Platform for Nested {
         self.supply(&mut *outer)?;
         let inner = InnerBox {
             platform: self.inner_path.clone(),
-            // Another name than the outer one's: a kernel's keyring may be known by it.
-            name: format!("{}-in", spec.name),
+            // Another name than those around it: a keyring of the kernel may be known by it.
+            name: format!("{}-in{}", spec.name, self.outer_path.segments().len()),
             run: spec.run.clone(),
             instance: spec.instance,
             provisioning: spec.provisioning,

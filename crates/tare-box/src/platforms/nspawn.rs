@@ -3,7 +3,9 @@
 //! one that has them before it is asked for anything but its hello.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Platform, RunningBox, cgroups_usable, installed,
+};
 use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
 use std::path::Path;
@@ -71,6 +73,15 @@ impl Platform for Nspawn {
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);
         Ok(Box::new(made))
+    }
+
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: &["systemd-nspawn"],
+            // It tells its payload by which system it was started.
+            files: &["/usr/lib/os-release"],
+            ..InnerNeeds::default()
+        }
     }
 
     fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {

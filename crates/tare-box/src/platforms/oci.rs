@@ -114,7 +114,8 @@ impl Platform for Oci {
             programs: match self {
                 Self::Runc => &["runc"],
                 Self::Crun => &["crun"],
-                Self::Runsc => &["runsc"],
+                // Its memory limit can only be read from outside.
+                Self::Runsc => &[],
             },
             ..InnerNeeds::default()
         }

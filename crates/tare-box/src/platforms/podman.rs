@@ -3,7 +3,7 @@
 
 use super::docker::Docker;
 use super::service::Service;
-use super::{Absent, BoxError, BoxSpec, Platform, RunningBox, cgroups_usable, version_of};
+use super::{Absent, BoxError, BoxSpec, InnerNeeds, Platform, RunningBox, cgroups_usable, version_of};
 use crate::cgroup::Layout;
 use std::fs;
 use std::io;
@@ -103,6 +103,14 @@ impl Platform for Podman {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         self.docker()?.launch(spec)
+    }
+
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: &["podman", "conmon", "runc"],
+            memory_bytes: 384 << 20,
+            ..InnerNeeds::default()
+        }
     }
 
     fn cost(&self) -> (Duration, f64) {

@@ -40,7 +40,7 @@ pub const REGISTRY: [Entry; 11] = [
         about: "a Podman container, by its service's API",
         real: true,
         by_default: false,
-        inner: false,
+        inner: true,
     },
     Entry {
         name: "lxc",
@@ -75,7 +75,7 @@ pub const REGISTRY: [Entry; 11] = [
         about: "a container by systemd-nspawn",
         real: true,
         by_default: false,
-        inner: false,
+        inner: true,
     },
     Entry {
         name: "vm",

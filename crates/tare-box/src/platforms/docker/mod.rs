@@ -122,6 +122,7 @@ impl Platform for Docker {
         InnerNeeds {
             programs: &daemon::PROGRAMS,
             memory_bytes: daemon::MEMORY,
+            ..InnerNeeds::default()
         }
     }
 
