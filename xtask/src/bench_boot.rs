@@ -133,8 +133,13 @@ impl Guest {
         let mut command = Command::new("qemu-system-x86_64");
         command
             .args(["-M", detail("machine")?, "-accel", detail("accelerator")?])
-            .args(["-cpu", cpu, "-smp", &study.instance.cpus.whole().to_string()])
-            .args(["-m", &format!("{}M", study.instance.memory_bytes >> 20)])
+            .args([
+                "-cpu",
+                cpu,
+                "-smp",
+                &study.instances[0].size.cpus.whole().to_string(),
+            ])
+            .args(["-m", &format!("{}M", study.instances[0].size.memory_bytes >> 20)])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
             .args(["-serial", "stdio"])
             .args(["-kernel", &format!("/boot/vmlinuz-{}", detail("guest-kernel")?)])

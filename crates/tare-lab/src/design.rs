@@ -7,8 +7,10 @@ use tare_box::host;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec, UnknownKernel};
 use tare_model::platform::{PlatformPath, PlatformPathError, Provisioning};
-use tare_model::size::{Cpus, InstanceType, SizeError, show_memory};
-use tare_model::study::{CommandSpec, Fresh, Study, Workload};
+use tare_model::size::{
+    Cpus, InstanceError, InstanceType, SizeError, counted, parse_instance, show_cpus, show_memory,
+};
+use tare_model::study::{CommandSpec, Fresh, Instance, Study, Workload};
 
 /// What a user asks; what is absent gets a default that fits the host.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +29,8 @@ pub struct Wishes {
     pub cpus: Option<Cpus>,
     /// Memory of a box in bytes.
     pub memory_bytes: Option<u64>,
+    /// Instance types instead of the two, as the user wrote them.
+    pub instances: Vec<String>,
     /// Blocks.
     pub blocks: Option<u32>,
     /// Time budget in seconds.
@@ -91,6 +95,27 @@ pub enum DesignError {
         /// The platforms.
         platforms: String,
     },
+    /// An instance type.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// One that does not fit.
+    #[error(
+        "instance type '{name}' is {} and {}, and this host has {} that may be used and {}: leave it out, or give one of your own as NAME=CPUS:MEMORY",
+        show_cpus(.size.cpus), show_memory(.size.memory_bytes), counted(*.cpus, "CPU"), show_memory(*.memory_bytes)
+    )]
+    InstanceTooLarge {
+        /// Its name.
+        name: String,
+        /// Its size.
+        size: InstanceType,
+        /// CPUs of the host.
+        cpus: u32,
+        /// Memory of the host.
+        memory_bytes: u64,
+    },
+    /// Instance types and a size.
+    #[error("--instance gives both CPUs and memory: leave out --cpus and --memory")]
+    TwoSizes,
     /// More CPUs than there are.
     #[error(
         "{asked} CPUs are asked for, and this host has {available} that may be used: give --cpus at most {available}"
@@ -207,7 +232,7 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
     };
     let cpus = wishes.cpus.map_or_else(default_cpus, Ok)?;
     let kernels = kernels(wishes, cpus, facts, trial_seconds)?;
-    let memory_bytes = memory(wishes.memory_bytes, &kernels, facts)?;
+    let instances = instances(wishes, &provisioning, cpus, &kernels, facts)?;
     let workloads = match &wishes.command {
         Some(command) => vec![Workload::Command(command_spec(command)?)],
         None => kernels.into_iter().map(Workload::Kernel).collect(),
@@ -222,11 +247,10 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
         MARGINS,
     )?;
     Ok(Study {
-        pinned_set: pinned_set(&provisioning, cpus)?,
         platforms,
         baseline,
         provisioning,
-        instance: InstanceType { cpus, memory_bytes },
+        instances,
         workloads,
         blocks: blocks(wishes.blocks.unwrap_or(10))?,
         budget_seconds: wishes.budget_seconds,
@@ -313,6 +337,62 @@ fn random_seed() -> u64 {
 fn default_cpus() -> Result<Cpus, SizeError> {
     let half = host::allowed_cpus().len().div_ceil(2).max(1);
     half.to_string().parse()
+}
+
+/// The sizes of boxes: those that are named, or the one of --cpus and --memory.
+fn instances(
+    wishes: &Wishes,
+    provisioning: &[Provisioning],
+    cpus: Cpus,
+    kernels: &[KernelSpec],
+    facts: &HostFacts,
+) -> Result<Vec<Instance>, DesignError> {
+    if wishes.instances.is_empty() {
+        let size = InstanceType {
+            cpus,
+            memory_bytes: memory(wishes.memory_bytes, kernels, facts)?,
+        };
+        return Ok(vec![Instance {
+            name: None,
+            size,
+            pinned_set: pinned_set(provisioning, cpus)?,
+        }]);
+    }
+    if wishes.cpus.is_some() || wishes.memory_bytes.is_some() {
+        return Err(DesignError::TwoSizes);
+    }
+    let read = wishes.instances.iter().map(|text| parse_instance(text));
+    let types = read.collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&String> = types.iter().map(|(name, _)| name).collect();
+    if let Some(name) = first_twice(&names) {
+        return Err(DesignError::Twice {
+            what: "instance type",
+            name: (*name).clone(),
+        });
+    }
+    let named = |(name, size): (String, InstanceType)| {
+        fits_host(&name, size, facts)?;
+        memory(Some(size.memory_bytes), kernels, facts)?;
+        Ok(Instance {
+            pinned_set: pinned_set(provisioning, size.cpus)?,
+            name: Some(name),
+            size,
+        })
+    };
+    types.into_iter().map(named).collect()
+}
+
+fn fits_host(name: &str, size: InstanceType, facts: &HostFacts) -> Result<(), DesignError> {
+    let cpus = u32::try_from(host::allowed_cpus().len()).unwrap_or(u32::MAX);
+    if size.cpus.as_f64() <= f64::from(cpus) && size.memory_bytes <= facts.memory_bytes {
+        return Ok(());
+    }
+    Err(DesignError::InstanceTooLarge {
+        name: name.to_owned(),
+        size,
+        cpus,
+        memory_bytes: facts.memory_bytes,
+    })
 }
 
 fn pinned_set(provisioning: &[Provisioning], cpus: Cpus) -> Result<Vec<u32>, DesignError> {
@@ -489,7 +569,7 @@ mod tests {
         .unwrap();
         assert_eq!(study.workloads.len(), Kernel::ALL.len());
         assert_eq!(study.provisioning, Provisioning::ALL);
-        assert_eq!(study.instance.memory_bytes, 1 << 30);
+        assert_eq!(study.instances[0].size.memory_bytes, 1 << 30);
         assert_eq!(study.baseline.to_string(), "native");
     }
 
@@ -532,6 +612,40 @@ mod tests {
                 });
             })
             .contains("leave out --workloads")
+        );
+    }
+
+    #[test]
+    fn instance_types_are_a_factor_and_those_that_do_not_fit_are_refused_with_the_numbers() {
+        let wishes = |list: &[&str]| Wishes {
+            workloads: vec!["syscall".into(), "stream".into()],
+            provisioning: vec![Provisioning::Vanilla],
+            instances: list.iter().map(ToString::to_string).collect(),
+            ..Wishes::default()
+        };
+        let study = study(&wishes(&["half=0.5:1G", "whole=1:2G"]), &facts()).unwrap();
+        let kinds: Vec<String> = study.box_kinds().iter().map(ToString::to_string).collect();
+        assert_eq!(kinds, ["native vanilla half", "native vanilla whole"]);
+        let whole = study.instance_of(&study.box_kinds()[1]).unwrap();
+        assert_eq!(whole.size.memory_bytes, 2 << 30);
+        let refused = |list: &[&str]| super::study(&wishes(list), &facts()).unwrap_err().to_string();
+        let large = refused(&["16xlarge"]);
+        assert!(
+            large.contains("64 CPUs and 256 GiB") && large.contains("8 GiB"),
+            "{large}"
+        );
+        assert!(refused(&["a=1:1G", "a=1:2G"]).contains("given twice"));
+        assert!(refused(&["huge"]).contains("16xlarge"));
+        assert!(refused(&["small=1:128M"]).contains("stream"));
+        let both = Wishes {
+            cpus: "1".parse().ok(),
+            ..wishes(&["a=1:1G"])
+        };
+        assert!(
+            super::study(&both, &facts())
+                .unwrap_err()
+                .to_string()
+                .contains("leave out --cpus")
         );
     }
 

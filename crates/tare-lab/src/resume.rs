@@ -166,7 +166,7 @@ pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeEr
             then.platforms != now.platforms || then.baseline != now.baseline,
         ),
         ("other provisioning", then.provisioning != now.provisioning),
-        ("other CPUs or memory", then.instance != now.instance),
+        ("other CPUs or memory", then.instances != now.instances),
         ("other workloads", then.workloads != now.workloads),
         (
             "another protocol",

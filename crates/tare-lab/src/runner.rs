@@ -148,7 +148,7 @@ impl<'a> Runner<'a> {
         progress: Progress,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
-        let home = study.pinned_set.first().copied();
+        let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
         }
@@ -317,10 +317,10 @@ impl<'a> Runner<'a> {
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
-        let Some(Workload::Command(command)) = self.study.workload(&planned.cell.workload) else {
+        let Some(Workload::Command(command)) = self.study.workload(&planned.cell) else {
             return None;
         };
-        let detail = command.host_only.clone()?;
+        let detail = command.host_only?;
         let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
         (!has_host_files).then_some(Failure {
             reason: Reason::CannotRun,
@@ -330,14 +330,14 @@ impl<'a> Runner<'a> {
 
     /// One trial in a living box; false if the box is dead after it.
     fn trial(&mut self, planned: &PlannedTrial, attempt: u32, held: &mut Held) -> Result<bool, Stop> {
-        let Some(workload) = self.study.workload(&planned.cell.workload) else {
+        let Some(workload) = self.study.workload(&planned.cell) else {
             return Ok(true);
         };
         let mut waited = Duration::ZERO;
         let mut findings = Vec::new();
         let platform = self.platforms.get(&planned.cell.kind.platform);
         let has_host_files = platform.is_some_and(|p| p.has_host_files());
-        if let Err(failure) = supply(held, workload, has_host_files) {
+        if let Err(failure) = supply(held, &workload, has_host_files) {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
@@ -361,7 +361,7 @@ impl<'a> Runner<'a> {
             held.running.link(),
             &mut self.watch,
             self.study,
-            workload,
+            &workload,
             padding,
         )?;
         if tried.interrupted {
@@ -454,7 +454,9 @@ impl<'a> Runner<'a> {
         }
         (self.observe)(Event::Launching(kind));
         let id = self.progress.boxes;
-        let spec = self.spec(kind, id);
+        let Some(spec) = self.spec(kind, id) else {
+            return Ok(None);
+        };
         let Some(platform) = self.platforms.get(&kind.platform) else {
             return Ok(None);
         };
@@ -530,17 +532,18 @@ impl<'a> Runner<'a> {
         Ok(Some(held))
     }
 
-    fn spec(&self, kind: &BoxKind, id: u32) -> BoxSpec {
-        BoxSpec {
+    fn spec(&self, kind: &BoxKind, id: u32) -> Option<BoxSpec> {
+        let instance = self.study.instance_of(kind)?;
+        Some(BoxSpec {
             name: format!("{}-{id}", self.run.name()),
             run: self.run.name().to_owned(),
-            instance: self.study.instance,
+            instance: instance.size,
             provisioning: kind.provisioning,
-            pinned_set: self.study.pinned_set.clone(),
+            pinned_set: instance.pinned_set.clone(),
             scratch: self.run.folder().to_owned(),
             binary: self.binary.clone(),
             holds_boxes: false,
-        }
+        })
     }
 
     /// After a visit: a box is removed, or frozen where it is kept.

@@ -1,6 +1,7 @@
 //! Built-in benchmark kernels: what is asked of them and what they report.
 
 use crate::metric::{Direction, Metric, Unit};
+use crate::size::Cpus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -138,6 +139,20 @@ pub struct KernelSpec {
     /// of it was timed, and no kernel goes on for more than three times as long,
     /// however slow the box.
     pub seconds: f64,
+}
+
+impl KernelSpec {
+    /// The same in a box of so many CPUs: `stream` uses them all.
+    pub fn on(&self, cpus: Cpus) -> Self {
+        let threads = match self.kernel {
+            Kernel::Stream => cpus.whole(),
+            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn => self.threads,
+        };
+        Self {
+            threads,
+            ..self.clone()
+        }
+    }
 }
 
 /// What one run of a kernel yields; printed as one JSON object by

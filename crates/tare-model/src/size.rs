@@ -203,6 +203,55 @@ pub struct InstanceType {
     pub memory_bytes: u64,
 }
 
+/// The instance types of ghatrehsamani2020's table: name, CPUs, memory in GiB.
+pub const INSTANCE_TYPES: [(&str, u32, u64); 6] = [
+    ("large", 2, 8),
+    ("xlarge", 4, 16),
+    ("2xlarge", 8, 32),
+    ("4xlarge", 16, 64),
+    ("8xlarge", 32, 128),
+    ("16xlarge", 64, 256),
+];
+
+/// Why an instance type could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M", INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
+pub struct InstanceError {
+    text: String,
+    why: String,
+}
+
+/// Reads an instance type: a name of the published table, or `NAME=CPUS:MEMORY`.
+pub fn parse_instance(text: &str) -> Result<(String, InstanceType), InstanceError> {
+    let bad = |why: String| InstanceError {
+        text: text.to_owned(),
+        why,
+    };
+    let Some((name, size)) = text.split_once('=') else {
+        let known = INSTANCE_TYPES.iter().find(|(name, ..)| *name == text);
+        let (name, cpus, gibibytes) = known.ok_or_else(|| bad("there is none of this name".to_owned()))?;
+        let size = InstanceType {
+            cpus: Cpus::from_milli(cpus * 1000),
+            memory_bytes: gibibytes << 30,
+        };
+        return Ok(((*name).to_owned(), size));
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if name.is_empty() || name.len() > 32 || !name.chars().all(plain) {
+        return Err(bad("a name is letters, digits and . _ -, at most 32".to_owned()));
+    }
+    let (cpus, memory) = size
+        .split_once(':')
+        .ok_or_else(|| bad("CPUs and memory are parted by a colon".to_owned()))?;
+    Ok((
+        name.to_owned(),
+        InstanceType {
+            cpus: cpus.parse().map_err(|e: SizeError| bad(e.to_string()))?,
+            memory_bytes: parse_memory(memory).map_err(|e| bad(e.to_string()))?,
+        },
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,9 +312,40 @@ mod tests {
         assert_eq!(show_seconds(245.0), "4 min 05 s");
     }
 
+    #[test]
+    fn instance_types_are_those_of_the_table_or_ones_own() {
+        let size = |milli, memory_bytes| InstanceType {
+            cpus: Cpus::from_milli(milli),
+            memory_bytes,
+        };
+        assert_eq!(
+            parse_instance("2xlarge"),
+            Ok(("2xlarge".to_owned(), size(8000, 32 << 30)))
+        );
+        assert_eq!(
+            parse_instance("half=0.5:256M"),
+            Ok(("half".to_owned(), size(500, 256 << 20)))
+        );
+        for bad in [
+            "",
+            "huge",
+            "x=",
+            "x=1",
+            "=1:1G",
+            "a b=1:1G",
+            "x=0:1G",
+            "x=1:0",
+            "x\n=1:1G",
+            "../x=1:1G",
+        ] {
+            assert!(parse_instance(bad).is_err(), "{bad:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in ".*") {
+            let _ = parse_instance(&text);
             let _ = text.parse::<Cpus>();
             let _ = parse_memory(&text);
             let _ = parse_seconds(&text);

@@ -3,7 +3,7 @@
 use crate::kernel::{Kernel, KernelSpec};
 use crate::metric::{Direction, Metric, Unit};
 use crate::platform::{PlatformPath, Provisioning};
-use crate::size::InstanceType;
+use crate::size::{InstanceType, show_cpus, show_memory};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -100,11 +100,43 @@ pub struct BoxKind {
     pub platform: PlatformPath,
     /// How CPUs are granted.
     pub provisioning: Provisioning,
+    /// Name of its instance type, where the study has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
 }
 
 impl fmt::Display for BoxKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.platform, self.provisioning)
+        write!(f, "{} {}", self.platform, self.provisioning)?;
+        self.instance.iter().try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+/// A size of box, with the CPUs of the host that a pinned one gets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Its name, where the study has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// CPUs and memory.
+    #[serde(flatten)]
+    pub size: InstanceType,
+    /// CPUs of the host that a pinned box gets, the same in every cell of this size.
+    pub pinned_set: Vec<u32>,
+}
+
+impl Instance {
+    /// CPUs and memory for people, with the name if it has one.
+    pub fn show(&self) -> String {
+        let size = format!(
+            "{}, {}",
+            show_cpus(self.size.cpus),
+            show_memory(self.size.memory_bytes)
+        );
+        match &self.name {
+            Some(name) => format!("{name} ({size})"),
+            None => size,
+        }
     }
 }
 
@@ -135,10 +167,8 @@ pub struct Study {
     pub baseline: PlatformPath,
     /// Ways to grant CPUs.
     pub provisioning: Vec<Provisioning>,
-    /// Size of every box.
-    pub instance: InstanceType,
-    /// CPUs of the host that a pinned box gets, the same in every cell.
-    pub pinned_set: Vec<u32>,
+    /// Sizes of boxes; never empty.
+    pub instances: Vec<Instance>,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// Blocks to run.
@@ -162,14 +192,24 @@ pub struct Study {
 impl Study {
     /// The kinds of box, in the order of the lists.
     pub fn box_kinds(&self) -> Vec<BoxKind> {
-        let kind = |platform: &PlatformPath, &provisioning| BoxKind {
-            platform: platform.clone(),
-            provisioning,
-        };
-        self.platforms
+        let mut kinds = Vec::new();
+        for platform in &self.platforms {
+            for provisioning in &self.provisioning {
+                kinds.extend(self.instances.iter().map(|instance| BoxKind {
+                    platform: platform.clone(),
+                    provisioning: *provisioning,
+                    instance: instance.name.clone(),
+                }));
+            }
+        }
+        kinds
+    }
+
+    /// The size of a kind of box; `None` if the study has no such size.
+    pub fn instance_of(&self, kind: &BoxKind) -> Option<&Instance> {
+        self.instances
             .iter()
-            .flat_map(|p| self.provisioning.iter().map(move |v| kind(p, v)))
-            .collect()
+            .find(|instance| instance.name == kind.instance)
     }
 
     /// The cells, in the order of the lists.
@@ -184,9 +224,13 @@ impl Study {
             .collect()
     }
 
-    /// The workload of this name.
-    pub fn workload(&self, name: &str) -> Option<&Workload> {
-        self.workloads.iter().find(|w| w.name() == name)
+    /// The workload of a cell, as it runs in a box of its size.
+    pub fn workload(&self, cell: &Cell) -> Option<Workload> {
+        let workload = self.workloads.iter().find(|w| w.name() == cell.workload)?;
+        Some(match (workload, self.instance_of(&cell.kind)) {
+            (Workload::Kernel(spec), Some(instance)) => Workload::Kernel(spec.on(instance.size.cpus)),
+            _ => workload.clone(),
+        })
     }
 
     /// The kind of box that `kind` is held against: the baseline limited by the
@@ -194,7 +238,7 @@ impl Study {
     pub fn baseline_of(&self, kind: &BoxKind) -> BoxKind {
         BoxKind {
             platform: self.baseline.clone(),
-            provisioning: kind.provisioning,
+            ..kind.clone()
         }
     }
 }

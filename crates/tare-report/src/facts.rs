@@ -5,8 +5,8 @@ use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
-use tare_model::size::{counted, show_cpus, show_memory, show_seconds};
-use tare_model::study::{Study, Workload};
+use tare_model::size::{counted, show_memory, show_seconds};
+use tare_model::study::{Instance, Study, Workload};
 
 /// A name and what is known of it.
 pub(crate) type Fact = (String, String);
@@ -99,8 +99,6 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     let yes_no = |yes: bool| if yes { "yes" } else { "no" };
     let mut facts = vec![
         fact("baseline", study.baseline.to_string()),
-        fact("box size", size(analysis)),
-        fact("pinned set", pinned_set(study)),
         fact("fresh box per", study.fresh.to_string()),
         fact("trial", trial(study)),
         fact("waits for a quiet host", yes_no(study.settle)),
@@ -111,18 +109,14 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
         ),
         fact("seed", study.seed.to_string()),
     ];
+    let sizes = study
+        .instances
+        .iter()
+        .map(|i| fact("box size", size(i, &analysis.host)));
+    facts.splice(1..1, sizes);
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));
     facts
-}
-
-fn pinned_set(study: &Study) -> String {
-    let noun = if study.pinned_set.len() == 1 {
-        "CPU"
-    } else {
-        "CPUs"
-    };
-    format!("{noun} {}", list(&study.pinned_set))
 }
 
 fn list(numbers: &[u32]) -> String {
@@ -134,18 +128,21 @@ fn list(numbers: &[u32]) -> String {
     }
 }
 
-/// CPUs and memory of a box, and the CHR: its CPUs over the host's.
-fn size(analysis: &Analysis) -> String {
-    let instance = analysis.study.instance;
-    let host_cpus = analysis.host.cpus;
-    let chr = instance.cpus.as_f64() / f64::from(host_cpus);
+/// CPUs and memory of a box, the CHR (its CPUs over the host's), and the pinned set.
+fn size(instance: &Instance, host: &HostFacts) -> String {
+    let cpus = instance.size.cpus;
+    let chr = cpus.as_f64() / f64::from(host.cpus);
     let chr = or_missing(chr.is_finite().then_some(chr), |c| format!("{c:.2}"));
+    let noun = if instance.pinned_set.len() == 1 {
+        "CPU"
+    } else {
+        "CPUs"
+    };
+    let pinned = list(&instance.pinned_set);
     format!(
-        "{}, {} (CHR {chr}: {} of the host's {})",
-        show_cpus(instance.cpus),
-        show_memory(instance.memory_bytes),
-        instance.cpus,
-        number(host_cpus, "CPU")
+        "{} (CHR {chr}: {cpus} of the host's {}); pinned set: {noun} {pinned}",
+        instance.show(),
+        number(host.cpus, "CPU")
     )
 }
 

@@ -10,7 +10,8 @@ use crate::facts::{self, Fact};
 use crate::show::{change_interval, clean, cost_change, date, or_missing};
 use askama::Template;
 use tables::Table;
-use tare_model::size::{counted, show_cpus, show_memory};
+use tare_model::size::counted;
+use tare_model::study::Instance;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -106,12 +107,12 @@ fn printable(page: &str) -> String {
 fn subtitle(analysis: &Analysis) -> String {
     let study = &analysis.study;
     let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
+    let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
     let when = analysis.run.sessions.first().map(|s| date(s.started_unix_ns));
     format!(
-        "{} · {}, {} · {} of {} · {}",
+        "{} · {} · {} of {} · {}",
         platforms.join(", "),
-        show_cpus(study.instance.cpus),
-        show_memory(study.instance.memory_bytes),
+        sizes.join(", "),
         analysis.run.blocks,
         counted(study.blocks, "block"),
         or_missing(when, |w| w)

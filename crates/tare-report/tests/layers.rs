@@ -64,6 +64,7 @@ fn the_proofs_of_the_boxes_around_a_box_are_shown() {
         kind: BoxKind {
             platform: "vm".parse().unwrap(),
             provisioning: Pinned,
+            instance: None,
         },
         limit_bytes: 777 << 20,
         ..proof_of(&mut results, "vm/docker").clone()

@@ -88,7 +88,7 @@ fn readings_of_memory_have_room() {
 #[test]
 fn one_of_a_kind_has_no_plural_and_a_command_is_named_once() {
     let mut results = Synthetic::new().blocks(1).command(&["/bin/true", "x"]).build();
-    results.header.study.instance.cpus = "1".parse().unwrap();
+    results.header.study.instances[0].size.cpus = "1".parse().unwrap();
     let text = render(&analyze(&results), PLAIN);
     for expected in [
         "(1 of 1 block)",

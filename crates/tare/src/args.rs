@@ -221,6 +221,9 @@ pub struct StudyArgs {
     /// Memory of each box, such as 512M or 2G [default: what the workloads need]
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
+    /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub instance: Vec<String>,
     /// Blocks: trials of each cell [default: 10]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
     pub blocks: Option<u32>,
@@ -321,6 +324,7 @@ impl StudyArgs {
             command: is_command.then_some(command),
             cpus: self.cpus,
             memory_bytes: self.memory,
+            instances: self.instance.clone(),
             blocks: self.blocks,
             budget_seconds: self.budget,
             fresh: self.fresh.map(Into::into),
@@ -340,6 +344,7 @@ impl StudyArgs {
             w.platforms.is_empty(),
             w.provisioning.is_empty(),
             w.workloads.is_empty(),
+            w.instances.is_empty(),
         ];
         lists.iter().all(|empty| *empty)
             && w.command.is_none()

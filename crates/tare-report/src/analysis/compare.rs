@@ -33,8 +33,8 @@ fn baseline(study: &Study, cell: &Cell, against: Against) -> Option<Cell> {
     let kind = match (against, cell.kind.provisioning) {
         (Against::Native, _) => study.baseline_of(&cell.kind),
         (Against::NativeSet, Provisioning::Vanilla) => BoxKind {
-            platform: study.baseline.clone(),
             provisioning: Provisioning::Pinned,
+            ..study.baseline_of(&cell.kind)
         },
         (Against::NativeSet, Provisioning::Pinned) => return None,
     };

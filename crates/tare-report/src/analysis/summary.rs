@@ -105,7 +105,8 @@ fn summary(
     statement: Option<Statement>,
 ) -> Summary {
     let (subject, manner) = if comparison.is_price_of_quota() {
-        let manner = format!("{} vanilla over pinned", study.baseline);
+        let size = instance(&comparison.cell.kind);
+        let manner = format!("{} vanilla over pinned{size}", study.baseline);
         ("price of the quota".to_owned(), manner)
     } else {
         let kind = &comparison.cell.kind;
@@ -123,10 +124,18 @@ fn summary(
 
 fn manner(kind: &BoxKind, platforms: &[PlatformFacts]) -> String {
     let facts = platforms.iter().find(|p| p.platform == kind.platform);
+    let size = instance(kind);
     match facts.and_then(|p| p.accelerator.as_deref()) {
-        Some(accelerator) => format!("{}, {accelerator}", kind.provisioning),
-        None => kind.provisioning.to_string(),
+        Some(accelerator) => format!("{}{size}, {accelerator}", kind.provisioning),
+        None => format!("{}{size}", kind.provisioning),
     }
+}
+
+/// The name of the instance type, where there are several.
+fn instance(kind: &BoxKind) -> String {
+    kind.instance
+        .as_ref()
+        .map_or_else(String::new, |name| format!(", {name}"))
 }
 
 fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {

@@ -39,7 +39,7 @@ pub(crate) struct CellTrials<'a> {
 
 impl<'a> CellTrials<'a> {
     fn new(study: &Study, cell: Cell) -> Self {
-        let metrics = study.workload(&cell.workload).map(|w| w.metrics());
+        let metrics = study.workload(&cell).map(|w| w.metrics());
         Self {
             cell,
             metrics: metrics.unwrap_or_default(),

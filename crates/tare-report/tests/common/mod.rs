@@ -108,7 +108,7 @@ impl Synthetic {
         records.extend(
             kinds
                 .iter()
-                .map(|kind| Record::Proof(proof(kind, self.study.instance))),
+                .map(|kind| Record::Proof(proof(kind, self.study.instances[0].size))),
         );
         for block in 0..self.study.blocks {
             let base = (0..kinds.len() as u32).map(|i| block * kinds.len() as u32 + i);
@@ -137,7 +137,7 @@ impl Synthetic {
             let noise = shared + self.noise * self.random.normal();
             let cost = self.cost_of(cell) * noise.exp();
             let trial = block * cells.len() as u32 + order;
-            let metrics = self.study.workload(&cell.workload).unwrap().metrics();
+            let metrics = self.study.workload(cell).unwrap().metrics();
             records.push(Record::Trial(ended_well(
                 trial, block, order, cell, &metrics, cost,
             )));

@@ -7,7 +7,7 @@ use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
-use tare_model::study::{BoxKind, Cell, Fresh, Study, Workload};
+use tare_model::study::{BoxKind, Cell, Fresh, Instance, Study, Workload};
 
 pub const START_NS: u64 = 1_795_253_999_000_000_000;
 
@@ -16,11 +16,14 @@ pub fn study() -> Study {
         platforms: vec!["native".parse().unwrap(), "docker".parse().unwrap()],
         baseline: "native".parse().unwrap(),
         provisioning: vec![Pinned],
-        instance: InstanceType {
-            cpus: Cpus::from_milli(2000),
-            memory_bytes: 2 << 30,
-        },
-        pinned_set: vec![0, 1],
+        instances: vec![Instance {
+            name: None,
+            size: InstanceType {
+                cpus: Cpus::from_milli(2000),
+                memory_bytes: 2 << 30,
+            },
+            pinned_set: vec![0, 1],
+        }],
         workloads: vec![Workload::Kernel(spec(Kernel::Syscall))],
         blocks: 20,
         budget_seconds: None,

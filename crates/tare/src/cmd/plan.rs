@@ -40,17 +40,15 @@ pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
         "provisioning  {}",
         list(study.provisioning.iter().map(ToString::to_string).collect())
     )?;
-    writeln!(
-        text,
-        "each box      {}, {}{}",
-        show_cpus(study.instance.cpus),
-        show_memory(study.instance.memory_bytes),
-        if study.pinned_set.is_empty() {
+    for (i, instance) in study.instances.iter().enumerate() {
+        let name = if i == 0 { "each box" } else { "" };
+        let pinned = if instance.pinned_set.is_empty() {
             String::new()
         } else {
-            format!(", pinned to {:?}", study.pinned_set)
-        }
-    )?;
+            format!(", pinned to {:?}", instance.pinned_set)
+        };
+        writeln!(text, "{name:<14}{}{pinned}", instance.show())?;
+    }
     writeln!(
         text,
         "workloads     {}",
