@@ -44,6 +44,10 @@ pub fn prove(
     kind: &BoxKind,
     spec: &BoxSpec,
 ) -> Result<ProofRecord, LinkError> {
+    // A box may be on another host than the controller.
+    let cpus = facts(running)?
+        .online_cpus
+        .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
     let mut record = ProofRecord {
         kind: kind.clone(),
         proven: false,
@@ -51,9 +55,7 @@ pub fn prove(
         limit_cores: limit_cores(spec),
         host_cores: None,
         burn: None,
-        burn_threads: 2 * u32::try_from(crate::host::online_cpus().len())
-            .unwrap_or(1)
-            .max(1),
+        burn_threads: 2 * cpus,
         limit_bytes: spec.instance.memory_bytes,
         touched_bytes: None,
         refused_bytes: None,

@@ -74,6 +74,16 @@ pub enum Request {
         /// The box.
         inner: InnerBox,
     },
+    /// Stop the box within the box, so that it uses no CPU.
+    Freeze {
+        /// Its channel.
+        channel: u16,
+    },
+    /// Let it go on.
+    Thaw {
+        /// Its channel.
+        channel: u16,
+    },
     /// Set the box's wall clock, where the box has one of its own.
     SetClock {
         /// Nanoseconds since the epoch.
@@ -159,6 +169,10 @@ pub enum Reply {
     FileWritten,
     /// A box was made within the box.
     Launched,
+    /// The box within the box is stopped.
+    Frozen,
+    /// It goes on.
+    Thawed,
     /// The clock was set.
     ClockSet,
     /// Goodbye.

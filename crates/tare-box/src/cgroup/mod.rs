@@ -258,6 +258,17 @@ impl Cgroup {
         })
     }
 
+    /// The cgroup of which this one is the part of this name, in each hierarchy where it is one.
+    #[must_use]
+    pub fn whole(mut self, part: &str) -> Self {
+        for folder in self.folders.values_mut() {
+            if folder.ends_with(part) {
+                folder.pop();
+            }
+        }
+        self
+    }
+
     fn file(&self, controller: &str, name: &str) -> PathBuf {
         let key = if self.v2 { UNIFIED } else { controller };
         self.folders.get(key).cloned().unwrap_or_default().join(name)

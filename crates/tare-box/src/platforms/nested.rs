@@ -67,6 +67,10 @@ impl Nested {
 impl Platform for Nested {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let outer = self.outer.probe()?;
+        if self.outer.is_host() {
+            // Its engines are asked there, when a box is made.
+            return Ok(outer);
+        }
         let inner = self.inner.probe()?;
         let mut details = outer.details;
         details.extend(
@@ -115,6 +119,7 @@ impl Platform for Nested {
         Ok(Box::new(NestedBox {
             link,
             outer,
+            on_host: self.outer.is_host(),
             hello_after: requested.elapsed(),
         }))
     }
@@ -129,6 +134,14 @@ impl Platform for Nested {
             QuotaView::HostOnly => QuotaView::HostOnly,
             QuotaView::Inside => self.inner.quota_view(),
         }
+    }
+
+    fn has_host_files(&self) -> bool {
+        self.outer.has_host_files() && self.inner.has_host_files()
+    }
+
+    fn is_host(&self) -> bool {
+        self.outer.is_host()
     }
 
     fn memory_view(&self) -> MemoryView {
@@ -169,7 +182,25 @@ impl Stream for Relayed {
 struct NestedBox {
     link: Link,
     outer: Shared,
+    /// Whether the outer box is a host of its own, which is not to be frozen.
+    on_host: bool,
     hello_after: Duration,
+}
+
+impl NestedBox {
+    fn ask_outer(&self, request: &Request, expected: &Reply) -> Result<(), BoxError> {
+        let reply = self
+            .outer
+            .borrow_mut()
+            .link()
+            .request(request, ANSWER_DEADLINE)?
+            .reply;
+        if reply == *expected {
+            Ok(())
+        } else {
+            Err(unexpected("freeze or thaw an inner box", &reply).into())
+        }
+    }
 }
 
 impl RunningBox for NestedBox {
@@ -182,6 +213,9 @@ impl RunningBox for NestedBox {
     }
 
     fn marks(&self) -> Vec<String> {
+        if self.on_host {
+            return Vec::new();
+        }
         self.outer.borrow().marks()
     }
 
@@ -194,10 +228,16 @@ impl RunningBox for NestedBox {
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.ask_outer(&Request::Freeze { channel: CHANNEL }, &Reply::Frozen);
+        }
         self.outer.borrow_mut().freeze()
     }
 
     fn thaw(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.ask_outer(&Request::Thaw { channel: CHANNEL }, &Reply::Thawed);
+        }
         self.outer.borrow_mut().thaw()
     }
 
