@@ -84,18 +84,19 @@ impl Ssh {
     /// Brings the binary to the host, unless it is there.
     fn install(&mut self, spec: &BoxSpec) -> Result<&Keeper, BoxError> {
         if self.keeper.is_none() {
-            self.keeper = Some(self.copy(&spec.binary, &spec.scratch)?);
+            self.keeper = Some(self.copy(spec)?);
         }
         Ok(self.keeper.as_ref().expect("made just now"))
     }
 
-    fn copy(&self, binary: &Path, scratch: &Path) -> Result<Keeper, BoxError> {
-        let content = fs::read(binary).map_err(BoxError::host(format!("read {}", binary.display())))?;
-        let folder = scratch.join("ssh-copy");
+    fn copy(&self, spec: &BoxSpec) -> Result<Keeper, BoxError> {
+        let content =
+            fs::read(&spec.binary).map_err(BoxError::host(format!("read {}", spec.binary.display())))?;
+        let folder = spec.scratch.join("ssh-copy");
         fs::create_dir_all(&folder).map_err(BoxError::host("make the folder of ssh's messages"))?;
         let words = fs::File::create(folder.join("stderr"))
             .map_err(BoxError::host("make the file of ssh's messages"))?;
-        let mut command = self.command(&keep(content.len()));
+        let mut command = self.command(&keep(&spec.run, content.len()));
         command
             .process_group(0)
             .stdin(Stdio::piped())
@@ -123,12 +124,12 @@ fn program() -> OsString {
 /// The script that holds the binary on the host for as long as its standard input
 /// lasts: the end of the controller, however it comes, removes it. It goes through
 /// the login shell, which need not be a POSIX one: hence `sh`, one line, and no
-/// single quote and no exclamation mark within.
-fn keep(bytes: usize) -> String {
+/// single quote and no exclamation mark within. The run's name is ours.
+fn keep(run: &str, bytes: usize) -> String {
     format!(
         "exec sh -c 'umask 077; old=; trap \"exit 1\" HUP INT TERM PIPE; \
          for place in /var/tmp /tmp /dev/shm; do \
-         new=$(mktemp -d $place/tare-XXXXXXXX) || continue; trap \"rm -rf $old $new\" EXIT; \
+         new=$(mktemp -d $place/{run}-XXXXXXXX) || continue; trap \"rm -rf $old $new\" EXIT; \
          if test -n \"$old\"; then mv $old/tare $new/tare; else head -c {bytes} >$new/tare; fi; \
          chmod 700 $new/tare; \
          if $new/tare --version >/dev/null; then echo {WORD} $new; cat >/dev/null; exit; fi; \
@@ -314,7 +315,7 @@ mod tests {
     fn the_script_holds_the_binary_until_its_input_ends() {
         let binary = b"#!/bin/sh\nexit 0\n";
         let child = Command::new("sh")
-            .args(["-c", &keep(binary.len())])
+            .args(["-c", &keep("tare-test", binary.len())])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
