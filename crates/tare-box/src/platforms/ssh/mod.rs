@@ -1,16 +1,15 @@
 //! Another host, by ssh: the agent runs there without limits, and makes the box
 //! that has them.
 
-use super::child::{ChildBox, Start, last_words, pipes, run_within};
-use super::{Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, Options, Platform, RunningBox};
-use crate::link::{FdStream, Stream};
+mod keeper;
+
+use super::child::{ChildBox, Start, pipes, run_within};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox};
+use keeper::Keeper;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
 
@@ -35,14 +34,8 @@ const OPTIONS: [&str; 8] = [
 /// Time for a short command on the host, the connection with it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// Time for the binary to get there: some megabytes, over a slow line too.
-const COPY_WITHIN: Duration = Duration::from_secs(180);
-
 /// What is asked of a host: its kernel, and who we are there.
 const QUESTION: &str = "uname -srm; id -u";
-
-/// First word of the line that tells where the binary is.
-const WORD: &str = "tare-folder";
 
 pub(super) struct Ssh {
     host: Option<String>,
@@ -74,132 +67,21 @@ impl Ssh {
         command
     }
 
-    fn fails(&self, message: impl AsRef<str>) -> BoxError {
-        BoxError::Engine {
-            engine: "ssh",
-            message: format!("{}: {}", self.host(), message.as_ref()),
-        }
-    }
-
     /// Brings the binary to the host, unless it is there.
     fn install(&mut self, spec: &BoxSpec) -> Result<&Keeper, BoxError> {
         if self.keeper.is_none() {
-            self.keeper = Some(self.copy(spec)?);
+            let size = fs::metadata(&spec.binary)
+                .map_err(BoxError::host("look at the binary"))?
+                .len();
+            let script = keeper::script(&spec.run, size);
+            self.keeper = Some(Keeper::start(self.host(), self.command(&script), spec)?);
         }
         Ok(self.keeper.as_ref().expect("made just now"))
-    }
-
-    fn copy(&self, spec: &BoxSpec) -> Result<Keeper, BoxError> {
-        let content =
-            fs::read(&spec.binary).map_err(BoxError::host(format!("read {}", spec.binary.display())))?;
-        let folder = spec.scratch.join("ssh-copy");
-        fs::create_dir_all(&folder).map_err(BoxError::host("make the folder of ssh's messages"))?;
-        let words = fs::File::create(folder.join("stderr"))
-            .map_err(BoxError::host("make the file of ssh's messages"))?;
-        let mut command = self.command(&keep(&spec.run, content.len()));
-        command
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(words);
-        tare_sys::die_with_parent(&mut command);
-        let child = command.spawn().map_err(BoxError::host("start ssh"))?;
-        let mut keeper = Keeper::new(child).map_err(BoxError::host("talk to ssh"))?;
-        let failed = |e: io::Error| {
-            self.fails(format!(
-                "the binary cannot be copied: {e} {}",
-                last_words(&folder)
-            ))
-        };
-        let answer = keeper.take(&content).map_err(failed)?;
-        keeper.program = told(&answer).map_err(|why| self.fails(why))?;
-        Ok(keeper)
     }
 }
 
 fn program() -> OsString {
     std::env::var_os(PROGRAM).unwrap_or_else(|| "ssh".into())
-}
-
-/// The script that holds the binary on the host for as long as its standard input
-/// lasts: the end of the controller, however it comes, removes it. It goes through
-/// the login shell, which need not be a POSIX one: hence `sh`, one line, and no
-/// single quote and no exclamation mark within. The run's name is ours.
-fn keep(run: &str, bytes: usize) -> String {
-    format!(
-        "exec sh -c 'umask 077; old=; trap \"exit 1\" HUP INT TERM PIPE; \
-         for place in /var/tmp /tmp /dev/shm; do \
-         new=$(mktemp -d $place/{run}-XXXXXXXX) || continue; trap \"rm -rf $old $new\" EXIT; \
-         if test -n \"$old\"; then mv $old/tare $new/tare; else head -c {bytes} >$new/tare; fi; \
-         chmod 700 $new/tare; \
-         if $new/tare --version >/dev/null; then echo {WORD} $new; cat >/dev/null; exit; fi; \
-         old=$new; done; exit 1'"
-    )
-}
-
-/// The binary's path by what the script printed, which must be its one line:
-/// what a login shell prints besides would get between the agent and us.
-fn told(answer: &str) -> Result<String, String> {
-    let folder = answer
-        .strip_prefix(WORD)
-        .and_then(|rest| rest.strip_prefix(' '))
-        .and_then(|rest| rest.strip_suffix('\n'))
-        .filter(|folder| {
-            folder.starts_with('/')
-                && folder
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "/.-_".contains(c))
-        });
-    folder.map(|folder| format!("{folder}/tare")).ok_or_else(|| {
-        let seen: String = answer.chars().take(80).filter(|c| !c.is_control()).collect();
-        format!("its login shell prints '{seen}', which would get into the link: let its start files print nothing where there is no terminal")
-    })
-}
-
-/// The ssh process whose end removes the binary from the host.
-struct Keeper {
-    child: Child,
-    stream: Option<FdStream>,
-    /// Path of the binary there.
-    program: String,
-}
-
-impl Keeper {
-    fn new(mut child: Child) -> io::Result<Self> {
-        let stream = Some(pipes(&mut child)?);
-        let program = String::new();
-        Ok(Self {
-            child,
-            stream,
-            program,
-        })
-    }
-
-    /// Sends the binary and reads one line.
-    fn take(&mut self, content: &[u8]) -> io::Result<String> {
-        let deadline = Instant::now() + COPY_WITHIN;
-        let stream = self.stream.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        stream.send(content, deadline)?;
-        let mut answer = Vec::new();
-        while !answer.contains(&b'\n') {
-            if stream.receive(&mut answer, deadline)? == 0 {
-                return Err(io::Error::other("the connection ended;"));
-            }
-        }
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-}
-
-impl Drop for Keeper {
-    fn drop(&mut self) {
-        self.stream = None;
-        let deadline = Instant::now() + END_DEADLINE;
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Version of the host by its answer to the question, or why it will not do.
@@ -292,40 +174,6 @@ impl Platform for Ssh {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_scripts_own_line_is_believed() {
-        assert_eq!(
-            told("tare-folder /var/tmp/tare-Ab3\n").unwrap(),
-            "/var/tmp/tare-Ab3/tare"
-        );
-        for noise in [
-            "",
-            "Welcome!\ntare-folder /var/tmp/x\n",
-            "tare-folder /var/tmp/x\nmore\n",
-            "tare-folder /tmp/x; reboot\n",
-            "tare-folder -x\n",
-        ] {
-            let why = told(noise).unwrap_err();
-            assert!(why.contains("start files"), "{noise:?}: {why}");
-        }
-    }
-
-    #[test]
-    fn the_script_holds_the_binary_until_its_input_ends() {
-        let binary = b"#!/bin/sh\nexit 0\n";
-        let child = Command::new("sh")
-            .args(["-c", &keep("tare-test", binary.len())])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut keeper = Keeper::new(child).unwrap();
-        let program = told(&keeper.take(binary).unwrap()).unwrap();
-        assert_eq!(fs::read(&program).unwrap(), binary);
-        drop(keeper);
-        assert!(!Path::new(&program).parent().unwrap().exists());
-    }
 
     #[test]
     fn a_host_that_will_not_do_is_told_with_the_fix() {
