@@ -68,6 +68,7 @@ impl Libvirt {
             child,
             name: spec.name.clone(),
             qemu,
+            gone: false,
         })
     }
 }
@@ -178,6 +179,7 @@ struct LibvirtBox {
     child: ChildBox,
     name: String,
     qemu: u32,
+    gone: bool,
 }
 
 impl RunningBox for LibvirtBox {
@@ -219,6 +221,9 @@ impl RunningBox for LibvirtBox {
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {
+        if std::mem::replace(&mut self.gone, true) {
+            return Ok(());
+        }
         end(&self.name)?;
         self.child.destroy()
     }

@@ -31,7 +31,8 @@ pub(super) fn fails(message: String) -> BoxError {
 }
 
 pub(super) fn uri() -> String {
-    std::env::var(URI).unwrap_or_else(|_| SYSTEM.to_owned())
+    let named = std::env::var(URI).ok().filter(|uri| !uri.is_empty());
+    named.unwrap_or_else(|| SYSTEM.to_owned())
 }
 
 pub(super) fn virsh() -> Command {
