@@ -121,7 +121,7 @@ mod tests {
         assert!(vanilla.contains("<memory unit='MiB'>256</memory>"), "{vanilla}");
         let pinned = described(Provisioning::Pinned, "/x");
         assert!(
-            pinned.contains("cpuset='2-3'>2</vcpu>") && !pinned.contains("quota"),
+            pinned.contains("cpuset='2,3'>2</vcpu>") && !pinned.contains("quota"),
             "{pinned}"
         );
     }
