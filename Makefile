@@ -20,7 +20,7 @@ run:
 	@scripts/setup run
 	@$(MAKE) --no-print-directory build
 	@mkdir -p results
-	@scripts/with-engines $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html
+	@scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html
 
 test:
 	@scripts/setup test

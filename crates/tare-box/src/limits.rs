@@ -78,6 +78,10 @@ fn prove_layer(
     spec: &BoxSpec,
     reserved_bytes: u64,
 ) -> Result<ProofRecord, LinkError> {
+    // A box may be on another host than the controller.
+    let cpus = facts(running)?
+        .online_cpus
+        .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
     let mut record = ProofRecord {
         kind: kind.clone(),
         proven: false,
@@ -85,9 +89,7 @@ fn prove_layer(
         limit_cores: limit_cores(spec),
         host_cores: None,
         burn: None,
-        burn_threads: 2 * u32::try_from(crate::host::online_cpus().len())
-            .unwrap_or(1)
-            .max(1),
+        burn_threads: 2 * cpus,
         limit_bytes: spec.instance.memory_bytes,
         touched_bytes: None,
         refused_bytes: None,

@@ -479,8 +479,9 @@ impl<'a> Runner<'a> {
             .map_err(not_made)?;
         let hello_seconds = held.running.hello_after().as_secs_f64();
         let is_first = !self.proven.contains(kind);
-        let footprint =
-            is_first.then(|| footprint::footprint(&held.running.marks(), &spec.scratch.join(&spec.name)));
+        let marks = held.running.marks();
+        let footprint = (is_first && !marks.is_empty())
+            .then(|| footprint::footprint(&marks, &spec.scratch.join(&spec.name)));
         let made = BoxRecord {
             box_id: id,
             kind: kind.clone(),

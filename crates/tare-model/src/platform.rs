@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Why the name of a platform could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a platform: {why}; write NAME, NAME?key=value&key=value, or OUTER/INNER")]
+#[error("'{text}' is not a platform: {why}; write NAME, NAME:HOST, NAME?key=value&key=value, or OUTER/INNER")]
 pub struct PlatformPathError {
     text: String,
     why: &'static str,
@@ -21,6 +21,9 @@ pub struct PlatformSegment {
     /// Options of this platform, such as `runtime=crun`.
     pub options: BTreeMap<String, String>,
 }
+
+/// The option that is written behind the name, `ssh:HOST`, rather than as `host=HOST`.
+const HOST: &str = "host";
 
 /// Where a workload runs: a platform, or platforms nested in one another,
 /// outermost first (`vm/docker` is Docker inside a VM).
@@ -64,7 +67,11 @@ impl fmt::Display for PlatformPath {
                 f.write_str("/")?;
             }
             f.write_str(&segment.name)?;
-            for (j, (key, value)) in segment.options.iter().enumerate() {
+            if let Some(host) = segment.options.get(HOST) {
+                write!(f, ":{host}")?;
+            }
+            let others = segment.options.iter().filter(|(key, _)| *key != HOST);
+            for (j, (key, value)) in others.enumerate() {
                 write!(f, "{}{key}={value}", if j == 0 { '?' } else { '&' })?;
             }
         }
@@ -87,11 +94,13 @@ impl FromStr for PlatformPath {
 }
 
 fn segment(text: &str) -> Result<PlatformSegment, &'static str> {
-    let (name, options) = text.split_once('?').map_or((text, None), |(n, o)| (n, Some(o)));
+    let (head, options) = text.split_once('?').map_or((text, None), |(n, o)| (n, Some(o)));
+    let (name, host) = head.split_once(':').map_or((head, None), |(n, h)| (n, Some(h)));
     if !is_word(name) {
         return Err("a name is lower-case letters, digits and dashes, at most 32");
     }
     let mut map = BTreeMap::new();
+    map.extend(host.map(|host| (HOST.to_owned(), host.to_owned())));
     for pair in options.into_iter().flat_map(|o| o.split('&')) {
         let (key, value) = pair.split_once('=').ok_or("an option is key=value")?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._:+-".contains(c);
@@ -101,6 +110,11 @@ fn segment(text: &str) -> Result<PlatformSegment, &'static str> {
         if map.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err("an option is given twice");
         }
+    }
+    if map.get(HOST).is_some_and(|host| !is_host(host)) {
+        return Err(
+            "a host is HOST or USER@HOST, each of letters, digits and . _ -, beginning with a letter or digit",
+        );
     }
     Ok(PlatformSegment {
         name: name.to_owned(),
@@ -121,6 +135,19 @@ impl From<PlatformSegment> for PlatformPath {
             segments: vec![segment],
         }
     }
+}
+
+/// Whether a text is a host, or a user at one. It becomes an argument of a
+/// program: neither part may look like an option.
+fn is_host(text: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let (user, host) = text.split_once('@').map_or((None, text), |(u, h)| (Some(u), h));
+    text.len() <= 128 && is_name(host) && user.is_none_or(is_name)
 }
 
 impl From<PlatformPath> for String {
@@ -173,6 +200,9 @@ mod tests {
             "vm/docker",
             "fake?cost=1.1&hang=hello",
             "docker?runtime=crun",
+            "ssh:box",
+            "ssh:me@box-1.example.org/docker?runtime=crun",
+            "ssh:box?a=1&z=2",
         ] {
             assert_eq!(text.parse::<PlatformPath>().unwrap().to_string(), text);
         }
@@ -192,14 +222,34 @@ mod tests {
             "docker?x=a b",
             "a//b",
             "docker?x=1&x=2",
+            "ssh:",
+            "ssh:-oProxyCommand=x",
+            "ssh:me@-oProxyCommand",
+            "ssh:-l@box",
+            "ssh:../x",
+            "ssh:a;b",
+            "ssh:a b",
+            "ssh:a\nb",
+            "ssh:a:22",
+            "ssh:a@b@c",
+            "ssh:$(x)",
+            "ssh?host=-x",
+            "ssh:a?host=b",
         ] {
             assert!(text.parse::<PlatformPath>().is_err(), "{text:?}");
         }
     }
 
+    #[test]
+    fn a_host_is_an_option_that_is_written_behind_the_name() {
+        let path: PlatformPath = "ssh?host=box".parse().unwrap();
+        assert_eq!(path.to_string(), "ssh:box");
+        assert_eq!(path.split_last().1.options["host"], "box");
+    }
+
     proptest! {
         #[test]
-        fn any_text_is_refused_or_survives_a_round_trip(text in "[a-z/?=&.;A-Z0-9-]{0,40}") {
+        fn any_text_is_refused_or_survives_a_round_trip(text in "[a-z/?=&.;:@A-Z0-9-]{0,40}") {
             if let Ok(path) = text.parse::<PlatformPath>() {
                 prop_assert_eq!(path.to_string().parse::<PlatformPath>().unwrap(), path);
             }

@@ -74,6 +74,16 @@ pub enum Request {
         /// The box.
         inner: InnerBox,
     },
+    /// Stop the box within the box, so that it uses no CPU.
+    Freeze {
+        /// Its channel.
+        channel: u16,
+    },
+    /// Let it go on.
+    Thaw {
+        /// Its channel.
+        channel: u16,
+    },
     /// Set the box's wall clock, where the box has one of its own.
     SetClock {
         /// Nanoseconds since the epoch.
@@ -100,6 +110,8 @@ pub struct InnerBox {
     pub pinned_set: Vec<u32>,
     /// Whether boxes are to be made in it in turn.
     pub holds_boxes: bool,
+    /// Whether the outer box is a host of its own, with its own engines and no limits.
+    pub on_host: bool,
 }
 
 /// Bounds of a process.
@@ -161,6 +173,10 @@ pub enum Reply {
     FileWritten,
     /// A box was made within the box.
     Launched,
+    /// The box within the box is stopped.
+    Frozen,
+    /// It goes on.
+    Thawed,
     /// The clock was set.
     ClockSet,
     /// Goodbye.

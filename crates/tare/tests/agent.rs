@@ -170,6 +170,18 @@ fn unreadable_requests_are_answered_and_unframed_bytes_end_it() {
 }
 
 #[test]
+fn a_box_that_is_not_there_is_neither_frozen_nor_thawed() {
+    let mut agent = Agent::start();
+    for request in [Request::Freeze { channel: 1 }, Request::Thaw { channel: 1 }] {
+        let (reply, _) = agent.ask(&request);
+        assert!(
+            matches!(&reply, Reply::Error { code: ErrorCode::BadRequest, message } if message.contains("channel 1")),
+            "{reply:?}"
+        );
+    }
+}
+
+#[test]
 fn random_bytes_never_hang_it() {
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..40 {

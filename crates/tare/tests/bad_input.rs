@@ -16,6 +16,55 @@ fn run(tare: &Tare, more: &[&str], words: &[&str]) {
 }
 
 #[test]
+fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
+    let tare = Tare::new();
+    for hostile in [
+        "ssh:-oProxyCommand=x",
+        "ssh:a;b",
+        "ssh:../x",
+        "ssh:a b",
+        "ssh:a\nb",
+    ] {
+        run(&tare, &["-p", hostile], &["is not a platform", "HOST"]);
+    }
+    run(&tare, &["-p", "docker:box"], &["there is no option 'host'"]);
+    run(&tare, &["-p", "ssh:box/dokcer"], &["unknown platform 'dokcer'"]);
+    for path in ["ssh:box/fake", "ssh:box/ssh:other", "docker/ssh:box"] {
+        run(&tare, &["-p", path], &["cannot run in another box"]);
+    }
+    run(
+        &tare,
+        &["-p", "ssh:box/vm"],
+        &["the CPU limit of vm", "run tare on that host"],
+    );
+    let with = |program: &str, path: &str| {
+        let mut command = tare.command(&["run", "-p", path, "-o", "out.jsonl"]);
+        ended(command.env("TARE_SSH", program).output().unwrap())
+    };
+    for (program, path, words) in [
+        ("/bin/true", "ssh", ["no host is named", "write ssh:HOST"]),
+        (
+            "/nowhere/ssh",
+            "ssh:box",
+            ["no /nowhere/ssh on PATH", "install it"],
+        ),
+        (
+            "/bin/false",
+            "ssh:box",
+            ["box cannot be used", "make 'ssh box true' work"],
+        ),
+        ("/bin/echo", "ssh:box", ["prints more or less", "start files"]),
+    ] {
+        let refused = with(program, path);
+        assert_eq!(refused.code, 2, "{program}: {}", refused.stderr);
+        for word in words {
+            assert!(refused.stderr.contains(word), "{word}: {}", refused.stderr);
+        }
+    }
+    assert!(!tare.path("out.jsonl").exists());
+}
+
+#[test]
 fn unknown_names_are_named_with_the_known_ones() {
     let tare = Tare::new();
     run(
@@ -43,6 +92,11 @@ fn unknown_names_are_named_with_the_known_ones() {
         &tare,
         &["-p", "vm/docker", "--cpus", "1"],
         &["docker cannot run in another box", "runc, crun"],
+    );
+    run(
+        &tare,
+        &["-p", "libvirt?machine=microvm", "--cpus", "1"],
+        &["'microvm' is not a value", "q35, pc"],
     );
     run(&tare, &["-p", "vm/dokcer"], &["unknown platform 'dokcer'"]);
     run(

@@ -6,13 +6,14 @@ use crate::cgroup;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tare_model::protocol::{ErrorCode, InnerBox, Reply};
 
-/// Folder for the files of inner boxes.
+/// Folder of the folders with the files of inner boxes, one for each.
 const SCRATCH: &str = "/run/tare";
 /// Time for an inner box to take what is sent to it.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
@@ -21,6 +22,19 @@ const SEND_DEADLINE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub(super) struct Inner {
     boxes: BTreeMap<u16, Box<dyn RunningBox>>,
+    /// Dropped after the boxes.
+    folders: Vec<Folder>,
+}
+
+/// A box's folder, removed when dropped: the outer box may be a host that stays.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+        // Not while another agent's folder is in it.
+        let _ = fs::remove_dir(SCRATCH);
+    }
 }
 
 impl Inner {
@@ -34,9 +48,12 @@ impl Inner {
         if channel == 0 || self.boxes.contains_key(&channel) {
             return Err(refused(format!("channel {channel} is taken")));
         }
-        // Else the limits of this box would not hold for the inner one.
-        cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
-        let scratch = PathBuf::from(SCRATCH);
+        if !wish.on_host {
+            // Else the limits of this box would not hold for the inner one.
+            cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
+        }
+        let scratch = PathBuf::from(SCRATCH).join(&wish.name);
+        self.folders.push(Folder(scratch.clone()));
         let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;
         let mut platform = platforms::open(&wish.platform, &scratch).map_err(|e| refused(e.to_string()))?;
         platform.probe().map_err(|e| refused(e.to_string()))?;
@@ -63,6 +80,21 @@ impl Inner {
         } else {
             process::children()
         }
+    }
+
+    /// Stops a box, or lets it go on.
+    pub(super) fn set_frozen(&mut self, channel: u16, frozen: bool) -> Result<Reply, Refusal> {
+        let Some(inner) = self.boxes.get_mut(&channel) else {
+            let message = format!("no inner box on channel {channel}");
+            return Err(Refusal::new(ErrorCode::BadRequest, message));
+        };
+        let (done, reply) = if frozen {
+            (inner.freeze(), Reply::Frozen)
+        } else {
+            (inner.thaw(), Reply::Thawed)
+        };
+        done.map(|()| reply)
+            .map_err(|e| Refusal::new(ErrorCode::Unsupported, e.to_string()))
     }
 
     /// Hands bytes on to a box. One that is gone takes them in silence: its end

@@ -175,6 +175,8 @@ impl Agent {
                 return files::take(&mut self.port, path, *mode, *bytes);
             }
             Request::Launch { channel, inner } => self.inner.launch(*channel, inner),
+            Request::Freeze { channel } => self.inner.set_frozen(*channel, true),
+            Request::Thaw { channel } => self.inner.set_frozen(*channel, false),
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::Quit => Ok(Reply::Bye),
         })

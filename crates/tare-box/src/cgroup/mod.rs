@@ -274,6 +274,17 @@ impl Cgroup {
         })
     }
 
+    /// The cgroup of which this one is the part of this name, in each hierarchy where it is one.
+    #[must_use]
+    pub fn whole(mut self, part: &str) -> Self {
+        for folder in self.folders.values_mut() {
+            if folder.ends_with(part) {
+                folder.pop();
+            }
+        }
+        self
+    }
+
     /// Its folder in the hierarchy of a controller.
     fn folder(&self, controller: &str) -> PathBuf {
         let key = if self.v2 { UNIFIED } else { controller };
@@ -525,6 +536,19 @@ fn write(path: &Path, value: &str) -> Result<(), CgroupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_leads_to_the_whole_where_it_is_one() {
+        let folders = [("cpu", "/c/vm/emulator"), ("memory", "/m/vm")];
+        let folders = folders.map(|(key, folder)| (key.to_owned(), PathBuf::from(folder)));
+        let part = Cgroup {
+            folders: folders.into(),
+            v2: false,
+        };
+        let whole = part.whole("emulator");
+        assert_eq!(whole.folders["cpu"], Path::new("/c/vm"));
+        assert_eq!(whole.folders["memory"], Path::new("/m/vm"));
+    }
 
     const V1: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n\
         cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\ncgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\

@@ -332,6 +332,8 @@ fn doing(request: &Request) -> &'static str {
         Request::ReadFile { .. } => "read file",
         Request::WriteFile { .. } => "write file",
         Request::Launch { .. } => "launch an inner box",
+        Request::Freeze { .. } => "freeze an inner box",
+        Request::Thaw { .. } => "thaw an inner box",
         Request::SetClock { .. } => "set clock",
         Request::Quit => "quit",
     }

@@ -3,13 +3,14 @@
 use super::{BoxError, END_DEADLINE, RunningBox};
 use crate::carry;
 use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
-use crate::link::{FdStream, Link, Stream};
+use crate::link::{FdStream, Link, LinkError, Stream};
 use crate::seat;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Bytes of an engine's last words that an error repeats.
@@ -50,12 +51,7 @@ impl ChildBox {
     /// Starts a child whose standard input and output are its agent's pipe.
     pub(super) fn over_pipes(mut start: Start<'_>) -> Result<Self, BoxError> {
         start.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self::start(start, seat::cpu(), |child| {
-            let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            };
-            FdStream::new(stdout.into(), stdin.into())
-        })
+        Self::start(start, seat::cpu(), pipes)
     }
 
     /// Starts a child in its cgroup; `connect` gives the stream to its agent, which
@@ -68,10 +64,13 @@ impl ChildBox {
         let program = start.command.get_program().to_string_lossy().into_owned();
         let words =
             File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
-        // Nothing of the host's environment goes into a box, and Ctrl-C is the controller's alone.
+        // Nothing of the host's environment goes into a box but what a driver set by
+        // itself, and Ctrl-C is the controller's alone.
+        let set: Vec<_> = start.command.get_envs().map(owned).collect();
         start
             .command
             .env_clear()
+            .envs(set.into_iter().flatten())
             .env("PATH", carry::PATH)
             .process_group(0)
             .stderr(words);
@@ -100,7 +99,7 @@ impl ChildBox {
             hello_after: Duration::ZERO,
             gone: false,
         };
-        let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
+        let mut link = Link::new(stream.map_err(not_connected)?);
         link.hello(seat, start.hello_within)
             .map_err(|source| BoxError::NoHello {
                 source,
@@ -154,8 +153,54 @@ impl ChildBox {
     }
 }
 
+fn not_connected(source: io::Error) -> BoxError {
+    match source.kind() {
+        io::ErrorKind::Interrupted => LinkError::Interrupted.into(),
+        _ => BoxError::host("connect to the agent")(source),
+    }
+}
+
+/// The stream over a child's standard input and output.
+pub(super) fn pipes(child: &mut Child) -> io::Result<FdStream> {
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    FdStream::new(stdout.into(), stdin.into())
+}
+
+/// A variable of an environment; `None` for one that is to be removed.
+fn owned((key, value): (&OsStr, Option<&OsStr>)) -> Option<(OsString, OsString)> {
+    Some((key.to_owned(), value?.to_owned()))
+}
+
+/// Runs a short command to its end, with nothing to read; what it prints must fit
+/// into a pipe.
+pub(super) fn run_within(command: &mut Command, within: Duration) -> io::Result<Output> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    tare_sys::die_with_parent(command);
+    let mut child = seat::away(|| command.spawn())?;
+    let deadline = Instant::now() + within;
+    while child.try_wait()?.is_none() {
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            let seconds = within.as_secs();
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("no end within {seconds} s"),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.wait_with_output()
+}
+
 /// CPUs that a process may run on; `None` if it has ended.
-fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
+pub(super) fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status
         .lines()
@@ -165,7 +210,7 @@ fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
 
 /// The last words in the files of a box's folder: its console first, then its
 /// engine's messages.
-fn last_words(folder: &Path) -> String {
+pub(super) fn last_words(folder: &Path) -> String {
     let tail = |name: &str| {
         let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();

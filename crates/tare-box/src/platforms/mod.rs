@@ -4,6 +4,7 @@
 mod child;
 mod docker;
 mod fake;
+mod libvirt;
 mod lxc;
 mod native;
 mod nested;
@@ -12,6 +13,7 @@ mod oci;
 mod podman;
 mod registry;
 mod service;
+mod ssh;
 mod uml;
 mod vm;
 
@@ -278,8 +280,14 @@ pub trait Platform {
         set.to_vec()
     }
 
-    /// Whether boxes have the host's own files.
+    /// Whether boxes have the host's own files, or those of the host that they are.
     fn has_host_files(&self) -> bool {
+        false
+    }
+
+    /// Whether its boxes are hosts of their own: any platform can be had in them
+    /// with the engine that is there, and limits are in force only further in.
+    fn is_host(&self) -> bool {
         false
     }
 }
@@ -309,7 +317,7 @@ pub trait RunningBox {
     fn hello_after(&self) -> Duration;
 
     /// Names that the command line or a cgroup of every process bears that is
-    /// there because of the box.
+    /// there because of the box; none where they are on another host.
     fn marks(&self) -> Vec<String>;
 
     /// The host's counters of its CPU usage; `None` where the host cannot tell.

@@ -68,6 +68,10 @@ impl Nested {
 impl Platform for Nested {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let outer = self.outer.probe()?;
+        if self.outer.is_host() {
+            // Its engines are asked there, when a box is made.
+            return Ok(outer);
+        }
         let inner = self.inner.probe_carried()?;
         let mut details = outer.details;
         details.extend(
@@ -104,6 +108,7 @@ impl Platform for Nested {
             provisioning: spec.provisioning,
             pinned_set: self.outer.cpus_inside(&spec.pinned_set),
             holds_boxes: spec.holds_boxes,
+            on_host: self.outer.is_host(),
         };
         let request = Request::Launch {
             channel: CHANNEL,
@@ -125,6 +130,7 @@ impl Platform for Nested {
                 spec: outer_spec,
                 reserved_bytes: headroom_bytes,
             },
+            on_host: self.outer.is_host(),
             hello_after: requested.elapsed(),
         }))
     }
@@ -139,6 +145,14 @@ impl Platform for Nested {
             QuotaView::HostOnly => QuotaView::HostOnly,
             QuotaView::Inside => self.inner.quota_view(),
         }
+    }
+
+    fn has_host_files(&self) -> bool {
+        self.outer.has_host_files() && self.inner.has_host_files()
+    }
+
+    fn is_host(&self) -> bool {
+        self.outer.is_host()
     }
 
     fn memory_view(&self) -> MemoryView {
@@ -178,7 +192,25 @@ struct NestedBox {
     link: Link,
     outer: Shared,
     outer_layer: Layer,
+    /// Whether the outer box is a host of its own, which is not to be frozen and has no limits.
+    on_host: bool,
     hello_after: Duration,
+}
+
+impl NestedBox {
+    fn ask_outer(&self, request: &Request, expected: &Reply) -> Result<(), BoxError> {
+        let reply = self
+            .outer
+            .borrow_mut()
+            .link()
+            .request(request, ANSWER_DEADLINE)?
+            .reply;
+        if reply == *expected {
+            Ok(())
+        } else {
+            Err(unexpected("freeze or thaw an inner box", &reply).into())
+        }
+    }
 }
 
 impl RunningBox for NestedBox {
@@ -191,6 +223,9 @@ impl RunningBox for NestedBox {
     }
 
     fn marks(&self) -> Vec<String> {
+        if self.on_host {
+            return Vec::new();
+        }
         self.outer.borrow().marks()
     }
 
@@ -199,6 +234,9 @@ impl RunningBox for NestedBox {
     }
 
     fn on_each_outer(&mut self, act: &mut OnLayer<'_>) -> Result<(), LinkError> {
+        if self.on_host {
+            return Ok(());
+        }
         let mut outer = self.outer.borrow_mut();
         outer.on_each_outer(act)?;
         act(&mut **outer, &self.outer_layer)
@@ -209,10 +247,16 @@ impl RunningBox for NestedBox {
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.ask_outer(&Request::Freeze { channel: CHANNEL }, &Reply::Frozen);
+        }
         self.outer.borrow_mut().freeze()
     }
 
     fn thaw(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.ask_outer(&Request::Thaw { channel: CHANNEL }, &Reply::Thawed);
+        }
         self.outer.borrow_mut().thaw()
     }
 

@@ -1,6 +1,8 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
-use super::{Platform, docker, fake, lxc, native, nested, nspawn, oci, podman, uml, vm};
+use super::{
+    Platform, QuotaView, docker, fake, libvirt, lxc, native, nested, nspawn, oci, podman, ssh, uml, vm,
+};
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
 
@@ -20,7 +22,7 @@ pub struct Entry {
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 11] = [
+pub const REGISTRY: [Entry; 13] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
@@ -92,6 +94,20 @@ pub const REGISTRY: [Entry; 11] = [
         inner: false,
     },
     Entry {
+        name: "libvirt",
+        about: "a transient domain of libvirt's, by virsh",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
+        name: "ssh",
+        about: "another host, by ssh: ssh:HOST, or ssh:HOST/PLATFORM",
+        real: true,
+        by_default: false,
+        inner: false,
+    },
+    Entry {
         name: "fake",
         about: "a scripted test bed: costs, failures and hangs, no real work",
         real: false,
@@ -117,6 +133,16 @@ pub enum OpenError {
         /// The inner platform.
         inner: String,
     },
+    /// A platform on another host, of which only its own host can tell the truth.
+    #[error(
+        "platform '{path}': the CPU limit of {inner} is proven by the counters of the host that it runs on, which cannot be read from here: run tare on that host"
+    )]
+    Untold {
+        /// The path.
+        path: PlatformPath,
+        /// The inner platform.
+        inner: String,
+    },
     /// An option that the platform does not have, or a bad value.
     #[error("platform '{path}': {detail}")]
     Option {
@@ -136,6 +162,9 @@ fn inner_names() -> String {
     inner.map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
+/// What is meant by a host alone.
+const ON_HOST: &str = "native";
+
 /// Opens the platform of a path, with its options checked. Touches nothing.
 ///
 /// # Errors
@@ -144,20 +173,42 @@ pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, Open
     let (outer_path, innermost) = path.split_last();
     let inner = single(path, innermost, cache)?;
     let Some(outer_path) = outer_path else {
-        return Ok(inner);
+        if !inner.is_host() {
+            return Ok(inner);
+        }
+        let native: PlatformPath = ON_HOST.parse().expect("a name of the registry");
+        let process = open(&native, cache)?;
+        return nest(path, (inner, path.clone()), (process, native));
     };
-    let name = &innermost.name;
-    if !REGISTRY.iter().any(|entry| entry.inner && entry.name == name) {
-        return Err(OpenError::Nested {
-            path: path.clone(),
-            inner: name.clone(),
-        });
+    // A host by itself, not the process on it that its name alone stands for.
+    let outer = match outer_path.segments() {
+        [host] => single(path, host, cache)?,
+        _ => open(&outer_path, cache)?,
+    };
+    nest(path, (outer, outer_path), (inner, innermost.clone().into()))
+}
+
+/// The inner platform in the outer one, if that can be.
+fn nest(
+    path: &PlatformPath,
+    (outer, outer_path): (Box<dyn Platform>, PlatformPath),
+    (inner, inner_path): (Box<dyn Platform>, PlatformPath),
+) -> Result<Box<dyn Platform>, OpenError> {
+    let name = inner_path.split_last().1.name.clone();
+    let entry = REGISTRY.iter().find(|entry| entry.name == name);
+    let possible = |entry: &Entry| entry.inner || (outer.is_host() && entry.real && !inner.is_host());
+    let path = path.clone();
+    if !entry.is_some_and(possible) {
+        return Err(OpenError::Nested { path, inner: name });
+    }
+    if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
+        return Err(OpenError::Untold { path, inner: name });
     }
     Ok(Box::new(nested::Nested {
-        outer: open(&outer_path, cache)?,
+        outer,
         outer_path,
         inner,
-        inner_path: PlatformPath::from(innermost.clone()),
+        inner_path,
     }))
 }
 
@@ -187,7 +238,9 @@ fn single(
             .none()
             .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
         "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
-        "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, &vm::Machine::ALL, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
+        "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
         other => return Err(OpenError::Unknown(other.to_owned())),
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use tare_lab::plan::{self, Cost};
 use tare_lab::preflight::Platforms;
-use tare_model::size::{counted, show_cpus, show_memory, show_seconds};
+use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::Study;
 
 /// Prints the plan.

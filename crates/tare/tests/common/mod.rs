@@ -133,7 +133,26 @@ pub fn ready(platform: &str) -> bool {
     static FOUND: OnceLock<Value> = OnceLock::new();
     let examine = || serde_json::from_str(&Tare::new().run(&["doctor", "--json"]).stdout);
     let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
+    if platform.starts_with("ssh:") {
+        return host_ready(platform);
+    }
     platform.split('/').all(|layer| layer_ready(layer, found))
+}
+
+/// Whether another host can be used: the doctor knows of none.
+fn host_ready(path: &str) -> bool {
+    let planned = Tare::new().run(&["plan", "-p", path, "-w", "syscall"]);
+    if planned.code == 0 {
+        return true;
+    }
+    skipped(&format!("{path}: {}", planned.stderr))
+}
+
+fn skipped(what: &str) -> bool {
+    let reason = format!("skipped: {what}");
+    assert!(std::env::var_os("TARE_REQUIRE_ENGINES").is_none(), "{reason}");
+    eprintln!("{reason}");
+    false
 }
 
 fn layer_ready(platform: &str, found: &Value) -> bool {
@@ -146,10 +165,7 @@ fn layer_ready(platform: &str, found: &Value) -> bool {
     if entry["ready"].is_object() {
         return true;
     }
-    let reason = format!("skipped: {platform}: {} -> {}", entry["missing"], entry["fix"]);
-    assert!(std::env::var_os("TARE_REQUIRE_ENGINES").is_none(), "{reason}");
-    eprintln!("{reason}");
-    false
+    skipped(&format!("{platform}: {} -> {}", entry["missing"], entry["fix"]))
 }
 
 /// Everything on this machine that bears the name of a run.
@@ -177,10 +193,31 @@ pub fn left_of(run: &str) -> Vec<String> {
             left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
         }
     }
+    // nspawn's, libvirt's, and those of a host that is reached by ssh and is this one.
+    let folders = [
+        "/run/systemd/nspawn/propagate",
+        "/var/log/libvirt/qemu",
+        "/run/tare",
+        "/var/tmp",
+        "/tmp",
+        "/dev/shm",
+    ];
     left.extend(
-        entries(Path::new("/run/systemd/nspawn/propagate"))
-            .into_iter()
+        folders
+            .iter()
+            .flat_map(|folder| entries(Path::new(folder)))
             .filter(|path| names(path, run)),
+    );
+    let domains = Command::new("virsh")
+        .args(["-q", "list", "--all", "--name"])
+        .output();
+    let domains = domains.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    left.extend(
+        domains
+            .unwrap_or_default()
+            .lines()
+            .filter(|name| name.starts_with(run))
+            .map(|name| format!("domain {name}")),
     );
     for engine in ["docker", "podman"] {
         let containers = Command::new(engine)

@@ -1,6 +1,7 @@
 //! QEMU virtual machines: a Linux kernel whose initramfs holds the tare binary
 //! as `/init`, and a virtio-serial port as link.
 
+pub(super) mod clock;
 mod guest;
 mod qmp;
 
@@ -20,16 +21,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tare_model::platform::Provisioning;
-use tare_model::protocol::Request;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{Cpus, InstanceType};
 
 const QEMU: &str = "qemu-system-x86_64";
 
 /// Name of the virtio-serial port.
-const PORT: &str = "tare";
+pub(super) const PORT: &str = "tare";
 
 /// Time that a KVM guest has to boot before KVM is judged not to work here. A
 /// working one needs about a second; one nested in a hypervisor without nested
@@ -39,25 +39,15 @@ const KVM_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the host's time stamp counter is watched to learn its frequency.
 const TSC_WATCH: Duration = Duration::from_millis(30);
 
-/// Time for a guest's kernel to change to the clock source that it will keep:
-/// the time stamp counter counts as provisional for about a second.
-const CLOCK_DEADLINE: Duration = Duration::from_secs(20);
-/// Time between two looks at it.
-const CLOCK_POLL: Duration = Duration::from_millis(20);
-
 /// What was found out about KVM, kept in the state folder.
 const PROBE_FILE: &str = "kvm-probe.json";
 /// Beginning of the name of a probe's folder.
 const PROBE_FOLDER: &str = "kvm-probe-";
 
-/// Clock sources under which a guest's intervals are right. Others (such as
-/// refined-jiffies) run slow when the vCPUs are throttled.
-const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
-
 /// Who executes the guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Accelerator {
+pub(super) enum Accelerator {
     Kvm,
     Tcg,
 }
@@ -65,7 +55,7 @@ enum Accelerator {
 impl Accelerator {
     const ALL: [Self; 2] = [Self::Kvm, Self::Tcg];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kvm => "kvm",
             Self::Tcg => "tcg",
@@ -82,16 +72,16 @@ impl Accelerator {
 
 /// Emulated machine types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Machine {
+pub(super) enum Machine {
     Microvm,
     Q35,
     Pc,
 }
 
 impl Machine {
-    const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
+    pub(super) const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Microvm => "microvm",
             Self::Q35 => "q35",
@@ -120,6 +110,14 @@ impl Machine {
     }
 }
 
+/// What a guest boots, and by whom it is executed.
+pub(super) struct Parts {
+    pub kernel: PathBuf,
+    pub initramfs: PathBuf,
+    pub command_line: String,
+    pub accelerator: Accelerator,
+}
+
 pub(super) struct Vm {
     machine: Machine,
     wanted: Option<Accelerator>,
@@ -130,9 +128,10 @@ pub(super) struct Vm {
 }
 
 impl Vm {
-    pub(super) fn open(mut options: Options, cache: &Path) -> Result<Self, String> {
-        let machine = options.choose("machine", &Machine::ALL, Machine::name)?;
-        let machine = machine.unwrap_or(Machine::Microvm);
+    /// A VM of one of these machine types, the first if none is named.
+    pub(super) fn open(mut options: Options, machines: &[Machine], cache: &Path) -> Result<Self, String> {
+        let machine = options.choose("machine", machines, Machine::name)?;
+        let machine = machine.unwrap_or(machines[0]);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
         options.none()?;
         Ok(Self {
@@ -147,6 +146,27 @@ impl Vm {
     /// Frequency of the host's time stamp counter, measured once.
     fn tsc_khz(&self) -> u64 {
         *self.tsc_khz.get_or_init(|| tare_sys::tsc_khz(TSC_WATCH))
+    }
+
+    pub(super) fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// What a guest boots; made once per run.
+    pub(super) fn parts(&mut self, spec: &BoxSpec) -> Result<Parts, BoxError> {
+        let (accelerator, _) = self.accelerator();
+        self.parts_on(spec, accelerator)
+    }
+
+    fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
+        let guest = Guest::find(&self.machine.modules(spec.holds_boxes))?;
+        let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
+        Ok(Parts {
+            kernel: guest.kernel,
+            initramfs,
+            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes),
+            accelerator,
+        })
     }
 
     /// The accelerator to use, and why.
@@ -222,14 +242,12 @@ impl Vm {
         hello_within: Duration,
     ) -> Result<VmBox, BoxError> {
         // What is made once per run is no part of a box's start-up.
-        let guest = Guest::find(&self.machine.modules(spec.holds_boxes))?;
-        let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
-        self.tsc_khz();
+        let parts = self.parts_on(spec, accelerator)?;
         let requested = Instant::now();
         let folder = spec.folder()?;
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = self.command(spec, accelerator, &guest, &initramfs, &folder);
+        let mut command = self.command(spec, &parts, &folder);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
         command
             .stdin(OwnedFd::from(link_theirs))
@@ -249,14 +267,7 @@ impl Vm {
         })
     }
 
-    fn command(
-        &self,
-        spec: &BoxSpec,
-        accelerator: Accelerator,
-        guest: &Guest,
-        initramfs: &Path,
-        folder: &Path,
-    ) -> Command {
+    fn command(&self, spec: &BoxSpec, parts: &Parts, folder: &Path) -> Command {
         let mut command = Command::new(QEMU);
         command
             .args([
@@ -265,9 +276,9 @@ impl Vm {
                 "-M",
                 self.machine.name(),
                 "-accel",
-                accelerator.name(),
+                parts.accelerator.name(),
             ])
-            .args(["-cpu", accelerator.cpu()])
+            .args(["-cpu", parts.accelerator.cpu()])
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
             .args(["-m", &format!("{}M", spec.instance.memory_bytes >> 20)])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
@@ -287,11 +298,10 @@ impl Vm {
                 "chardev=qmp,mode=control",
             ])
             .arg("-kernel")
-            .arg(&guest.kernel)
+            .arg(&parts.kernel)
             .arg("-initrd")
-            .arg(initramfs)
-            .arg("-append")
-            .arg(kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes));
+            .arg(&parts.initramfs)
+            .args(["-append", &parts.command_line]);
         command
     }
 }
@@ -351,7 +361,7 @@ impl Platform for Vm {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let (accelerator, _) = self.accelerator();
         let mut made = self.boot(spec, accelerator, Some(&spec.cpu_limits()), HELLO_DEADLINE)?;
-        made.check_clock()?;
+        clock::check(&mut made)?;
         Ok(Box::new(made))
     }
 
@@ -418,31 +428,6 @@ struct VmBox {
     qmp: Qmp,
 }
 
-impl VmBox {
-    /// Waits until the guest has the clock that it will keep, and refuses one that
-    /// cannot be trusted.
-    fn check_clock(&mut self) -> Result<(), BoxError> {
-        let deadline = Instant::now() + CLOCK_DEADLINE;
-        loop {
-            let clock = crate::limits::facts(self)?.clocksource;
-            if clock.as_deref().is_some_and(|clock| GOOD_CLOCKS.contains(&clock)) {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                return Err(BoxError::Engine {
-                    engine: "vm",
-                    message: format!(
-                        "the guest's clock source is {}, which runs slow when the VM is throttled: a guest kernel that takes one of {} is needed",
-                        clock.as_deref().unwrap_or("unknown"),
-                        GOOD_CLOCKS.join(", ")
-                    ),
-                });
-            }
-            std::thread::sleep(CLOCK_POLL);
-        }
-    }
-}
-
 impl RunningBox for VmBox {
     fn link(&mut self) -> &mut Link {
         self.child.link()
@@ -471,14 +456,7 @@ impl RunningBox for VmBox {
 
     fn thaw(&mut self) -> Result<(), BoxError> {
         self.qmp.execute("cont")?;
-        // The guest's wall clock stood still meanwhile.
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        self.link()
-            .request(&Request::SetClock { unix_ns }, super::ANSWER_DEADLINE)?;
-        Ok(())
+        clock::set(self)
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {

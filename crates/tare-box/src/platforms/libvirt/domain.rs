@@ -1,0 +1,141 @@
+//! A domain's description, as libvirt reads it.
+
+use super::super::BoxSpec;
+use super::super::vm::{Accelerator, Machine, PORT, Parts};
+use crate::cgroup::{Limits, PERIOD_US, cpu_list};
+use std::path::Path;
+
+/// The domain's description; each part's reason is in `docs/platforms.md`.
+pub(super) fn describe(spec: &BoxSpec, parts: &Parts, machine: Machine, folder: &Path) -> String {
+    let (kind, cpu) = match parts.accelerator {
+        Accelerator::Kvm => ("kvm", "host-passthrough"),
+        Accelerator::Tcg => ("qemu", "maximum"),
+    };
+    let file = |path: &Path| escaped(&path.to_string_lossy());
+    let (cpuset, tune) = cpus(&spec.limits());
+    format!(
+        "<domain type='{kind}'>
+  <name>{name}</name>
+  <memory unit='MiB'>{memory}</memory>
+  <vcpu placement='static'{cpuset}>{vcpus}</vcpu>{tune}
+  <os>
+    <type arch='x86_64' machine='{machine}'>hvm</type>
+    <kernel>{kernel}</kernel>
+    <initrd>{initramfs}</initrd>
+    <cmdline>{words}</cmdline>
+  </os>
+  <features><acpi/></features>
+  <cpu mode='{cpu}'/>
+  <on_poweroff>destroy</on_poweroff>
+  <on_reboot>destroy</on_reboot>
+  <on_crash>destroy</on_crash>
+  <devices>
+    <controller type='usb' model='none'/>
+    <memballoon model='none'/>
+    <serial type='file'><source path='{console}'/></serial>
+    <channel type='unix'>
+      <source mode='bind' path='{link}'/>
+      <target type='virtio' name='{PORT}'/>
+    </channel>
+  </devices>
+  <seclabel type='static' model='dac' relabel='no'><label>+0:+0</label></seclabel>
+</domain>
+",
+        name = escaped(&spec.name),
+        memory = spec.instance.memory_bytes >> 20,
+        vcpus = spec.instance.cpus.whole(),
+        machine = machine.name(),
+        kernel = file(&parts.kernel),
+        initramfs = file(&parts.initramfs),
+        words = escaped(&parts.command_line),
+        console = file(&folder.join("console")),
+        link = file(&folder.join("link")),
+    )
+}
+
+/// The attribute that names the set, and the element with the quota.
+fn cpus(limits: &Limits) -> (String, String) {
+    let set = limits.cpuset.as_deref().map(cpu_list);
+    let quota = limits.quota.map(|quota| quota.quota_us(PERIOD_US));
+    (
+        set.map(|set| format!(" cpuset='{set}'")).unwrap_or_default(),
+        quota
+            .map(|us| format!("\n  <cputune><global_period>{PERIOD_US}</global_period><global_quota>{us}</global_quota></cputune>"))
+            .unwrap_or_default(),
+    )
+}
+
+/// Text as XML has it, in elements and in attributes.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\'' => escaped.push_str("&apos;"),
+            '"' => escaped.push_str("&quot;"),
+            '\t' | '\n' | '\r' => escaped.push_str(&format!("&#{};", u32::from(c))),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::platform::Provisioning;
+    use tare_model::size::{Cpus, InstanceType};
+
+    fn described(provisioning: Provisioning, folder: &str) -> String {
+        let spec = BoxSpec {
+            name: "tare-00c0ffee-1".to_owned(),
+            run: "tare-00c0ffee".to_owned(),
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1500),
+                memory_bytes: 256 << 20,
+            },
+            provisioning,
+            pinned_set: vec![2, 3],
+            scratch: folder.into(),
+            binary: "/tare".into(),
+        };
+        let parts = Parts {
+            kernel: "/boot/vmlinuz".into(),
+            initramfs: "/i".into(),
+            command_line: "a=\"1\" & b".to_owned(),
+            accelerator: Accelerator::Tcg,
+        };
+        describe(&spec, &parts, Machine::Q35, Path::new(folder))
+    }
+
+    #[test]
+    fn limits_stand_in_the_description() {
+        let vanilla = described(Provisioning::Vanilla, "/x");
+        assert!(
+            vanilla.contains("<global_quota>150000</global_quota>"),
+            "{vanilla}"
+        );
+        assert!(vanilla.contains("<vcpu placement='static'>2</vcpu>"), "{vanilla}");
+        assert!(vanilla.contains("<memory unit='MiB'>256</memory>"), "{vanilla}");
+        let pinned = described(Provisioning::Pinned, "/x");
+        assert!(
+            pinned.contains("cpuset='2,3'>2</vcpu>") && !pinned.contains("quota"),
+            "{pinned}"
+        );
+    }
+
+    #[test]
+    fn hostile_texts_stay_text() {
+        let text = described(Provisioning::Vanilla, "/a'/><on_crash>&\n");
+        assert!(
+            text.contains("path='/a&apos;/&gt;&lt;on_crash&gt;&amp;&#10;/link'"),
+            "{text}"
+        );
+        assert!(
+            text.contains("<cmdline>a=&quot;1&quot; &amp; b</cmdline>"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,249 @@
+//! A transient domain of libvirt's, by `virsh`: the same guest as `vm`, made,
+//! limited and stopped by libvirt.
+
+mod domain;
+mod virsh;
+
+use super::child::{ChildBox, Start, allowed_cpus};
+use super::vm::{Machine, Parts, Vm, clock};
+use super::{
+    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
+    RunningBox,
+};
+use crate::cgroup::{Cgroup, Layout, Meter};
+use crate::footprint;
+use crate::link::Link;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tare_model::results::PlatformVersion;
+use virsh::{SYSTEM, URI, VIRSH, connect, execute, fails, uri, virsh};
+
+/// Where libvirt keeps a log for each domain that it ever had.
+const LOGS: &str = "/var/log/libvirt/qemu";
+/// The cgroup of a domain's own threads, within that of the domain.
+const EMULATOR: &str = "emulator";
+
+pub(super) struct Libvirt {
+    /// The guest, and whether it can have KVM.
+    vm: Vm,
+}
+
+impl Libvirt {
+    pub(super) fn open(options: Options, cache: &Path) -> Result<Self, String> {
+        let vm = Vm::open(options, &[Machine::Q35, Machine::Pc], cache)?;
+        Ok(Self { vm })
+    }
+
+    fn boot(&self, spec: &BoxSpec, parts: &Parts) -> Result<LibvirtBox, BoxError> {
+        let requested = Instant::now();
+        let folder = spec.folder()?;
+        fs::write(
+            folder.join("domain.xml"),
+            domain::describe(spec, parts, self.vm.machine(), &folder),
+        )
+        .map_err(BoxError::host("write the domain's description"))?;
+        let mut command = virsh();
+        command
+            .current_dir(&folder)
+            // virsh keeps a history of what it was told.
+            .env("XDG_CACHE_HOME", &folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
+        let start = Start {
+            command,
+            folder: folder.clone(),
+            name: &spec.name,
+            limits: None,
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        let mut child = ChildBox::start(start, None, |session| connect(session, &folder))?;
+        let qemu =
+            qemu_of(&spec.name).ok_or_else(|| fails(format!("{}: its QEMU is not found", spec.name)))?;
+        child.use_cgroup(Cgroup::of_process(&Layout::detect()?, qemu)?.whole(EMULATOR));
+        Ok(LibvirtBox {
+            child,
+            name: spec.name.clone(),
+            qemu,
+            gone: false,
+        })
+    }
+}
+
+/// The process of a domain, by the name on its command line.
+fn qemu_of(name: &str) -> Option<u32> {
+    let guest = format!("guest={name}");
+    let found = footprint::processes(&[guest]).next()?;
+    found.file_name()?.to_str()?.parse().ok()
+}
+
+/// Ends a domain and removes what libvirt would keep of it.
+fn end(name: &str) -> Result<(), BoxError> {
+    // Refused where it has ended by itself: whether it has, its process tells.
+    let refused = execute(&["destroy", name]).err();
+    let deadline = Instant::now() + END_DEADLINE;
+    while qemu_of(name).is_some() {
+        if Instant::now() > deadline {
+            return Err(refused.unwrap_or_else(|| fails(format!("domain {name} does not end"))));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let log = Path::new(LOGS).join(format!("{name}.log"));
+    match fs::remove_file(&log) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(BoxError::host(format!("remove {}", log.display()))(e))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Platform for Libvirt {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        let absent = |e: &dyn std::fmt::Display, fix: &str| Absent::new(e.to_string(), fix);
+        let install = "install it (Debian: apt-get install libvirt-clients libvirt-daemon-system)";
+        super::installed(VIRSH, install)?;
+        let uri = uri();
+        if !uri.starts_with("qemu:///") {
+            let reason = format!("{URI} names '{uri}', which is not QEMU on this host");
+            return Err(Absent::new(reason, format!("unset it, or set it to {SYSTEM}")));
+        }
+        let start = "start libvirt's daemon (systemctl start libvirtd), or name its connection by LIBVIRT_DEFAULT_URI";
+        let told = execute(&["version"]).map_err(|e| absent(&e, start))?;
+        let library = told.lines().find_map(|line| line.strip_prefix("Using API:"));
+        let mut version = self.vm.probe()?;
+        version.details.insert(
+            "libvirt".to_owned(),
+            library.unwrap_or("unknown").trim().to_owned(),
+        );
+        Ok(version)
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // What is made once per run is no part of a box's start-up.
+        let parts = self.vm.parts(spec)?;
+        let mut made = self.boot(spec, &parts).inspect_err(|_| {
+            let _ = end(&spec.name);
+        })?;
+        clock::check(&mut made)?;
+        Ok(Box::new(made))
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        let mut removed = Vec::new();
+        // A daemon that does not answer has no domain of ours: they ended with the run's sessions.
+        let names = execute(&["list", "--all", "--name"]).unwrap_or_default();
+        for name in names.lines().filter(|name| is_of(name, run)) {
+            end(name)?;
+            removed.push(format!("domain {name}"));
+        }
+        for entry in fs::read_dir(LOGS).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|name| is_of(name, run)) {
+                let log = entry.path();
+                fs::remove_file(&log).map_err(BoxError::host(format!("remove {}", log.display())))?;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+        self.vm.clean()
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        self.vm.quota_view()
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        self.vm.memory_view()
+    }
+
+    fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
+        self.vm.cpus_inside(set)
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        let (launch, stretch) = self.vm.cost();
+        (launch + Duration::from_millis(1000), stretch)
+    }
+}
+
+/// Whether this is the name of a box of the run's, or of its log.
+fn is_of(name: &str, run: &str) -> bool {
+    name.strip_prefix(run).is_some_and(|rest| rest.starts_with('-'))
+}
+
+struct LibvirtBox {
+    child: ChildBox,
+    name: String,
+    qemu: u32,
+    gone: bool,
+}
+
+impl RunningBox for LibvirtBox {
+    fn link(&mut self) -> &mut Link {
+        self.child.link()
+    }
+
+    fn hello_after(&self) -> Duration {
+        self.child.hello_after()
+    }
+
+    fn marks(&self) -> Vec<String> {
+        self.child.marks()
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.child.meter()
+    }
+
+    /// By thread: libvirt puts them into cgroups of their own.
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        let threads = fs::read_dir(PathBuf::from(format!("/proc/{}/task", self.qemu))).ok()?;
+        let threads = threads
+            .flatten()
+            .filter_map(|thread| thread.file_name().to_str()?.parse().ok());
+        let mut cpus: Vec<u32> = threads.filter_map(allowed_cpus).flatten().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        (!cpus.is_empty()).then_some(cpus)
+    }
+
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        execute(&["suspend", &self.name]).map(drop)
+    }
+
+    fn thaw(&mut self) -> Result<(), BoxError> {
+        execute(&["resume", &self.name])?;
+        clock::set(self)
+    }
+
+    fn destroy(&mut self) -> Result<(), BoxError> {
+        if std::mem::replace(&mut self.gone, true) {
+            return Ok(());
+        }
+        end(&self.name)?;
+        self.child.destroy()
+    }
+}
+
+impl Drop for LibvirtBox {
+    fn drop(&mut self) {
+        let _ = self.destroy();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_boxes_of_the_run_are_its_own() {
+        assert!(is_of("tare-00c0ffee-1", "tare-00c0ffee") && is_of("tare-00c0ffee-1.log", "tare-00c0ffee"));
+        for foreign in ["tare-00c0ffee", "tare-00c0ffeed-1", "my-tare-00c0ffee-1", "web"] {
+            assert!(!is_of(foreign, "tare-00c0ffee"), "{foreign}");
+        }
+    }
+}
