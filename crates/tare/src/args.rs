@@ -171,9 +171,15 @@ pub struct AgentArgs {
     /// Serve on this terminal, made raw
     #[arg(long)]
     pub tty: Option<PathBuf>,
+    /// Connect to this port of the host by vsock
+    #[arg(long)]
+    pub vsock: Option<u32>,
     /// Be the first process of a VM
     #[arg(long)]
     pub init: bool,
+    /// Power the VM off in the end, rather than reset it
+    #[arg(long, requires = "init")]
+    pub power_off: bool,
 }
 
 /// How long a box is used, as a word.

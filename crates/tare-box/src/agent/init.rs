@@ -1,6 +1,5 @@
 //! Duties of the first process of a VM.
 
-use super::LinkSource;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
@@ -9,6 +8,9 @@ use std::io;
 
 /// List of kernel modules in the initramfs, one path per line, in the order of loading.
 pub const MODULE_LIST: &str = "/modules/load";
+
+/// `HOSTFS_SUPER_MAGIC`: the file system by which User-Mode Linux sees the host's files.
+const HOSTFS: rustix::fs::FsWord = 0x00c0_ffee;
 
 /// What is mounted before anything else, with whether the box can do without.
 const MOUNTS: [(&str, &str, bool); 6] = [
@@ -21,10 +23,10 @@ const MOUNTS: [(&str, &str, bool); 6] = [
 ];
 
 /// Mounts what a system needs and loads the modules that the VMM's devices need.
-pub(super) fn prepare(link: &LinkSource) -> io::Result<()> {
+pub(super) fn prepare() -> io::Result<()> {
     // A kernel that is a process has a folder of the host as its root, in which
     // the host puts files: nothing may hide them.
-    let has_host_folder = matches!(link, LinkSource::Tty(_));
+    let has_host_folder = rustix::fs::statfs("/")?.f_type == HOSTFS;
     let mounts = MOUNTS
         .into_iter()
         .filter(|(kind, ..)| !(has_host_folder && *kind == "tmpfs"));
@@ -62,13 +64,13 @@ fn load_module(path: &str) -> io::Result<()> {
     }
 }
 
-/// Ends the machine. A VMM is told to end on a reset, which every machine type
-/// does at once, where powering off needs a driver; a kernel that is a process,
-/// spoken to over a terminal, would start anew on a reset.
-pub(super) fn end(link: &LinkSource) {
+/// Ends the machine. A VMM that ends on a reset does so at once, where powering
+/// off needs a driver; one that would start anew on a reset is powered off.
+pub(super) fn end(power_off: bool) {
     rustix::fs::sync();
-    let _ = rustix::system::reboot(match link {
-        LinkSource::Tty(_) => RebootCommand::PowerOff,
-        _ => RebootCommand::Restart,
+    let _ = rustix::system::reboot(if power_off {
+        RebootCommand::PowerOff
+    } else {
+        RebootCommand::Restart
     });
 }

@@ -33,6 +33,8 @@ pub enum LinkSource {
     VirtioPort(String),
     /// The terminal of this path, made raw.
     Tty(PathBuf),
+    /// A connection to this port of the host, by virtio-vsock.
+    Vsock(u32),
 }
 
 /// How the agent is to run.
@@ -41,8 +43,10 @@ pub struct Options {
     /// Its link.
     pub link: LinkSource,
     /// Whether it is the first process of a VM: it then mounts, loads modules
-    /// and powers off in the end.
+    /// and ends the machine.
     pub init: bool,
+    /// Whether it ends the machine by powering it off rather than by a reset.
+    pub power_off: bool,
 }
 
 /// Serves until the link ends or the controller says quit.
@@ -51,7 +55,7 @@ pub struct Options {
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
-        init::prepare(&options.link)?;
+        init::prepare()?;
     }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {
@@ -66,7 +70,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
         if let Err(e) = &served {
             eprintln!("tare agent: {e}");
         }
-        init::end(&options.link);
+        init::end(options.power_off);
     }
     served
 }

@@ -314,6 +314,15 @@ impl Cgroup {
         }
     }
 
+    /// CPUs that its processes may run on; `None` if there are none.
+    pub fn allowed_cpus(&self) -> Option<Vec<u32>> {
+        let processes = self.processes().into_iter();
+        let mut cpus: Vec<u32> = processes.filter_map(allowed_cpus).flatten().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        (!cpus.is_empty()).then_some(cpus)
+    }
+
     /// Processes in the cgroup and below it.
     pub fn processes(&self) -> Vec<u32> {
         let mut pids: Vec<u32> = self
@@ -325,6 +334,15 @@ impl Cgroup {
         pids.dedup();
         pids
     }
+}
+
+/// CPUs that a process may run on; `None` if it has ended.
+fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .map(parse_cpu_list)
 }
 
 /// Kills what runs in these folders and below them and removes them, deepest first.

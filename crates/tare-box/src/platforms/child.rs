@@ -3,7 +3,7 @@
 use super::{BoxError, END_DEADLINE, RunningBox};
 use crate::carry;
 use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
-use crate::link::{FdStream, Link, Stream};
+use crate::link::{FdStream, Link, LinkError, Stream};
 use crate::seat;
 use std::fs::File;
 use std::io;
@@ -100,12 +100,13 @@ impl ChildBox {
             hello_after: Duration::ZERO,
             gone: false,
         };
-        let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
-        link.hello(seat, start.hello_within)
-            .map_err(|source| BoxError::NoHello {
-                source,
-                console: last_words(&made.folder),
-            })?;
+        let within = start.hello_within;
+        let mut link = stream
+            .map(Link::new)
+            .map_err(|e| LinkError::of_stream(e, "hello", within))
+            .map_err(|source| no_hello(source, &made.folder))?;
+        link.hello(seat, within)
+            .map_err(|source| no_hello(source, &made.folder))?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -154,13 +155,12 @@ impl ChildBox {
     }
 }
 
-/// CPUs that a process may run on; `None` if it has ended.
-fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
-        .map(cgroup::parse_cpu_list)
+/// The error of a box whose agent did not come up.
+pub(super) fn no_hello(source: LinkError, folder: &Path) -> BoxError {
+    BoxError::NoHello {
+        source,
+        console: last_words(folder),
+    }
 }
 
 /// The last words in the files of a box's folder: its console first, then its
@@ -202,17 +202,7 @@ impl RunningBox for ChildBox {
     }
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        let mut cpus: Vec<u32> = self
-            .cgroup
-            .as_ref()?
-            .processes()
-            .into_iter()
-            .filter_map(allowed_cpus)
-            .flatten()
-            .collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        (!cpus.is_empty()).then_some(cpus)
+        self.cgroup.as_ref()?.allowed_cpus()
     }
 
     fn host_memory_limit(&self) -> Option<u64> {

@@ -4,24 +4,31 @@
 mod child;
 mod docker;
 mod fake;
+mod guest;
 mod lxc;
+mod microvmm;
 mod native;
 mod nested;
 mod nspawn;
 mod oci;
 mod podman;
 mod registry;
+mod sockets;
 mod uml;
 mod vm;
+mod vmware;
 
-pub use registry::{Entry, OpenError, REGISTRY, open};
+pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 
 use crate::carry;
 use crate::cgroup::{CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use registry::Options;
+use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 use tare_model::platform::Provisioning;
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
@@ -348,6 +355,55 @@ fn version_of(program: &str, argument: &str) -> Option<String> {
 /// Version of an engine's program, or that it is missing and the fix.
 fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
     version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
+}
+
+/// A path as it is told to a program that runs elsewhere, without links: programs
+/// that tell it again tell it so.
+fn canonical(path: &Path) -> Result<PathBuf, BoxError> {
+    path.canonicalize()
+        .map_err(BoxError::host(format!("look up {}", path.display())))
+}
+
+/// Runs a program of the host's to its end within a deadline; what it said on
+/// standard error is part of the error.
+fn run(mut command: Command, within: Duration) -> Result<(), BoxError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |source| BoxError::host(format!("run {program}"))(source);
+    let mut words = tempfile::tempfile().map_err(failed)?;
+    // Ctrl-C is the controller's alone.
+    command
+        .stderr(words.try_clone().map_err(failed)?)
+        .process_group(0);
+    tare_sys::die_with_parent(&mut command);
+    let mut child = command.spawn().map_err(failed)?;
+    let status = end_within(&mut child, within).map_err(failed)?;
+    if status.success() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    let _ = words.rewind().and_then(|()| words.read_to_string(&mut text));
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+    Err(failed(io::Error::other(format!(
+        "it ended with {status}: {}",
+        last.unwrap_or("it said nothing")
+    ))))
+}
+
+/// Waits for a child, and ends it at the deadline. The user's wish to stop is not
+/// looked at: boxes are ended by such programs after it.
+fn end_within(child: &mut Child, within: Duration) -> io::Result<ExitStatus> {
+    let deadline = Instant::now() + within;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Copies the binary: a hard link would be cheaper, but the state folder may be

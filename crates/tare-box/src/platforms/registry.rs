@@ -1,6 +1,6 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
-use super::{Platform, docker, fake, lxc, native, nested, nspawn, oci, podman, uml, vm};
+use super::{Platform, docker, fake, lxc, microvmm, native, nested, nspawn, oci, podman, uml, vm, vmware};
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
 
@@ -17,16 +17,20 @@ pub struct Entry {
     pub by_default: bool,
     /// Whether it can be the inner one of a path.
     pub inner: bool,
+    /// Whether its driver was written by the documentation of its engine, and has
+    /// never run on it.
+    pub untested: bool,
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 11] = [
+pub const REGISTRY: [Entry; 14] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
         real: true,
         by_default: true,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "docker",
@@ -34,6 +38,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: true,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "podman",
@@ -41,6 +46,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "lxc",
@@ -48,6 +54,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: true,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "runc",
@@ -55,6 +62,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: true,
+        untested: false,
     },
     Entry {
         name: "crun",
@@ -62,6 +70,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: true,
+        untested: false,
     },
     Entry {
         name: "runsc",
@@ -69,6 +78,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "nspawn",
@@ -76,6 +86,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "vm",
@@ -83,6 +94,7 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: true,
         inner: false,
+        untested: false,
     },
     Entry {
         name: "uml",
@@ -90,6 +102,31 @@ pub const REGISTRY: [Entry; 11] = [
         real: true,
         by_default: false,
         inner: false,
+        untested: false,
+    },
+    Entry {
+        name: "firecracker",
+        about: "a Firecracker microVM on KVM",
+        real: true,
+        by_default: false,
+        inner: false,
+        untested: true,
+    },
+    Entry {
+        name: "cloud-hypervisor",
+        about: "a Cloud Hypervisor virtual machine on KVM",
+        real: true,
+        by_default: false,
+        inner: false,
+        untested: true,
+    },
+    Entry {
+        name: "vmware",
+        about: "a VMware Workstation or Player virtual machine",
+        real: true,
+        by_default: false,
+        inner: false,
+        untested: true,
     },
     Entry {
         name: "fake",
@@ -97,8 +134,15 @@ pub const REGISTRY: [Entry; 11] = [
         real: false,
         by_default: false,
         inner: false,
+        untested: false,
     },
 ];
+
+/// Whether a platform of this path has never run on its engine.
+pub fn untested(path: &PlatformPath) -> bool {
+    let mut names = path.segments().iter().map(|segment| &segment.name);
+    names.any(|name| REGISTRY.iter().any(|entry| entry.untested && entry.name == name))
+}
 
 /// Why a platform path cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -191,6 +235,9 @@ fn single(
             .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
         "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
         "vm" => vm::Vm::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
+        "cloud-hypervisor" => micro(options, microvmm::MicroVmm::CloudHypervisor),
+        "vmware" => vmware::Vmware::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
         other => return Err(OpenError::Unknown(other.to_owned())),
     }
@@ -199,6 +246,10 @@ fn single(
 
 fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
     options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
+}
+
+fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
+    options.none().map(|()| Box::new(vmm) as Box<dyn Platform>)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.

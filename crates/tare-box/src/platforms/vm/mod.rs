@@ -1,17 +1,16 @@
 //! QEMU virtual machines: a Linux kernel whose initramfs holds the tare binary
 //! as `/init`, and a virtio-serial port as link.
 
-mod guest;
 mod qmp;
 
 use super::child::{ChildBox, Start};
+use super::guest::{self, Guest};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView, RunningBox,
     cgroups_usable, version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
-use guest::Guest;
 use qmp::Qmp;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -20,9 +19,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tare_model::platform::Provisioning;
-use tare_model::protocol::Request;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{Cpus, InstanceType};
 
@@ -39,20 +37,10 @@ const KVM_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the host's time stamp counter is watched to learn its frequency.
 const TSC_WATCH: Duration = Duration::from_millis(30);
 
-/// Time for a guest's kernel to change to the clock source that it will keep:
-/// the time stamp counter counts as provisional for about a second.
-const CLOCK_DEADLINE: Duration = Duration::from_secs(20);
-/// Time between two looks at it.
-const CLOCK_POLL: Duration = Duration::from_millis(20);
-
 /// What was found out about KVM, kept in the state folder.
 const PROBE_FILE: &str = "kvm-probe.json";
 /// Beginning of the name of a probe's folder.
 const PROBE_FOLDER: &str = "kvm-probe-";
-
-/// Clock sources under which a guest's intervals are right. Others (such as
-/// refined-jiffies) run slow when the vCPUs are throttled.
-const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
 
 /// Who executes the guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,7 +205,7 @@ impl Vm {
         hello_within: Duration,
     ) -> Result<VmBox, BoxError> {
         // What is made once per run is no part of a box's start-up.
-        let guest = Guest::find(self.machine.modules())?;
+        let guest = Guest::find(&self.machine.modules())?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         self.tsc_khz();
         let requested = Instant::now();
@@ -318,12 +306,7 @@ impl Platform for Vm {
                 "install QEMU (Debian: apt-get install qemu-system-x86)",
             )
         })?;
-        let guest = Guest::find(self.machine.modules()).map_err(|e| {
-            Absent::new(
-                e.to_string(),
-                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",
-            )
-        })?;
+        let guest = Guest::probe(&self.machine.modules())?;
         let (accelerator, why) = self.accelerator();
         let details = [
             ("accelerator", accelerator.name().to_owned()),
@@ -344,12 +327,8 @@ impl Platform for Vm {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let (accelerator, _) = self.accelerator();
         let mut made = self.boot(spec, accelerator, Some(&spec.cpu_limits()), HELLO_DEADLINE)?;
-        made.check_clock()?;
+        guest::check_clock("vm", &mut made)?;
         Ok(Box::new(made))
-    }
-
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
@@ -411,31 +390,6 @@ struct VmBox {
     qmp: Qmp,
 }
 
-impl VmBox {
-    /// Waits until the guest has the clock that it will keep, and refuses one that
-    /// cannot be trusted.
-    fn check_clock(&mut self) -> Result<(), BoxError> {
-        let deadline = Instant::now() + CLOCK_DEADLINE;
-        loop {
-            let clock = crate::limits::facts(self)?.clocksource;
-            if clock.as_deref().is_some_and(|clock| GOOD_CLOCKS.contains(&clock)) {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                return Err(BoxError::Engine {
-                    engine: "vm",
-                    message: format!(
-                        "the guest's clock source is {}, which runs slow when the VM is throttled: a guest kernel that takes one of {} is needed",
-                        clock.as_deref().unwrap_or("unknown"),
-                        GOOD_CLOCKS.join(", ")
-                    ),
-                });
-            }
-            std::thread::sleep(CLOCK_POLL);
-        }
-    }
-}
-
 impl RunningBox for VmBox {
     fn link(&mut self) -> &mut Link {
         self.child.link()
@@ -464,14 +418,7 @@ impl RunningBox for VmBox {
 
     fn thaw(&mut self) -> Result<(), BoxError> {
         self.qmp.execute("cont")?;
-        // The guest's wall clock stood still meanwhile.
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        self.link()
-            .request(&Request::SetClock { unix_ns }, super::ANSWER_DEADLINE)?;
-        Ok(())
+        guest::set_clock(self)
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {

@@ -1,0 +1,350 @@
+//! VMware Workstation and Player, by `vmrun`. They start no kernel by
+//! themselves: the machine boots from a CD's image with GRUB, the guest's kernel
+//! and the initramfs on it. The link is a serial port.
+
+mod image;
+mod vmx;
+
+use super::child::no_hello;
+use super::guest::{self, Guest};
+use super::sockets::{Listener, raw_terminal};
+use super::{
+    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
+    RunningBox, canonical, cgroups_usable, run,
+};
+use crate::cgroup::{self, Cgroup, Layout, Meter};
+use crate::footprint;
+use crate::link::{FdStream, Link, LinkError};
+use std::fs;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tare_model::results::PlatformVersion;
+
+const VMRUN: &str = "vmrun";
+
+/// The process that is a machine.
+const PROCESS: &str = "vmware-vmx";
+
+/// Time that vmrun has for a command; starting a machine takes seconds.
+const VMRUN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Ending of the files that describe machines.
+const MACHINE: &str = "vmx";
+
+/// Which of VMware's programs `vmrun` is to speak to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Product {
+    Workstation,
+    Player,
+}
+
+impl Product {
+    const ALL: [Self; 2] = [Self::Workstation, Self::Player];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Workstation => "ws",
+            Self::Player => "player",
+        }
+    }
+}
+
+pub(super) struct Vmware {
+    product: Product,
+    /// The state folder, in which the sweep looks for machines of dead runs.
+    state: PathBuf,
+}
+
+impl Vmware {
+    pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
+        let product = options.choose("type", &Product::ALL, Product::name)?;
+        options.none()?;
+        Ok(Self {
+            product: product.unwrap_or(Product::Workstation),
+            state: state.to_owned(),
+        })
+    }
+}
+
+impl Platform for Vmware {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        // It tells its version with its usage only, and as a failure.
+        let usage = Command::new(VMRUN).stdin(Stdio::null()).output().map_err(|e| {
+            Absent::new(
+                format!("no {VMRUN} that runs: {e}"),
+                "install VMware Workstation or Player with VIX (from Broadcom)",
+            )
+        })?;
+        image::can_make()?;
+        let guest = Guest::probe(&[])?;
+        let text = String::from_utf8_lossy(&usage.stdout).into_owned();
+        let version = text.lines().map(str::trim).find(|line| line.contains("version"));
+        Ok(PlatformVersion {
+            version: version.unwrap_or("vmrun").to_owned(),
+            details: [
+                ("guest-kernel".to_owned(), guest.release),
+                ("product".to_owned(), self.product.name().to_owned()),
+            ]
+            .into(),
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // What is made once per run is no part of a box's start-up.
+        let guest = Guest::find(&[])?;
+        let cd = canonical(&image::make(&guest, &spec.scratch, &spec.binary)?)?;
+        let requested = Instant::now();
+        let folder = canonical(&spec.folder()?)?;
+        let listener = Listener::at(&folder.join(vmx::LINK))?;
+        let path = folder.join(&spec.name).with_extension(MACHINE);
+        fs::write(&path, vmx::describe(spec, &folder, &cd)?)
+            .map_err(BoxError::host("write the machine's description"))?;
+        let cgroup = Cgroup::create(&Layout::detect()?, &spec.name, &spec.cpu_limits())?;
+        let mut made = VmwareBox {
+            machine: Machine {
+                product: self.product,
+                path,
+            },
+            link: None,
+            name: spec.name.clone(),
+            cgroup,
+            folder,
+            paused: false,
+            hello_after: Duration::ZERO,
+            gone: false,
+        };
+        made.start(&listener)?;
+        made.hello_after = requested.elapsed();
+        guest::check_clock("vmware", &mut made)?;
+        Ok(Box::new(made))
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        let folder = self.state.join(run);
+        if !holds_machines(&folder) {
+            return Ok(Vec::new());
+        }
+        let folder = canonical(&folder)?;
+        let of_run = |path: &PathBuf| path.starts_with(&folder);
+        running(self.product)?
+            .into_iter()
+            .filter(of_run)
+            .map(|path| {
+                let machine = Machine {
+                    product: self.product,
+                    path,
+                };
+                machine.vmrun("stop", &["hard"])?;
+                Ok(format!("machine {}", machine.path.display()))
+            })
+            .collect()
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        QuotaView::HostOnly
+    }
+
+    fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
+        (0..).take(set.len()).collect()
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        MemoryView::Ram
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        (Duration::from_secs(12), 1.3)
+    }
+}
+
+/// Whether a run's folder holds a description of a machine, in its boxes' folders.
+fn holds_machines(run: &Path) -> bool {
+    let folders = fs::read_dir(run).into_iter().flatten().flatten();
+    folders
+        .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
+        .any(|file| file.path().extension().is_some_and(|kind| kind == MACHINE))
+}
+
+/// The descriptions of all machines that run.
+fn running(product: Product) -> Result<Vec<PathBuf>, BoxError> {
+    let failed = |e| BoxError::host("list VMware's machines")(e);
+    let mut list = tempfile::tempfile().map_err(failed)?;
+    let mut command = Command::new(VMRUN);
+    command
+        .args(["-T", product.name(), "list"])
+        .stdin(Stdio::null())
+        .stdout(list.try_clone().map_err(failed)?);
+    run(command, VMRUN_DEADLINE)?;
+    let mut text = String::new();
+    list.rewind()
+        .and_then(|()| list.read_to_string(&mut text))
+        .map_err(failed)?;
+    // Their number comes first, in words.
+    let paths = text.lines().filter(|line| line.starts_with('/'));
+    Ok(paths.map(PathBuf::from).collect())
+}
+
+/// A machine by its description.
+struct Machine {
+    product: Product,
+    path: PathBuf,
+}
+
+impl Machine {
+    fn vmrun(&self, what: &str, more: &[&str]) -> Result<(), BoxError> {
+        let mut command = Command::new(VMRUN);
+        command
+            .args(["-T", self.product.name(), what])
+            .arg(&self.path)
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        run(command, VMRUN_DEADLINE)
+    }
+
+    /// Its processes, which are no children of ours.
+    fn processes(&self) -> Vec<u32> {
+        let marks = [self.path.display().to_string()];
+        let is_machine = |process: &PathBuf| {
+            fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim_end() == PROCESS)
+        };
+        footprint::processes(&marks)
+            .filter(is_machine)
+            .filter_map(|process| process.file_name()?.to_str()?.parse().ok())
+            .collect()
+    }
+}
+
+struct VmwareBox {
+    machine: Machine,
+    link: Option<Link>,
+    /// Stem of the names of all that was made for it.
+    name: String,
+    cgroup: Cgroup,
+    folder: PathBuf,
+    paused: bool,
+    hello_after: Duration,
+    gone: bool,
+}
+
+impl VmwareBox {
+    fn start(&mut self, listener: &Listener) -> Result<(), BoxError> {
+        self.machine.vmrun("start", &["nogui"])?;
+        let processes = self.machine.processes();
+        if processes.is_empty() {
+            return Err(BoxError::Engine {
+                engine: "vmware",
+                message: format!("{VMRUN} started a machine, but no process {PROCESS} of it was found"),
+            });
+        }
+        processes.iter().try_for_each(|pid| self.cgroup.adopt(*pid))?;
+        let mut link = self
+            .connect(listener)
+            .map_err(|e| LinkError::of_stream(e, "hello", HELLO_DEADLINE))
+            .map(Link::new)
+            .map_err(|source| no_hello(source, &self.folder))?;
+        link.hello(None, HELLO_DEADLINE)
+            .map_err(|source| no_hello(source, &self.folder))?;
+        self.link = Some(link);
+        Ok(())
+    }
+
+    fn connect(&self, listener: &Listener) -> std::io::Result<FdStream> {
+        let lives = || !self.machine.processes().is_empty();
+        let stream = listener.accept(Instant::now() + HELLO_DEADLINE, lives)?;
+        raw_terminal(stream)
+    }
+
+    fn end(&mut self) -> Result<(), BoxError> {
+        if std::mem::replace(&mut self.gone, true) {
+            return Ok(());
+        }
+        // A paused machine does not see the end of its link.
+        let _ = self.set_paused(false);
+        // Without a link there is no agent that would power off.
+        let deadline = Instant::now() + self.link.take().map_or(Duration::ZERO, |_| END_DEADLINE);
+        while !self.machine.processes().is_empty() {
+            if Instant::now() > deadline {
+                // If it fails, the sweep kills the process.
+                let _ = self.machine.vmrun("stop", &["hard"]);
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        cgroup::sweep(&self.name)?;
+        fs::remove_dir_all(&self.folder).map_err(BoxError::host(format!("remove {}", self.folder.display())))
+    }
+
+    fn set_paused(&mut self, paused: bool) -> Result<(), BoxError> {
+        if self.paused != paused {
+            self.machine
+                .vmrun(if paused { "pause" } else { "unpause" }, &[])?;
+            self.paused = paused;
+        }
+        Ok(())
+    }
+}
+
+impl RunningBox for VmwareBox {
+    fn link(&mut self) -> &mut Link {
+        self.link
+            .as_mut()
+            .expect("a box has its link from launch to destroy")
+    }
+
+    fn hello_after(&self) -> Duration {
+        self.hello_after
+    }
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.name.clone()]
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        self.cgroup.meter().ok()
+    }
+
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        self.cgroup.allowed_cpus()
+    }
+
+    /// Stops the guest with its clocks.
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        self.set_paused(true)
+    }
+
+    fn thaw(&mut self) -> Result<(), BoxError> {
+        self.set_paused(false)?;
+        guest::set_clock(self)
+    }
+
+    fn destroy(&mut self) -> Result<(), BoxError> {
+        self.end()
+    }
+}
+
+impl Drop for VmwareBox {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_that_hold_a_machine_ask_vmrun() {
+        let state = tempfile::tempdir().unwrap();
+        let boxed = state.path().join("tare-0/tare-0-1");
+        fs::create_dir_all(&boxed).unwrap();
+        fs::write(boxed.join("console"), "").unwrap();
+        assert!(!holds_machines(&state.path().join("tare-0")));
+        assert!(!holds_machines(&state.path().join("none")));
+        fs::write(boxed.join("tare-0-1.vmx"), "").unwrap();
+        assert!(holds_machines(&state.path().join("tare-0")));
+    }
+}
