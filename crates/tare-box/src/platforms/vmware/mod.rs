@@ -20,6 +20,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tare_model::protocol::Request;
 use tare_model::results::PlatformVersion;
 
 const VMRUN: &str = "vmrun";
@@ -29,6 +30,10 @@ const PROCESS: &str = "vmware-vmx";
 
 /// Time that vmrun has for a command; starting a machine takes seconds.
 const VMRUN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// What a serial port takes in at least: it hands sixteen bytes at a time to the
+/// guest, and one that was emulated on a busy host took seven thousand a second.
+const SERIAL_BYTES_PER_SECOND: u64 = 5000;
 
 /// Ending of the files that describe machines.
 const MACHINE: &str = "vmx";
@@ -233,14 +238,12 @@ struct VmwareBox {
 impl VmwareBox {
     fn start(&mut self, listener: &Listener) -> Result<(), BoxError> {
         self.machine.vmrun("start", &["nogui"])?;
-        let processes = self.machine.processes();
-        if processes.is_empty() {
+        if self.adopt()? == 0 {
             return Err(BoxError::Engine {
                 engine: "vmware",
                 message: format!("{VMRUN} started a machine, but no process {PROCESS} of it was found"),
             });
         }
-        processes.iter().try_for_each(|pid| self.cgroup.adopt(*pid))?;
         let mut link = self
             .connect(listener)
             .map_err(|e| LinkError::of_stream(e, "hello", HELLO_DEADLINE))
@@ -250,6 +253,13 @@ impl VmwareBox {
             .map_err(|source| no_hello(source, &self.folder))?;
         self.link = Some(link);
         Ok(())
+    }
+
+    /// Takes the machine's processes into the box's cgroup; tells how many there are.
+    fn adopt(&self) -> Result<usize, BoxError> {
+        let processes = self.machine.processes();
+        processes.iter().try_for_each(|pid| self.cgroup.adopt(*pid))?;
+        Ok(processes.len())
     }
 
     fn connect(&self, listener: &Listener) -> std::io::Result<FdStream> {
@@ -264,18 +274,29 @@ impl VmwareBox {
         }
         // A paused machine does not see the end of its link.
         let _ = self.set_paused(false);
-        // Without a link there is no agent that would power off.
-        let deadline = Instant::now() + self.link.take().map_or(Duration::ZERO, |_| END_DEADLINE);
+        let deadline = Instant::now() + self.take_leave();
         while !self.machine.processes().is_empty() {
             if Instant::now() > deadline {
-                // If it fails, the sweep kills the process.
                 let _ = self.machine.vmrun("stop", &["hard"]);
+                // What is still there is killed with the cgroup.
+                let _ = self.adopt();
                 break;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         cgroup::sweep(&self.name)?;
         fs::remove_dir_all(&self.folder).map_err(BoxError::host(format!("remove {}", self.folder.display())))
+    }
+
+    /// Tells the agent to end, and for how long to wait for that: a serial port
+    /// does not tell it that its other end is gone.
+    fn take_leave(&mut self) -> Duration {
+        let Some(mut link) = self.link.take() else {
+            return Duration::ZERO;
+        };
+        // An agent that does not answer is not waited for in vain: its machine is stopped.
+        let _ = link.request(&Request::Quit, END_DEADLINE);
+        END_DEADLINE
     }
 
     fn set_paused(&mut self, paused: bool) -> Result<(), BoxError> {
@@ -309,6 +330,11 @@ impl RunningBox for VmwareBox {
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
         self.cgroup.allowed_cpus()
+    }
+
+    fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
+        let within = within + Duration::from_secs(content.len() as u64 / SERIAL_BYTES_PER_SECOND);
+        Ok(self.link().write_file(path, mode, content, within)?)
     }
 
     /// Stops the guest with its clocks.
