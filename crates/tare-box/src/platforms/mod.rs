@@ -425,3 +425,69 @@ fn cgroups_usable() -> Result<crate::cgroup::Layout, Absent> {
     }
     crate::cgroup::Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::size::Cpus;
+
+    /// A box for tests of what drivers write.
+    pub(super) fn spec() -> BoxSpec {
+        BoxSpec {
+            name: "tare-0-1".to_owned(),
+            run: "tare-0".to_owned(),
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1500),
+                memory_bytes: 512 << 20,
+            },
+            provisioning: Provisioning::Vanilla,
+            pinned_set: Vec::new(),
+            scratch: PathBuf::new(),
+            binary: PathBuf::new(),
+        }
+    }
+
+    #[test]
+    fn options_that_do_not_exist_are_refused() {
+        for path in [
+            "firecracker?x=1",
+            "cloud-hypervisor?kernel=6.1",
+            "vmware?type=esx",
+            "vmware?types=ws",
+        ] {
+            let opened = open(&path.parse().unwrap(), Path::new("/none"));
+            assert!(matches!(opened, Err(OpenError::Option { .. })), "{path}");
+        }
+        assert!(open(&"vmware?type=player".parse().unwrap(), Path::new("/none")).is_ok());
+    }
+
+    #[test]
+    fn a_path_is_untested_if_one_of_its_platforms_is() {
+        let tested = |path: &str| !untested(&path.parse().unwrap());
+        assert!(tested("vm/runc") && !tested("vmware") && !tested("firecracker/runc"));
+    }
+
+    #[test]
+    fn a_program_is_run_within_its_deadline() {
+        let sleep = |time: &str| {
+            let mut command = Command::new("sleep");
+            command.arg(time);
+            command
+        };
+        run(sleep("0"), Duration::from_secs(10)).unwrap();
+        let started = Instant::now();
+        assert!(run(sleep("60"), Duration::from_millis(50)).is_err());
+        assert!(started.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn the_last_words_of_a_program_that_fails_are_told() {
+        let mut command = Command::new("ls");
+        command.arg("/there is none");
+        let error = run(command, Duration::from_secs(10)).unwrap_err().to_string();
+        assert!(
+            error.contains("run ls") && error.contains("/there is none"),
+            "{error}"
+        );
+    }
+}

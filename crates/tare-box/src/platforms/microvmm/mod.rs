@@ -187,3 +187,63 @@ impl Platform for MicroVmm {
         (Duration::from_millis(1000), 1.2)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    const BOTH: [MicroVmm; 2] = [MicroVmm::Firecracker, MicroVmm::CloudHypervisor];
+
+    fn words(command: &Command) -> Vec<String> {
+        command
+            .get_args()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_configuration_has_the_size_of_its_box() {
+        let config =
+            MicroVmm::Firecracker.config(&spec(), Path::new("/s/vmlinux"), Path::new("/s/initramfs"));
+        assert_eq!(
+            config["machine-config"],
+            json!({ "vcpu_count": 2, "mem_size_mib": 512 })
+        );
+        assert_eq!(config["vsock"], json!({ "guest_cid": 3, "uds_path": "vsock" }));
+        assert_eq!(config["boot-source"]["kernel_image_path"], "/s/vmlinux");
+    }
+
+    #[test]
+    fn a_command_line_has_the_size_of_its_box() {
+        let command = MicroVmm::CloudHypervisor.command(&spec(), Path::new("/k"), Path::new("/i"));
+        let words = words(&command);
+        for pair in [
+            ["--cpus", "boot=2"],
+            ["--memory", "size=512M"],
+            ["--vsock", "cid=3,socket=vsock"],
+        ] {
+            assert!(words.windows(2).any(|two| two == pair), "{pair:?} in {words:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_paths_stay_one_word() {
+        let hostile = Path::new("/s/a b,socket=\"x\n/vmlinux");
+        let command = MicroVmm::CloudHypervisor.command(&spec(), hostile, Path::new("/i"));
+        assert!(words(&command).contains(&hostile.to_string_lossy().into_owned()));
+        let config = MicroVmm::Firecracker.config(&spec(), hostile, Path::new("/i"));
+        let read: Value = serde_json::from_str(&config.to_string()).unwrap();
+        assert_eq!(
+            read["boot-source"]["kernel_image_path"],
+            hostile.to_str().unwrap()
+        );
+    }
+
+    #[test]
+    fn the_agent_of_a_vmm_that_restarts_on_a_reset_powers_off() {
+        let [firecracker, cloud_hypervisor] = BOTH.map(MicroVmm::kernel_command_line);
+        assert!(!firecracker.contains("--power-off") && firecracker.contains("reboot=k"));
+        assert!(cloud_hypervisor.ends_with("-- agent --init --power-off --vsock 1"));
+    }
+}

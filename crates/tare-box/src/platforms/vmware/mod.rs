@@ -3,6 +3,7 @@
 //! and the initramfs on it. The link is a serial port.
 
 mod image;
+mod machine;
 mod vmx;
 
 use super::child::no_hello;
@@ -10,51 +11,21 @@ use super::guest::{self, Guest};
 use super::sockets::{Listener, raw_terminal};
 use super::{
     Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
-    RunningBox, canonical, cgroups_usable, run,
+    RunningBox, canonical, cgroups_usable,
 };
 use crate::cgroup::{self, Cgroup, Layout, Meter};
-use crate::footprint;
 use crate::link::{FdStream, Link, LinkError};
+use machine::{DESCRIPTION, Machine, PROCESS, Product, VMRUN, holds_machines};
 use std::fs;
-use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::protocol::Request;
 use tare_model::results::PlatformVersion;
 
-const VMRUN: &str = "vmrun";
-
-/// The process that is a machine.
-const PROCESS: &str = "vmware-vmx";
-
-/// Time that vmrun has for a command; starting a machine takes seconds.
-const VMRUN_DEADLINE: Duration = Duration::from_secs(60);
-
 /// What a serial port takes in at least: it hands sixteen bytes at a time to the
 /// guest, and one that was emulated on a busy host took seven thousand a second.
 const SERIAL_BYTES_PER_SECOND: u64 = 5000;
-
-/// Ending of the files that describe machines.
-const MACHINE: &str = "vmx";
-
-/// Which of VMware's programs `vmrun` is to speak to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Product {
-    Workstation,
-    Player,
-}
-
-impl Product {
-    const ALL: [Self; 2] = [Self::Workstation, Self::Player];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Workstation => "ws",
-            Self::Player => "player",
-        }
-    }
-}
 
 pub(super) struct Vmware {
     product: Product,
@@ -104,7 +75,7 @@ impl Platform for Vmware {
         let requested = Instant::now();
         let folder = canonical(&spec.folder()?)?;
         let listener = Listener::at(&folder.join(vmx::LINK))?;
-        let path = folder.join(&spec.name).with_extension(MACHINE);
+        let path = folder.join(&spec.name).with_extension(DESCRIPTION);
         fs::write(&path, vmx::describe(spec, &folder, &cd)?)
             .map_err(BoxError::host("write the machine's description"))?;
         let cgroup = Cgroup::create(&Layout::detect()?, &spec.name, &spec.cpu_limits())?;
@@ -134,7 +105,8 @@ impl Platform for Vmware {
         }
         let folder = canonical(&folder)?;
         let of_run = |path: &PathBuf| path.starts_with(&folder);
-        running(self.product)?
+        self.product
+            .running()?
             .into_iter()
             .filter(of_run)
             .map(|path| {
@@ -162,64 +134,6 @@ impl Platform for Vmware {
 
     fn cost(&self) -> (Duration, f64) {
         (Duration::from_secs(12), 1.3)
-    }
-}
-
-/// Whether a run's folder holds a description of a machine, in its boxes' folders.
-fn holds_machines(run: &Path) -> bool {
-    let folders = fs::read_dir(run).into_iter().flatten().flatten();
-    folders
-        .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
-        .any(|file| file.path().extension().is_some_and(|kind| kind == MACHINE))
-}
-
-/// The descriptions of all machines that run.
-fn running(product: Product) -> Result<Vec<PathBuf>, BoxError> {
-    let failed = |e| BoxError::host("list VMware's machines")(e);
-    let mut list = tempfile::tempfile().map_err(failed)?;
-    let mut command = Command::new(VMRUN);
-    command
-        .args(["-T", product.name(), "list"])
-        .stdin(Stdio::null())
-        .stdout(list.try_clone().map_err(failed)?);
-    run(command, VMRUN_DEADLINE)?;
-    let mut text = String::new();
-    list.rewind()
-        .and_then(|()| list.read_to_string(&mut text))
-        .map_err(failed)?;
-    // Their number comes first, in words.
-    let paths = text.lines().filter(|line| line.starts_with('/'));
-    Ok(paths.map(PathBuf::from).collect())
-}
-
-/// A machine by its description.
-struct Machine {
-    product: Product,
-    path: PathBuf,
-}
-
-impl Machine {
-    fn vmrun(&self, what: &str, more: &[&str]) -> Result<(), BoxError> {
-        let mut command = Command::new(VMRUN);
-        command
-            .args(["-T", self.product.name(), what])
-            .arg(&self.path)
-            .args(more)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        run(command, VMRUN_DEADLINE)
-    }
-
-    /// Its processes, which are no children of ours.
-    fn processes(&self) -> Vec<u32> {
-        let marks = [self.path.display().to_string()];
-        let is_machine = |process: &PathBuf| {
-            fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim_end() == PROCESS)
-        };
-        footprint::processes(&marks)
-            .filter(is_machine)
-            .filter_map(|process| process.file_name()?.to_str()?.parse().ok())
-            .collect()
     }
 }
 
@@ -355,22 +269,5 @@ impl RunningBox for VmwareBox {
 impl Drop for VmwareBox {
     fn drop(&mut self) {
         let _ = self.end();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_folders_that_hold_a_machine_ask_vmrun() {
-        let state = tempfile::tempdir().unwrap();
-        let boxed = state.path().join("tare-0/tare-0-1");
-        fs::create_dir_all(&boxed).unwrap();
-        fs::write(boxed.join("console"), "").unwrap();
-        assert!(!holds_machines(&state.path().join("tare-0")));
-        assert!(!holds_machines(&state.path().join("none")));
-        fs::write(boxed.join("tare-0-1.vmx"), "").unwrap();
-        assert!(holds_machines(&state.path().join("tare-0")));
     }
 }

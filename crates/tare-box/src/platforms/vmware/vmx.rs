@@ -81,25 +81,8 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::spec;
     use super::*;
-    use std::path::PathBuf;
-    use tare_model::platform::Provisioning;
-    use tare_model::size::{Cpus, InstanceType};
-
-    fn spec() -> BoxSpec {
-        BoxSpec {
-            name: "tare-0-1".to_owned(),
-            run: "tare-0".to_owned(),
-            instance: InstanceType {
-                cpus: Cpus::from_milli(1500),
-                memory_bytes: 512 << 20,
-            },
-            provisioning: Provisioning::Vanilla,
-            pinned_set: Vec::new(),
-            scratch: PathBuf::new(),
-            binary: PathBuf::new(),
-        }
-    }
 
     #[test]
     fn a_machine_has_the_size_of_its_box() {
