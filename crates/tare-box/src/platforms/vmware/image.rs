@@ -53,6 +53,8 @@ pub(super) fn make(guest: &Guest, scratch: &Path, binary: &Path) -> Result<PathB
         // Nothing but what boots: no fonts, no themes, no words in other languages.
         .args(["--fonts=", "--themes=", "--locales="])
         .arg("--install-modules=biosdisk iso9660 linux normal")
+        // Nor by EFI, which would need more tools.
+        .args(["--directory", BIOS_MODULES])
         .arg("--output")
         .arg(&partial)
         .arg(&root)
