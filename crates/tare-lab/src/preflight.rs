@@ -6,7 +6,7 @@ use std::path::Path;
 use tare_box::host;
 use tare_box::platforms::{self, Absent, OpenError, Platform};
 use tare_model::platform::PlatformPath;
-use tare_model::results::{Header, PlatformVersion, SCHEMA};
+use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::study::{BoxKind, Study};
 
 /// Why nothing can be run.
@@ -39,10 +39,14 @@ impl Platforms {
         let mut open = BTreeMap::new();
         for path in paths {
             let mut platform = platforms::open(path, state)?;
-            let version = platform.probe().map_err(|absent| PreflightError::Absent {
+            let mut version = platform.probe().map_err(|absent| PreflightError::Absent {
                 path: path.clone(),
                 absent,
             })?;
+            if platforms::untested(path) {
+                let (key, value) = UNTESTED_DRIVER;
+                version.details.insert(key.to_owned(), value.to_owned());
+            }
             open.insert(path.clone(), (platform, version));
         }
         Ok(Self { open })

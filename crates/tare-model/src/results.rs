@@ -54,6 +54,9 @@ pub struct Header {
     pub platforms: BTreeMap<PlatformPath, PlatformVersion>,
 }
 
+/// The detail of a platform whose driver had never run on its engine.
+pub const UNTESTED_DRIVER: (&str, &str) = ("driver", "untested");
+
 /// What was found of a platform before the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlatformVersion {

@@ -120,6 +120,21 @@ fn emulation_is_said_plainly() {
     }
 }
 
+#[test]
+fn a_driver_that_never_ran_on_its_engine_is_named() {
+    let mut results = Synthetic::new().platforms(&["native", "vmware"]).build();
+    let vmware = results
+        .header
+        .platforms
+        .get_mut(&"vmware".parse().unwrap())
+        .unwrap();
+    vmware.details.insert("driver".to_owned(), "untested".to_owned());
+    assert_eq!(notices(&results), ["untested-driver"]);
+    for page in rendered(&analyze(&results)) {
+        assert!(page.contains("the driver of vmware was written"), "{page}");
+    }
+}
+
 fn any_sample() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<f64>(),

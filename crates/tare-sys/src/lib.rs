@@ -3,7 +3,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -148,6 +148,31 @@ pub fn hide_mount(command: &mut Command, path: &Path) {
     }
 }
 
+/// Connects to a port of a machine over AF_VSOCK (vsock(7)), by its context id.
+///
+/// # Errors
+/// As socket(2) and connect(2); the kernel gives an unanswered connection up
+/// after two seconds.
+pub fn connect_vsock(cid: u32, port: u32) -> io::Result<OwnedFd> {
+    let socket = rustix::net::socket_with(
+        rustix::net::AddressFamily::VSOCK,
+        rustix::net::SocketType::STREAM,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // SAFETY: sockaddr_vm is plain data for which all-zero bytes are a valid value.
+    let mut address: libc::sockaddr_vm = unsafe { std::mem::zeroed() };
+    address.svm_family = libc::sa_family_t::try_from(libc::AF_VSOCK).unwrap_or_default();
+    address.svm_cid = cid;
+    address.svm_port = port;
+    let size = libc::socklen_t::try_from(size_of_val(&address)).unwrap_or_default();
+    // SAFETY: the pointer is to a live value of `size` bytes, which connect only reads.
+    match unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), size) } {
+        0 => Ok(socket),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Takes ownership of an inherited descriptor by its number.
 ///
 /// # Errors
@@ -219,6 +244,12 @@ mod tests {
             short > 100_000 && short.abs_diff(long) * 1000 < long,
             "{short} {long}"
         );
+    }
+
+    #[test]
+    fn a_machine_that_nobody_has_cannot_be_connected_to() {
+        // No machine has the context id that stands for any machine.
+        assert!(connect_vsock(libc::VMADDR_CID_ANY, 1).is_err());
     }
 
     #[test]

@@ -171,12 +171,18 @@ pub struct AgentArgs {
     /// Serve on this terminal, made raw
     #[arg(long)]
     pub tty: Option<PathBuf>,
+    /// Connect to this port of the host by vsock
+    #[arg(long)]
+    pub vsock: Option<u32>,
     /// Be the first process of a VM
     #[arg(long)]
     pub init: bool,
     /// Take a root that boxes in this one can leave behind
     #[arg(long, requires = "init")]
     pub new_root: bool,
+    /// Power the VM off in the end, rather than reset it
+    #[arg(long, requires = "init")]
+    pub power_off: bool,
 }
 
 /// How long a box is used, as a word.

@@ -1,6 +1,5 @@
 //! Duties of the first process of a VM.
 
-use super::LinkSource;
 use rustix::mount::{MountFlags, mount, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
@@ -12,6 +11,8 @@ pub const MODULE_LIST: &str = "/modules/load";
 
 /// The agent's own file, in the initramfs and in every root.
 const BINARY: &str = "/tare";
+/// `HOSTFS_SUPER_MAGIC`: the file system by which User-Mode Linux sees the host's files.
+const HOSTFS: rustix::fs::FsWord = 0x00c0_ffee;
 
 /// What is mounted before anything else, with whether the box can do without.
 const MOUNTS: [(&str, &str, bool); 8] = [
@@ -27,7 +28,7 @@ const MOUNTS: [(&str, &str, bool); 8] = [
 
 /// Loads the modules that the machine's devices need and mounts what a system
 /// needs; `new_root`: on a root that processes can leave behind.
-pub(super) fn prepare(link: &LinkSource, new_root: bool) -> io::Result<()> {
+pub(super) fn prepare(new_root: bool) -> io::Result<()> {
     fs::read_to_string(MODULE_LIST)
         .unwrap_or_default()
         .lines()
@@ -37,7 +38,7 @@ pub(super) fn prepare(link: &LinkSource, new_root: bool) -> io::Result<()> {
     }
     // A kernel that is a process has a folder of the host as its root, in which
     // the host puts files: nothing may hide them.
-    let has_host_folder = matches!(link, LinkSource::Tty(_));
+    let has_host_folder = rustix::fs::statfs("/")?.f_type == HOSTFS;
     let mounts = MOUNTS
         .into_iter()
         .filter(|(kind, ..)| !(has_host_folder && *kind == "tmpfs"));
@@ -86,13 +87,13 @@ fn load_module(path: &str) -> io::Result<()> {
     }
 }
 
-/// Ends the machine. A VMM is told to end on a reset, which every machine type
-/// does at once, where powering off needs a driver; a kernel that is a process,
-/// spoken to over a terminal, would start anew on a reset.
-pub(super) fn end(link: &LinkSource) {
+/// Ends the machine. A VMM that ends on a reset does so at once, where powering
+/// off needs a driver; one that would start anew on a reset is powered off.
+pub(super) fn end(power_off: bool) {
     rustix::fs::sync();
-    let _ = rustix::system::reboot(match link {
-        LinkSource::Tty(_) => RebootCommand::PowerOff,
-        _ => RebootCommand::Restart,
+    let _ = rustix::system::reboot(if power_off {
+        RebootCommand::PowerOff
+    } else {
+        RebootCommand::Restart
     });
 }

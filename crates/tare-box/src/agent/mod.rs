@@ -33,6 +33,8 @@ pub enum LinkSource {
     VirtioPort(String),
     /// The terminal of this path, made raw.
     Tty(PathBuf),
+    /// A connection to this port of the host, by virtio-vsock.
+    Vsock(u32),
 }
 
 /// How the agent is to run.
@@ -41,10 +43,12 @@ pub struct Options {
     /// Its link.
     pub link: LinkSource,
     /// Whether it is the first process of a VM: it then mounts, loads modules
-    /// and powers off in the end.
+    /// and ends the machine.
     pub init: bool,
     /// Whether it then takes a root that boxes in this one can leave behind.
     pub new_root: bool,
+    /// Whether it ends the machine by powering it off rather than by a reset.
+    pub power_off: bool,
 }
 
 /// Serves until the link ends or the controller says quit.
@@ -53,7 +57,7 @@ pub struct Options {
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
-        init::prepare(&options.link, options.new_root)?;
+        init::prepare(options.new_root)?;
     }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {
@@ -68,7 +72,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
         if let Err(e) = &served {
             eprintln!("tare agent: {e}");
         }
-        init::end(&options.link);
+        init::end(options.power_off);
     }
     served
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
 
-/// How long to wait for a virtio-serial port to appear after its driver was loaded.
+/// How long to wait for the link's device to appear after its driver was loaded.
 const PORT_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Said over a terminal, once, when it is raw.
@@ -45,6 +45,10 @@ impl Port {
                 // What comes before this would be altered: the controller waits for a word.
                 rustix::io::write(&terminal, &[TTY_READY])?;
                 (terminal.try_clone()?.into(), terminal.into())
+            }
+            LinkSource::Vsock(port) => {
+                let socket = connect_host(*port)?;
+                (socket.try_clone()?, socket)
             }
             LinkSource::VirtioPort(name) => {
                 let port = fs::OpenOptions::new()
@@ -169,6 +173,26 @@ fn find_port(name: &str) -> io::Result<PathBuf> {
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
         pause();
+    }
+}
+
+/// Connects to a port of the host. The agent connects rather than listens: the
+/// controller listens before the machine starts, so that nobody has to try again
+/// and again while it boots.
+fn connect_host(port: u32) -> io::Result<OwnedFd> {
+    /// `VMADDR_CID_HOST` of vsock(7).
+    const HOST: u32 = 2;
+    let deadline = Instant::now() + PORT_DEADLINE;
+    loop {
+        match tare_sys::connect_vsock(HOST, port) {
+            Ok(socket) => return Ok(socket),
+            // The device may appear a little after its driver.
+            Err(_) if Instant::now() < deadline => pause(),
+            Err(e) => {
+                let message = format!("connect to port {port} of the host by vsock: {e}");
+                return Err(io::Error::new(e.kind(), message));
+            }
+        }
     }
 }
 

@@ -344,6 +344,11 @@ impl Cgroup {
         }
     }
 
+    /// CPUs that its processes may run on; `None` if there are none.
+    pub fn allowed_cpus(&self) -> Option<Vec<u32>> {
+        allowed_cpus(&self.processes())
+    }
+
     /// Processes in the cgroup and below it.
     pub fn processes(&self) -> Vec<u32> {
         let mut pids: Vec<u32> = self
@@ -355,6 +360,24 @@ impl Cgroup {
         pids.dedup();
         pids
     }
+}
+
+/// CPUs that any thread of these processes may run on; `None` if all have ended.
+pub fn allowed_cpus(processes: &[u32]) -> Option<Vec<u32>> {
+    let of_thread = |thread: PathBuf| {
+        let status = fs::read_to_string(thread.join("status")).ok()?;
+        let list = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        Some(parse_cpu_list(list))
+    };
+    let threads = processes
+        .iter()
+        .flat_map(|pid| subfolders(Path::new(&format!("/proc/{pid}/task"))));
+    let mut cpus: Vec<u32> = threads.filter_map(of_thread).flatten().collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    (!cpus.is_empty()).then_some(cpus)
 }
 
 /// Kills what runs in these folders and below them and removes them, deepest first.

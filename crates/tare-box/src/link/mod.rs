@@ -78,6 +78,18 @@ pub enum LinkError {
     },
 }
 
+impl LinkError {
+    /// What an error of the stream means for a request that had this time.
+    pub fn of_stream(source: io::Error, doing: &'static str, within: Duration) -> Self {
+        match source.kind() {
+            io::ErrorKind::TimedOut => Self::Timeout { doing, after: within },
+            io::ErrorKind::Interrupted => Self::Interrupted,
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Ended { doing },
+            _ => Self::Io { doing, source },
+        }
+    }
+}
+
 /// A reply with the data that came before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -229,12 +241,7 @@ impl Link {
     fn exchange(&mut self, request: &Request, content: &[u8], within: Duration) -> Result<Answer, LinkError> {
         let doing = doing(request);
         let deadline = Instant::now() + within;
-        let io = |source: io::Error| match source.kind() {
-            io::ErrorKind::TimedOut => LinkError::Timeout { doing, after: within },
-            io::ErrorKind::Interrupted => LinkError::Interrupted,
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => LinkError::Ended { doing },
-            _ => LinkError::Io { doing, source },
-        };
+        let io = |source| LinkError::of_stream(source, doing, within);
         self.outgoing.clear();
         let json = serde_json::to_vec(request).map_err(|e| io(e.into()))?;
         encode_parts(0, Kind::Request, &json, &mut self.outgoing);

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Bytes of an engine's last words that an error repeats.
@@ -99,12 +99,13 @@ impl ChildBox {
             hello_after: Duration::ZERO,
             gone: false,
         };
-        let mut link = Link::new(stream.map_err(not_connected)?);
-        link.hello(seat, start.hello_within)
-            .map_err(|source| BoxError::NoHello {
-                source,
-                console: last_words(&made.folder),
-            })?;
+        let within = start.hello_within;
+        let mut link = stream
+            .map(Link::new)
+            .map_err(|e| LinkError::of_stream(e, "hello", within))
+            .map_err(|source| no_hello(source, &made.folder))?;
+        link.hello(seat, within)
+            .map_err(|source| no_hello(source, &made.folder))?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -153,13 +154,6 @@ impl ChildBox {
     }
 }
 
-fn not_connected(source: io::Error) -> BoxError {
-    match source.kind() {
-        io::ErrorKind::Interrupted => LinkError::Interrupted.into(),
-        _ => BoxError::host("connect to the agent")(source),
-    }
-}
-
 /// The stream over a child's standard input and output.
 pub(super) fn pipes(child: &mut Child) -> io::Result<FdStream> {
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -173,39 +167,12 @@ fn owned((key, value): (&OsStr, Option<&OsStr>)) -> Option<(OsString, OsString)>
     Some((key.to_owned(), value?.to_owned()))
 }
 
-/// Runs a short command to its end, with nothing to read; what it prints must fit
-/// into a pipe.
-pub(super) fn run_within(command: &mut Command, within: Duration) -> io::Result<Output> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    tare_sys::die_with_parent(command);
-    let mut child = seat::away(|| command.spawn())?;
-    let deadline = Instant::now() + within;
-    while child.try_wait()?.is_none() {
-        if Instant::now() > deadline {
-            let _ = child.kill();
-            let _ = child.wait();
-            let seconds = within.as_secs();
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                format!("no end within {seconds} s"),
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(1));
+/// The error of a box whose agent did not come up.
+pub(super) fn no_hello(source: LinkError, folder: &Path) -> BoxError {
+    BoxError::NoHello {
+        source,
+        console: last_words(folder),
     }
-    child.wait_with_output()
-}
-
-/// CPUs that a process may run on; `None` if it has ended.
-pub(super) fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
-        .map(cgroup::parse_cpu_list)
 }
 
 /// The last words in the files of a box's folder: its console first, then its
@@ -247,17 +214,7 @@ impl RunningBox for ChildBox {
     }
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        let mut cpus: Vec<u32> = self
-            .cgroup
-            .as_ref()?
-            .processes()
-            .into_iter()
-            .filter_map(allowed_cpus)
-            .flatten()
-            .collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        (!cpus.is_empty()).then_some(cpus)
+        self.cgroup.as_ref()?.allowed_cpus()
     }
 
     fn host_memory_limit(&self) -> Option<u64> {

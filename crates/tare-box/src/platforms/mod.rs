@@ -4,24 +4,30 @@
 mod child;
 mod docker;
 mod fake;
+mod guest;
 mod libvirt;
 mod lxc;
+mod microvmm;
 mod native;
 mod nested;
 mod nspawn;
 mod oci;
 mod podman;
+mod program;
 mod registry;
 mod service;
+mod sockets;
 mod ssh;
 mod uml;
 mod vm;
+mod vmware;
 
-pub use registry::{Entry, OpenError, REGISTRY, open};
+pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 
 use crate::carry;
 use crate::cgroup::{CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
+use program::{installed, run, version_of};
 use registry::Options;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -394,28 +400,11 @@ pub const ANSWER_DEADLINE: Duration = Duration::from_secs(20);
 /// Time for a box to end by itself once its link has ended.
 const END_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The first line that a program prints when asked for its version.
-fn version_of(program: &str, argument: &str) -> Option<String> {
-    let mut command = std::process::Command::new(program);
-    if std::env::var_os("PATH").is_none() {
-        // The first process of a VM has none.
-        command.env("PATH", carry::PATH);
-    }
-    let output = command
-        .arg(argument)
-        .stdin(std::process::Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .next()
-        .map(|line| line.trim().to_owned())
-        .filter(|line| !line.is_empty())
-}
-
-/// Version of an engine's program, or that it is missing and the fix.
-fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
-    version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
+/// A path as it is told to a program that runs elsewhere, without links: programs
+/// that tell it again tell it so.
+fn canonical(path: &Path) -> Result<PathBuf, BoxError> {
+    path.canonicalize()
+        .map_err(BoxError::host(format!("look up {}", path.display())))
 }
 
 /// Copies the binary: a hard link would be cheaper, but the state folder may be
@@ -436,4 +425,47 @@ fn cgroups_usable() -> Result<crate::cgroup::Layout, Absent> {
         ));
     }
     crate::cgroup::Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::size::Cpus;
+
+    /// A box for tests of what drivers write.
+    pub(super) fn spec() -> BoxSpec {
+        BoxSpec {
+            name: "tare-0-1".to_owned(),
+            run: "tare-0".to_owned(),
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1500),
+                memory_bytes: 512 << 20,
+            },
+            provisioning: Provisioning::Vanilla,
+            pinned_set: Vec::new(),
+            scratch: PathBuf::new(),
+            binary: PathBuf::new(),
+            holds_boxes: false,
+        }
+    }
+
+    #[test]
+    fn options_that_do_not_exist_are_refused() {
+        for path in [
+            "firecracker?x=1",
+            "cloud-hypervisor?kernel=6.1",
+            "vmware?type=esx",
+            "vmware?types=ws",
+        ] {
+            let opened = open(&path.parse().unwrap(), Path::new("/none"));
+            assert!(matches!(opened, Err(OpenError::Option { .. })), "{path}");
+        }
+        assert!(open(&"vmware?type=player".parse().unwrap(), Path::new("/none")).is_ok());
+    }
+
+    #[test]
+    fn a_path_is_untested_if_one_of_its_platforms_is() {
+        let tested = |path: &str| !untested(&path.parse().unwrap());
+        assert!(tested("vm/runc") && !tested("vmware") && !tested("firecracker/runc"));
+    }
 }

@@ -1,7 +1,8 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
 use super::{
-    Platform, QuotaView, docker, fake, libvirt, lxc, native, nested, nspawn, oci, podman, ssh, uml, vm,
+    Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, ssh, uml,
+    vm, vmware,
 };
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
@@ -19,102 +20,124 @@ pub struct Entry {
     pub by_default: bool,
     /// Whether it can be the inner one of a path.
     pub inner: bool,
+    /// Whether its driver was written by the documentation of its engine, and has
+    /// never run on it.
+    pub untested: bool,
 }
 
 /// Every platform.
-pub const REGISTRY: [Entry; 13] = [
+pub const REGISTRY: [Entry; 16] = [
     Entry {
         name: "native",
         about: "a process in a cgroup of its own",
-        real: true,
         by_default: true,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "docker",
         about: "a Docker container, by the engine's API",
-        real: true,
         by_default: true,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "podman",
         about: "a Podman container, by its service's API",
-        real: true,
-        by_default: false,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "lxc",
         about: "an LXC system container",
-        real: true,
         by_default: true,
-        inner: false,
+        ..USUAL
     },
     Entry {
         name: "runc",
         about: "a container by runc, the runtime below Docker, without an engine",
-        real: true,
-        by_default: false,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "crun",
         about: "a container by crun",
-        real: true,
-        by_default: false,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "runsc",
         about: "a gVisor sandbox: a kernel in user space, by runsc",
-        real: true,
-        by_default: false,
-        inner: false,
+        ..USUAL
     },
     Entry {
         name: "nspawn",
         about: "a container by systemd-nspawn",
-        real: true,
-        by_default: false,
         inner: true,
+        ..USUAL
     },
     Entry {
         name: "vm",
         about: "a QEMU virtual machine (KVM where it works, else TCG)",
-        real: true,
         by_default: true,
-        inner: false,
+        ..USUAL
+    },
+    Entry {
+        name: "libvirt",
+        about: "the same as a transient domain of libvirt's, by virsh",
+        ..USUAL
+    },
+    Entry {
+        name: "firecracker",
+        about: "a Firecracker microVM on KVM",
+        untested: true,
+        ..USUAL
+    },
+    Entry {
+        name: "cloud-hypervisor",
+        about: "a Cloud Hypervisor virtual machine on KVM",
+        untested: true,
+        ..USUAL
+    },
+    Entry {
+        name: "vmware",
+        about: "a VMware Workstation or Player virtual machine",
+        untested: true,
+        ..USUAL
     },
     Entry {
         name: "uml",
         about: "User-Mode Linux: a kernel as a process of the host",
-        real: true,
-        by_default: false,
-        inner: false,
-    },
-    Entry {
-        name: "libvirt",
-        about: "a transient domain of libvirt's, by virsh",
-        real: true,
-        by_default: false,
-        inner: false,
+        ..USUAL
     },
     Entry {
         name: "ssh",
         about: "another host, by ssh: ssh:HOST, or ssh:HOST/PLATFORM",
-        real: true,
-        by_default: false,
-        inner: false,
+        ..USUAL
     },
     Entry {
         name: "fake",
         about: "a scripted test bed: costs, failures and hangs, no real work",
         real: false,
-        by_default: false,
-        inner: false,
+        ..USUAL
     },
 ];
+
+/// What most platforms have in common.
+const USUAL: Entry = Entry {
+    name: "",
+    about: "",
+    real: true,
+    by_default: false,
+    inner: false,
+    untested: false,
+};
+
+/// Whether a platform of this path has never run on its engine.
+pub fn untested(path: &PlatformPath) -> bool {
+    let mut names = path.segments().iter().map(|segment| &segment.name);
+    names.any(|name| REGISTRY.iter().any(|entry| entry.untested && entry.name == name))
+}
 
 /// Why a platform path cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -241,6 +264,9 @@ fn single(
         "vm" => vm::Vm::open(options, &vm::Machine::ALL, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
         "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
+        "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
+        "cloud-hypervisor" => micro(options, microvmm::MicroVmm::CloudHypervisor),
+        "vmware" => vmware::Vmware::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
         other => return Err(OpenError::Unknown(other.to_owned())),
     }
@@ -249,6 +275,10 @@ fn single(
 
 fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
     options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
+}
+
+fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
+    options.none().map(|()| Box::new(vmm) as Box<dyn Platform>)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.

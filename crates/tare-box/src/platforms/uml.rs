@@ -2,13 +2,12 @@
 //! hardware help and no emulator.
 
 use super::child::{ChildBox, Start};
+use super::sockets::raw_terminal;
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
     installed,
 };
-use crate::link::{FdStream, Stream};
 use std::fs;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -70,14 +69,6 @@ impl Platform for Uml {
     }
 }
 
-/// The stream to the agent, once its terminal is raw.
-fn raw_terminal(ours: UnixStream) -> io::Result<FdStream> {
-    let mut stream = FdStream::over_socket(ours.into())?;
-    // One byte, whose value does not matter: nothing else can come before it.
-    stream.receive(&mut Vec::new(), Instant::now() + HELLO_DEADLINE)?;
-    Ok(stream)
-}
-
 /// Each word's reason is in `docs/platforms.md`.
 fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
@@ -95,6 +86,7 @@ fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
             "--",
             "agent",
             "--init",
+            "--power-off",
             "--tty",
             "/dev/tty1",
         ]);

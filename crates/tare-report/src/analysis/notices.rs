@@ -36,6 +36,7 @@ pub(crate) fn all(
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     notices.extend(platforms.iter().filter(|p| p.emulated()).map(emulated));
+    notices.extend(platforms.iter().filter(|p| p.untested()).map(untested));
     notices.extend(of_run(run));
     notices.extend(not_reached(boxes));
     notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
@@ -57,6 +58,16 @@ fn emulated(platform: &PlatformFacts) -> Notice {
         "emulated",
         format!(
             "{} ran without hardware virtualisation (tcg: every guest instruction is translated in software): its figures are those of emulation, not of a VM under kvm",
+            platform.platform
+        ),
+    )
+}
+
+fn untested(platform: &PlatformFacts) -> Notice {
+    notice(
+        "untested-driver",
+        format!(
+            "the driver of {} was written by its engine's documentation and not tested on it: its limits are proven as everywhere, its start, freezing and end are not",
             platform.platform
         ),
     )

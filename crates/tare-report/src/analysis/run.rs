@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::platform::PlatformPath;
-use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session};
+use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, UNTESTED_DRIVER};
 
 /// The course of the run.
 #[derive(Debug, Clone, Serialize)]
@@ -55,6 +55,12 @@ impl PlatformFacts {
     /// VM on hardware that supports it.
     pub fn emulated(&self) -> bool {
         self.accelerator.as_deref() == Some("tcg")
+    }
+
+    /// Whether the driver had never run on its engine when it was released.
+    pub fn untested(&self) -> bool {
+        let (key, value) = UNTESTED_DRIVER;
+        self.details.get(key).is_some_and(|found| found == value)
     }
 }
 

@@ -8,16 +8,18 @@ use tare_kernels::KernelError;
 
 /// Serves until the link ends.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
-    let link = match (&args.port, &args.tty, args.fd) {
+    let link = match (&args.port, &args.tty, args.vsock, args.fd) {
         (Some(port), ..) => LinkSource::VirtioPort(port.clone()),
-        (_, Some(tty), _) => LinkSource::Tty(tty.clone()),
-        (_, _, Some(fd)) => LinkSource::Fd(fd),
-        (None, None, None) => LinkSource::Stdio,
+        (_, Some(tty), ..) => LinkSource::Tty(tty.clone()),
+        (_, _, Some(port), _) => LinkSource::Vsock(port),
+        (.., Some(fd)) => LinkSource::Fd(fd),
+        (None, None, None, None) => LinkSource::Stdio,
     };
     agent::run(&Options {
         link,
         init: args.init,
         new_root: args.new_root,
+        power_off: args.power_off,
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,6 +17,10 @@ use tare_model::size::{counted, show_memory};
 /// Length of the look at the host's load.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// What is said of a platform whose driver has never run on its engine.
+const UNTESTED: &str =
+    "untested: this driver was written by the engine's documentation and has never run on it";
+
 /// What the doctor found.
 #[derive(Debug, Serialize)]
 struct Findings {
@@ -31,6 +35,8 @@ struct Findings {
 struct PlatformFinding {
     name: &'static str,
     about: &'static str,
+    /// Whether its driver has never run on its engine.
+    untested: bool,
     ready: Option<PlatformVersion>,
     missing: Option<String>,
     fix: Option<String>,
@@ -89,6 +95,7 @@ fn examine(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
     PlatformFinding {
         name: entry.name,
         about: entry.about,
+        untested: entry.untested,
         ready,
         missing,
         fix,
@@ -215,6 +222,9 @@ fn text(findings: &Findings) -> anyhow::Result<String> {
                 for (key, value) in &version.details {
                     writeln!(text, "                    {key}: {}", out::one_line(value))?;
                 }
+                if platform.untested {
+                    writeln!(text, "                    {UNTESTED}")?;
+                }
             }
             None => {
                 writeln!(
@@ -229,6 +239,9 @@ fn text(findings: &Findings) -> anyhow::Result<String> {
                     "",
                     out::one_line(platform.fix.as_deref().unwrap_or(""))
                 )?;
+                if platform.untested {
+                    writeln!(text, "           {:8}    {UNTESTED}", "")?;
+                }
             }
         }
     }

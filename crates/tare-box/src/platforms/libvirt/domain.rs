@@ -100,6 +100,7 @@ mod tests {
             pinned_set: vec![2, 3],
             scratch: folder.into(),
             binary: "/tare".into(),
+            holds_boxes: false,
         };
         let parts = Parts {
             kernel: "/boot/vmlinuz".into(),

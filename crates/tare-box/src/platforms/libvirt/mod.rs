@@ -4,18 +4,19 @@
 mod domain;
 mod virsh;
 
-use super::child::{ChildBox, Start, allowed_cpus};
-use super::vm::{Machine, Parts, Vm, clock};
+use super::child::{ChildBox, Start};
+use super::guest;
+use super::vm::{Machine, Parts, Vm};
 use super::{
     Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
     RunningBox,
 };
-use crate::cgroup::{Cgroup, Layout, Meter};
+use crate::cgroup::{Cgroup, Layout, Meter, allowed_cpus};
 use crate::footprint;
 use crate::link::Link;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
@@ -127,7 +128,7 @@ impl Platform for Libvirt {
         let mut made = self.boot(spec, &parts).inspect_err(|_| {
             let _ = end(&spec.name);
         })?;
-        clock::check(&mut made)?;
+        guest::check_clock("libvirt", &mut made)?;
         Ok(Box::new(made))
     }
 
@@ -199,16 +200,9 @@ impl RunningBox for LibvirtBox {
         self.child.meter()
     }
 
-    /// By thread: libvirt puts them into cgroups of their own.
+    /// By process: libvirt puts its threads into cgroups of their own.
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        let threads = fs::read_dir(PathBuf::from(format!("/proc/{}/task", self.qemu))).ok()?;
-        let threads = threads
-            .flatten()
-            .filter_map(|thread| thread.file_name().to_str()?.parse().ok());
-        let mut cpus: Vec<u32> = threads.filter_map(allowed_cpus).flatten().collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        (!cpus.is_empty()).then_some(cpus)
+        allowed_cpus(&[self.qemu])
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {
@@ -217,7 +211,7 @@ impl RunningBox for LibvirtBox {
 
     fn thaw(&mut self) -> Result<(), BoxError> {
         execute(&["resume", &self.name])?;
-        clock::set(self)
+        guest::set_clock(self)
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {

@@ -2,7 +2,8 @@
 
 use super::super::BoxError;
 use super::super::HELLO_DEADLINE;
-use super::super::child::{last_words, run_within};
+use super::super::child::last_words;
+use super::super::program;
 use crate::interrupt;
 use crate::link::{FdStream, Stream};
 use std::io::{self, Write};
@@ -44,7 +45,7 @@ pub(super) fn virsh() -> Command {
 /// Has one thing done; the names in it are ours.
 pub(super) fn execute(arguments: &[&str]) -> Result<String, BoxError> {
     let doing = arguments.join(" ");
-    let ended = run_within(virsh().args(arguments), DEADLINE)
+    let ended = program::output(virsh().args(arguments), DEADLINE)
         .map_err(BoxError::host(format!("have 'virsh {doing}' done")))?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());

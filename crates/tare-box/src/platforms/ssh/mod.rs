@@ -3,7 +3,8 @@
 
 mod keeper;
 
-use super::child::{ChildBox, Start, pipes, run_within};
+use super::child::{ChildBox, Start, pipes};
+use super::program as programs;
 use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox};
 use keeper::Keeper;
 use std::collections::BTreeMap;
@@ -122,7 +123,7 @@ impl Platform for Ssh {
                 "install it (Debian: apt-get install openssh-client)",
             )
         };
-        run_within(Command::new(&program).arg("-V"), ANSWER_WITHIN).map_err(|_| absent())?;
+        programs::output(Command::new(&program).arg("-V"), ANSWER_WITHIN).map_err(|_| absent())?;
         let Some(host) = self.host.clone() else {
             return Err(Absent::new(
                 "no host is named",
@@ -130,7 +131,7 @@ impl Platform for Ssh {
             ));
         };
         let fix = format!("make 'ssh {host} true' work without a question");
-        let answer = run_within(&mut self.command(QUESTION), ANSWER_WITHIN)
+        let answer = programs::output(&mut self.command(QUESTION), ANSWER_WITHIN)
             .map_err(|e| Absent::new(format!("{host} does not answer: {e}"), fix.as_str()))?;
         if !answer.status.success() {
             let words = String::from_utf8_lossy(&answer.stderr);

@@ -1,18 +1,16 @@
 //! QEMU virtual machines: a Linux kernel whose initramfs holds the tare binary
 //! as `/init`, and a virtio-serial port as link.
 
-pub(super) mod clock;
-mod guest;
 mod qmp;
 
 use super::child::{ChildBox, Start};
+use super::guest::{self, Guest};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView, RunningBox,
     cgroups_usable, version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
-use guest::Guest;
 use qmp::Qmp;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -335,12 +333,7 @@ impl Platform for Vm {
                 "install QEMU (Debian: apt-get install qemu-system-x86)",
             )
         })?;
-        let guest = Guest::find(&self.machine.modules(false)).map_err(|e| {
-            Absent::new(
-                e.to_string(),
-                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",
-            )
-        })?;
+        let guest = Guest::probe(&self.machine.modules(false))?;
         let (accelerator, why) = self.accelerator();
         let details = [
             ("accelerator", accelerator.name().to_owned()),
@@ -361,12 +354,8 @@ impl Platform for Vm {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let (accelerator, _) = self.accelerator();
         let mut made = self.boot(spec, accelerator, Some(&spec.cpu_limits()), HELLO_DEADLINE)?;
-        clock::check(&mut made)?;
+        guest::check_clock("vm", &mut made)?;
         Ok(Box::new(made))
-    }
-
-    fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
@@ -456,7 +445,7 @@ impl RunningBox for VmBox {
 
     fn thaw(&mut self) -> Result<(), BoxError> {
         self.qmp.execute("cont")?;
-        clock::set(self)
+        guest::set_clock(self)
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {

@@ -1,13 +1,61 @@
 //! What a VM boots: a kernel of the host's with the modules that its devices
-//! need, and an initramfs that holds little else than the tare binary.
+//! need, and an initramfs that holds little else than the tare binary; and what
+//! every VMM's guest is asked.
 
-use super::super::BoxError;
+use super::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
 use crate::agent::MODULE_LIST;
 use cpio::newc::{Builder, ModeFileType, trailer};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+use tare_model::protocol::Request;
+
+/// Time for a guest's kernel to change to the clock source that it will keep:
+/// the time stamp counter counts as provisional for about a second.
+const CLOCK_DEADLINE: Duration = Duration::from_secs(20);
+/// Time between two looks at it.
+const CLOCK_POLL: Duration = Duration::from_millis(20);
+
+/// Clock sources under which a guest's intervals are right. Others (such as
+/// refined-jiffies) run slow when the vCPUs are throttled.
+const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
+
+/// Waits until the guest has the clock that it will keep, and refuses one that
+/// cannot be trusted.
+pub(super) fn check_clock(engine: &'static str, running: &mut dyn RunningBox) -> Result<(), BoxError> {
+    let deadline = Instant::now() + CLOCK_DEADLINE;
+    loop {
+        let clock = crate::limits::facts(running)?.clocksource;
+        if clock.as_deref().is_some_and(|clock| GOOD_CLOCKS.contains(&clock)) {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(BoxError::Engine {
+                engine,
+                message: format!(
+                    "the guest's clock source is {}, which runs slow when the VM is throttled: a guest kernel that takes one of {} is needed",
+                    clock.as_deref().unwrap_or("unknown"),
+                    GOOD_CLOCKS.join(", ")
+                ),
+            });
+        }
+        std::thread::sleep(CLOCK_POLL);
+    }
+}
+
+/// Sets the guest's wall clock to the host's, after it stood still with the guest.
+pub(super) fn set_clock(running: &mut dyn RunningBox) -> Result<(), BoxError> {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+    running
+        .link()
+        .request(&Request::SetClock { unix_ns }, ANSWER_DEADLINE)?;
+    Ok(())
+}
 
 /// A kernel and the modules to load in it.
 pub(super) struct Guest {
@@ -46,12 +94,32 @@ impl Guest {
             .rev()
             .find_map(usable)
             .ok_or_else(|| BoxError::Engine {
-                engine: "vm",
+                engine: "guest",
                 message: format!(
                     "no readable kernel /boot/vmlinuz-* with the modules {}",
                     modules.join(", ")
                 ),
             })
+    }
+
+    /// As [`Guest::find`], for a probe.
+    pub(super) fn probe(modules: &[&str]) -> Result<Self, Absent> {
+        Self::find(modules).map_err(|e| {
+            Absent::new(
+                e.to_string(),
+                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",
+            )
+        })
+    }
+
+    /// A kernel for tests.
+    #[cfg(test)]
+    pub(super) fn of(kernel: PathBuf, release: &str) -> Self {
+        Self {
+            kernel,
+            release: release.to_owned(),
+            modules: Vec::new(),
+        }
     }
 
     /// The initramfs, made once per run.
