@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
@@ -62,7 +63,7 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
             Err(Failed::Start(e)) => {
                 return Ok(Err(Refusal::new(
                     ErrorCode::CannotStart,
-                    format!("{program}: {e}"),
+                    not_started(program, request.cwd.as_deref(), &e),
                 )));
             }
             Err(Failed::Link(e)) => return Err(e),
@@ -86,6 +87,14 @@ pub(super) fn command(port: &mut Port, request: &CommandRequest) -> io::Result<R
         stdout_lost_bytes,
         stderr_lost_bytes,
     })))
+}
+
+/// Names what was missing: the system tells of a folder as of a program.
+fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -> String {
+    match cwd.filter(|folder| !Path::new(folder).is_dir()) {
+        Some(folder) => format!("{program}: there is no folder {folder} to start it in"),
+        None => format!("{program}: {error}"),
+    }
 }
 
 fn prepare(program: &str, request: &CommandRequest) -> Command {

@@ -1,6 +1,6 @@
 //! Boxes that are a child process of the controller: native, LXC, QEMU.
 
-use super::{BoxError, END_DEADLINE, RunningBox};
+use super::{BoxError, END_DEADLINE, Premises, RunningBox};
 use crate::carry;
 use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, Stream};
@@ -20,10 +20,8 @@ const LAST_WORDS: usize = 400;
 pub(super) struct ChildBox {
     child: Child,
     link: Option<Link>,
-    /// Stem of the names of all its cgroups.
-    name: String,
     cgroup: Option<Cgroup>,
-    folder: PathBuf,
+    premises: Premises,
     /// Where files are put by the host.
     root: Option<PathBuf>,
     hello_after: Duration,
@@ -34,10 +32,8 @@ pub(super) struct ChildBox {
 pub(super) struct Start<'a> {
     /// The program with its arguments; its standard error goes to a file.
     pub command: Command,
-    /// Where that file is.
-    pub folder: PathBuf,
-    /// Name of the box, and of its cgroup.
-    pub name: &'a str,
+    /// Where that file is, under the name of the box and of its cgroup.
+    pub premises: Premises,
     /// Limits of a cgroup to start it in; absent where the engine makes its own.
     pub limits: Option<&'a Limits>,
     /// Time that the agent has to answer.
@@ -66,8 +62,8 @@ impl ChildBox {
         connect: impl FnOnce(&mut Child) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
-        let words =
-            File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
+        let words = File::create(start.premises.folder.join("stderr"))
+            .map_err(BoxError::host("make the file of messages"))?;
         // Nothing of the host's environment goes into a box, and Ctrl-C is the controller's alone.
         start
             .command
@@ -78,24 +74,21 @@ impl ChildBox {
         tare_sys::die_with_parent(&mut start.command);
         let cgroup = start
             .limits
-            .map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits))
+            .map(|limits| Cgroup::create(&Layout::detect()?, &start.premises.name, limits))
             .transpose()?;
         if let Some(cgroup) = &cgroup {
             cgroup.hold(&mut start.command);
         }
-        let mut child = seat::away(|| start.command.spawn()).map_err(|e| {
-            let _ = cgroup::sweep(start.name);
-            BoxError::host(format!("start {program}"))(e)
-        })?;
+        let mut child =
+            seat::away(|| start.command.spawn()).map_err(BoxError::host(format!("start {program}")))?;
         // The command holds the child's ends of sockets: while it lives, their end is not seen.
         drop(start.command);
         let stream = connect(&mut child);
         let mut made = Self {
             child,
             link: None,
-            name: start.name.to_owned(),
             cgroup,
-            folder: start.folder,
+            premises: start.premises,
             root: None,
             hello_after: Duration::ZERO,
             gone: false,
@@ -104,7 +97,7 @@ impl ChildBox {
         link.hello(seat, start.hello_within)
             .map_err(|source| BoxError::NoHello {
                 source,
-                console: last_words(&made.folder),
+                console: last_words(&made.premises.folder),
             })?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
@@ -148,9 +141,7 @@ impl ChildBox {
             }
             std::thread::sleep(Duration::from_micros(200));
         }
-        cgroup::sweep(&self.name)?;
-        std::fs::remove_dir_all(&self.folder)
-            .map_err(BoxError::host(format!("remove {}", self.folder.display())))
+        self.premises.clear()
     }
 }
 
@@ -194,7 +185,7 @@ impl RunningBox for ChildBox {
     }
 
     fn marks(&self) -> Vec<String> {
-        vec![self.name.clone()]
+        vec![self.premises.name.clone()]
     }
 
     fn meter(&self) -> Option<Meter> {

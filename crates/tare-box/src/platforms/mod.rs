@@ -17,7 +17,7 @@ mod vm;
 pub use registry::{Entry, OpenError, REGISTRY, open};
 
 use crate::carry;
-use crate::cgroup::{CgroupError, Limits, Meter};
+use crate::cgroup::{self, CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use registry::Options;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,9 @@ pub enum BoxError {
         /// The cause.
         source: std::io::Error,
     },
+    /// Another box bears the name.
+    #[error("there is a box named {0} already: destroy it first, or give another name")]
+    Taken(String),
     /// The engine refused.
     #[error("{engine}: {message}")]
     Engine {
@@ -149,10 +152,21 @@ impl BoxSpec {
         }
     }
 
-    fn folder(&self) -> Result<PathBuf, BoxError> {
+    /// Takes the box's name and makes its folder.
+    fn premises(&self) -> Result<Premises, BoxError> {
         let folder = self.scratch.join(&self.name);
-        std::fs::create_dir_all(&folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
-        Ok(folder)
+        let failed = |source: std::io::Error| match source.kind() {
+            std::io::ErrorKind::AlreadyExists => BoxError::Taken(self.name.clone()),
+            _ => BoxError::host(format!("make {}", folder.display()))(source),
+        };
+        std::fs::create_dir_all(&self.scratch)
+            .and_then(|()| std::fs::create_dir(&folder))
+            .map_err(failed)?;
+        Ok(Premises {
+            name: self.name.clone(),
+            folder,
+            gone: false,
+        })
     }
 
     /// The root of a box in its `folder`: it holds the binary and nothing else.
@@ -161,6 +175,37 @@ impl BoxSpec {
         std::fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
         copy_binary(&self.binary, &rootfs.join("tare"))?;
         Ok(rootfs)
+    }
+}
+
+/// What is made on the host under a box's name: its folder and its cgroups.
+/// Removed when dropped, whatever failed before there was a box.
+struct Premises {
+    /// Stem of the names of all its cgroups.
+    name: String,
+    folder: PathBuf,
+    gone: bool,
+}
+
+impl Premises {
+    /// Ends what runs in the cgroups and removes all.
+    fn clear(&mut self) -> Result<(), BoxError> {
+        if self.gone {
+            // The name may be another's by now.
+            return Ok(());
+        }
+        cgroup::sweep(&self.name)?;
+        std::fs::remove_dir_all(&self.folder)
+            .map_err(BoxError::host(format!("remove {}", self.folder.display())))?;
+        self.gone = true;
+        Ok(())
+    }
+}
+
+impl Drop for Premises {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept by the next start.
+        let _ = self.clear();
     }
 }
 

@@ -79,22 +79,21 @@ impl Platform for Oci {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
-        spec.rootfs(&folder)?;
-        fs::write(folder.join("config.json"), config(spec).to_string())
+        let premises = spec.premises()?;
+        spec.rootfs(&premises.folder)?;
+        fs::write(premises.folder.join("config.json"), config(spec).to_string())
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.command();
         command
             .arg("--root")
-            .arg(folder.join("state"))
+            .arg(premises.folder.join("state"))
             .args(["run", "--bundle"])
-            .arg(&folder)
+            .arg(&premises.folder)
             .args(is_rootfs().then_some("--no-pivot"))
             .arg(&spec.name);
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,
