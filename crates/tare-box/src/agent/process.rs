@@ -5,7 +5,8 @@ use crate::seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::PipeFlags;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, pidfd_open,
+    waitid,
 };
 use serde::Serialize;
 use std::io::{self, Read};
@@ -261,19 +262,33 @@ pub(super) fn end_all_children() {
         if Instant::now() > deadline {
             return;
         }
-        for pid in std::fs::read_to_string("/proc/thread-self/children")
-            .unwrap_or_default()
-            .split_whitespace()
-        {
-            if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
-                let _ = kill_process(pid, Signal::KILL);
-            }
+        for pid in children() {
+            let _ = kill_process(pid, Signal::KILL);
         }
         let _ = rustix::thread::nanosleep(&Timespec {
             tv_sec: 0,
             tv_nsec: 200_000,
         });
     }
+}
+
+/// Children of this process.
+fn children() -> Vec<Pid> {
+    let pid = |text: &str| text.parse().ok().and_then(Pid::from_raw);
+    if let Ok(listed) = std::fs::read_to_string("/proc/thread-self/children") {
+        return listed.split_whitespace().filter_map(pid).collect();
+    }
+    // gVisor has no such list.
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| pid(entry.file_name().to_str()?));
+    numbers.filter(|pid| parent(*pid) == Some(getpid())).collect()
+}
+
+fn parent(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // `pid (name) state parent ...`, and the name may hold anything.
+    let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+    Pid::from_raw(parent.parse().ok()?)
 }
 
 /// Output of a process, kept up to a bound and counted beyond it.

@@ -3,7 +3,7 @@
 use super::{BoxError, END_DEADLINE, Premises, RunningBox};
 use crate::carry;
 use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
-use crate::link::{FdStream, Link, Stream};
+use crate::link::{FdStream, Link};
 use crate::seat;
 use std::fs::File;
 use std::io;
@@ -56,10 +56,10 @@ impl ChildBox {
 
     /// Starts a child in its cgroup; `connect` gives the stream to its agent, which
     /// waits on `seat`.
-    pub(super) fn start<S: Stream + 'static>(
+    pub(super) fn start(
         mut start: Start<'_>,
         seat: Option<u32>,
-        connect: impl FnOnce(&mut Child) -> io::Result<S>,
+        connect: impl FnOnce(&mut Child) -> io::Result<FdStream>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
         let words = File::create(start.premises.folder.join("stderr"))
@@ -93,7 +93,8 @@ impl ChildBox {
             hello_after: Duration::ZERO,
             gone: false,
         };
-        let mut link = Link::new(stream.map_err(BoxError::host("connect to the agent"))?);
+        let stream = stream.map_err(BoxError::host("connect to the agent"))?;
+        let mut link = Link::new(stream.ending_with(made.pid()));
         link.hello(seat, start.hello_within)
             .map_err(|source| BoxError::NoHello {
                 source,

@@ -165,6 +165,7 @@ impl BoxSpec {
         Ok(Premises {
             name: self.name.clone(),
             folder,
+            elsewhere: None,
             gone: false,
         })
     }
@@ -184,6 +185,8 @@ struct Premises {
     /// Stem of the names of all its cgroups.
     name: String,
     folder: PathBuf,
+    /// An empty folder that the engine makes elsewhere and may forget.
+    elsewhere: Option<PathBuf>,
     gone: bool,
 }
 
@@ -195,8 +198,11 @@ impl Premises {
             return Ok(());
         }
         cgroup::sweep(&self.name)?;
-        std::fs::remove_dir_all(&self.folder)
-            .map_err(BoxError::host(format!("remove {}", self.folder.display())))?;
+        let failed = |path: &Path| BoxError::host(format!("remove {}", path.display()));
+        std::fs::remove_dir_all(&self.folder).map_err(failed(&self.folder))?;
+        if let Some(elsewhere) = self.elsewhere.as_ref().filter(|folder| folder.exists()) {
+            std::fs::remove_dir(elsewhere).map_err(failed(elsewhere))?;
+        }
         self.gone = true;
         Ok(())
     }

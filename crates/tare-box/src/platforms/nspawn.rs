@@ -31,7 +31,8 @@ impl Platform for Nspawn {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
+        let mut premises = spec.premises()?;
+        premises.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
         let rootfs = spec.rootfs(&premises.folder)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
