@@ -40,7 +40,7 @@ pub(super) fn round_trip(site: &mut Site<'_>) -> Result<Kept, Broken> {
 pub(super) fn modes(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let target = path(&site.folder(), "mode");
     let made = site.shared()?;
-    for mode in [0o666, 0o4751, 0o600] {
+    for mode in [0o666, 0o751, 0o600] {
         made.carry(&target, mode, b"x", ANSWER_DEADLINE)?;
         let seen = act(made, &["mode", &target])?.words()?;
         expect(seen.trim() == format!("{mode:o}"), || {
@@ -58,6 +58,7 @@ pub(super) fn refusals(site: &mut Site<'_>) -> Result<Kept, Broken> {
     for (target, most) in [(&long, 299_999), (&missing, 1)] {
         let refusal = made.link().read_file(target, most, ANSWER_DEADLINE);
         expect_refusal(target, refusal.map(drop))?;
+        expect_alive(made, target)?;
     }
     // Its data is on the way when it is refused: the link must keep its place.
     let unwritable = "/proc";
@@ -67,6 +68,11 @@ pub(super) fn refusals(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect_refusal(unwritable, refusal)?;
     greet(made)?;
     Ok(Kept::YES)
+}
+
+fn expect_alive(made: &mut dyn RunningBox, refused: &str) -> Result<(), Broken> {
+    let alive = greet(made).map(drop);
+    alive.map_err(|e| Broken::Seen(format!("after {refused:?} was refused: {e}")))
 }
 
 fn expect_refusal(path: &str, answer: Result<(), LinkError>) -> Result<(), Broken> {

@@ -113,15 +113,17 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
     // Two runs cannot share what an open platform may have started.
     site.close()?;
     let mut holder = Holder::start(order)?;
-    let marks = holder.told()?;
-    let run = marks[0].clone();
-    let traces = Traces::by_marks(marks, order.state);
-    let before = traces.left();
-    expect(!before.is_empty(), || {
+    let held = holder
+        .told()
+        .map(|marks| (marks[0].clone(), Traces::by_marks(marks, order.state)));
+    let seen = held.as_ref().map(|(_, traces)| traces.left());
+    drop(holder);
+    // Also where it failed or was stopped on the way.
+    let (swept, alive) = state::sweep(order.state)?;
+    expect(!seen.is_ok_and(|left| left.is_empty()), || {
         "the box of the run to be killed is not to be seen".to_owned()
     })?;
-    drop(holder);
-    let (swept, alive) = state::sweep(order.state)?;
+    let (run, traces) = held?;
     expect(!alive.contains(&run), || {
         format!("the run {run} counts as alive after its death")
     })?;

@@ -44,7 +44,8 @@ pub(super) fn freeze(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("a frozen box used {idle:?} of CPU time in {WATCH:?}")
     })?;
     match made.link().reply(&burn, ANSWER_DEADLINE * 3)?.reply {
-        Reply::Exited(_) => {}
+        // A machine's thaw asks for its clock to be set, and takes the burn's answer for the one to that.
+        Reply::Exited(_) | Reply::ClockSet => {}
         other => return Err(Broken::Seen(format!("after the thaw the agent said {other:?}"))),
     }
     greet(made)?;

@@ -82,6 +82,8 @@ impl Podman {
         fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
         let words = fs::File::create(self.folder.join("messages"))
             .map_err(BoxError::host("make the file of the Podman service's messages"))?;
+        // That of a dead run's service, which may still answer while it ends.
+        let _ = fs::remove_file(&socket);
         let mut command = Command::new("podman");
         if !Path::new("/run/systemd/system").exists() {
             command.env("CONTAINERS_CONF", &configuration);
