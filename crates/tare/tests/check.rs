@@ -11,13 +11,18 @@ use serde_json::Value;
 /// A variable of the host's environment, which no box may get to see.
 const SECRET: (&str, &str) = ("TARE_TEST_SECRET", "open sesame");
 
+/// Boxes in a row: fewer than `tare check` makes by itself, since all platforms wait for one another.
+const CONTAINERS: &str = "20";
+/// And where each takes seconds.
+const MACHINES: &str = "3";
+
 /// Checks a platform; `skipped` are the checks that do not apply to it.
-fn keeps_its_promises(platform: &str, skipped: &[&str]) {
+fn keeps_its_promises(platform: &str, boxes: &str, skipped: &[&str]) {
     if !ready(platform) {
         return;
     }
     let tare = Tare::new();
-    let mut command = tare.command(&["check", "--json", platform]);
+    let mut command = tare.command(&["check", "--json", "--boxes", boxes, platform]);
     let done = ended(command.env(SECRET.0, SECRET.1).output().unwrap());
     let found: Value = serde_json::from_str(&done.stdout)
         .unwrap_or_else(|e| panic!("{platform}: {e}: {}\n{}", done.stdout, done.stderr));
@@ -45,57 +50,57 @@ fn keeps_its_promises(platform: &str, skipped: &[&str]) {
 
 #[test]
 fn native() {
-    keeps_its_promises("native", &["killed-engine"]);
+    keeps_its_promises("native", CONTAINERS, &["killed-engine"]);
 }
 
 #[test]
 fn docker() {
-    keeps_its_promises("docker", &[]);
+    keeps_its_promises("docker", CONTAINERS, &[]);
 }
 
 #[test]
 fn podman() {
-    keeps_its_promises("podman", &[]);
+    keeps_its_promises("podman", CONTAINERS, &[]);
 }
 
 #[test]
 fn lxc() {
-    keeps_its_promises("lxc", &[]);
+    keeps_its_promises("lxc", CONTAINERS, &[]);
 }
 
 #[test]
 fn runc() {
-    keeps_its_promises("runc", &[]);
+    keeps_its_promises("runc", CONTAINERS, &[]);
 }
 
 #[test]
 fn crun() {
-    keeps_its_promises("crun", &[]);
+    keeps_its_promises("crun", CONTAINERS, &[]);
 }
 
 #[test]
 fn runsc() {
-    keeps_its_promises("runsc", &["killed-agent"]);
+    keeps_its_promises("runsc", CONTAINERS, &["killed-agent"]);
 }
 
 #[test]
 fn nspawn() {
-    keeps_its_promises("nspawn", &[]);
+    keeps_its_promises("nspawn", CONTAINERS, &[]);
 }
 
 #[test]
 fn vm() {
-    keeps_its_promises("vm?accel=tcg", &["killed-agent"]);
+    keeps_its_promises("vm?accel=tcg", MACHINES, &["killed-agent"]);
 }
 
 #[test]
 fn uml() {
-    keeps_its_promises("uml", &["killed-agent"]);
+    keeps_its_promises("uml", MACHINES, &["killed-agent"]);
 }
 
 #[test]
 fn a_container_in_a_vm() {
-    keeps_its_promises("vm?accel=tcg/runc", &["killed-agent"]);
+    keeps_its_promises("vm?accel=tcg/runc", MACHINES, &["killed-agent"]);
 }
 
 #[test]
