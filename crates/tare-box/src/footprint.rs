@@ -21,16 +21,26 @@ pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
 
 /// Folders in /proc of the processes that bear one of `marks`.
 pub fn processes(marks: &[String]) -> impl Iterator<Item = PathBuf> {
+    marked(marks, &["cmdline", "cgroup"])
+}
+
+/// Folders in /proc of those that bear one in their command line: the engine's,
+/// that make the box and watch over it.
+pub fn engine(marks: &[String]) -> impl Iterator<Item = PathBuf> {
+    marked(marks, &["cmdline"])
+}
+
+fn marked(marks: &[String], files: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
     entries
         .filter(move |entry| is_process(&entry.file_name().to_string_lossy()))
         .map(|entry| entry.path())
-        .filter(move |process| is_marked(process, marks))
+        .filter(move |process| is_marked(process, marks, files))
 }
 
-fn is_marked(process: &Path, marks: &[String]) -> bool {
-    ["cmdline", "cgroup"].iter().any(|file| {
+fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
+    files.iter().any(|file| {
         let bytes = fs::read(process.join(file)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         marks.iter().any(|mark| holds(&text, mark))
@@ -38,7 +48,7 @@ fn is_marked(process: &Path, marks: &[String]) -> bool {
 }
 
 /// Whether `mark` stands in `text` as a whole: `tare-x-1` is no part of `tare-x-10`.
-fn holds(text: &str, mark: &str) -> bool {
+pub(crate) fn holds(text: &str, mark: &str) -> bool {
     text.match_indices(mark).any(|(at, _)| {
         let after = text[at + mark.len()..].chars().next();
         after.is_none_or(|c| !c.is_ascii_alphanumeric())

@@ -80,12 +80,20 @@ impl Run {
         if let Some(other) = alive.into_iter().next() {
             return Err(StateError::Busy(other));
         }
+        Ok((Self::beside(state)?, swept))
+    }
+
+    /// Begins a run beside those that live, which a check needs that kills it. Sweeps nothing.
+    ///
+    /// # Errors
+    /// [`StateError::File`].
+    pub fn beside(state: &Path) -> Result<Self, StateError> {
         loop {
             let mut random = [0; 4];
             rand_chacha::ChaCha8Rng::from_rng(&mut rand_seed()).fill_bytes(&mut random);
             let name = format!("tare-{:08x}", u32::from_ne_bytes(random));
             if let Some(run) = Self::create(state, name)? {
-                return Ok((run, swept));
+                return Ok(run);
             }
         }
     }

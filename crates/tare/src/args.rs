@@ -34,6 +34,8 @@ pub enum Command {
     Run(RunArgs),
     /// Analyse a results file
     Report(ReportArgs),
+    /// Check on real boxes that platforms keep what every platform promises
+    Check(CheckArgs),
     /// Remove what crashed runs left, and what is kept between runs
     Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
@@ -51,6 +53,19 @@ pub enum Command {
     /// Serve inside a box
     #[command(hide = true)]
     Agent(AgentArgs),
+    /// Act a part for a check, inside a box
+    #[command(hide = true)]
+    RunAct {
+        #[arg(allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Hold a frozen box for a check, which kills this process
+    #[command(hide = true)]
+    RunHold {
+        platform: String,
+        #[command(flatten)]
+        state: StateArgs,
+    },
     /// Run a kernel for the agent
     #[command(hide = true)]
     RunKernel { spec: String },
@@ -78,6 +93,27 @@ impl StateArgs {
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub state: StateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Platforms, such as docker or 'vm?accel=tcg' [default: all that can run here]
+    #[arg(value_name = "PLATFORM")]
+    pub platforms: Vec<String>,
+    /// Only these checks, such as hello,freeze
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub only: Vec<String>,
+    /// Boxes that many-boxes makes in a row [default: 50, or 5 where one takes seconds]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = boxes)]
+    pub boxes: Option<u32>,
+    /// Print the checks and what they hold a platform to, and check nothing
+    #[arg(long)]
+    pub list: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -282,6 +318,10 @@ fn file_to_make() -> impl TypedValueParser<Value = PathBuf> {
 
 fn blocks(text: &str) -> Result<u32, String> {
     whole_number(text, design::BLOCKS)
+}
+
+fn boxes(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=10_000)
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -1,6 +1,7 @@
 //! What the box looks like from inside.
 
 use crate::cgroup::parse_cpu_list;
+use rustix::thread::CpuSet;
 use std::fs;
 use tare_model::host::BoxFacts;
 use tare_model::protocol::Counters;
@@ -10,10 +11,9 @@ pub(super) fn facts() -> BoxFacts {
     let meminfo = text("/proc/meminfo");
     let status = text("/proc/self/status");
     BoxFacts {
-        kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
-        allowed_cpus: field(&status, "Cpus_allowed_list:")
-            .map(parse_cpu_list)
-            .unwrap_or_default(),
+        // By system calls: gVisor has neither in its files.
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        allowed_cpus: allowed_cpus(),
         online_cpus: u32::try_from(parse_cpu_list(&text("/sys/devices/system/cpu/online")).len())
             .unwrap_or(0),
         memory_bytes: kib(&meminfo, "MemTotal:"),
@@ -24,6 +24,14 @@ pub(super) fn facts() -> BoxFacts {
         seccomp: field(&status, "Seccomp:").map(|mode| mode != "0"),
         agent_rss_bytes: kib(&status, "VmRSS:"),
     }
+}
+
+fn allowed_cpus() -> Vec<u32> {
+    let Ok(set) = rustix::thread::sched_getaffinity(None) else {
+        return Vec::new();
+    };
+    let allowed = (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
+    allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect()
 }
 
 /// Reads the counters of the box's kernel.

@@ -3,7 +3,7 @@
 use super::{Port, Refusal};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tare_model::frame::Kind;
 use tare_model::protocol::{ErrorCode, Reply};
@@ -66,10 +66,8 @@ fn create(path: &Path, mode: u32) -> io::Result<fs::File> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(path)
+    let file = fs::File::create(path)?;
+    // Not at the making: the box's mask would be applied, and an older file would keep its mode.
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(file)
 }

@@ -5,6 +5,7 @@ use super::{Refusal, process};
 use crate::cgroup;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -74,7 +75,7 @@ impl Inner {
 
     /// The processes that inner boxes consist of, as far as they are ours: all of
     /// our children while nothing else runs.
-    pub(super) fn engines(&self) -> Vec<u32> {
+    pub(super) fn engines(&self) -> Vec<Pid> {
         if self.is_empty() {
             Vec::new()
         } else {

@@ -5,12 +5,14 @@ use crate::seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::PipeFlags;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, pidfd_open,
+    waitid,
 };
 use serde::Serialize;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
@@ -24,7 +26,7 @@ pub(super) fn kernel(
     subcommand: &str,
     spec: &impl Serialize,
     bounds: &Bounds,
-    spared: &[u32],
+    spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
     let spec = serde_json::to_string(spec)?;
     let request = CommandRequest {
@@ -50,7 +52,7 @@ pub(super) fn kernel(
 pub(super) fn command(
     port: &mut Port,
     request: &CommandRequest,
-    spared: &[u32],
+    spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
     let Some(program) = request.argv.first() else {
         return Ok(Err(Refusal::new(
@@ -69,7 +71,7 @@ pub(super) fn command(
             Err(Failed::Start(e)) => {
                 return Ok(Err(Refusal::new(
                     ErrorCode::CannotStart,
-                    format!("{program}: {e}"),
+                    not_started(program, request.cwd.as_deref(), &e),
                 )));
             }
             Err(Failed::Link(e)) => return Err(e),
@@ -93,6 +95,14 @@ pub(super) fn command(
         stdout_lost_bytes,
         stderr_lost_bytes,
     })))
+}
+
+/// Names what was missing: the system tells of a folder as of a program.
+fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -> String {
+    match cwd.filter(|folder| !Path::new(folder).is_dir()) {
+        Some(folder) => format!("{program}: there is no folder {folder} to start it in"),
+        None => format!("{program}: {error}"),
+    }
 }
 
 fn prepare(program: &str, request: &CommandRequest) -> Command {
@@ -149,7 +159,7 @@ fn run_once(
     port: &Port,
     deadline: Instant,
     output: &mut Output,
-    spared: &[u32],
+    spared: &[Pid],
 ) -> Result<Ended, Failed> {
     let started = Instant::now();
     let mut child = seat::away(|| command.spawn()).map_err(Failed::Start)?;
@@ -249,23 +259,15 @@ fn end_group(child: &Child) {
     }
 }
 
-/// The processes that would be ended by [`end_children`].
-pub(super) fn children() -> Vec<u32> {
-    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    text.split_whitespace()
-        .filter_map(|pid| pid.parse().ok())
-        .collect()
-}
-
 /// Ends whatever a workload left running, but not those `spared`: orphans come to
 /// us, as first process or as subreaper. Costs one system call when there is nothing.
-pub(super) fn end_children(spared: &[u32]) {
+pub(super) fn end_children(spared: &[Pid]) {
     let deadline = Instant::now() + Duration::from_secs(5);
     while let Ok(reaped) = tare_sys::reap_any() {
         if reaped.is_some() {
             continue;
         }
-        let left: Vec<u32> = children()
+        let left: Vec<Pid> = children()
             .into_iter()
             .filter(|pid| !spared.contains(pid))
             .collect();
@@ -273,15 +275,32 @@ pub(super) fn end_children(spared: &[u32]) {
             return;
         }
         for pid in left {
-            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                let _ = kill_process(pid, Signal::KILL);
-            }
+            let _ = kill_process(pid, Signal::KILL);
         }
         let _ = rustix::thread::nanosleep(&Timespec {
             tv_sec: 0,
             tv_nsec: 200_000,
         });
     }
+}
+
+/// Children of this process.
+pub(super) fn children() -> Vec<Pid> {
+    let pid = |text: &str| text.parse().ok().and_then(Pid::from_raw);
+    if let Ok(listed) = std::fs::read_to_string("/proc/thread-self/children") {
+        return listed.split_whitespace().filter_map(pid).collect();
+    }
+    // gVisor has no such list.
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| pid(entry.file_name().to_str()?));
+    numbers.filter(|pid| parent(*pid) == Some(getpid())).collect()
+}
+
+fn parent(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // `pid (name) state parent ...`, and the name may hold anything.
+    let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+    Pid::from_raw(parent.parse().ok()?)
 }
 
 /// Output of a process, kept up to a bound and counted beyond it.

@@ -463,17 +463,9 @@ fn processes_below(folder: &Path) -> Vec<u32> {
 /// # Errors
 /// [`CgroupError::Busy`].
 pub fn sweep(stem: &str) -> Result<Vec<String>, CgroupError> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let cgroup_mounts = mounts.lines().filter_map(|line| {
-        let mut fields = line.split(' ').skip(1);
-        let path = fields.next()?;
-        fields
-            .next()
-            .filter(|kind| kind.starts_with("cgroup"))
-            .map(|_| PathBuf::from(path))
-    });
     let base = Layout::detect().map(|layout| base::base(&layout).folders);
-    let mut places: Vec<PathBuf> = cgroup_mounts
+    let mut places: Vec<PathBuf> = mounted()
+        .into_iter()
         .chain(base.into_iter().flatten().map(|(_, f)| f))
         .collect();
     places.sort();
@@ -496,6 +488,37 @@ pub fn sweep(stem: &str) -> Result<Vec<String>, CgroupError> {
     names.dedup();
     remove_folders(&folders)?;
     Ok(names)
+}
+
+/// Removes every cgroup in the name of which this mark occurs, wherever an
+/// engine put it, with what runs in it.
+///
+/// # Errors
+/// [`CgroupError::Busy`].
+pub fn remove_marked(mark: &str) -> Result<(), CgroupError> {
+    let mut found = Vec::new();
+    let mut look_at = mounted();
+    while let Some(folder) = look_at.pop() {
+        let (marked, others): (Vec<_>, Vec<_>) = subfolders(&folder).into_iter().partition(|f| {
+            f.file_name()
+                .is_some_and(|name| name.to_string_lossy().contains(mark))
+        });
+        found.extend(marked);
+        look_at.extend(others);
+    }
+    remove_folders(&found)
+}
+
+/// Where hierarchies are mounted, those without controllers of ours included.
+fn mounted() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let cgroup_mounts = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let path = fields.next()?;
+        let is_cgroup = fields.next()?.starts_with("cgroup");
+        is_cgroup.then(|| PathBuf::from(path))
+    });
+    cgroup_mounts.collect()
 }
 
 /// Open counters of a cgroup.

@@ -156,6 +156,23 @@ impl Link {
         self.exchange(request, &[], within)
     }
 
+    /// Sends a request whose reply is to be waited for with [`Link::reply`].
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn ask(&mut self, request: &Request, within: Duration) -> Result<(), LinkError> {
+        self.send(request, &[], Instant::now() + within)
+            .map_err(|e| LinkError::of_stream(e, doing(request), within))
+    }
+
+    /// Waits for the reply to the request that was sent last.
+    ///
+    /// # Errors
+    /// As [`Link::request`].
+    pub fn reply(&mut self, request: &Request, within: Duration) -> Result<Answer, LinkError> {
+        self.answer(doing(request), Instant::now() + within, within)
+    }
+
     /// Writes a file in the box.
     ///
     /// # Errors
@@ -241,22 +258,26 @@ impl Link {
     fn exchange(&mut self, request: &Request, content: &[u8], within: Duration) -> Result<Answer, LinkError> {
         let doing = doing(request);
         let deadline = Instant::now() + within;
-        let io = |source| LinkError::of_stream(source, doing, within);
+        self.send(request, content, deadline)
+            .map_err(|e| LinkError::of_stream(e, doing, within))?;
+        self.answer(doing, deadline, within)
+    }
+
+    fn send(&mut self, request: &Request, content: &[u8], deadline: Instant) -> io::Result<()> {
         self.outgoing.clear();
-        let json = serde_json::to_vec(request).map_err(|e| io(e.into()))?;
+        let json = serde_json::to_vec(request)?;
         encode_parts(0, Kind::Request, &json, &mut self.outgoing);
         for chunk in content.chunks(MAX_PAYLOAD) {
             encode_parts(0, Kind::File, chunk, &mut self.outgoing);
         }
-        self.stream.send(&self.outgoing, deadline).map_err(io)?;
-        self.answer(doing, deadline, io)
+        self.stream.send(&self.outgoing, deadline)
     }
 
     fn answer(
         &mut self,
         doing: &'static str,
         deadline: Instant,
-        io: impl Fn(io::Error) -> LinkError,
+        within: Duration,
     ) -> Result<Answer, LinkError> {
         let mut data = [Vec::new(), Vec::new(), Vec::new()];
         loop {
@@ -276,7 +297,8 @@ impl Link {
                 }
             }
             self.incoming.clear();
-            if self.stream.receive(&mut self.incoming, deadline).map_err(&io)? == 0 {
+            let received = self.stream.receive(&mut self.incoming, deadline);
+            if received.map_err(|e| LinkError::of_stream(e, doing, within))? == 0 {
                 return Err(LinkError::Ended { doing });
             }
             self.decoder.feed(&self.incoming);

@@ -2,6 +2,7 @@
 
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
@@ -25,6 +26,16 @@ pub trait Stream {
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
         None
     }
+
+    /// Lets the stream end with this process, also where others hold its far end:
+    /// what an engine leaves running when it is killed. Kernels before 5.3 cannot tell.
+    #[must_use]
+    fn ending_with(self, _pid: u32) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// A stream over descriptors: a pair of pipes, or one socket twice.
@@ -32,6 +43,8 @@ pub trait Stream {
 pub struct FdStream {
     read: OwnedFd,
     write: OwnedFd,
+    /// Ready when the process has ended without which the stream is worth nothing.
+    life: Option<OwnedFd>,
 }
 
 /// Bytes asked for at a time: the usual capacity of a pipe.
@@ -48,7 +61,11 @@ impl FdStream {
             let flags = rustix::fs::fcntl_getfl(fd)?;
             rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?;
         }
-        Ok(Self { read, write })
+        Ok(Self {
+            read,
+            write,
+            life: None,
+        })
     }
 
     /// A stream over a connected socket.
@@ -59,6 +76,27 @@ impl FdStream {
         let twin = socket.try_clone()?;
         Self::new(socket, twin)
     }
+
+    /// Waits until a descriptor of ours is ready (or broken: the next call tells),
+    /// the deadline has passed or the user asked to stop. False if it never will
+    /// be, since the process behind it has ended.
+    fn wait(&self, fd: &OwnedFd, flags: PollFlags, deadline: Instant) -> io::Result<bool> {
+        loop {
+            let left = interrupt::next_slice(deadline)?;
+            let slice = Timespec::try_from(left).unwrap_or(Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            });
+            let mut fds = vec![PollFd::new(fd, flags)];
+            fds.extend(self.life.iter().map(|life| PollFd::new(life, PollFlags::IN)));
+            match poll(&mut fds, Some(&slice)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                // What came before the end counts.
+                Ok(_) => return Ok(!fds[0].revents().is_empty()),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
 }
 
 impl Stream for FdStream {
@@ -66,7 +104,11 @@ impl Stream for FdStream {
         while !bytes.is_empty() {
             match rustix::io::write(&self.write, bytes) {
                 Ok(n) => bytes = &bytes[n..],
-                Err(rustix::io::Errno::AGAIN) => wait(self.write.as_fd(), PollFlags::OUT, deadline)?,
+                Err(rustix::io::Errno::AGAIN) => {
+                    if !self.wait(&self.write, PollFlags::OUT, deadline)? {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    }
+                }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
             }
@@ -78,32 +120,25 @@ impl Stream for FdStream {
         Some(self.read.as_fd())
     }
 
+    fn ending_with(mut self, pid: u32) -> Self {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        self.life = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        self
+    }
+
     fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
         buffer.reserve(CHUNK);
         loop {
             match rustix::io::read(&self.read, rustix::buffer::spare_capacity(buffer)) {
                 Ok(n) => return Ok(n),
-                Err(rustix::io::Errno::AGAIN) => wait(self.read.as_fd(), PollFlags::IN, deadline)?,
+                Err(rustix::io::Errno::AGAIN) => {
+                    if !self.wait(&self.read, PollFlags::IN, deadline)? {
+                        return Ok(0);
+                    }
+                }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
             }
-        }
-    }
-}
-
-/// Waits until the descriptor is ready (or broken: the next call tells), the
-/// deadline has passed or the user asked to stop.
-fn wait(fd: BorrowedFd<'_>, flags: PollFlags, deadline: Instant) -> io::Result<()> {
-    loop {
-        let left = interrupt::next_slice(deadline)?;
-        let slice = Timespec::try_from(left).unwrap_or(Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        });
-        match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&slice)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(e) => return Err(e.into()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Boxes that are a child process of the controller: native, LXC, QEMU.
 
-use super::{BoxError, END_DEADLINE, RunningBox};
+use super::{BoxError, END_DEADLINE, Premises, RunningBox};
 use crate::carry;
-use crate::cgroup::{self, Cgroup, Layout, Limits, Meter};
+use crate::cgroup::{Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, LinkError, Stream};
 use crate::seat;
 use std::ffi::{OsStr, OsString};
@@ -21,10 +21,8 @@ const LAST_WORDS: usize = 400;
 pub(super) struct ChildBox {
     child: Child,
     link: Option<Link>,
-    /// Stem of the names of all its cgroups.
-    name: String,
     cgroup: Option<Cgroup>,
-    folder: PathBuf,
+    premises: Premises,
     /// Where files are put by the host.
     root: Option<PathBuf>,
     hello_after: Duration,
@@ -35,10 +33,8 @@ pub(super) struct ChildBox {
 pub(super) struct Start<'a> {
     /// The program with its arguments; its standard error goes to a file.
     pub command: Command,
-    /// Where that file is.
-    pub folder: PathBuf,
-    /// Name of the box, and of its cgroup.
-    pub name: &'a str,
+    /// Where that file is, under the name of the box and of its cgroup.
+    pub premises: Premises,
     /// Limits of a cgroup to start it in; absent where the engine makes its own.
     pub limits: Option<&'a Limits>,
     /// Time that the agent has to answer.
@@ -62,8 +58,8 @@ impl ChildBox {
         connect: impl FnOnce(&mut Child) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
-        let words =
-            File::create(start.folder.join("stderr")).map_err(BoxError::host("make the file of messages"))?;
+        let words = File::create(start.premises.folder.join("stderr"))
+            .map_err(BoxError::host("make the file of messages"))?;
         // Nothing of the host's environment goes into a box but what a driver set by
         // itself, and Ctrl-C is the controller's alone.
         let set: Vec<_> = start.command.get_envs().map(owned).collect();
@@ -77,35 +73,33 @@ impl ChildBox {
         tare_sys::die_with_parent(&mut start.command);
         let cgroup = start
             .limits
-            .map(|limits| Cgroup::create(&Layout::detect()?, start.name, limits))
+            .map(|limits| Cgroup::create(&Layout::detect()?, &start.premises.name, limits))
             .transpose()?;
         if let Some(cgroup) = &cgroup {
             cgroup.hold(&mut start.command);
         }
-        let mut child = seat::away(|| start.command.spawn()).map_err(|e| {
-            let _ = cgroup::sweep(start.name);
-            BoxError::host(format!("start {program}"))(e)
-        })?;
+        let mut child =
+            seat::away(|| start.command.spawn()).map_err(BoxError::host(format!("start {program}")))?;
         // The command holds the child's ends of sockets: while it lives, their end is not seen.
         drop(start.command);
         let stream = connect(&mut child);
         let mut made = Self {
             child,
             link: None,
-            name: start.name.to_owned(),
             cgroup,
-            folder: start.folder,
+            premises: start.premises,
             root: None,
             hello_after: Duration::ZERO,
             gone: false,
         };
         let within = start.hello_within;
+        let pid = made.pid();
         let mut link = stream
-            .map(Link::new)
+            .map(|stream| Link::new(stream.ending_with(pid)))
             .map_err(|e| LinkError::of_stream(e, "hello", within))
-            .map_err(|source| no_hello(source, &made.folder))?;
+            .map_err(|source| no_hello(source, &made.premises.folder))?;
         link.hello(seat, within)
-            .map_err(|source| no_hello(source, &made.folder))?;
+            .map_err(|source| no_hello(source, &made.premises.folder))?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -148,9 +142,7 @@ impl ChildBox {
             }
             std::thread::sleep(Duration::from_micros(200));
         }
-        cgroup::sweep(&self.name)?;
-        std::fs::remove_dir_all(&self.folder)
-            .map_err(BoxError::host(format!("remove {}", self.folder.display())))
+        self.premises.clear()
     }
 }
 
@@ -206,7 +198,7 @@ impl RunningBox for ChildBox {
     }
 
     fn marks(&self) -> Vec<String> {
-        vec![self.name.clone()]
+        vec![self.premises.name.clone()]
     }
 
     fn meter(&self) -> Option<Meter> {

@@ -24,21 +24,20 @@ impl Platform for Lxc {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
-        let config = folder.join("config");
-        let rootfs = spec.rootfs(&folder)?;
+        let premises = spec.premises()?;
+        let config = premises.folder.join("config");
+        let rootfs = spec.rootfs(&premises.folder)?;
         fs::write(&config, self::config(spec, &rootfs))
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
         command
             .arg("-P")
-            .arg(&folder)
+            .arg(&premises.folder)
             .args(["-n", &spec.name, "-F", "-f"])
             .arg(&config);
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

@@ -25,7 +25,7 @@ mod vmware;
 pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 
 use crate::carry;
-use crate::cgroup::{CgroupError, Limits, Meter};
+use crate::cgroup::{self, CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use program::{installed, run, version_of};
 use registry::Options;
@@ -71,6 +71,9 @@ pub enum BoxError {
         /// The cause.
         source: std::io::Error,
     },
+    /// Another box bears the name.
+    #[error("there is a box named {0} already: destroy it first, or give another name")]
+    Taken(String),
     /// The engine refused.
     #[error("{engine}: {message}")]
     Engine {
@@ -160,10 +163,22 @@ impl BoxSpec {
         }
     }
 
-    fn folder(&self) -> Result<PathBuf, BoxError> {
+    /// Takes the box's name and makes its folder.
+    fn premises(&self) -> Result<Premises, BoxError> {
         let folder = self.scratch.join(&self.name);
-        std::fs::create_dir_all(&folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
-        Ok(folder)
+        let failed = |source: std::io::Error| match source.kind() {
+            std::io::ErrorKind::AlreadyExists => BoxError::Taken(self.name.clone()),
+            _ => BoxError::host(format!("make {}", folder.display()))(source),
+        };
+        std::fs::create_dir_all(&self.scratch)
+            .and_then(|()| std::fs::create_dir(&folder))
+            .map_err(failed)?;
+        Ok(Premises {
+            name: self.name.clone(),
+            folder,
+            elsewhere: None,
+            gone: false,
+        })
     }
 
     /// The root of a box in its `folder`: it holds the binary and nothing else.
@@ -172,6 +187,42 @@ impl BoxSpec {
         std::fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
         copy_binary(&self.binary, &rootfs.join("tare"))?;
         Ok(rootfs)
+    }
+}
+
+/// What is made on the host under a box's name: its folder and its cgroups.
+/// Removed when dropped, whatever failed before there was a box.
+struct Premises {
+    /// Stem of the names of all its cgroups.
+    name: String,
+    folder: PathBuf,
+    /// An empty folder that the engine makes elsewhere and may forget.
+    elsewhere: Option<PathBuf>,
+    gone: bool,
+}
+
+impl Premises {
+    /// Ends what runs in the cgroups and removes all.
+    fn clear(&mut self) -> Result<(), BoxError> {
+        if self.gone {
+            // The name may be another's by now.
+            return Ok(());
+        }
+        cgroup::sweep(&self.name)?;
+        let failed = |path: &Path| BoxError::host(format!("remove {}", path.display()));
+        std::fs::remove_dir_all(&self.folder).map_err(failed(&self.folder))?;
+        if let Some(elsewhere) = self.elsewhere.as_ref().filter(|folder| folder.exists()) {
+            std::fs::remove_dir(elsewhere).map_err(failed(elsewhere))?;
+        }
+        self.gone = true;
+        Ok(())
+    }
+}
+
+impl Drop for Premises {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept by the next start.
+        let _ = self.clear();
     }
 }
 

@@ -25,8 +25,7 @@ impl Platform for Native {
         let limits = spec.limits();
         let start = Start {
             command,
-            folder: spec.folder()?,
-            name: &spec.name,
+            premises: spec.premises()?,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -33,8 +33,9 @@ impl Platform for Nspawn {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
-        let rootfs = spec.rootfs(&folder)?;
+        let mut premises = spec.premises()?;
+        premises.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
+        let rootfs = spec.rootfs(&premises.folder)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
         let mut command = Command::new("systemd-nspawn");
@@ -61,8 +62,7 @@ impl Platform for Nspawn {
         engine.hold(&mut command);
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

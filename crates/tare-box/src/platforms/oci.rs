@@ -80,26 +80,23 @@ impl Platform for Oci {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
-        spec.rootfs(&folder)?;
+        let premises = spec.premises()?;
+        spec.rootfs(&premises.folder)?;
         let layout = Layout::detect()?;
         let cgroup = Cgroup::at(&layout, &spec.name);
-        fs::write(
-            folder.join("config.json"),
-            config(spec, &cgroup.path(&layout)).to_string(),
-        )
-        .map_err(BoxError::host("write the container's configuration"))?;
+        let config = config(spec, &cgroup.path(&layout)).to_string();
+        fs::write(premises.folder.join("config.json"), config)
+            .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.command();
         command
             .arg("--root")
-            .arg(folder.join("state"))
+            .arg(premises.folder.join("state"))
             .args(["run", "--bundle"])
-            .arg(&folder)
+            .arg(&premises.folder)
             .arg(&spec.name);
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

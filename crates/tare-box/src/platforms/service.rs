@@ -43,6 +43,8 @@ impl Service {
             .stdout(Stdio::null())
             .stderr(words);
         tare_sys::die_with_parent(&mut command);
+        // That of a dead run's service, which may still answer while it ends.
+        let _ = fs::remove_file(socket);
         let started = command.spawn();
         let mut service = Self(started.map_err(BoxError::host(format!("start the service of {engine}")))?);
         let deadline = Instant::now() + START_DEADLINE;

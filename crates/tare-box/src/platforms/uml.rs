@@ -34,18 +34,17 @@ impl Platform for Uml {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
-        let rootfs = spec.rootfs(&folder)?;
-        let console = fs::File::create(folder.join("console"))
+        let premises = spec.premises()?;
+        let rootfs = spec.rootfs(&premises.folder)?;
+        let console = fs::File::create(premises.folder.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = command(spec, &folder, &rootfs);
+        let mut command = command(spec, &premises.folder, &rootfs);
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -82,10 +82,18 @@ mod tests {
 
     #[test]
     fn what_is_hidden_has_no_page() {
-        for hidden in ["agent", "run-kernel", "run-proof", "help", "steam"] {
+        for hidden in [
+            "agent",
+            "run-act",
+            "run-hold",
+            "run-kernel",
+            "run-proof",
+            "help",
+            "steam",
+        ] {
             let error = documented(Some(hidden)).expect_err("no page").to_string();
             assert!(
-                error.ends_with("are doctor, plan, run, report, clean, kernel, completions, man"),
+                error.ends_with("are doctor, plan, run, report, check, clean, kernel, completions, man"),
                 "{error}"
             );
             assert!(!of(None).contains(&format!("tare-{hidden}")));

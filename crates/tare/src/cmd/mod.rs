@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub mod agent;
+pub mod check;
 pub mod clean;
 pub mod doctor;
 pub mod kernel;
@@ -11,7 +12,7 @@ pub mod run;
 
 use crate::args::StudyArgs;
 use std::path::Path;
-use tare_box::platforms::{self, REGISTRY};
+use tare_box::platforms::{self, Entry, REGISTRY};
 use tare_lab::design::{self, Wishes};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
@@ -34,7 +35,7 @@ fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<St
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         design::study(&wishes_for_check(&wishes), facts)?;
-        wishes.platforms = runnable(state);
+        wishes.platforms = runnable(state, |entry| entry.by_default);
     }
     Ok(design::study(&wishes, facts)?)
 }
@@ -48,9 +49,10 @@ fn wishes_for_check(wishes: &Wishes) -> Wishes {
     }
 }
 
-fn runnable(state: &Path) -> Vec<String> {
+/// The platforms of this choice that can run here. Says on standard error which were left out.
+fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
     let mut names = Vec::new();
-    for entry in REGISTRY.iter().filter(|entry| entry.by_default) {
+    for entry in REGISTRY.iter().filter(|entry| chosen(entry)) {
         let Ok(path) = entry.name.parse() else { continue };
         let Ok(mut platform) = platforms::open(&path, state) else {
             continue;

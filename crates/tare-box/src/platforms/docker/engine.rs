@@ -2,12 +2,12 @@
 
 use super::super::service::Service;
 use super::super::{Absent, BoxError, END_DEADLINE};
-use crate::footprint;
+use crate::{cgroup, footprint};
 use bollard::query_parameters as query;
 use futures_util::StreamExt;
 use std::future::Future;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -69,7 +69,8 @@ impl Engine {
         while footprint::processes(&marks).next().is_some() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
-        Ok(())
+        // Podman leaves them when its monitor was killed.
+        Ok(cgroup::remove_marked(id)?)
     }
 
     fn forget(&self, id: &str, deadline: Instant) -> Result<(), BoxError> {
@@ -92,14 +93,13 @@ impl Engine {
 
     /// The image that holds the binary; imported if the engine does not have it yet.
     pub fn image(&self, binary: &Path) -> Result<String, BoxError> {
-        let read = std::fs::read(binary).map_err(BoxError::host(format!("read {}", binary.display())))?;
-        let mut hasher = DefaultHasher::new();
-        read.hash(&mut hasher);
+        let unreadable = || BoxError::host(format!("read {}", binary.display()));
         // The digest is in the name, not in the tag, which Podman ignores.
-        let name = format!("{IMAGE_STEM}{:016x}", hasher.finish());
+        let name = format!("{IMAGE_STEM}{:016x}", digest(binary).map_err(unreadable())?);
         if let Ok(found) = self.wait(self.api.inspect_image(&name)) {
             return Ok(found.id.unwrap_or(name));
         }
+        let read = std::fs::read(binary).map_err(unreadable())?;
         let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
         let options = query::CreateImageOptionsBuilder::new()
             .from_src("-")
@@ -149,6 +149,19 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
                 "install and start Docker (Debian: apt-get install docker.io; systemctl start docker)",
             ),
         })
+}
+
+/// A digest of a file, piece by piece: it is taken for every box, and the file is large.
+fn digest(path: &Path) -> io::Result<u64> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = DefaultHasher::new();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hasher.finish()),
+            n => hasher.write(&piece[..n]),
+        }
+    }
 }
 
 fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {

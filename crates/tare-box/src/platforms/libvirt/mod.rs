@@ -40,7 +40,8 @@ impl Libvirt {
 
     fn boot(&self, spec: &BoxSpec, parts: &Parts) -> Result<LibvirtBox, BoxError> {
         let requested = Instant::now();
-        let folder = spec.folder()?;
+        let premises = spec.premises()?;
+        let folder = premises.folder.clone();
         fs::write(
             folder.join("domain.xml"),
             domain::describe(spec, parts, self.vm.machine(), &folder),
@@ -55,8 +56,7 @@ impl Libvirt {
             .stdout(Stdio::null());
         let start = Start {
             command,
-            folder: folder.clone(),
-            name: &spec.name,
+            premises,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

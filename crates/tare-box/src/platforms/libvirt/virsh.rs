@@ -95,4 +95,11 @@ impl Stream for Held {
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
         self.port.readiness()
     }
+
+    fn ending_with(self, pid: u32) -> Self {
+        Self {
+            port: self.port.ending_with(pid),
+            ..self
+        }
+    }
 }

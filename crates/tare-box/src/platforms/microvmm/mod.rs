@@ -139,7 +139,8 @@ impl Platform for MicroVmm {
         let initramfs = canonical(&guest.initramfs(&spec.scratch, &spec.binary)?)?;
         let kernel = canonical(&vmlinux::unpack(&guest, &spec.scratch)?)?;
         let requested = Instant::now();
-        let folder = spec.folder()?;
+        let premises = spec.premises()?;
+        let folder = &premises.folder;
         let listener = Listener::at(&folder.join(format!("{SOCKET}_{PORT}")))?;
         let config = self.config(spec, &kernel, &initramfs).to_string();
         fs::write(folder.join("config.json"), config)
@@ -147,7 +148,7 @@ impl Platform for MicroVmm {
         let console = fs::File::create(folder.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let mut command = self.command(spec, &kernel, &initramfs);
-        command.current_dir(&folder).stdin(Stdio::null());
+        command.current_dir(folder).stdin(Stdio::null());
         match self {
             // Its standard output is the guest's serial port.
             Self::Firecracker => command.stdout(console),
@@ -156,8 +157,7 @@ impl Platform for MicroVmm {
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -149,8 +149,7 @@ impl Platform for Ssh {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let start = Start {
             command,
-            folder: spec.folder()?,
-            name: &spec.name,
+            premises: spec.premises()?,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

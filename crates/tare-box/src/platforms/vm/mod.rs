@@ -242,18 +242,17 @@ impl Vm {
         // What is made once per run is no part of a box's start-up.
         let parts = self.parts_on(spec, accelerator)?;
         let requested = Instant::now();
-        let folder = spec.folder()?;
+        let premises = spec.premises()?;
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = self.command(spec, &parts, &folder);
+        let mut command = self.command(spec, &parts, &premises.folder);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
         command
             .stdin(OwnedFd::from(link_theirs))
             .stdout(OwnedFd::from(qmp_theirs));
         let start = Start {
             command,
-            folder,
-            name: &spec.name,
+            premises,
             limits,
             hello_within,
             requested,

@@ -10,10 +10,10 @@ use super::child::no_hello;
 use super::guest::{self, Guest};
 use super::sockets::{Listener, raw_terminal};
 use super::{
-    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
-    RunningBox, canonical, cgroups_usable,
+    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, Premises,
+    QuotaView, RunningBox, canonical, cgroups_usable,
 };
-use crate::cgroup::{self, Cgroup, Layout, Meter};
+use crate::cgroup::{Cgroup, Layout, Meter};
 use crate::link::{FdStream, Link, LinkError};
 use machine::{DESCRIPTION, Machine, PROCESS, Product, VMRUN, holds_machines};
 use std::fs;
@@ -73,7 +73,8 @@ impl Platform for Vmware {
         let guest = Guest::find(&[])?;
         let cd = canonical(&image::make(&guest, &spec.scratch, &spec.binary)?)?;
         let requested = Instant::now();
-        let folder = canonical(&spec.folder()?)?;
+        let premises = spec.premises()?;
+        let folder = canonical(&premises.folder)?;
         let listener = Listener::at(&folder.join(vmx::LINK))?;
         let path = folder.join(&spec.name).with_extension(DESCRIPTION);
         fs::write(&path, vmx::describe(spec, &folder, &cd)?)
@@ -85,9 +86,8 @@ impl Platform for Vmware {
                 path,
             },
             link: None,
-            name: spec.name.clone(),
+            premises,
             cgroup,
-            folder,
             paused: false,
             hello_after: Duration::ZERO,
             gone: false,
@@ -140,10 +140,8 @@ impl Platform for Vmware {
 struct VmwareBox {
     machine: Machine,
     link: Option<Link>,
-    /// Stem of the names of all that was made for it.
-    name: String,
+    premises: Premises,
     cgroup: Cgroup,
-    folder: PathBuf,
     paused: bool,
     hello_after: Duration,
     gone: bool,
@@ -162,9 +160,9 @@ impl VmwareBox {
             .connect(listener)
             .map_err(|e| LinkError::of_stream(e, "hello", HELLO_DEADLINE))
             .map(Link::new)
-            .map_err(|source| no_hello(source, &self.folder))?;
+            .map_err(|source| no_hello(source, &self.premises.folder))?;
         link.hello(None, HELLO_DEADLINE)
-            .map_err(|source| no_hello(source, &self.folder))?;
+            .map_err(|source| no_hello(source, &self.premises.folder))?;
         self.link = Some(link);
         Ok(())
     }
@@ -198,8 +196,7 @@ impl VmwareBox {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        cgroup::sweep(&self.name)?;
-        fs::remove_dir_all(&self.folder).map_err(BoxError::host(format!("remove {}", self.folder.display())))
+        self.premises.clear()
     }
 
     /// Tells the agent to end, and for how long to wait for that: a serial port
@@ -235,7 +232,7 @@ impl RunningBox for VmwareBox {
     }
 
     fn marks(&self) -> Vec<String> {
-        vec![self.name.clone()]
+        vec![self.premises.name.clone()]
     }
 
     fn meter(&self) -> Option<Meter> {

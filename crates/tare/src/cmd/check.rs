@@ -1,0 +1,171 @@
+//! `tare check`: whether platforms keep their promises here.
+
+use crate::args::{CheckArgs, StateArgs};
+use crate::out;
+use anyhow::Context;
+use serde::Serialize;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_box::conformance::{self, CHECKS, Check, CheckError, Checked, Order, Outcome};
+use tare_box::interrupt;
+use tare_box::platforms::REGISTRY;
+use tare_box::state::Run;
+use tare_lab::preflight::Platforms;
+use tare_model::platform::PlatformPath;
+use tare_model::results::PlatformVersion;
+use tare_model::size::counted;
+
+/// What was found of one platform.
+#[derive(Debug, Serialize)]
+struct Finding {
+    platform: PlatformPath,
+    version: PlatformVersion,
+    checks: Vec<Checked>,
+}
+
+/// Checks platforms one after another.
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let checks = choose(&args.only)?;
+    if args.list {
+        return list(&checks, args.json);
+    }
+    interrupt::install().context("cannot take signals")?;
+    let state = args.state.folder();
+    let (run, swept) = Run::begin(&state)?;
+    swept
+        .iter()
+        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+    let mut findings = Vec::new();
+    for (platform, version) in platforms(&args.platforms, &state)? {
+        let order = Order {
+            path: &platform,
+            state: &state,
+            run: &run,
+            binary: std::env::current_exe().context("cannot find the tare binary")?,
+            boxes: args.boxes,
+        };
+        if !args.json {
+            out::print(&format!("{platform} ({})\n", out::one_line(&version.version)))?;
+        }
+        let mut shown = Ok(());
+        let show = |checked: &Checked| {
+            if !args.json && shown.is_ok() {
+                shown = out::print(&line(checked));
+            }
+        };
+        let checks = match conformance::run(&order, &checks, show) {
+            Err(CheckError::Interrupted) => return Ok(ExitCode::from(out::INTERRUPTED)),
+            ended => ended?,
+        };
+        shown?;
+        findings.push(Finding {
+            platform,
+            version,
+            checks,
+        });
+    }
+    finish(&findings, args.json)
+}
+
+/// The platforms to check, each found to run here, and none of them kept open.
+fn platforms(names: &[String], state: &Path) -> anyhow::Result<Vec<(PlatformPath, PlatformVersion)>> {
+    let names = if names.is_empty() {
+        super::runnable(state, |entry| entry.real)
+    } else {
+        names.to_vec()
+    };
+    let paths: Vec<PlatformPath> = names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+    for path in &paths {
+        let name = &path.segments()[0].name;
+        let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
+        anyhow::ensure!(
+            !scripted,
+            "platform '{path}' makes no box: check one that does, see 'tare doctor'"
+        );
+    }
+    let versions = Platforms::open(&paths, state)?.versions();
+    let found = paths
+        .into_iter()
+        .filter_map(|path| versions.get(&path).map(|version| (path.clone(), version.clone())));
+    Ok(found.collect())
+}
+
+fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {
+    let known = |name: &String| {
+        let found = CHECKS.iter().find(|check| check.name == name).copied();
+        found.ok_or_else(|| {
+            let all = CHECKS.map(|check| check.name).join(", ");
+            anyhow::anyhow!("unknown check '{name}': the checks are {all}")
+        })
+    };
+    if names.is_empty() {
+        return Ok(CHECKS.to_vec());
+    }
+    names.iter().map(known).collect()
+}
+
+fn list(checks: &[Check], json: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        let all: Vec<_> = checks
+            .iter()
+            .map(|check| serde_json::json!({ "check": check.name, "promise": check.promise }))
+            .collect();
+        out::print_json(&all)?;
+    } else {
+        let lines = checks
+            .iter()
+            .map(|check| format!("{:16} {}\n", check.name, check.promise));
+        out::print(&lines.collect::<String>())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line about a check.
+fn line(checked: &Checked) -> String {
+    let (mark, detail) = match &checked.outcome {
+        Outcome::Ok { note } => ("ok", note.clone().unwrap_or_default()),
+        Outcome::Failed { why } => ("FAILED", why.clone()),
+        Outcome::Skipped { why } => ("skipped", why.clone()),
+    };
+    let text = format!(
+        "  {mark:8} {:16} {:5.1} s  {}",
+        checked.check,
+        checked.seconds,
+        out::one_line(&detail)
+    );
+    text.trim_end().to_owned() + "\n"
+}
+
+fn finish(findings: &[Finding], json: bool) -> anyhow::Result<ExitCode> {
+    let outcomes = findings.iter().flat_map(|finding| &finding.checks);
+    let failed = outcomes
+        .filter(|checked| matches!(checked.outcome, Outcome::Failed { .. }))
+        .count();
+    if json {
+        out::print_json(&serde_json::json!({ "platforms": findings }))?;
+    }
+    if failed == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("{} failed", counted(failed, "check"));
+    Ok(ExitCode::from(out::FAILED))
+}
+
+/// Acts a part in a box.
+pub fn act(words: &[String]) -> anyhow::Result<ExitCode> {
+    Ok(ExitCode::from(conformance::act(words)?))
+}
+
+/// Holds a frozen box until this process is killed.
+pub fn hold(platform: &str, state: &StateArgs) -> anyhow::Result<ExitCode> {
+    let state = state.folder();
+    let order = Order {
+        path: &platform.parse()?,
+        state: &state,
+        run: &Run::beside(&state)?,
+        binary: std::env::current_exe().context("cannot find the tare binary")?,
+        boxes: None,
+    };
+    conformance::hold(&order).map_err(anyhow::Error::msg)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,119 @@
+//! Every platform that measures something real keeps what every platform
+//! promises, on its real engine.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Tare, ended, ready};
+use serde_json::Value;
+
+/// A variable of the host's environment, which no box may get to see.
+const SECRET: (&str, &str) = ("TARE_TEST_SECRET", "open sesame");
+
+/// Boxes in a row: fewer than `tare check` makes by itself, since all platforms wait for one another.
+const CONTAINERS: &str = "20";
+/// And where each takes seconds.
+const MACHINES: &str = "3";
+
+/// Checks a platform; `skipped` are the checks that do not apply to it.
+fn keeps_its_promises(platform: &str, boxes: &str, skipped: &[&str]) {
+    if !ready(platform) {
+        return;
+    }
+    let tare = Tare::new();
+    let mut command = tare.command(&["check", "--json", "--boxes", boxes, platform]);
+    let done = ended(command.env(SECRET.0, SECRET.1).output().unwrap());
+    let found: Value = serde_json::from_str(&done.stdout)
+        .unwrap_or_else(|e| panic!("{platform}: {e}: {}\n{}", done.stdout, done.stderr));
+    let checks = found["platforms"][0]["checks"].as_array().unwrap();
+    let name = |check: &Value| check["check"].as_str().unwrap().to_owned();
+    let of = |outcome: &str| -> Vec<String> {
+        let found = checks.iter().filter(|check| check["outcome"] == outcome);
+        found.map(name).collect()
+    };
+    for check in checks {
+        eprintln!(
+            "{platform}: {} {} {:.1} s {} {}",
+            check["outcome"], check["check"], check["seconds"], check["note"], check["why"]
+        );
+    }
+    assert_eq!(of("failed"), Vec::<String>::new(), "{platform}");
+    assert_eq!(of("skipped"), skipped, "{platform}");
+    assert_eq!(done.code, 0, "{platform}: {}", done.stderr);
+    let left: Vec<_> = std::fs::read_dir(tare.path("state")).unwrap().flatten().collect();
+    let runs = left
+        .iter()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("tare-"));
+    assert_eq!(runs.count(), 0, "{platform}: {left:?}");
+}
+
+#[test]
+fn native() {
+    keeps_its_promises("native", CONTAINERS, &["killed-engine"]);
+}
+
+#[test]
+fn docker() {
+    keeps_its_promises("docker", CONTAINERS, &[]);
+}
+
+#[test]
+fn podman() {
+    keeps_its_promises("podman", CONTAINERS, &[]);
+}
+
+#[test]
+fn lxc() {
+    keeps_its_promises("lxc", CONTAINERS, &[]);
+}
+
+#[test]
+fn runc() {
+    keeps_its_promises("runc", CONTAINERS, &[]);
+}
+
+#[test]
+fn crun() {
+    keeps_its_promises("crun", CONTAINERS, &[]);
+}
+
+#[test]
+fn runsc() {
+    keeps_its_promises("runsc", CONTAINERS, &["killed-agent"]);
+}
+
+#[test]
+fn nspawn() {
+    keeps_its_promises("nspawn", CONTAINERS, &[]);
+}
+
+#[test]
+fn vm() {
+    keeps_its_promises("vm?accel=tcg", MACHINES, &["killed-agent"]);
+}
+
+#[test]
+fn uml() {
+    keeps_its_promises("uml", MACHINES, &["killed-agent"]);
+}
+
+#[test]
+fn a_container_in_a_vm() {
+    keeps_its_promises("vm?accel=tcg/runc", MACHINES, &["killed-agent"]);
+}
+
+#[test]
+fn checks_are_chosen_by_name_and_listed_with_what_they_hold_a_platform_to() {
+    let tare = Tare::new();
+    let listed = tare.ok(&["check", "--list", "--only", "freeze,hello"]).stdout;
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["freeze", "hello"], "{listed}");
+    tare.refused(
+        &["check", "--only", "frieze"],
+        &["unknown check 'frieze'", "freeze"],
+    );
+    tare.refused(&["check", "fake"], &["'fake' makes no box", "tare doctor"]);
+    tare.refused(&["check", "dokcer"], &["unknown platform 'dokcer'"]);
+    tare.refused(&["check", "--boxes", "0", "native"], &["--boxes", "from 1 to"]);
+}
