@@ -104,6 +104,11 @@ fn a_container_in_a_vm() {
 }
 
 #[test]
+fn a_container_in_a_container() {
+    keeps_its_promises("docker/runc", MACHINES, &["killed-agent"]);
+}
+
+#[test]
 fn checks_are_chosen_by_name_and_listed_with_what_they_hold_a_platform_to() {
     let tare = Tare::new();
     let listed = tare.ok(&["check", "--list", "--only", "freeze,hello"]).stdout;

@@ -25,6 +25,18 @@ const PLATFORMS: [&str; 13] = [
     "ssh:tare-test",
 ];
 
+/// Boxes in boxes: a container's rights to hold others, a whole engine carried into a
+/// VM, and cgroups of version 2 by the drivers that make their own.
+const NESTED: [&str; 7] = [
+    "docker/runc",
+    "lxc/crun",
+    "runc/runc",
+    "vm?accel=tcg/native",
+    "vm?accel=tcg/nspawn",
+    "vm?accel=tcg/docker",
+    "vm?accel=tcg/runc/runc",
+];
+
 /// Checks `with` on each platform that can run here.
 fn on_each(with: impl Fn(&str, &Tare)) {
     for platform in PLATFORMS.into_iter().filter(|p| ready(p)) {
@@ -112,6 +124,49 @@ fn kernels_run_under_proven_limits_and_nothing_is_left() {
         }
         assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
     });
+}
+
+#[test]
+fn boxes_in_boxes_have_their_limits_proven_at_every_layer() {
+    for platform in NESTED.into_iter().filter(|p| ready(p)) {
+        eprintln!("on {platform}");
+        let tare = Tare::new();
+        let args = [
+            "-w",
+            "syscall",
+            "--cpus",
+            "0.5",
+            "--provisioning",
+            "vanilla",
+            "--memory",
+            "256M",
+        ];
+        tare.ok(&short(platform, &args));
+        let trials = tare.records_of("r.jsonl", "trial");
+        assert!(trials[0]["outcome"]["ok"].is_object(), "{trials:?}");
+        let proof = &tare.records_of("r.jsonl", "proof")[0];
+        assert_eq!(proof["proven"], true, "{proof}");
+        assert_eq!(number(&proof["refused_bytes"]), f64::from(256 << 20), "{proof}");
+        let layers = proof["outer"].as_array().unwrap();
+        assert_eq!(layers.len(), platform.matches('/').count(), "{proof}");
+        for (layer, inside) in layers.iter().zip(layers.iter().skip(1).chain([proof])) {
+            assert!(
+                platform.starts_with(layer["platform"].as_str().unwrap()),
+                "{proof}"
+            );
+            assert_eq!(layer["proven"], true, "{proof}");
+            assert!(number(&layer["host_cores"]) <= 0.51, "{proof}");
+            assert!(
+                number(&layer["limit_bytes"]) > number(&inside["limit_bytes"]),
+                "{proof}"
+            );
+        }
+        assert_eq!(
+            left_of(&tare.run_name("r.jsonl")),
+            Vec::<String>::new(),
+            "{platform}"
+        );
+    }
 }
 
 #[test]
