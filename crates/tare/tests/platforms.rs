@@ -169,6 +169,73 @@ fn boxes_in_boxes_have_their_limits_proven_at_every_layer() {
     }
 }
 
+/// cgroups of version 2 are at hand in a VM: what tare does there as a user, a tare
+/// that runs as root in the VM's box sees by the exit code.
+#[test]
+fn a_user_with_a_delegated_cgroup_needs_no_root() {
+    if !ready("vm") {
+        return;
+    }
+    let tare = Tare::new();
+    let (source, program) = (tare.path("delegated.c"), tare.path("delegated"));
+    std::fs::write(&source, include_str!("delegated.c")).unwrap();
+    let built = std::process::Command::new("musl-gcc")
+        .args(["-static", "-O1", "-o"])
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    let program = program.display().to_string();
+    let as_user = |more: &[&str]| {
+        let mut args = vec![
+            "run",
+            "-p",
+            "vm?accel=tcg",
+            "--cpus",
+            "2",
+            "--provisioning",
+            "pinned",
+            "--memory",
+            "1G",
+            "--blocks",
+            "1",
+            "--trial-time",
+            "0",
+            "--timeout",
+            "200s",
+            "--no-settle",
+            "-o",
+            "r.jsonl",
+            "--",
+            &program,
+            "/tare",
+            "run",
+            "-p",
+            "native",
+            "--no-settle",
+            "--trial-time",
+            "50ms",
+            "-w",
+            "syscall",
+            "--blocks",
+            "1",
+            "--cpus",
+            "1",
+            "-o",
+            "/tmp/user/r.jsonl",
+        ];
+        args.extend(more);
+        let ended = tare.run(&args);
+        let trial = tare.records_of("r.jsonl", "trial").pop().unwrap();
+        std::fs::remove_file(tare.path("r.jsonl")).unwrap();
+        (ended.code, trial)
+    };
+    let (code, trial) = as_user(&["--memory", "64M"]);
+    assert!(code == 0 && trial["outcome"]["ok"].is_object(), "{trial}");
+    // It does fail where it must: the size of the inner box is the VM's.
+    let (code, trial) = as_user(&["--memory", "4G"]);
+    assert!(code == 1 && trial["outcome"]["failed"].is_object(), "{trial}");
+}
+
 #[test]
 fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
     on_each(|platform, tare| {

@@ -52,6 +52,7 @@ impl Inner {
         if !wish.on_host {
             // Else the limits of this box would not hold for the inner one.
             cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
+            platforms::want_own_engines();
         }
         let scratch = PathBuf::from(SCRATCH).join(&wish.name);
         self.folders.push(Folder(scratch.clone()));

@@ -1,6 +1,7 @@
 //! Where this process makes its cgroups: at the top of each hierarchy, or below
 //! its own cgroup. A box within a box must be below the outer one's, or the outer
-//! limits would not hold for it, nor would it end with the outer one.
+//! limits would not hold for it, nor would it end with the outer one. And a user who
+//! is not root may make them only below the one that was delegated to him.
 
 use super::{Cgroup, CgroupError, Layout, UNIFIED, v2};
 use std::sync::OnceLock;
@@ -35,11 +36,6 @@ fn own(layout: &Layout) -> Cgroup {
         }
     }
     own
-}
-
-/// Whether this process is an agent that makes boxes within its own.
-pub fn within_a_box() -> bool {
-    OWN.get().is_some()
 }
 
 /// The cgroup below which this process makes its own.

@@ -8,7 +8,7 @@ mod base;
 mod v1;
 mod v2;
 
-pub use base::{stay_below_own, within_a_box};
+pub use base::stay_below_own;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -101,6 +101,16 @@ pub enum CgroupError {
         path: PathBuf,
         /// The cause.
         source: io::Error,
+    },
+    /// A controller that a limit needs is not there.
+    #[error(
+        "cgroup {folder} has no controller '{controller}': have it delegated, for example by systemd's Delegate=cpu cpuset memory"
+    )]
+    NoController {
+        /// The cgroup.
+        folder: PathBuf,
+        /// The controller.
+        controller: &'static str,
     },
     /// Processes of the cgroup did not end.
     #[error("cgroup {0} could not be removed: processes in it did not end")]

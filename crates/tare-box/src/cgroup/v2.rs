@@ -5,20 +5,24 @@ use super::{
     read, write,
 };
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Processes of a cgroup that hands controllers down are kept in this one below it.
 const LEAF: &str = "tare-own";
 
+/// What limits need.
+const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
+
 /// Lets cgroups below `folder` have the controllers that limits need. Only the
 /// topmost cgroup may hold processes beside such: those of others move to a leaf.
 pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
     let file = folder.join("cgroup.subtree_control");
-    let enabled = read(&file)?;
-    let wish: String = ["cpu", "cpuset", "memory"]
+    let (enabled, there) = (read(&file)?, read(&folder.join("cgroup.controllers"))?);
+    let is_in = |list: &str, controller: &str| list.split_whitespace().any(|c| c == controller);
+    let wish: String = CONTROLLERS
         .into_iter()
-        .filter(|controller| !enabled.split_whitespace().any(|c| c == *controller))
+        .filter(|controller| is_in(&there, controller) && !is_in(&enabled, controller))
         .map(|controller| format!("+{controller} "))
         .collect();
     if wish.is_empty() {
@@ -53,22 +57,34 @@ fn vacate(folder: &Path) -> Result<(), CgroupError> {
 
 pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {
     if let Some(cpus) = &limits.cpuset {
-        write(&cgroup.file("", "cpuset.cpus"), &cpu_list(cpus))?;
+        write(&file(cgroup, "cpuset", "cpuset.cpus")?, &cpu_list(cpus))?;
     }
     if let Some(quota) = limits.quota {
         write(
-            &cgroup.file("", "cpu.max"),
+            &file(cgroup, "cpu", "cpu.max")?,
             &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)),
         )?;
     }
     if let Some(bytes) = limits.memory_bytes {
-        write(&cgroup.file("", "memory.max"), &bytes.to_string())?;
+        write(&file(cgroup, "memory", "memory.max")?, &bytes.to_string())?;
         let swap = cgroup.file("", "memory.swap.max");
         if swap.exists() {
             write(&swap, "0")?;
         }
     }
     Ok(())
+}
+
+/// A controller's file; absent where it was not handed down.
+fn file(cgroup: &Cgroup, controller: &'static str, name: &str) -> Result<PathBuf, CgroupError> {
+    let path = cgroup.file(controller, name);
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(CgroupError::NoController {
+        folder: cgroup.folder(controller),
+        controller,
+    })
 }
 
 pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {

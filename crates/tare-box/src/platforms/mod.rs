@@ -22,10 +22,11 @@ mod uml;
 mod vm;
 mod vmware;
 
+pub(crate) use docker::daemon::want as want_own_engines;
 pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 
 use crate::carry;
-use crate::cgroup::{self, CgroupError, Limits, Meter};
+use crate::cgroup::{self, CgroupError, Layout, Limits, Meter};
 use crate::link::{Link, LinkError};
 use program::{installed, run, version_of};
 use registry::Options;
@@ -468,14 +469,30 @@ fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
 }
 
 /// What every platform that makes cgroups by itself needs: root, and a hierarchy.
-fn cgroups_usable() -> Result<crate::cgroup::Layout, Absent> {
+fn cgroups_usable() -> Result<Layout, Absent> {
     if !rustix::process::geteuid().is_root() {
         return Err(Absent::new(
             "not root, so that no cgroup can be made to set limits",
             "run tare as root, for example with sudo",
         ));
     }
-    crate::cgroup::Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+    Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+}
+
+/// What platforms need that ask for nothing but limits: root, or a cgroup of
+/// version 2 that was delegated to this user.
+fn limits_usable() -> Result<Layout, Absent> {
+    match Layout::detect() {
+        Ok(layout @ Layout::V2(_)) if !rustix::process::geteuid().is_root() => {
+            cgroup::stay_below_own().map(|()| layout).map_err(|e| {
+                Absent::new(
+                    format!("not root, and no cgroup is delegated to this user: {e}"),
+                    "run tare as root, or in a cgroup of your own: systemd-run --user --scope -p Delegate=yes tare ...",
+                )
+            })
+        }
+        _ => cgroups_usable(),
+    }
 }
 
 #[cfg(test)]

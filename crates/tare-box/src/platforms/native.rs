@@ -1,7 +1,7 @@
 //! The host itself: a process in a cgroup with the same limits as every box.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, limits_usable};
 use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
@@ -10,7 +10,7 @@ pub(super) struct Native;
 
 impl Platform for Native {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
-        let layout = cgroups_usable()?;
+        let layout = limits_usable()?;
         let kernel = crate::host::facts().kernel;
         Ok(PlatformVersion {
             version: format!("Linux {kernel}"),

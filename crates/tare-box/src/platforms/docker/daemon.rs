@@ -7,6 +7,7 @@ use crate::carry;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What an engine without networks consists of.
 pub(super) const PROGRAMS: [&str; 4] = ["dockerd", "containerd", "containerd-shim-runc-v2", "runc"];
@@ -16,6 +17,18 @@ pub(super) const MEMORY: u64 = 640 << 20;
 
 /// Folder for its files.
 const FOLDER: &str = "/run/tare/docker";
+
+/// Whether this process serves in a box whose engines are for it to start.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on an engine is started where none answers.
+pub(crate) fn want() {
+    WANTED.store(true, Ordering::Relaxed);
+}
+
+pub(super) fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed)
+}
 
 /// Starts the engine and connects to it.
 pub(super) fn start() -> Result<Engine, BoxError> {

@@ -2,11 +2,11 @@
 
 mod attach;
 mod container;
-mod daemon;
+pub(super) mod daemon;
 mod engine;
 
 use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
-use crate::cgroup::{PERIOD_US, cpu_list, within_a_box};
+use crate::cgroup::{PERIOD_US, cpu_list};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
 use bollard::query_parameters as query;
 use container::DockerBox;
@@ -58,7 +58,7 @@ impl Docker {
             return Ok(Rc::clone(engine));
         }
         // In a box, the engine is what was carried in, for us to start.
-        let engine = if within_a_box() && reachable(&self.address).is_err() {
+        let engine = if daemon::is_wanted() && reachable(&self.address).is_err() {
             daemon::start()?
         } else {
             Engine::connect(self.name, &self.address, None)?
@@ -71,7 +71,7 @@ impl Docker {
 
 impl Platform for Docker {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
-        if !within_a_box() {
+        if !daemon::is_wanted() {
             reachable(&self.address)?;
         }
         let unusable =

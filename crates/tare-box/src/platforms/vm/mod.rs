@@ -7,11 +7,13 @@ use super::child::{ChildBox, Start};
 use super::guest::{self, Guest};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView, RunningBox,
-    cgroups_usable, version_of,
+    limits_usable, version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
 use qmp::Qmp;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::fs;
@@ -325,7 +327,7 @@ fn kernel_command_line(accelerator: Accelerator, tsc_khz: u64, holds_boxes: bool
 
 impl Platform for Vm {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
-        cgroups_usable()?;
+        limits_usable()?;
         let version = version_of(QEMU, "--version").ok_or_else(|| {
             Absent::new(
                 format!("no {QEMU} on PATH"),
@@ -353,6 +355,9 @@ impl Platform for Vm {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let (accelerator, _) = self.accelerator();
         let mut made = self.boot(spec, accelerator, Some(&spec.cpu_limits()), HELLO_DEADLINE)?;
+        if spec.provisioning == Provisioning::Pinned {
+            made.pin_vcpus(&spec.pinned_set)?;
+        }
         guest::check_clock("vm", &mut made)?;
         Ok(Box::new(made))
     }
@@ -416,6 +421,20 @@ struct VmBox {
     qmp: Qmp,
 }
 
+impl VmBox {
+    /// Gives each vCPU a CPU of its own. The set alone, in which all of QEMU is held,
+    /// would let two vCPUs share one.
+    fn pin_vcpus(&mut self, set: &[u32]) -> Result<(), BoxError> {
+        for (thread, cpu) in self.qmp.vcpu_threads()?.into_iter().zip(set) {
+            let mut only = CpuSet::new();
+            only.set(*cpu as usize);
+            sched_setaffinity(Pid::from_raw(thread), &only)
+                .map_err(|e| BoxError::host(format!("pin a vCPU to CPU {cpu}"))(e.into()))?;
+        }
+        Ok(())
+    }
+}
+
 impl RunningBox for VmBox {
     fn link(&mut self) -> &mut Link {
         self.child.link()
@@ -439,7 +458,7 @@ impl RunningBox for VmBox {
 
     /// Stops the guest with its clocks, rather than the QEMU process.
     fn freeze(&mut self) -> Result<(), BoxError> {
-        self.qmp.execute("stop")
+        self.qmp.execute("stop").map(drop)
     }
 
     fn thaw(&mut self) -> Result<(), BoxError> {

@@ -1,4 +1,4 @@
-//! The part of QEMU's machine protocol that stopping and continuing needs.
+//! The part of QEMU's machine protocol that stopping, continuing and pinning need.
 
 use super::super::BoxError;
 use serde_json::{Value, json};
@@ -23,13 +23,29 @@ impl Qmp {
         }
     }
 
-    /// Executes a command without arguments.
-    pub(super) fn execute(&mut self, command: &str) -> Result<(), BoxError> {
+    /// Executes a command without arguments; what it returns.
+    pub(super) fn execute(&mut self, command: &str) -> Result<Value, BoxError> {
         self.try_execute(command)
             .map_err(BoxError::host(format!("execute '{command}' in QEMU")))
     }
 
-    fn try_execute(&mut self, command: &str) -> io::Result<()> {
+    /// Thread of each vCPU, by its number.
+    pub(super) fn vcpu_threads(&mut self) -> Result<Vec<i32>, BoxError> {
+        let vcpus = self.execute("query-cpus-fast")?;
+        let mut threads: Vec<(i64, i32)> = vcpus
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|vcpu| {
+                let thread = i32::try_from(vcpu["thread-id"].as_i64()?).ok()?;
+                Some((vcpu["cpu-index"].as_i64()?, thread))
+            })
+            .collect();
+        threads.sort_unstable();
+        Ok(threads.into_iter().map(|(_, thread)| thread).collect())
+    }
+
+    fn try_execute(&mut self, command: &str) -> io::Result<Value> {
         if !self.greeted {
             self.stream.get_ref().set_read_timeout(Some(DEADLINE))?;
             self.stream.get_ref().set_write_timeout(Some(DEADLINE))?;
@@ -40,7 +56,7 @@ impl Qmp {
         self.send(command)
     }
 
-    fn send(&mut self, command: &str) -> io::Result<()> {
+    fn send(&mut self, command: &str) -> io::Result<Value> {
         let stream = self.stream.get_mut();
         stream.write_all(format!("{}\n", json!({ "execute": command })).as_bytes())?;
         loop {
@@ -48,9 +64,9 @@ impl Qmp {
             if self.stream.read_line(&mut line)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let answer: Value = serde_json::from_str(&line)?;
-            if answer.get("return").is_some() {
-                return Ok(());
+            let mut answer: Value = serde_json::from_str(&line)?;
+            if let Some(returned) = answer.get_mut("return") {
+                return Ok(returned.take());
             }
             // Events and the greeting come in between.
             if let Some(error) = answer.get("error") {
