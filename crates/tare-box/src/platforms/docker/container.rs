@@ -98,6 +98,14 @@ impl RunningBox for DockerBox {
         self.cgroup.as_ref()?.meter().ok()
     }
 
+    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
+        self.cgroup.as_ref()?.allowed_cpus()
+    }
+
+    fn host_memory_limit(&self) -> Option<u64> {
+        self.cgroup.as_ref()?.memory_limit().ok()?
+    }
+
     fn freeze(&mut self) -> Result<(), BoxError> {
         self.engine.wait(self.engine.api.pause_container(&self.id))?;
         self.frozen = true;

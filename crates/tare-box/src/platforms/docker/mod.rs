@@ -5,7 +5,10 @@ mod container;
 pub(super) mod daemon;
 mod engine;
 
-use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
+use super::{
+    Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Options, Platform, QuotaView, RunningBox,
+    TO_HOLD_BOXES, installed,
+};
 use crate::cgroup::{PERIOD_US, cpu_list};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
 use bollard::query_parameters as query;
@@ -18,6 +21,8 @@ use tare_model::results::PlatformVersion;
 
 /// Label of every container: the run that made it.
 const LABEL: &str = "tare.run";
+/// In the names of runtimes that are sandboxes with a kernel.
+const SANDBOXES: [&str; 3] = ["runsc", "gvisor", "kata"];
 /// Where the engine listens unless `DOCKER_HOST` says otherwise.
 const SOCKET: &str = "unix:///var/run/docker.sock";
 
@@ -53,6 +58,13 @@ impl Docker {
         }
     }
 
+    /// Whether the runtime puts a kernel of its own between the box and the host: its
+    /// processes account by another clock, and memory beyond the limit ends the box.
+    fn is_sandbox(&self) -> bool {
+        let name = self.runtime.as_deref().unwrap_or_default();
+        SANDBOXES.iter().any(|sandbox| name.contains(sandbox))
+    }
+
     fn engine(&mut self) -> Result<Rc<Engine>, BoxError> {
         if let Some(engine) = &self.engine {
             return Ok(Rc::clone(engine));
@@ -79,6 +91,9 @@ impl Platform for Docker {
         let engine = self.engine().map_err(unusable)?;
         let version = engine.wait(engine.api.version()).map_err(unusable)?;
         let info = engine.wait(engine.api.info()).map_err(unusable)?;
+        if let Some(name) = &self.runtime {
+            known(name, info.runtimes.as_ref())?;
+        }
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -126,6 +141,22 @@ impl Platform for Docker {
         }
     }
 
+    fn quota_view(&self) -> QuotaView {
+        if self.is_sandbox() {
+            QuotaView::HostOnly
+        } else {
+            QuotaView::Inside
+        }
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        if self.is_sandbox() {
+            MemoryView::HostLimit
+        } else {
+            MemoryView::Touch
+        }
+    }
+
     fn cost(&self) -> (Duration, f64) {
         (Duration::from_millis(1500), 1.1)
     }
@@ -168,6 +199,20 @@ impl Platform for Docker {
         })
         .collect()
     }
+}
+
+/// Whether an engine knows a runtime: by a name that was configured, or one of
+/// containerd's, which are not listed.
+fn known<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Result<(), Absent> {
+    let Some(runtimes) = runtimes.filter(|r| !r.contains_key(name) && !name.contains('.')) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = runtimes.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    Err(Absent::new(
+        format!("the engine knows no runtime '{name}', but {}", names.join(", ")),
+        "name one of these, or add it to \"runtimes\" in the engine's daemon.json",
+    ))
 }
 
 fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreateBody {
