@@ -90,8 +90,8 @@ fn unknown_names_are_named_with_the_known_ones() {
     );
     run(
         &tare,
-        &["-p", "vm/docker", "--cpus", "1"],
-        &["docker cannot run in another box", "runc, crun"],
+        &["-p", "docker/vm", "--cpus", "1"],
+        &["vm cannot run in another box", "docker, podman, runc, crun"],
     );
     run(
         &tare,
@@ -99,6 +99,21 @@ fn unknown_names_are_named_with_the_known_ones() {
         &["'microvm' is not a value", "q35, pc"],
     );
     run(&tare, &["-p", "vm/dokcer"], &["unknown platform 'dokcer'"]);
+    run(
+        &tare,
+        &["-p", "native", "--instance", "16xlarge"],
+        &["64 CPUs and 256 GiB", "NAME=CPUS:MEMORY"],
+    );
+    run(
+        &tare,
+        &["-p", "native", "--instance", "a=1"],
+        &["parted by a colon"],
+    );
+    run(
+        &tare,
+        &["-p", "native", "--instance", "a=1:1G", "--memory", "1G"],
+        &["leave out --cpus and --memory"],
+    );
     run(
         &tare,
         &["-p", "vm?accel=xen", "--cpus", "1"],
