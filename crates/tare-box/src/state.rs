@@ -5,6 +5,7 @@ use crate::cgroup;
 use crate::platforms::{self, BoxError};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -58,6 +59,8 @@ pub struct Run {
     lock_path: PathBuf,
     /// Locked as long as the run lives; closed on exec, so that no child keeps it locked.
     _lock: File,
+    /// Whether a box could not be removed.
+    left: Cell<bool>,
 }
 
 impl Run {
@@ -126,6 +129,7 @@ impl Run {
             folder,
             lock_path,
             _lock: lock,
+            left: Cell::new(false),
         }))
     }
 
@@ -138,12 +142,17 @@ impl Run {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// Tells that a box could not be removed: the next start's sweep tries again.
+    pub fn leave_for_sweep(&self) {
+        self.left.set(true);
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
-        if remove_folder(&self.folder).is_ok() {
+        if !self.left.get() && remove_folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
     }
@@ -252,6 +261,19 @@ mod tests {
         drop(run);
         fs::write(state.path().join(format!("{name}.run")), "").unwrap();
         fs::create_dir_all(folder.join("box")).unwrap();
+        let (_next, swept) = Run::begin(state.path()).unwrap();
+        assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_a_run_could_not_remove_is_swept_by_the_next() {
+        let state = tempfile::tempdir().unwrap();
+        let (run, _) = Run::begin(state.path()).unwrap();
+        let (name, folder) = (run.name().to_owned(), run.folder().to_owned());
+        run.leave_for_sweep();
+        drop(run);
+        assert!(folder.exists());
         let (_next, swept) = Run::begin(state.path()).unwrap();
         assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
         assert!(!folder.exists());

@@ -569,9 +569,12 @@ impl<'a> Runner<'a> {
     fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
         self.watch.follow(None);
         let begun = Instant::now();
-        held.running.destroy().map_err(|source| RunError::Left {
-            name: held.name.clone(),
-            source,
+        held.running.destroy().map_err(|source| {
+            self.run.leave_for_sweep();
+            RunError::Left {
+                name: held.name.clone(),
+                source,
+            }
         })?;
         self.writer.append(&Record::Removed(RemovedRecord {
             box_id: held.id,
