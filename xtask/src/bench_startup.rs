@@ -379,7 +379,8 @@ fn unified_beside_v1() -> Option<PathBuf> {
             .filter(move |line| line.split(' ').nth(2) == Some(kind));
         found.next()?.split(' ').nth(1).map(PathBuf::from)
     };
-    of("cgroup").and(of("cgroup2"))
+    let unified = of("cgroup2");
+    of("cgroup").and(unified)
 }
 
 /// The bundle's configuration: namespaces, mounts and limits as in our driver.
@@ -414,7 +415,7 @@ fn bundle() -> Result<Value> {
 
 /// The container's configuration: devices, mounts and limits as in our driver.
 fn lxc_config(root: &Path) -> Result<String> {
-    let limits = if unified_beside_v1().is_some() || Path::new("/sys/fs/cgroup/memory").is_dir() {
+    let limits = if Path::new("/sys/fs/cgroup/memory").is_dir() {
         format!(
             "lxc.cgroup.memory.limit_in_bytes = {MEMORY}\n\
              lxc.cgroup.cpu.cfs_period_us = 100000\n\

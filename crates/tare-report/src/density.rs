@@ -160,7 +160,7 @@ fn platform(text: &mut String, measured: &PlatformDensity, estimate: &Estimate) 
     );
     let no_cold = measured.no_cold.as_deref().map(clean);
     let cold = estimate.cold.map(shown_latency);
-    let cold = cold.or(no_cold.map(|why| format!("{MISSING} ({why})")));
+    let cold = cold.or_else(|| no_cold.map(|why| format!("{MISSING} ({why})")));
     let rows = [
         ("start-up, cold", cold.unwrap_or_else(|| MISSING.to_owned())),
         ("start-up, warm", or_missing(estimate.warm, shown_latency)),
