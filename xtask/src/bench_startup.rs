@@ -51,6 +51,11 @@ const PROGRAM: &str = "onebyte";
 /// Image and container are known by it.
 const NAME: &str = "tare-bench-startup";
 
+/// Podman as our driver configures its service: it shall not ask for what needs an
+/// init system, or the right to raise limits of resources.
+const PODMAN: &str = "[containers]\ndefault_ulimits = []\n\
+    [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
+
 /// Longest wait for the byte, and for the end of what said it.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -234,6 +239,7 @@ impl<'a> Rival<'a> {
                     .arg(&archive)
                     .arg(NAME);
                 run_quietly(&mut import)?;
+                fs::write(folder.join("containers.conf"), PODMAN)?;
             }
             Engine::Runc | Engine::Crun => {
                 fs::write(folder.join("config.json"), bundle()?.to_string())?;
@@ -268,9 +274,8 @@ impl<'a> Rival<'a> {
                     .args(["run", "-i", "--rm", "--network", "none"])
                     .args(["--cpus", &cpus()?.to_string()])
                     .args(["--memory", &memory, "--memory-swap", &memory]);
-                if matches!(self.engine, Engine::Podman) {
-                    // Its default asks for more than root may give without CAP_SYS_RESOURCE.
-                    command.arg("--ulimit=host");
+                if matches!(self.engine, Engine::Podman) && !Path::new("/run/systemd/system").exists() {
+                    command.env("CONTAINERS_CONF", self.folder.join("containers.conf"));
                 }
                 command.arg(NAME);
             }
@@ -281,12 +286,6 @@ impl<'a> Rival<'a> {
                     .args(["run", "--bundle"])
                     .arg(self.folder)
                     .arg(name);
-                if let Some(unified) = unified_beside_v1()
-                    && matches!(self.engine, Engine::Crun)
-                {
-                    // As our driver does: crun refuses version 2 beside version 1.
-                    tare_sys::hide_mount(&mut command, &unified);
-                }
             }
             Engine::Lxc => {
                 command
@@ -295,6 +294,12 @@ impl<'a> Rival<'a> {
                     .args(["-n", &name, "-F", "-f"])
                     .arg(self.folder.join("config"));
             }
+        }
+        if let Some(unified) = unified_beside_v1()
+            && matches!(self.engine, Engine::Crun | Engine::Podman)
+        {
+            // crun, which Podman uses too, refuses version 2 beside version 1: it is shown none.
+            tare_sys::hide_mount(&mut command, &unified);
         }
         Ok(command)
     }
