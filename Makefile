@@ -36,6 +36,8 @@ bench:
 	cargo run --release --locked -p xtask -- bench-kernels
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines --only docker cargo run --release --locked -p xtask -- bench-startup; \
+		status=$$?; $(TARE) clean; exit $$status
 
 clean:
 	cargo clean

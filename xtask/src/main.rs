@@ -3,6 +3,7 @@
 mod bench_boot;
 mod bench_harness;
 mod bench_kernels;
+mod bench_startup;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ enum Command {
     BenchHarness(bench_harness::Options),
     /// Hold a VM's launch against a boot of the same kernel that only says one byte
     BenchBoot(bench_boot::Options),
+    /// Hold a container's start-up against the engine's own fastest way to one byte
+    BenchStartup(bench_startup::Options),
     /// Run one kernel and print its report: what bench-kernels starts
     #[command(hide = true)]
     RunKernel {
@@ -36,6 +39,7 @@ fn main() -> anyhow::Result<()> {
         Command::BenchKernels(options) => bench_kernels::run(&options),
         Command::BenchHarness(options) => bench_harness::run(&options),
         Command::BenchBoot(options) => bench_boot::run(&options),
+        Command::BenchStartup(options) => bench_startup::run(&options),
         Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
     }
 }

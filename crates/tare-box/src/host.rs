@@ -43,6 +43,18 @@ pub fn facts() -> HostFacts {
     }
 }
 
+/// Memory that can be given away without swapping, by the kernel's own estimate.
+///
+/// # Errors
+/// If /proc/meminfo cannot be read, or does not tell.
+pub fn available_bytes() -> io::Result<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo")?;
+    let told = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"));
+    let kib = told.and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.map(|kib| kib * 1024)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/meminfo has no MemAvailable"))
+}
+
 /// CPUs of the host that are online.
 pub fn online_cpus() -> Vec<u32> {
     parse_cpu_list(&text("/sys/devices/system/cpu/online"))

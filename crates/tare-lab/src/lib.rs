@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod density;
 pub mod design;
 pub mod plan;
 pub mod preflight;

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod density;
 pub mod finding;
 pub mod frame;
 pub mod host;

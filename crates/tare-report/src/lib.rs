@@ -15,6 +15,7 @@
 
 pub mod analysis;
 mod chart;
+pub mod density;
 mod facts;
 pub mod html;
 pub mod json;

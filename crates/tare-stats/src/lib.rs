@@ -10,6 +10,7 @@
 
 mod blocks;
 mod holm;
+mod line;
 mod moments;
 mod ratio;
 mod series;
@@ -17,6 +18,7 @@ mod student;
 
 pub use blocks::more_blocks;
 pub use holm::holm;
+pub use line::{Line, line};
 pub use moments::{cv, log_ratio, mean, median, sd, skewness};
 pub use ratio::{RatioOfMeans, ratio_of_means};
 pub use series::{Autocorrelation, autocorrelation, correlation, lag1};

@@ -36,6 +36,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Check on real boxes that platforms keep what every platform promises
     Check(CheckArgs),
+    /// Measure how idle boxes start, cold and warm, what memory each further one takes, and how many fit
+    Density(DensityArgs),
     /// Remove what crashed runs left, and what is kept between runs
     Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
@@ -114,6 +116,30 @@ pub struct CheckArgs {
     /// Print the checks and what they hold a platform to, and check nothing
     #[arg(long)]
     pub list: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub state: StateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct DensityArgs {
+    /// Platforms, such as native,docker,lxc [default: those of the default study that can run here]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    pub platforms: Vec<String>,
+    /// Idle boxes that live at once; how many more would fit is extrapolated
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = idle_boxes, default_value_t = 10)]
+    pub boxes: u32,
+    /// Cold starts, and as many warm ones; the host's caches are dropped before each cold one
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = starts, default_value_t = 5)]
+    pub starts: u32,
+    /// Memory limit of each box
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory, default_value = "256M")]
+    pub memory: u64,
+    /// Also store readings and figures in this file, as JSON
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
+    pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -322,6 +348,15 @@ fn blocks(text: &str) -> Result<u32, String> {
 
 fn boxes(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=10_000)
+}
+
+fn idle_boxes(text: &str) -> Result<u32, String> {
+    // A line through fewer has no interval.
+    whole_number(text, 3..=10_000)
+}
+
+fn starts(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=1000)
 }
 
 fn seed(text: &str) -> Result<u64, String> {

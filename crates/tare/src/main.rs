@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Check(args) => cmd::check::run(&args),
+        Command::Density(args) => cmd::density::run(&args),
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),

@@ -3,6 +3,10 @@
 
 mod child;
 mod docker;
+#[cfg(test)]
+mod example;
+#[cfg(test)]
+mod example_tests;
 mod fake;
 mod guest;
 mod libvirt;

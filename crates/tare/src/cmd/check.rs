@@ -4,13 +4,10 @@ use crate::args::{CheckArgs, StateArgs};
 use crate::out;
 use anyhow::Context;
 use serde::Serialize;
-use std::path::Path;
 use std::process::ExitCode;
 use tare_box::conformance::{self, CHECKS, Check, CheckError, Checked, Order, Outcome};
 use tare_box::interrupt;
-use tare_box::platforms::REGISTRY;
 use tare_box::state::Run;
-use tare_lab::preflight::Platforms;
 use tare_model::platform::PlatformPath;
 use tare_model::results::PlatformVersion;
 use tare_model::size::counted;
@@ -36,7 +33,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         .iter()
         .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
     let mut findings = Vec::new();
-    for (platform, version) in platforms(&args.platforms, &state)? {
+    for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {
             path: &platform,
             state: &state,
@@ -65,29 +62,6 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
     }
     finish(&findings, args.json)
-}
-
-/// The platforms to check, each found to run here, and none of them kept open.
-fn platforms(names: &[String], state: &Path) -> anyhow::Result<Vec<(PlatformPath, PlatformVersion)>> {
-    let names = if names.is_empty() {
-        super::runnable(state, |entry| entry.real)
-    } else {
-        names.to_vec()
-    };
-    let paths: Vec<PlatformPath> = names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
-    for path in &paths {
-        let name = &path.segments()[0].name;
-        let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
-        anyhow::ensure!(
-            !scripted,
-            "platform '{path}' makes no box: check one that does, see 'tare doctor'"
-        );
-    }
-    let versions = Platforms::open(&paths, state)?.versions();
-    let found = paths
-        .into_iter()
-        .filter_map(|path| versions.get(&path).map(|version| (path.clone(), version.clone())));
-    Ok(found.collect())
 }
 
 fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {

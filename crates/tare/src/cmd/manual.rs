@@ -93,7 +93,9 @@ mod tests {
         ] {
             let error = documented(Some(hidden)).expect_err("no page").to_string();
             assert!(
-                error.ends_with("are doctor, plan, run, report, check, clean, kernel, completions, man"),
+                error.ends_with(
+                    "are doctor, plan, run, report, check, density, clean, kernel, completions, man"
+                ),
                 "{error}"
             );
             assert!(!of(None).contains(&format!("tare-{hidden}")));

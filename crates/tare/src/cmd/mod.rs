@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod check;
 pub mod clean;
+pub mod density;
 pub mod doctor;
 pub mod kernel;
 pub mod manual;
@@ -14,7 +15,10 @@ use crate::args::StudyArgs;
 use std::path::Path;
 use tare_box::platforms::{self, Entry, REGISTRY};
 use tare_lab::design::{self, Wishes};
+use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
+use tare_model::platform::PlatformPath;
+use tare_model::results::PlatformVersion;
 use tare_model::study::Study;
 
 /// Refuses a `--` that nothing follows: a script whose command came out empty
@@ -47,6 +51,34 @@ fn wishes_for_check(wishes: &Wishes) -> Wishes {
         baseline: None,
         ..wishes.clone()
     }
+}
+
+/// The platforms of these names, by default those of this choice, each found to run
+/// here and to make real boxes, and none of them kept open.
+fn with_boxes(
+    names: &[String],
+    state: &Path,
+    chosen: impl Fn(&Entry) -> bool,
+) -> anyhow::Result<Vec<(PlatformPath, PlatformVersion)>> {
+    let names = if names.is_empty() {
+        runnable(state, chosen)
+    } else {
+        names.to_vec()
+    };
+    let paths: Vec<PlatformPath> = names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+    for path in &paths {
+        let name = &path.segments()[0].name;
+        let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
+        anyhow::ensure!(
+            !scripted,
+            "platform '{path}' makes no box: name one that does, see 'tare doctor'"
+        );
+    }
+    let versions = Platforms::open(&paths, state)?.versions();
+    let found = paths
+        .into_iter()
+        .filter_map(|path| versions.get(&path).map(|version| (path.clone(), version.clone())));
+    Ok(found.collect())
 }
 
 /// The platforms of this choice that can run here. Says on standard error which were left out.

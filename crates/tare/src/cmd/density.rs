@@ -1,0 +1,126 @@
+//! `tare density`: how idle boxes start, what they take, and how many a host could hold.
+
+use crate::args::DensityArgs;
+use crate::out;
+use anyhow::Context;
+use serde::Serialize;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_box::interrupt;
+use tare_box::state::Run;
+use tare_lab::WriteError;
+use tare_lab::density::{self, DensityError, Order};
+use tare_model::density::{Density, SCHEMA};
+use tare_model::size::{Cpus, InstanceType};
+use tare_report::density::{Estimate, estimates, text};
+
+/// What is printed and stored: the readings, and what follows from them.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    measured: &'a Density,
+    estimates: Vec<Estimate>,
+}
+
+/// Measures platforms one after another.
+pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
+    let limits = limits(args)?;
+    if let Some(path) = &args.output {
+        check_output(path)?;
+    }
+    interrupt::install().context("cannot take signals")?;
+    let state = args.state.folder();
+    let (run, swept) = Run::begin(&state)?;
+    swept
+        .iter()
+        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+    let order = Order {
+        run: &run,
+        state: state.clone(),
+        binary: std::env::current_exe().context("cannot find the tare binary")?,
+        limits,
+        starts: args.starts,
+        boxes: args.boxes,
+    };
+    let mut measured = Density {
+        schema: SCHEMA.to_owned(),
+        tare: tare_model::VERSION.to_owned(),
+        build: tare_model::BUILD_ID.to_owned(),
+        host: tare_box::host::facts(),
+        limits,
+        platforms: Vec::new(),
+    };
+    let chosen = super::with_boxes(&args.platforms, &state, |entry| entry.by_default)?;
+    anyhow::ensure!(
+        !chosen.is_empty(),
+        "no platform can run here: 'tare doctor' tells what is missing"
+    );
+    for (path, version) in chosen {
+        let mut say = |what: &str| eprintln!("{path}: {}", out::one_line(what));
+        match density::measure(&order, &path, version, &mut say) {
+            Err(DensityError::Interrupted) => {
+                eprintln!("stopped; all boxes are removed, and nothing is stored");
+                return Ok(ExitCode::from(out::INTERRUPTED));
+            }
+            ended => measured.platforms.push(ended?),
+        }
+    }
+    finish(args, &measured)
+}
+
+fn limits(args: &DensityArgs) -> anyhow::Result<InstanceType> {
+    let least = 64 << 20;
+    anyhow::ensure!(
+        args.memory >= least && args.memory.is_multiple_of(1 << 20),
+        "--memory must be whole MiB, at least 64M: give a size such as 256M"
+    );
+    Ok(InstanceType {
+        cpus: Cpus::from_milli(1000),
+        memory_bytes: args.memory,
+    })
+}
+
+/// Finds out about a path that cannot be used before anything is measured.
+fn check_output(path: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !path.exists(),
+        "{} exists already: give another name with -o",
+        path.display()
+    );
+    let folder = super::report::folder_of(path);
+    anyhow::ensure!(
+        folder.is_dir(),
+        "there is no folder {}: make it, or give another path",
+        folder.display()
+    );
+    Ok(())
+}
+
+fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
+    let shown = Shown {
+        measured,
+        estimates: estimates(measured),
+    };
+    if args.json {
+        out::print_json(&shown)?;
+    } else {
+        out::print(&text(measured))?;
+    }
+    if let Some(path) = &args.output {
+        store(path, &(serde_json::to_string_pretty(&shown)? + "\n"))?;
+        eprintln!("stored in {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a new file; one that came to be meanwhile is left alone.
+fn store(path: &Path, text: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+    let failed = |source| WriteError::Create {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = std::fs::File::create_new(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    Ok(())
+}
