@@ -6,7 +6,7 @@ use super::talk::{self, Ended, act, acting, greet, nanoseconds};
 use super::{Broken, Kept, expect};
 use crate::host;
 use crate::link::LinkError;
-use crate::platforms::{ANSWER_DEADLINE, MemoryView, RunningBox};
+use crate::platforms::{self, ANSWER_DEADLINE, MemoryView, RunningBox, Seen};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_model::protocol::{CommandRequest, ErrorCode, ExitStatus, Request};
@@ -55,6 +55,31 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("of a box with at most {most} B of memory: {facts:?}")
     })?;
     Ok(Kept::YES)
+}
+
+pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let asked = site.platform()?.security();
+    let facts = crate::limits::facts(site.shared()?)?;
+    let Some(asked) = asked else {
+        return Ok(Kept::NotHere(
+            "the platform has no options of this kind".to_owned(),
+        ));
+    };
+    let seen = Seen {
+        filtered: facts.seccomp,
+        capabilities: facts.capabilities,
+        uid_map: facts.uid_map.as_deref(),
+    };
+    let map = host::uid_map();
+    let of_host = Seen {
+        filtered: None,
+        capabilities: Some(platforms::of_host()),
+        uid_map: map.as_deref(),
+    };
+    match platforms::broken(asked, &seen, &of_host) {
+        Some(why) => Err(Broken::Seen(why)),
+        None => Ok(Kept::Yes(Some(seen.to_string()))),
+    }
 }
 
 pub(super) fn environment(site: &mut Site<'_>) -> Result<Kept, Broken> {

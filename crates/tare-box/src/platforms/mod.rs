@@ -15,6 +15,7 @@ mod oci;
 mod podman;
 mod program;
 mod registry;
+mod security;
 mod service;
 mod sockets;
 mod ssh;
@@ -29,6 +30,8 @@ use crate::cgroup::{self, CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
 use program::{installed, run, version_of};
 use registry::Options;
+pub use security::{Capabilities, Seccomp, Security};
+pub(crate) use security::{Seen, broken, of_host};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -335,6 +338,11 @@ pub trait Platform {
     /// Numbers within a box of these CPUs of the host.
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         set.to_vec()
+    }
+
+    /// What sets its boxes apart from the host, where options of its path tell.
+    fn security(&self) -> Option<Security> {
+        None
     }
 
     /// Whether boxes have the host's own files, or those of the host that they are.

@@ -2,8 +2,11 @@
 //! where none runs.
 
 use super::docker::Docker;
+use super::security::{Capabilities, Offer, Seccomp, Security};
 use super::service::Service;
-use super::{Absent, BoxError, BoxSpec, InnerNeeds, Platform, RunningBox, cgroups_usable, version_of};
+use super::{
+    Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, cgroups_usable, version_of,
+};
 use crate::cgroup::Layout;
 use std::fs;
 use std::io;
@@ -23,8 +26,16 @@ const FOLDER: &str = "podman";
 const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
     [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
 
+/// What its service can be told.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    userns: true,
+};
+
 pub(super) struct Podman {
     folder: PathBuf,
+    security: Security,
     connected: Option<Connected>,
 }
 
@@ -35,11 +46,14 @@ struct Connected {
 }
 
 impl Podman {
-    pub(super) fn open(state: &Path) -> Self {
-        Self {
+    pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
+        let security = Security::take(&mut options, &SECURITY)?;
+        options.none()?;
+        Ok(Self {
             folder: state.join(FOLDER),
+            security,
             connected: None,
-        }
+        })
     }
 
     fn docker(&mut self) -> Result<&mut Docker, BoxError> {
@@ -52,13 +66,13 @@ impl Podman {
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}")),
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.security),
                 _service: None,
             });
         }
         let (service, socket) = self.start()?;
         Ok(Connected {
-            docker: Docker::at("podman", format!("unix://{}", socket.display())),
+            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.security),
             _service: Some(service),
         })
     }
@@ -103,6 +117,10 @@ impl Platform for Podman {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         self.docker()?.launch(spec)
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
     }
 
     fn inner_needs(&self) -> InnerNeeds {

@@ -5,6 +5,7 @@ mod container;
 mod daemon;
 mod engine;
 
+use super::security::{self, Capabilities, Offer, Seccomp, Security};
 use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
 use crate::cgroup::{PERIOD_US, cpu_list, within_a_box};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
@@ -21,6 +22,14 @@ const LABEL: &str = "tare.run";
 /// Where the engine listens unless `DOCKER_HOST` says otherwise.
 const SOCKET: &str = "unix:///var/run/docker.sock";
 
+/// What its engine can be told. Whether a container has a user namespace is decided for all
+/// of Docker's containers at once, by the daemon's configuration.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    userns: false,
+};
+
 /// An engine that speaks Docker's API, connected when first used.
 pub(super) struct Docker {
     /// What it is called in messages.
@@ -29,6 +38,7 @@ pub(super) struct Docker {
     address: String,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
+    security: Security,
     engine: Option<Rc<Engine>>,
 }
 
@@ -36,19 +46,21 @@ impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
+        let security = Security::take(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             runtime,
-            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()))
+            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()), security)
         })
     }
 
     /// The engine of this name on this socket.
-    pub(super) fn at(name: &'static str, address: String) -> Self {
+    pub(super) fn at(name: &'static str, address: String, security: Security) -> Self {
         Self {
             name,
             address,
             runtime: None,
+            security,
             engine: None,
         }
     }
@@ -88,6 +100,7 @@ impl Platform for Docker {
         let details = details
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .chain(self.security.details())
             .collect();
         Ok(PlatformVersion {
             version: format!("{} {}", self.name, version.version.unwrap_or_default()),
@@ -103,18 +116,22 @@ impl Platform for Docker {
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
-        let body = body(spec, &image, self.runtime.clone());
+        let body = body(spec, &image, self.runtime.clone(), &self.security);
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
         let mut made = DockerBox::new(engine, created.id);
         made.start(requested)?;
         Ok(Box::new(made))
     }
 
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
+    }
+
     fn probe_carried(&mut self) -> Result<PlatformVersion, Absent> {
         let version = installed("dockerd", "install Docker (Debian: apt-get install docker.io)")?;
         Ok(PlatformVersion {
             version,
-            ..PlatformVersion::default()
+            details: self.security.details().collect(),
         })
     }
 
@@ -170,7 +187,22 @@ impl Platform for Docker {
     }
 }
 
-fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreateBody {
+fn apply(security: &Security, host: &mut HostConfig) {
+    if security.seccomp == Seccomp::Off {
+        host.security_opt = Some(vec!["seccomp=unconfined".to_owned()]);
+    }
+    match security.capabilities {
+        Capabilities::Default => {}
+        Capabilities::All => host.cap_add = Some(security::all_by_engine(security::of_host())),
+        Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
+    }
+    // The size is that of the other platforms; the range is Podman's choice.
+    host.userns_mode = security
+        .has_userns()
+        .then(|| format!("auto:size={}", security::USERS));
+}
+
+fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, security: &Security) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
     let quota = limits
@@ -193,6 +225,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreate
         auto_remove: Some(true),
         ..HostConfig::default()
     };
+    apply(security, &mut host_config);
     if spec.holds_boxes {
         let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
         host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());
