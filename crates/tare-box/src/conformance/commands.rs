@@ -60,11 +60,6 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
 pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let asked = site.platform()?.security();
     let facts = crate::limits::facts(site.shared()?)?;
-    let Some(asked) = asked else {
-        return Ok(Kept::NotHere(
-            "the platform has no options of this kind".to_owned(),
-        ));
-    };
     let seen = Seen {
         filtered: facts.seccomp,
         capabilities: facts.capabilities,
@@ -76,7 +71,7 @@ pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
         capabilities: Some(platforms::of_host()),
         uid_map: map.as_deref(),
     };
-    match platforms::broken(asked, &seen, &of_host) {
+    match asked.and_then(|asked| platforms::broken(asked, &seen, &of_host)) {
         Some(why) => Err(Broken::Seen(why)),
         None => Ok(Kept::Yes(Some(seen.to_string()))),
     }

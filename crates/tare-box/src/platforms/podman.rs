@@ -102,6 +102,21 @@ impl Podman {
     }
 }
 
+/// Whether there are users that Podman may give to containers: unlike other engines it
+/// takes none that these files do not name.
+fn users_to_give() -> Result<(), Absent> {
+    for file in ["/etc/subuid", "/etc/subgid"] {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if !text.lines().any(|line| line.starts_with("containers:")) {
+            return Err(Absent::new(
+                format!("no users for 'containers' in {file}, without which Podman makes no user namespace"),
+                "add the line 'containers:1048576:1048576' to /etc/subuid and /etc/subgid",
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
@@ -110,6 +125,9 @@ impl Platform for Podman {
                 "no podman on PATH",
                 "install it (Debian: apt-get install podman)",
             ));
+        }
+        if self.security.has_userns() {
+            users_to_give()?;
         }
         let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
         self.docker().map_err(unusable)?.probe()
