@@ -31,7 +31,10 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
     for (path, words) in [
         (
             "docker?userns=on",
-            ["there is no option 'userns'", "capabilities, runtime, seccomp"],
+            [
+                "there is no option 'userns'",
+                "capabilities, runtime, seccomp, storage",
+            ],
         ),
         (
             "podman?seccomp=none",

@@ -109,7 +109,7 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
     let platforms = [
         "docker?seccomp=off",
         "docker?capabilities=all",
-        "podman?capabilities=none",
+        "podman?capabilities=all",
         "podman?seccomp=off",
         "runc?capabilities=all",
         "runc?userns=on",
@@ -118,6 +118,12 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         "nspawn?userns=on",
         "lxc?seccomp=common",
         "lxc?userns=on",
+        "docker?storage=volume",
+        "podman?storage=tmpfs",
+        "runc?storage=volume&userns=on",
+        "crun?storage=own",
+        "nspawn?storage=volume",
+        "lxc?storage=tmpfs",
     ];
     for platform in platforms {
         if !ready(platform) {
@@ -133,7 +139,7 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         tare.ok(&[
             "check",
             "--only",
-            "security,exit-codes,files,killed-agent,nothing-left",
+            "security,work-folder,exit-codes,files,killed-agent,nothing-left",
             platform,
         ]);
     }

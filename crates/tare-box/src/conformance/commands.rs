@@ -77,6 +77,26 @@ pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
     }
 }
 
+pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let Some(asked) = site.platform()?.storage() else {
+        return Ok(Kept::Yes(Some("none was asked for".to_owned())));
+    };
+    let made = site.shared()?;
+    let said = act(made, &["surroundings"])?.words()?;
+    let folder = said.split('\0').next();
+    expect(folder == Some(platforms::WORK_FOLDER), || {
+        format!("commands start in {folder:?}, not in {}", platforms::WORK_FOLDER)
+    })?;
+    let mounts = made
+        .link()
+        .read_file("/proc/self/mounts", 1 << 20, ANSWER_DEADLINE)?;
+    let wrong = platforms::misplaced(asked, &String::from_utf8_lossy(&mounts));
+    expect(wrong.is_none(), || wrong.clone().unwrap_or_default())?;
+    let file = format!("{}/written", platforms::WORK_FOLDER);
+    made.link().write_file(&file, 0o600, b"here", ANSWER_DEADLINE)?;
+    Ok(Kept::YES)
+}
+
 pub(super) fn environment(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let given = [

@@ -2,6 +2,7 @@
 
 use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox, cgroups_usable, installed,
 };
@@ -26,13 +27,15 @@ const SECURITY: Offer = Offer {
 
 pub(super) struct Lxc {
     security: Security,
+    storage: Option<Storage>,
 }
 
 impl Lxc {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
         options.none()?;
-        Ok(Self { security })
+        Ok(Self { security, storage })
     }
 }
 
@@ -42,7 +45,11 @@ impl Platform for Lxc {
         let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
-            details: self.security.details().collect(),
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -51,9 +58,12 @@ impl Platform for Lxc {
         let premises = spec.premises()?;
         let config = premises.folder.join("config");
         let rootfs = spec.rootfs(&premises.folder)?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
         self.security.own(spec, &rootfs)?;
-        fs::write(&config, self::config(spec, &rootfs, &self.security))
-            .map_err(BoxError::host("write the container's configuration"))?;
+        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
+        let mut text = self::config(spec, &rootfs, &self.security);
+        work.iter().for_each(|work| add_work(&mut text, work));
+        fs::write(&config, text).map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
         command
             .arg("-P")
@@ -70,6 +80,10 @@ impl Platform for Lxc {
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
         Ok(Box::new(made))
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn security(&self) -> Option<Security> {
@@ -108,6 +122,22 @@ fn config(spec: &BoxSpec, rootfs: &Path, security: &Security) -> String {
         let _ = writeln!(text, "lxc.cgroup{version}.{key} = {value}");
     }
     text
+}
+
+fn add_work(text: &mut String, work: &Work) {
+    let folder = storage::FOLDER;
+    let _ = writeln!(text, "lxc.init.cwd = {folder}");
+    // Places of mounts are told from the root of the box on.
+    let target = folder.trim_start_matches('/');
+    let _ = match work {
+        Work::Own => Ok(()),
+        Work::Volume(source) => writeln!(
+            text,
+            "lxc.mount.entry = {} {target} none bind,rw 0 0",
+            source.display()
+        ),
+        Work::Tmpfs => writeln!(text, "lxc.mount.entry = tmpfs {target} tmpfs rw,mode=755 0 0"),
+    };
 }
 
 fn add_security(text: &mut String, security: &Security) {
@@ -174,6 +204,18 @@ mod tests {
     fn nothing_is_added_to_what_a_container_is_by_default() {
         assert_eq!(config_with(&[]), "");
         assert_eq!(config_with(&[("capabilities", "all"), ("userns", "off")]), "");
+    }
+
+    #[test]
+    fn the_work_folder_has_its_lines() {
+        let of = |work| {
+            let mut text = String::new();
+            add_work(&mut text, &work);
+            text
+        };
+        assert_eq!(of(Work::Own), "lxc.init.cwd = /work\n");
+        assert!(of(Work::Tmpfs).ends_with("lxc.mount.entry = tmpfs work tmpfs rw,mode=755 0 0\n"));
+        assert!(of(Work::Volume("/s/work".into())).ends_with("= /s/work work none bind,rw 0 0\n"));
     }
 
     #[test]

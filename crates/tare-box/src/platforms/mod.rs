@@ -19,6 +19,7 @@ mod security;
 mod service;
 mod sockets;
 mod ssh;
+mod storage;
 mod uml;
 mod vm;
 mod vmware;
@@ -34,6 +35,8 @@ pub use security::{Capabilities, Seccomp, Security};
 pub(crate) use security::{Seen, broken, of_host};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub use storage::Storage;
+pub(crate) use storage::{FOLDER as WORK_FOLDER, misplaced};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
@@ -342,6 +345,11 @@ pub trait Platform {
 
     /// What sets its boxes apart from the host, where options of its path tell.
     fn security(&self) -> Option<Security> {
+        None
+    }
+
+    /// Where the folder lies in which commands start, where an option of its path tells.
+    fn storage(&self) -> Option<Storage> {
         None
     }
 

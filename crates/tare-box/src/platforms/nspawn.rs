@@ -4,6 +4,7 @@
 
 use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Options, Platform, RunningBox, cgroups_usable,
     installed,
@@ -27,13 +28,25 @@ const SECURITY: Offer = Offer {
 
 pub(super) struct Nspawn {
     security: Security,
+    storage: Option<Storage>,
 }
 
 impl Nspawn {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
         options.none()?;
-        Ok(Self { security })
+        Ok(Self { security, storage })
+    }
+}
+
+fn add_work(command: &mut Command, work: &Work) {
+    let folder = storage::FOLDER;
+    command.arg(format!("--chdir={folder}"));
+    match work {
+        Work::Own => {}
+        Work::Volume(source) => drop(command.arg(format!("--bind={}:{folder}", source.display()))),
+        Work::Tmpfs => drop(command.arg(format!("--tmpfs={folder}:mode=755"))),
     }
 }
 
@@ -62,7 +75,11 @@ impl Platform for Nspawn {
         )?;
         Ok(PlatformVersion {
             version,
-            details: self.security.details().collect(),
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -73,9 +90,12 @@ impl Platform for Nspawn {
         let rootfs = spec.rootfs(&premises.folder)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
         self.security.own(spec, &rootfs)?;
+        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
         let mut command = Command::new("systemd-nspawn");
         apply(&self.security, &mut command);
+        work.iter().for_each(|work| add_work(&mut command, work));
         command
             .args([
                 "--quiet",
@@ -110,6 +130,10 @@ impl Platform for Nspawn {
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);
         Ok(Box::new(made))
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn security(&self) -> Option<Security> {

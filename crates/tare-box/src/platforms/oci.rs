@@ -3,6 +3,7 @@
 
 use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Options, Platform, QuotaView,
     RunningBox, cgroups_usable, installed,
@@ -79,6 +80,7 @@ pub(super) struct Oci {
     runtime: Runtime,
     /// Absent for gVisor, whose processes never meet the host's kernel.
     security: Option<Security>,
+    storage: Option<Storage>,
 }
 
 impl Oci {
@@ -87,8 +89,13 @@ impl Oci {
             Runtime::Runc | Runtime::Crun => Some(Security::take(&mut options, &SECURITY)?),
             Runtime::Runsc => None,
         };
+        let storage = Storage::take(&mut options)?;
         options.none()?;
-        Ok(Self { runtime, security })
+        Ok(Self {
+            runtime,
+            security,
+            storage,
+        })
     }
 }
 
@@ -99,7 +106,12 @@ impl Platform for Oci {
         let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
         Ok(PlatformVersion {
             version,
-            details: self.security.iter().flat_map(Security::details).collect(),
+            details: self
+                .security
+                .iter()
+                .flat_map(Security::details)
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -107,11 +119,14 @@ impl Platform for Oci {
         let requested = Instant::now();
         let premises = spec.premises()?;
         let rootfs = spec.rootfs(&premises.folder)?;
-        self.security
-            .map_or(Ok(()), |security| security.own(spec, &rootfs))?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
+        if let Some(security) = &self.security {
+            security.own(spec, &rootfs)?;
+            work.iter().try_for_each(|work| work.own(security, spec))?;
+        }
         let layout = Layout::detect()?;
         let cgroup = Cgroup::at(&layout, &spec.name);
-        let config = config(spec, &cgroup.path(&layout), self.security).to_string();
+        let config = config(spec, &cgroup.path(&layout), self.security, work.as_ref()).to_string();
         fs::write(premises.folder.join("config.json"), config)
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.runtime.command();
@@ -135,6 +150,10 @@ impl Platform for Oci {
 
     fn security(&self) -> Option<Security> {
         self.security
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn inner_needs(&self) -> InnerNeeds {
@@ -166,7 +185,7 @@ impl Platform for Oci {
 }
 
 /// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
-fn config(spec: &BoxSpec, cgroup: &Path, security: Option<Security>) -> Value {
+fn config(spec: &BoxSpec, cgroup: &Path, security: Option<Security>, work: Option<&Work>) -> Value {
     let granted = security.map_or(Capabilities::Default, |security| security.capabilities);
     let capabilities: Vec<&str> = capabilities(granted, spec.holds_boxes);
     let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
@@ -196,10 +215,29 @@ fn config(spec: &BoxSpec, cgroup: &Path, security: Option<Security>) -> Value {
             "namespaces": namespaces,
         },
     });
+    if let Some(work) = work {
+        add_work(&mut config, work);
+    }
     if security.is_some_and(|security| security.has_userns()) {
         add_userns(&mut config["linux"]);
     }
     config
+}
+
+fn add_work(config: &mut Value, work: &Work) {
+    config["process"]["cwd"] = storage::FOLDER.into();
+    let mount = match work {
+        Work::Own => return,
+        Work::Volume(folder) => {
+            json!({ "destination": storage::FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
+        }
+        Work::Tmpfs => {
+            json!({ "destination": storage::FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
+        }
+    };
+    if let Some(mounts) = config["mounts"].as_array_mut() {
+        mounts.push(mount);
+    }
 }
 
 fn add_userns(linux: &mut Value) {
@@ -249,7 +287,7 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
-        config(&spec(), Path::new("/tare-0-1"), oci.security)
+        config(&spec(), Path::new("/tare-0-1"), oci.security, None)
     }
 
     #[test]
@@ -267,6 +305,18 @@ mod tests {
         let last = apart["linux"]["namespaces"].as_array().unwrap().last().unwrap();
         assert_eq!(last["type"], "user");
         assert_eq!(apart["linux"]["gidMappings"][0]["hostID"], security::FIRST_USER);
+    }
+
+    #[test]
+    fn commands_start_in_the_work_folder_if_there_is_one() {
+        let mut config = config_with(&[]);
+        assert_eq!(config["process"]["cwd"], "/");
+        let mounts = config["mounts"].as_array().unwrap().len();
+        add_work(&mut config, &Work::Own);
+        assert_eq!(config["process"]["cwd"], "/work");
+        assert_eq!(config["mounts"].as_array().unwrap().len(), mounts);
+        add_work(&mut config, &Work::Volume("/state/box/work".into()));
+        assert_eq!(config["mounts"][mounts]["source"], "/state/box/work");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::docker::Docker;
 use super::security::{Capabilities, Offer, Seccomp, Security};
 use super::service::Service;
+use super::storage::Storage;
 use super::{
     Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, cgroups_usable, version_of,
 };
@@ -26,16 +27,18 @@ const FOLDER: &str = "podman";
 const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
     [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
 
-/// What its service can be told.
+/// What its service can be told. Its containers' root is closed to writing (mode 555),
+/// which a root without capabilities cannot overcome: nothing could be carried in.
 const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Default, Seccomp::Off],
-    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    capabilities: &[Capabilities::Default, Capabilities::All],
     userns: true,
 };
 
 pub(super) struct Podman {
     folder: PathBuf,
     security: Security,
+    storage: Option<Storage>,
     connected: Option<Connected>,
 }
 
@@ -48,10 +51,12 @@ struct Connected {
 impl Podman {
     pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
         let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
         options.none()?;
         Ok(Self {
             folder: state.join(FOLDER),
             security,
+            storage,
             connected: None,
         })
     }
@@ -66,13 +71,18 @@ impl Podman {
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.security),
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.security, self.storage),
                 _service: None,
             });
         }
         let (service, socket) = self.start()?;
         Ok(Connected {
-            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.security),
+            docker: Docker::at(
+                "podman",
+                format!("unix://{}", socket.display()),
+                self.security,
+                self.storage,
+            ),
             _service: Some(service),
         })
     }
@@ -135,6 +145,10 @@ impl Platform for Podman {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         self.docker()?.launch(spec)
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn security(&self) -> Option<Security> {

@@ -219,7 +219,7 @@ fn passable(folder: &Path) -> Result<(), BoxError> {
     closed.map_or(Ok(()), |above| {
         Err(BoxError::host(format!(
             "make a box with a user namespace: its root is user {FIRST_USER} of this host, to which {} is closed; \
-             open it (chmod o+x) or choose another folder by --state",
+             open it (chmod o+x) or choose another folder by --state-dir",
             above.display()
         ))(std::io::ErrorKind::PermissionDenied.into()))
     })

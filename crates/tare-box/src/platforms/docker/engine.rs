@@ -165,17 +165,10 @@ fn digest(path: &Path) -> io::Result<u64> {
 }
 
 fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {
-    let mut archive = tar::Builder::new(Vec::with_capacity(binary.len() + 4096));
-    // Podman's root is closed to writing unless the image says otherwise, which a
-    // root without capabilities cannot override.
-    let mut root = tar::Header::new_gnu();
-    root.set_entry_type(tar::EntryType::Directory);
-    root.set_size(0);
-    root.set_mode(0o755);
-    archive.append_data(&mut root, "./", io::empty())?;
     let mut header = tar::Header::new_gnu();
     header.set_size(binary.len() as u64);
     header.set_mode(0o755);
+    let mut archive = tar::Builder::new(Vec::with_capacity(binary.len() + 4096));
     archive.append_data(&mut header, "tare", binary)?;
     archive.into_inner()
 }

@@ -6,6 +6,7 @@ mod daemon;
 mod engine;
 
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
 use crate::cgroup::{PERIOD_US, cpu_list, within_a_box};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
@@ -13,6 +14,7 @@ use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, IMAGE_STEM, reachable};
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
@@ -39,6 +41,7 @@ pub(super) struct Docker {
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
     security: Security,
+    storage: Option<Storage>,
     engine: Option<Rc<Engine>>,
 }
 
@@ -47,20 +50,32 @@ impl Docker {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
         let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
         options.none()?;
         Ok(Self {
             runtime,
-            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()), security)
+            ..Self::at(
+                "docker",
+                address.unwrap_or_else(|| SOCKET.to_owned()),
+                security,
+                storage,
+            )
         })
     }
 
     /// The engine of this name on this socket.
-    pub(super) fn at(name: &'static str, address: String, security: Security) -> Self {
+    pub(super) fn at(
+        name: &'static str,
+        address: String,
+        security: Security,
+        storage: Option<Storage>,
+    ) -> Self {
         Self {
             name,
             address,
             runtime: None,
             security,
+            storage,
             engine: None,
         }
     }
@@ -101,6 +116,7 @@ impl Platform for Docker {
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?)))
             .chain(self.security.details())
+            .chain(self.storage.map(Storage::detail))
             .collect();
         Ok(PlatformVersion {
             version: format!("{} {}", self.name, version.version.unwrap_or_default()),
@@ -116,11 +132,28 @@ impl Platform for Docker {
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
-        let body = body(spec, &image, self.runtime.clone(), &self.security);
+        // Only a folder of the host's needs a place there.
+        let volume = self.storage == Some(Storage::Volume);
+        let premises = volume.then(|| spec.premises()).transpose()?;
+        let folder = premises
+            .as_ref()
+            .map_or_else(|| Path::new(""), |premises| &premises.folder);
+        let work = self
+            .storage
+            .map(|storage| Work::of(storage, folder))
+            .transpose()?;
+        let mut body = body(spec, &image, self.runtime.clone(), &self.security);
+        if let Some(work) = &work {
+            add_work(&mut body, work, &self.security);
+        }
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
-        let mut made = DockerBox::new(engine, created.id);
+        let mut made = DockerBox::new(engine, created.id, premises);
         made.start(requested)?;
         Ok(Box::new(made))
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn security(&self) -> Option<Security> {
@@ -131,7 +164,11 @@ impl Platform for Docker {
         let version = installed("dockerd", "install Docker (Debian: apt-get install docker.io)")?;
         Ok(PlatformVersion {
             version,
-            details: self.security.details().collect(),
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -184,6 +221,29 @@ impl Platform for Docker {
             Ok(format!("image {tag}"))
         })
         .collect()
+    }
+}
+
+/// Commands start in the work folder, which the engine makes where nothing is mounted.
+fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
+    body.working_dir = Some(storage::FOLDER.to_owned());
+    let Some(host) = &mut body.host_config else {
+        return;
+    };
+    match work {
+        Work::Own => {}
+        Work::Tmpfs => {
+            host.tmpfs = Some(HashMap::from([(
+                storage::FOLDER.to_owned(),
+                "mode=755,exec".to_owned(),
+            )]));
+        }
+        Work::Volume(source) => {
+            // Podman gives the folder to the root of the namespace that it chose.
+            let options = if security.has_userns() { ":U" } else { "" };
+            let bind = format!("{}:{}{options}", source.display(), storage::FOLDER);
+            host.binds.get_or_insert_default().push(bind);
+        }
     }
 }
 
