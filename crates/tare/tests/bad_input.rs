@@ -50,6 +50,10 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
         ),
         ("native?seccomp=off", ["there is no option 'seccomp'", "has none"]),
         (
+            "docker?storage=own/runc",
+            ["option 'storage' is for boxes in which work runs", "docker"],
+        ),
+        (
             "docker?seccomp=off/runc",
             ["option 'seccomp' is for boxes in which work runs", "docker"],
         ),

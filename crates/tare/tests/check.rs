@@ -139,7 +139,7 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         tare.ok(&[
             "check",
             "--only",
-            "security,work-folder,exit-codes,files,killed-agent,nothing-left",
+            "security,work-folder,files,nothing-left",
             platform,
         ]);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security,
-    ssh, uml, vm, vmware,
+    ssh, storage, uml, vm, vmware,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -228,10 +228,11 @@ fn nest(
     let around = outer_path.split_last().1;
     let chosen = security::OPTIONS
         .into_iter()
+        .chain([storage::OPTION])
         .find(|key| around.options.contains_key(*key));
     if let Some(key) = chosen {
         let detail = format!(
-            "option '{key}' is for boxes in which work runs: {} holds another and gets the rights that it needs for that",
+            "option '{key}' is for boxes in which work runs: {} holds another and gets what it needs for that",
             around.name
         );
         return Err(OpenError::Option { path, detail });

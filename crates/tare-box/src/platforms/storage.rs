@@ -7,6 +7,8 @@ use super::{BoxError, BoxSpec};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The option's name.
+pub(super) const OPTION: &str = "storage";
 /// The folder in the box. It is the agent's own, which its commands inherit.
 pub(crate) const FOLDER: &str = "/work";
 /// The detail that tells of it.
@@ -38,7 +40,7 @@ impl Storage {
 
     /// Takes the option out of those of a path. Without it a box has no such folder.
     pub(super) fn take(options: &mut Options) -> Result<Option<Self>, String> {
-        options.choose("storage", &Self::ALL, Self::name)
+        options.choose(OPTION, &Self::ALL, Self::name)
     }
 
     /// What a report is to tell of it.
@@ -115,7 +117,7 @@ pub(crate) fn misplaced(asked: Storage, mounts: &str) -> Option<String> {
             |kind| format!("a {kind} is mounted"),
         );
         format!(
-            "storage={} was asked for, and {seen} on {FOLDER} in the box",
+            "{OPTION}={} was asked for, and {seen} on {FOLDER} in the box",
             asked.name()
         )
     })
