@@ -346,6 +346,15 @@ pub fn file_system(path: &Path) -> Option<(String, bool)> {
     Some((best.1.to_owned(), !best.2.split(',').any(|o| o == "noexec")))
 }
 
+/// How users are mapped, as this process sees it.
+pub(crate) fn uid_map() -> Option<String> {
+    let text = fs::read_to_string("/proc/self/uid_map").ok()?;
+    let ranges = text
+        .lines()
+        .map(|range| range.split_whitespace().collect::<Vec<_>>().join(" "));
+    Some(ranges.collect::<Vec<_>>().join(", ")).filter(|map| !map.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -76,6 +76,12 @@ pub struct BoxFacts {
     pub thp: Option<String>,
     /// Whether a seccomp filter is in force on the agent.
     pub seccomp: Option<bool>,
+    /// Effective capabilities of the agent, as a set: bit n is capability n.
+    pub capabilities: Option<u64>,
+    /// Whether the agent and what it starts can gain no privileges.
+    pub no_new_privileges: Option<bool>,
+    /// How users of the box are mapped: first in the box, first outside, how many.
+    pub uid_map: Option<String>,
     /// Resident memory of the agent in bytes.
     pub agent_rss_bytes: u64,
 }

@@ -224,6 +224,7 @@ pub(crate) fn platform(facts: &PlatformFacts) -> Fact {
 pub(crate) fn inside(figures: &BoxFigures) -> Fact {
     let seen = or_missing(figures.facts.as_ref(), |f| {
         let cpus = format!("{} of {}", list(&f.allowed_cpus), number(f.online_cpus, "CPU"));
+        let capabilities = f.capabilities.map(u64::count_ones);
         let parts = [
             format!("kernel {}", text(Some(&f.kernel).filter(|k| !k.is_empty()))),
             format!("CPUs {cpus}"),
@@ -231,6 +232,8 @@ pub(crate) fn inside(figures: &BoxFigures) -> Fact {
             format!("clock source {}", text(f.clocksource.as_ref())),
             format!("huge pages {}", text(f.thp.as_ref())),
             format!("seccomp {}", on_off(f.seccomp)),
+            format!("capabilities {}", or_missing(capabilities, |n| n.to_string())),
+            format!("users {}", text(f.uid_map.as_ref())),
             format!("agent {} resident", bytes(f.agent_rss_bytes)),
         ];
         parts.join("; ")

@@ -28,6 +28,38 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
         run(&tare, &["-p", hostile], &["is not a platform", "HOST"]);
     }
     run(&tare, &["-p", "docker:box"], &["there is no option 'host'"]);
+    for (path, words) in [
+        (
+            "docker?userns=on",
+            [
+                "there is no option 'userns'",
+                "capabilities, runtime, seccomp, storage",
+            ],
+        ),
+        (
+            "podman?seccomp=none",
+            ["'none' is not a value of option 'seccomp'", "default, off"],
+        ),
+        (
+            "runc?seccomp=default",
+            ["'default' is not a value of option 'seccomp'", "off"],
+        ),
+        (
+            "lxc?capabilities=some",
+            ["'some' is not a value of option 'capabilities'", "all, none"],
+        ),
+        ("native?seccomp=off", ["there is no option 'seccomp'", "has none"]),
+        (
+            "docker?storage=own/runc",
+            ["option 'storage' is for boxes in which work runs", "docker"],
+        ),
+        (
+            "docker?seccomp=off/runc",
+            ["option 'seccomp' is for boxes in which work runs", "docker"],
+        ),
+    ] {
+        run(&tare, &["-p", path], &words);
+    }
     run(&tare, &["-p", "ssh:box/dokcer"], &["unknown platform 'dokcer'"]);
     for path in ["ssh:box/fake", "ssh:box/ssh:other", "docker/ssh:box"] {
         run(&tare, &["-p", path], &["cannot run in another box"]);

@@ -7,6 +7,7 @@ mod common;
 
 use common::{Tare, ended, ready};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 
 /// A variable of the host's environment, which no box may get to see.
 const SECRET: (&str, &str) = ("TARE_TEST_SECRET", "open sesame");
@@ -106,6 +107,58 @@ fn a_container_in_a_vm() {
 #[test]
 fn a_container_in_a_container() {
     keeps_its_promises("docker/runc", MACHINES, &["killed-agent"]);
+}
+
+#[test]
+fn what_sets_a_container_apart_is_turned_off_and_on() {
+    let platforms = [
+        "docker?seccomp=off",
+        "docker?capabilities=all",
+        "podman?capabilities=all",
+        "podman?seccomp=off",
+        "runc?capabilities=all",
+        "runc?userns=on",
+        "crun?capabilities=none&userns=on",
+        "nspawn?seccomp=off",
+        "nspawn?userns=on",
+        "lxc?seccomp=common",
+        "lxc?userns=on",
+        "docker?storage=volume",
+        "podman?storage=tmpfs",
+        "runc?storage=volume&userns=on",
+        "crun?storage=own",
+        "nspawn?storage=volume",
+        "lxc?storage=tmpfs",
+    ];
+    for platform in platforms {
+        if !ready(platform) {
+            continue;
+        }
+        let tare = Tare::new();
+        let state = tare.path("state");
+        std::fs::create_dir_all(&state).unwrap();
+        // Root in a box with a user namespace must get to its files.
+        for folder in [state.parent().unwrap(), &state] {
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).unwrap();
+        }
+        tare.ok(&[
+            "check",
+            "--only",
+            "security,work-folder,files,nothing-left",
+            platform,
+        ]);
+    }
+}
+
+#[test]
+fn a_user_namespace_needs_a_way_to_the_boxes_root() {
+    if !ready("runc") {
+        return;
+    }
+    let tare = Tare::new();
+    let done = tare.run(&["check", "--only", "hello", "runc?userns=on"]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    assert!(done.stdout.contains("chmod o+x"), "{}", done.stdout);
 }
 
 #[test]

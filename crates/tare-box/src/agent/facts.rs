@@ -22,6 +22,9 @@ pub(super) fn facts() -> BoxFacts {
         clocksource: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         thp: crate::host::thp_mode(),
         seccomp: field(&status, "Seccomp:").map(|mode| mode != "0"),
+        capabilities: field(&status, "CapEff:").and_then(|set| u64::from_str_radix(set, 16).ok()),
+        no_new_privileges: field(&status, "NoNewPrivs:").map(|set| set != "0"),
+        uid_map: crate::host::uid_map(),
         agent_rss_bytes: kib(&status, "VmRSS:"),
     }
 }

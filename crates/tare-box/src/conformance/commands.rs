@@ -6,7 +6,7 @@ use super::talk::{self, Ended, act, acting, greet, nanoseconds};
 use super::{Broken, Kept, expect};
 use crate::host;
 use crate::link::LinkError;
-use crate::platforms::{ANSWER_DEADLINE, MemoryView, RunningBox};
+use crate::platforms::{self, ANSWER_DEADLINE, MemoryView, RunningBox, Seen};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_model::protocol::{CommandRequest, ErrorCode, ExitStatus, Request};
@@ -54,6 +54,46 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect(plausible, || {
         format!("of a box with at most {most} B of memory: {facts:?}")
     })?;
+    Ok(Kept::YES)
+}
+
+pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let asked = site.platform()?.security();
+    let facts = crate::limits::facts(site.shared()?)?;
+    let seen = Seen {
+        filtered: facts.seccomp,
+        capabilities: facts.capabilities,
+        uid_map: facts.uid_map.as_deref(),
+    };
+    let map = host::uid_map();
+    let of_host = Seen {
+        filtered: None,
+        capabilities: Some(platforms::of_host()),
+        uid_map: map.as_deref(),
+    };
+    match asked.and_then(|asked| platforms::broken(asked, &seen, &of_host)) {
+        Some(why) => Err(Broken::Seen(why)),
+        None => Ok(Kept::Yes(Some(seen.to_string()))),
+    }
+}
+
+pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let Some(asked) = site.platform()?.storage() else {
+        return Ok(Kept::Yes(Some("none was asked for".to_owned())));
+    };
+    let made = site.shared()?;
+    let said = act(made, &["surroundings"])?.words()?;
+    let folder = said.split('\0').next();
+    expect(folder == Some(platforms::WORK_FOLDER), || {
+        format!("commands start in {folder:?}, not in {}", platforms::WORK_FOLDER)
+    })?;
+    let mounts = made
+        .link()
+        .read_file("/proc/self/mounts", 1 << 20, ANSWER_DEADLINE)?;
+    let wrong = platforms::misplaced(asked, &String::from_utf8_lossy(&mounts));
+    expect(wrong.is_none(), || wrong.clone().unwrap_or_default())?;
+    let file = format!("{}/written", platforms::WORK_FOLDER);
+    made.link().write_file(&file, 0o600, b"here", ANSWER_DEADLINE)?;
     Ok(Kept::YES)
 }
 

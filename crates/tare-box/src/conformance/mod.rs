@@ -40,7 +40,7 @@ pub struct Check {
 
 /// Every check, in the order in which they are run: those that share a box come
 /// first, and last the one that looks for what all the others left.
-pub const CHECKS: [Check; 27] = [
+pub const CHECKS: [Check; 29] = [
     Check {
         name: "hello",
         promise: "the agent answers again and again, of this build, with its process id",
@@ -50,6 +50,16 @@ pub const CHECKS: [Check; 27] = [
         name: "facts",
         promise: "CPUs, memory and kernel as the box sees them are plausible",
         run: commands::facts,
+    },
+    Check {
+        name: "security",
+        promise: "system calls are filtered, capabilities granted and users mapped as was asked for",
+        run: commands::security,
+    },
+    Check {
+        name: "work-folder",
+        promise: "commands start in the work folder that was asked for, and can write there",
+        run: commands::work_folder,
     },
     Check {
         name: "environment",

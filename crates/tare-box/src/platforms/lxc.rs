@@ -1,7 +1,11 @@
 //! LXC system containers, by `lxc-start` in the foreground on pipes.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
+use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox, cgroups_usable, installed,
+};
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +14,30 @@ use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
 
-pub(super) struct Lxc;
+/// The filter that LXC brings for its containers.
+const PROFILE: &str = "/usr/share/lxc/config/common.seccomp";
+
+/// What its configuration can say. A container of root's has all capabilities and no filter
+/// unless told otherwise.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Off, Seccomp::Common],
+    capabilities: &[Capabilities::All, Capabilities::None],
+    userns: true,
+};
+
+pub(super) struct Lxc {
+    security: Security,
+    storage: Option<Storage>,
+}
+
+impl Lxc {
+    pub(super) fn open(mut options: Options) -> Result<Self, String> {
+        let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
+        options.none()?;
+        Ok(Self { security, storage })
+    }
+}
 
 impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -18,7 +45,11 @@ impl Platform for Lxc {
         let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
-            ..PlatformVersion::default()
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -27,8 +58,12 @@ impl Platform for Lxc {
         let premises = spec.premises()?;
         let config = premises.folder.join("config");
         let rootfs = spec.rootfs(&premises.folder)?;
-        fs::write(&config, self::config(spec, &rootfs))
-            .map_err(BoxError::host("write the container's configuration"))?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
+        self.security.own(spec, &rootfs)?;
+        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
+        let mut text = self::config(spec, &rootfs, &self.security);
+        work.iter().for_each(|work| add_work(&mut text, work));
+        fs::write(&config, text).map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
         command
             .arg("-P")
@@ -46,10 +81,18 @@ impl Platform for Lxc {
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
         Ok(Box::new(made))
     }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
+    }
 }
 
 /// The container's configuration; each line's reason is in `docs/platforms.md`.
-fn config(spec: &BoxSpec, rootfs: &Path) -> String {
+fn config(spec: &BoxSpec, rootfs: &Path, security: &Security) -> String {
     let mut text = format!(
         "lxc.rootfs.path = dir:{root}\n\
          lxc.uts.name = tare\n\
@@ -67,6 +110,7 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
         proc = if spec.holds_boxes { "rw" } else { "mixed" },
         cgroup = if spec.holds_boxes { "rw" } else { "mixed" },
     );
+    add_security(&mut text, security);
     let limits = spec.limits();
     let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));
     let (version, settings) = if v2 {
@@ -78,6 +122,37 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
         let _ = writeln!(text, "lxc.cgroup{version}.{key} = {value}");
     }
     text
+}
+
+fn add_work(text: &mut String, work: &Work) {
+    let folder = storage::FOLDER;
+    let _ = writeln!(text, "lxc.init.cwd = {folder}");
+    // Places of mounts are told from the root of the box on.
+    let target = folder.trim_start_matches('/');
+    let _ = match work {
+        Work::Own => Ok(()),
+        Work::Volume(source) => writeln!(
+            text,
+            "lxc.mount.entry = {} {target} none bind,rw 0 0",
+            source.display()
+        ),
+        Work::Tmpfs => writeln!(text, "lxc.mount.entry = tmpfs {target} tmpfs rw,mode=755 0 0"),
+    };
+}
+
+fn add_security(text: &mut String, security: &Security) {
+    if security.seccomp == Seccomp::Common {
+        let _ = writeln!(text, "lxc.seccomp.profile = {PROFILE}");
+    }
+    if security.capabilities == Capabilities::None {
+        text.push_str("lxc.cap.keep = none\n");
+    }
+    if security.has_userns() {
+        for kind in ["u", "g"] {
+            let (first, users) = (security::FIRST_USER, security::USERS);
+            let _ = writeln!(text, "lxc.idmap = {kind} 0 {first} {users}");
+        }
+    }
 }
 
 fn settings_v1(limits: &Limits) -> Vec<(&'static str, String)> {
@@ -109,4 +184,47 @@ fn settings_v2(limits: &Limits) -> Vec<(&'static str, String)> {
         settings.push(("memory.swap.max", "0".to_owned()));
     }
     settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config_with(given: &[(&str, &str)]) -> String {
+        let given = given
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let lxc = Lxc::open(Options::new(given.collect())).unwrap();
+        let mut text = String::new();
+        add_security(&mut text, &lxc.security);
+        text
+    }
+
+    #[test]
+    fn nothing_is_added_to_what_a_container_is_by_default() {
+        assert_eq!(config_with(&[]), "");
+        assert_eq!(config_with(&[("capabilities", "all"), ("userns", "off")]), "");
+    }
+
+    #[test]
+    fn the_work_folder_has_its_lines() {
+        let of = |work| {
+            let mut text = String::new();
+            add_work(&mut text, &work);
+            text
+        };
+        assert_eq!(of(Work::Own), "lxc.init.cwd = /work\n");
+        assert!(of(Work::Tmpfs).ends_with("lxc.mount.entry = tmpfs work tmpfs rw,mode=755 0 0\n"));
+        assert!(of(Work::Volume("/s/work".into())).ends_with("= /s/work work none bind,rw 0 0\n"));
+    }
+
+    #[test]
+    fn each_mechanism_has_its_lines() {
+        assert_eq!(config_with(&[("capabilities", "none")]), "lxc.cap.keep = none\n");
+        assert_eq!(
+            config_with(&[("userns", "on")]),
+            "lxc.idmap = u 0 1048576 65536\nlxc.idmap = g 0 1048576 65536\n"
+        );
+        assert!(config_with(&[("seccomp", "common")]).starts_with("lxc.seccomp.profile = /"));
+    }
 }

@@ -19,9 +19,11 @@ mod oci;
 mod podman;
 mod program;
 mod registry;
+mod security;
 mod service;
 mod sockets;
 mod ssh;
+mod storage;
 mod uml;
 mod vm;
 mod vmware;
@@ -34,8 +36,12 @@ use crate::cgroup::{self, CgroupError, Layout, Limits, Meter};
 use crate::link::{Link, LinkError};
 use program::{installed, run, version_of};
 use registry::Options;
+pub use security::{Capabilities, Seccomp, Security};
+pub(crate) use security::{Seen, broken, of_host};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub use storage::Storage;
+pub(crate) use storage::{FOLDER as WORK_FOLDER, misplaced};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
@@ -340,6 +346,16 @@ pub trait Platform {
     /// Numbers within a box of these CPUs of the host.
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         set.to_vec()
+    }
+
+    /// What sets its boxes apart from the host, where options of its path tell.
+    fn security(&self) -> Option<Security> {
+        None
+    }
+
+    /// Where the folder lies in which commands start, where an option of its path tells.
+    fn storage(&self) -> Option<Storage> {
+        None
     }
 
     /// Whether boxes have the host's own files, or those of the host that they are.

@@ -3,6 +3,7 @@
 
 use super::{
     ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox,
+    security,
 };
 use crate::carry;
 use crate::cgroup::Meter;
@@ -74,6 +75,7 @@ impl Platform for Nested {
         }
         let inner = self.inner.probe_carried()?;
         let mut details = outer.details;
+        security::forget(&mut details);
         details.extend(
             inner
                 .details

@@ -3,8 +3,11 @@
 //! one that has them before it is asked for anything but its hello.
 
 use super::child::{ChildBox, Start};
+use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Platform, RunningBox, cgroups_usable, installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Options, Platform, RunningBox, cgroups_usable,
+    installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
@@ -16,7 +19,52 @@ use tare_model::results::PlatformVersion;
 /// Where nspawn makes a folder per container that it does not always remove.
 const PROPAGATE: &str = "/run/systemd/nspawn/propagate";
 
-pub(super) struct Nspawn;
+/// What it can be told.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    userns: true,
+};
+
+pub(super) struct Nspawn {
+    security: Security,
+    storage: Option<Storage>,
+}
+
+impl Nspawn {
+    pub(super) fn open(mut options: Options) -> Result<Self, String> {
+        let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
+        options.none()?;
+        Ok(Self { security, storage })
+    }
+}
+
+fn add_work(command: &mut Command, work: &Work) {
+    let folder = storage::FOLDER;
+    command.arg(format!("--chdir={folder}"));
+    match work {
+        Work::Own => {}
+        Work::Volume(source) => drop(command.arg(format!("--bind={}:{folder}", source.display()))),
+        Work::Tmpfs => drop(command.arg(format!("--tmpfs={folder}:mode=755"))),
+    }
+}
+
+fn apply(security: &Security, command: &mut Command) {
+    if security.seccomp == Seccomp::Off {
+        // The only way: its options add calls to the filter or take some out.
+        command.env("SYSTEMD_SECCOMP", "0");
+    }
+    match security.capabilities {
+        Capabilities::Default => {}
+        Capabilities::All => drop(command.arg("--capability=all")),
+        Capabilities::None => drop(command.arg("--drop-capability=all")),
+    }
+    if security.has_userns() {
+        let range = format!("{}:{}", security::FIRST_USER, security::USERS);
+        command.arg(format!("--private-users={range}"));
+    }
+}
 
 impl Platform for Nspawn {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -27,7 +75,11 @@ impl Platform for Nspawn {
         )?;
         Ok(PlatformVersion {
             version,
-            ..PlatformVersion::default()
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -38,7 +90,12 @@ impl Platform for Nspawn {
         let rootfs = spec.rootfs(&premises.folder)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
+        self.security.own(spec, &rootfs)?;
+        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
         let mut command = Command::new("systemd-nspawn");
+        apply(&self.security, &mut command);
+        work.iter().for_each(|work| add_work(&mut command, work));
         command
             .args([
                 "--quiet",
@@ -73,6 +130,14 @@ impl Platform for Nspawn {
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);
         Ok(Box::new(made))
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
     }
 
     fn inner_needs(&self) -> InnerNeeds {

@@ -2,8 +2,12 @@
 //! where none runs.
 
 use super::docker::Docker;
+use super::security::{Capabilities, Offer, Seccomp, Security};
 use super::service::Service;
-use super::{Absent, BoxError, BoxSpec, InnerNeeds, Platform, RunningBox, cgroups_usable, version_of};
+use super::storage::Storage;
+use super::{
+    Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, cgroups_usable, version_of,
+};
 use crate::cgroup::Layout;
 use std::fs;
 use std::io;
@@ -23,8 +27,18 @@ const FOLDER: &str = "podman";
 const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
     [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
 
+/// What its service can be told. Its containers' root is closed to writing (mode 555),
+/// which a root without capabilities cannot overcome: nothing could be carried in.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All],
+    userns: true,
+};
+
 pub(super) struct Podman {
     folder: PathBuf,
+    security: Security,
+    storage: Option<Storage>,
     connected: Option<Connected>,
 }
 
@@ -35,11 +49,16 @@ struct Connected {
 }
 
 impl Podman {
-    pub(super) fn open(state: &Path) -> Self {
-        Self {
+    pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
+        let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
+        options.none()?;
+        Ok(Self {
             folder: state.join(FOLDER),
+            security,
+            storage,
             connected: None,
-        }
+        })
     }
 
     fn docker(&mut self) -> Result<&mut Docker, BoxError> {
@@ -52,13 +71,18 @@ impl Podman {
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}")),
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.security, self.storage),
                 _service: None,
             });
         }
         let (service, socket) = self.start()?;
         Ok(Connected {
-            docker: Docker::at("podman", format!("unix://{}", socket.display())),
+            docker: Docker::at(
+                "podman",
+                format!("unix://{}", socket.display()),
+                self.security,
+                self.storage,
+            ),
             _service: Some(service),
         })
     }
@@ -88,6 +112,21 @@ impl Podman {
     }
 }
 
+/// Whether there are users that Podman may give to containers: unlike other engines it
+/// takes none that these files do not name.
+fn users_to_give() -> Result<(), Absent> {
+    for file in ["/etc/subuid", "/etc/subgid"] {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if !text.lines().any(|line| line.starts_with("containers:")) {
+            return Err(Absent::new(
+                format!("no users for 'containers' in {file}, without which Podman makes no user namespace"),
+                "add the line 'containers:1048576:1048576' to /etc/subuid and /etc/subgid",
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
@@ -97,12 +136,23 @@ impl Platform for Podman {
                 "install it (Debian: apt-get install podman)",
             ));
         }
+        if self.security.has_userns() {
+            users_to_give()?;
+        }
         let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
         self.docker().map_err(unusable)?.probe()
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         self.docker()?.launch(spec)
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
     }
 
     fn inner_needs(&self) -> InnerNeeds {

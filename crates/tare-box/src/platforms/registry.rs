@@ -1,9 +1,10 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
 use super::{
-    Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, ssh, uml,
-    vm, vmware,
+    Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security,
+    ssh, storage, uml, vm, vmware,
 };
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
 
@@ -224,6 +225,18 @@ fn nest(
     if !entry.is_some_and(possible) {
         return Err(OpenError::Nested { path, inner: name });
     }
+    let around = outer_path.split_last().1;
+    let chosen = security::OPTIONS
+        .into_iter()
+        .chain([storage::OPTION])
+        .find(|key| around.options.contains_key(*key));
+    if let Some(key) = chosen {
+        let detail = format!(
+            "option '{key}' is for boxes in which work runs: {} holds another and gets what it needs for that",
+            around.name
+        );
+        return Err(OpenError::Option { path, detail });
+    }
     if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
         return Err(OpenError::Untold { path, inner: name });
     }
@@ -244,23 +257,19 @@ fn single(
         path: path.clone(),
         detail,
     };
-    let options = Options(segment.options.clone());
+    let options = Options::new(segment.options.clone());
     match segment.name.as_str() {
         "native" => options
             .none()
             .map(|()| Box::new(native::Native) as Box<dyn Platform>),
         "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
-        "podman" => options
-            .none()
-            .map(|()| Box::new(podman::Podman::open(cache)) as Box<dyn Platform>),
-        "runc" => oci(options, oci::Oci::Runc),
-        "crun" => oci(options, oci::Oci::Crun),
-        "runsc" => oci(options, oci::Oci::Runsc),
+        "podman" => podman::Podman::open(options, cache).map(|podman| Box::new(podman) as Box<dyn Platform>),
+        "runc" => oci(options, oci::Runtime::Runc),
+        "crun" => oci(options, oci::Runtime::Crun),
+        "runsc" => oci(options, oci::Runtime::Runsc),
         "uml" => options.none().map(|()| Box::new(uml::Uml) as Box<dyn Platform>),
-        "nspawn" => options
-            .none()
-            .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
-        "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
+        "nspawn" => nspawn::Nspawn::open(options).map(|nspawn| Box::new(nspawn) as Box<dyn Platform>),
+        "lxc" => lxc::Lxc::open(options).map(|lxc| Box::new(lxc) as Box<dyn Platform>),
         "vm" => vm::Vm::open(options, &vm::Machine::ALL, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
         "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
         "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
@@ -273,8 +282,8 @@ fn single(
     .map_err(option)
 }
 
-fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
-    options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
+fn oci(options: Options, runtime: oci::Runtime) -> Result<Box<dyn Platform>, String> {
+    oci::Oci::open(options, runtime).map(|oci| Box::new(oci) as Box<dyn Platform>)
 }
 
 fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
@@ -282,12 +291,28 @@ fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>,
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
-pub(super) struct Options(std::collections::BTreeMap<String, String>);
+pub(super) struct Options {
+    given: BTreeMap<String, String>,
+    /// Those that the platform has asked for.
+    known: BTreeSet<String>,
+}
 
 impl Options {
+    pub(super) const fn new(given: BTreeMap<String, String>) -> Self {
+        Self {
+            given,
+            known: BTreeSet::new(),
+        }
+    }
+
+    fn remove(&mut self, key: &str) -> Option<String> {
+        self.known.insert(key.to_owned());
+        self.given.remove(key)
+    }
+
     /// Takes an option and reads it.
     pub(super) fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, String> {
-        let Some(value) = self.0.remove(key) else {
+        let Some(value) = self.remove(key) else {
             return Ok(None);
         };
         value
@@ -303,7 +328,7 @@ impl Options {
         all: &[T],
         name: fn(T) -> &'static str,
     ) -> Result<Option<T>, String> {
-        let Some(value) = self.0.remove(key) else {
+        let Some(value) = self.remove(key) else {
             return Ok(None);
         };
         let found = all.iter().find(|one| name(**one) == value);
@@ -318,9 +343,14 @@ impl Options {
 
     /// Checks that nothing is left.
     pub(super) fn none(self) -> Result<(), String> {
-        match self.0.into_keys().next() {
-            Some(key) => Err(format!("there is no option '{key}'")),
-            None => Ok(()),
-        }
+        let Some(key) = self.given.into_keys().next() else {
+            return Ok(());
+        };
+        let known: Vec<String> = self.known.into_iter().collect();
+        Err(if known.is_empty() {
+            format!("there is no option '{key}': the platform has none")
+        } else {
+            format!("there is no option '{key}': there are {}", known.join(", "))
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! A container with its agent.
 
-use super::super::{BoxError, HELLO_DEADLINE, RunningBox};
+use super::super::{BoxError, HELLO_DEADLINE, Premises, RunningBox};
 use super::attach::attach;
 use super::engine::Engine;
 use crate::cgroup::{Cgroup, Layout, Meter};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub(super) struct DockerBox {
     engine: Rc<Engine>,
     id: String,
+    /// Its folder on the host, if it has one.
+    premises: Option<Premises>,
     link: Option<Link>,
     cgroup: Option<Cgroup>,
     hello_after: Duration,
@@ -21,10 +23,11 @@ pub(super) struct DockerBox {
 
 impl DockerBox {
     /// A created container that has not been started; removed when dropped.
-    pub fn new(engine: Rc<Engine>, id: String) -> Self {
+    pub fn new(engine: Rc<Engine>, id: String, premises: Option<Premises>) -> Self {
         Self {
             engine,
             id,
+            premises,
             link: None,
             cgroup: None,
             hello_after: Duration::ZERO,
@@ -75,7 +78,8 @@ impl DockerBox {
             let _ = self.engine.wait(self.engine.api.unpause_container(&self.id));
         }
         self.link = None;
-        self.engine.remove(&self.id)
+        self.engine.remove(&self.id)?;
+        self.premises.as_mut().map_or(Ok(()), Premises::clear)
     }
 }
 

@@ -5,6 +5,8 @@ mod container;
 pub(super) mod daemon;
 mod engine;
 
+use super::security::{self, Capabilities, Offer, Seccomp, Security};
+use super::storage::{self, Storage, Work};
 use super::{
     Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Options, Platform, QuotaView, RunningBox,
     TO_HOLD_BOXES, installed,
@@ -15,6 +17,7 @@ use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, IMAGE_STEM, reachable};
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
@@ -26,6 +29,14 @@ const SANDBOXES: [&str; 3] = ["runsc", "gvisor", "kata"];
 /// Where the engine listens unless `DOCKER_HOST` says otherwise.
 const SOCKET: &str = "unix:///var/run/docker.sock";
 
+/// What its engine can be told. Whether a container has a user namespace is decided for all
+/// of Docker's containers at once, by the daemon's configuration.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    userns: false,
+};
+
 /// An engine that speaks Docker's API, connected when first used.
 pub(super) struct Docker {
     /// What it is called in messages.
@@ -34,6 +45,8 @@ pub(super) struct Docker {
     address: String,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
+    security: Security,
+    storage: Option<Storage>,
     engine: Option<Rc<Engine>>,
 }
 
@@ -41,19 +54,33 @@ impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
+        let security = Security::take(&mut options, &SECURITY)?;
+        let storage = Storage::take(&mut options)?;
         options.none()?;
         Ok(Self {
             runtime,
-            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()))
+            ..Self::at(
+                "docker",
+                address.unwrap_or_else(|| SOCKET.to_owned()),
+                security,
+                storage,
+            )
         })
     }
 
     /// The engine of this name on this socket.
-    pub(super) fn at(name: &'static str, address: String) -> Self {
+    pub(super) fn at(
+        name: &'static str,
+        address: String,
+        security: Security,
+        storage: Option<Storage>,
+    ) -> Self {
         Self {
             name,
             address,
             runtime: None,
+            security,
+            storage,
             engine: None,
         }
     }
@@ -103,6 +130,8 @@ impl Platform for Docker {
         let details = details
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .chain(self.security.details())
+            .chain(self.storage.map(Storage::detail))
             .collect();
         Ok(PlatformVersion {
             version: format!("{} {}", self.name, version.version.unwrap_or_default()),
@@ -118,18 +147,43 @@ impl Platform for Docker {
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
-        let body = body(spec, &image, self.runtime.clone());
+        // Only a folder of the host's needs a place there.
+        let volume = self.storage == Some(Storage::Volume);
+        let premises = volume.then(|| spec.premises()).transpose()?;
+        let folder = premises
+            .as_ref()
+            .map_or_else(|| Path::new(""), |premises| &premises.folder);
+        let work = self
+            .storage
+            .map(|storage| Work::of(storage, folder))
+            .transpose()?;
+        let mut body = body(spec, &image, self.runtime.clone(), &self.security);
+        if let Some(work) = &work {
+            add_work(&mut body, work, &self.security);
+        }
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
-        let mut made = DockerBox::new(engine, created.id);
+        let mut made = DockerBox::new(engine, created.id, premises);
         made.start(requested)?;
         Ok(Box::new(made))
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.security)
     }
 
     fn probe_carried(&mut self) -> Result<PlatformVersion, Absent> {
         let version = installed("dockerd", "install Docker (Debian: apt-get install docker.io)")?;
         Ok(PlatformVersion {
             version,
-            ..PlatformVersion::default()
+            details: self
+                .security
+                .details()
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
         })
     }
 
@@ -215,7 +269,45 @@ fn known<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Result<(), Abs
     ))
 }
 
-fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreateBody {
+/// Commands start in the work folder, which the engine makes where nothing is mounted.
+fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
+    body.working_dir = Some(storage::FOLDER.to_owned());
+    let Some(host) = &mut body.host_config else {
+        return;
+    };
+    match work {
+        Work::Own => {}
+        Work::Tmpfs => {
+            host.tmpfs = Some(HashMap::from([(
+                storage::FOLDER.to_owned(),
+                "mode=755,exec".to_owned(),
+            )]));
+        }
+        Work::Volume(source) => {
+            // Podman gives the folder to the root of the namespace that it chose.
+            let options = if security.has_userns() { ":U" } else { "" };
+            let bind = format!("{}:{}{options}", source.display(), storage::FOLDER);
+            host.binds.get_or_insert_default().push(bind);
+        }
+    }
+}
+
+fn apply(security: &Security, host: &mut HostConfig) {
+    if security.seccomp == Seccomp::Off {
+        host.security_opt = Some(vec!["seccomp=unconfined".to_owned()]);
+    }
+    match security.capabilities {
+        Capabilities::Default => {}
+        Capabilities::All => host.cap_add = Some(security::all_by_engine(security::of_host())),
+        Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
+    }
+    // The size is that of the other platforms; the range is Podman's choice.
+    host.userns_mode = security
+        .has_userns()
+        .then(|| format!("auto:size={}", security::USERS));
+}
+
+fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, security: &Security) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
     let quota = limits
@@ -238,6 +330,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreate
         auto_remove: Some(true),
         ..HostConfig::default()
     };
+    apply(security, &mut host_config);
     if spec.holds_boxes {
         let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
         host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());
