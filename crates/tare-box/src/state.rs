@@ -1,8 +1,8 @@
 //! The state folder: which runs are alive, what belongs to dead ones, and the
 //! sweep of what those left.
 
-use crate::cgroup;
 use crate::platforms::{self, BoxError};
+use crate::{cgroup, net};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -143,7 +143,8 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
-        if remove_folder(&self.folder).is_ok() {
+        let cleared = net::clear(&self.name, &self.folder).is_ok();
+        if cleared && remove_folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
     }
@@ -208,6 +209,7 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
             .map(|name| format!("cgroup {name}")),
     );
     let folder = state.join(run);
+    removed.extend(net::clear(run, &folder)?);
     if folder.exists() {
         remove_folder(&folder).map_err(|source| BoxError::Host {
             what: format!("remove {}", folder.display()),

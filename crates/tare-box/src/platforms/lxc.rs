@@ -1,7 +1,9 @@
 //! LXC system containers, by `lxc-start` in the foreground on pipes.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Network, Platform, RunningBox, cgroups_usable, installed,
+};
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +12,9 @@ use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
 
-pub(super) struct Lxc;
+pub(super) struct Lxc {
+    pub network: Network,
+}
 
 impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -27,7 +31,7 @@ impl Platform for Lxc {
         let premises = spec.premises()?;
         let config = premises.folder.join("config");
         let rootfs = spec.rootfs(&premises.folder)?;
-        fs::write(&config, self::config(spec, &rootfs))
+        fs::write(&config, self::config(spec, &rootfs, self.network))
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
         command
@@ -44,19 +48,20 @@ impl Platform for Lxc {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
 }
 
 /// The container's configuration; each line's reason is in `docs/platforms.md`.
-fn config(spec: &BoxSpec, rootfs: &Path) -> String {
+fn config(spec: &BoxSpec, rootfs: &Path, network: Network) -> String {
     let mut text = format!(
         "lxc.rootfs.path = dir:{root}\n\
          lxc.uts.name = tare\n\
          lxc.init.cmd = /tare agent\n\
          lxc.console.path = none\n\
          lxc.tty.max = 0\n\
-         lxc.net.0.type = empty\n\
+         lxc.net.0.type = {network}\n\
          lxc.autodev = 1\n\
          lxc.mount.auto = proc:{proc} sys:mixed cgroup:{cgroup}:force\n\
          lxc.cgroup.dir.container = {name}\n\
@@ -64,6 +69,7 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
          lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
         root = rootfs.display(),
         name = spec.name,
+        network = network_type(network),
         proc = if spec.holds_boxes { "rw" } else { "mixed" },
         cgroup = if spec.holds_boxes { "rw" } else { "mixed" },
     );
@@ -78,6 +84,14 @@ fn config(spec: &BoxSpec, rootfs: &Path) -> String {
         let _ = writeln!(text, "lxc.cgroup{version}.{key} = {value}");
     }
     text
+}
+
+const fn network_type(network: Network) -> &'static str {
+    match network {
+        // What LXC calls none is no network of its own.
+        Network::Host => "none",
+        Network::None | Network::Bridge => "empty",
+    }
 }
 
 fn settings_v1(limits: &Limits) -> Vec<(&'static str, String)> {

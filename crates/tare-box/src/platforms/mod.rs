@@ -13,7 +13,7 @@ mod nested;
 mod nspawn;
 mod oci;
 mod podman;
-mod program;
+pub(crate) mod program;
 mod registry;
 mod service;
 mod sockets;
@@ -27,8 +27,10 @@ pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 use crate::carry;
 use crate::cgroup::{self, CgroupError, Limits, Meter};
 use crate::link::{Link, LinkError};
+use crate::net::{NetError, Network};
 use program::{installed, run, version_of};
 use registry::Options;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -63,6 +65,9 @@ pub enum BoxError {
     /// Its link.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// Its network.
+    #[error(transparent)]
+    Net(#[from] NetError),
     /// A file or a process of the host.
     #[error("cannot {what}: {source}")]
     Host {
@@ -397,6 +402,12 @@ pub trait RunningBox {
     /// The host's memory limit in force, in bytes; `None` where there is none or
     /// the host cannot tell.
     fn host_memory_limit(&self) -> Option<u64> {
+        None
+    }
+
+    /// Its address, at which the host and other boxes of the run reach it; `None`
+    /// without a network. In the host's own network: the host to itself.
+    fn address(&self) -> Option<IpAddr> {
         None
     }
 

@@ -4,7 +4,8 @@
 
 use super::child::{ChildBox, Start};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Platform, RunningBox, cgroups_usable, installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Network, Platform, RunningBox, cgroups_usable,
+    installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
@@ -16,7 +17,9 @@ use tare_model::results::PlatformVersion;
 /// Where nspawn makes a folder per container that it does not always remove.
 const PROPAGATE: &str = "/run/systemd/nspawn/propagate";
 
-pub(super) struct Nspawn;
+pub(super) struct Nspawn {
+    pub network: Network,
+}
 
 impl Platform for Nspawn {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -47,12 +50,8 @@ impl Platform for Nspawn {
                 "--console=pipe",
                 "--as-pid2",
             ])
-            .args([
-                "--private-network",
-                "--timezone=off",
-                "--resolv-conf=off",
-                "--link-journal=no",
-            ])
+            .args(["--timezone=off", "--resolv-conf=off", "--link-journal=no"])
+            .args((self.network != Network::Host).then_some("--private-network"))
             .arg(format!("--machine={}", spec.name))
             .arg("--directory")
             .arg(&rootfs)
@@ -72,6 +71,7 @@ impl Platform for Nspawn {
         let payload = engine.processes().into_iter().filter(|pid| *pid != made.pid());
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);
+        made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
 

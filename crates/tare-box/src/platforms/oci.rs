@@ -3,8 +3,8 @@
 
 use super::child::{ChildBox, Start};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Platform, QuotaView, RunningBox,
-    cgroups_usable, installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Network, Platform, QuotaView,
+    RunningBox, cgroups_usable, installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use serde_json::{Value, json};
@@ -41,6 +41,15 @@ pub(super) enum Oci {
 }
 
 impl Oci {
+    /// The networks that its boxes can have.
+    pub(super) const fn networks(self) -> &'static [Network] {
+        match self {
+            Self::Runc | Self::Crun => &Network::ALL,
+            // It takes over a network that is there before it starts, and no later one.
+            Self::Runsc => &[Network::None, Network::Host],
+        }
+    }
+
     const fn program(self) -> &'static str {
         match self {
             Self::Runc => "runc",
@@ -50,11 +59,14 @@ impl Oci {
     }
 
     /// The runtime with its own options, before a subcommand.
-    fn command(self) -> Command {
+    fn command(self, network: Network) -> Command {
         let mut command = Command::new(self.program());
         if self == Self::Runsc {
-            // A sandbox without a network of its own: the other kinds cannot be had in the root's namespace.
-            command.arg("--network=none");
+            // A sandbox's own network cannot be had in the root's namespace.
+            command.arg(match network {
+                Network::Host => "--network=host",
+                Network::None | Network::Bridge => "--network=none",
+            });
         }
         if self == Self::Crun
             && let Ok(layout) = Layout::detect()
@@ -67,10 +79,16 @@ impl Oci {
     }
 }
 
-impl Platform for Oci {
+/// A runtime with its options.
+pub(super) struct Bundle {
+    pub runtime: Oci,
+    pub network: Network,
+}
+
+impl Platform for Bundle {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let program = self.program();
+        let program = self.runtime.program();
         let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
         Ok(PlatformVersion {
             version,
@@ -84,10 +102,10 @@ impl Platform for Oci {
         spec.rootfs(&premises.folder)?;
         let layout = Layout::detect()?;
         let cgroup = Cgroup::at(&layout, &spec.name);
-        let config = config(spec, &cgroup.path(&layout)).to_string();
+        let config = config(spec, &cgroup.path(&layout), self.network).to_string();
         fs::write(premises.folder.join("config.json"), config)
             .map_err(BoxError::host("write the container's configuration"))?;
-        let mut command = self.command();
+        let mut command = self.runtime.command(self.network);
         command
             .arg("--root")
             .arg(premises.folder.join("state"))
@@ -103,42 +121,47 @@ impl Platform for Oci {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(cgroup);
+        made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
 
     fn inner_needs(&self) -> InnerNeeds {
         InnerNeeds {
-            programs: match self {
-                Self::Runc => &["runc"],
-                Self::Crun => &["crun"],
+            programs: match self.runtime {
+                Oci::Runc => &["runc"],
+                Oci::Crun => &["crun"],
                 // Its memory limit can only be read from outside.
-                Self::Runsc => &[],
+                Oci::Runsc => &[],
             },
             ..InnerNeeds::default()
         }
     }
 
     fn quota_view(&self) -> QuotaView {
-        match self {
+        match self.runtime {
             // gVisor's kernel accounts by a clock of its own.
-            Self::Runsc => QuotaView::HostOnly,
-            Self::Runc | Self::Crun => QuotaView::Inside,
+            Oci::Runsc => QuotaView::HostOnly,
+            Oci::Runc | Oci::Crun => QuotaView::Inside,
         }
     }
 
     fn memory_view(&self) -> MemoryView {
-        match self {
-            Self::Runsc => MemoryView::HostLimit,
-            Self::Runc | Self::Crun => MemoryView::Touch,
+        match self.runtime {
+            Oci::Runsc => MemoryView::HostLimit,
+            Oci::Runc | Oci::Crun => MemoryView::Touch,
         }
     }
 }
 
 /// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
-fn config(spec: &BoxSpec, cgroup: &Path) -> Value {
+fn config(spec: &BoxSpec, cgroup: &Path, network: Network) -> Value {
     let capabilities: Vec<&str> = capabilities(spec.holds_boxes);
     let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
-    let namespaces = ["pid", "network", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
+    let kinds = ["pid", "network", "ipc", "uts", "mount"];
+    let kinds = kinds
+        .iter()
+        .filter(|kind| network != Network::Host || **kind != "network");
+    let namespaces: Vec<Value> = kinds.map(|kind| json!({ "type": kind })).collect();
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
     json!({
         "ociVersion": "1.0.2",

@@ -3,7 +3,9 @@
 
 use super::docker::Docker;
 use super::service::Service;
-use super::{Absent, BoxError, BoxSpec, InnerNeeds, Platform, RunningBox, cgroups_usable, version_of};
+use super::{
+    Absent, BoxError, BoxSpec, InnerNeeds, Network, Platform, RunningBox, cgroups_usable, version_of,
+};
 use crate::cgroup::Layout;
 use std::fs;
 use std::io;
@@ -24,6 +26,7 @@ const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
     [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
 
 pub(super) struct Podman {
+    network: Network,
     folder: PathBuf,
     connected: Option<Connected>,
 }
@@ -35,8 +38,9 @@ struct Connected {
 }
 
 impl Podman {
-    pub(super) fn open(state: &Path) -> Self {
+    pub(super) fn open(state: &Path, network: Network) -> Self {
         Self {
+            network,
             folder: state.join(FOLDER),
             connected: None,
         }
@@ -52,13 +56,13 @@ impl Podman {
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}")),
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.network),
                 _service: None,
             });
         }
         let (service, socket) = self.start()?;
         Ok(Connected {
-            docker: Docker::at("podman", format!("unix://{}", socket.display())),
+            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.network),
             _service: Some(service),
         })
     }

@@ -1,8 +1,8 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
 use super::{
-    Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, ssh, uml,
-    vm, vmware,
+    Network, Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman,
+    ssh, uml, vm, vmware,
 };
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
@@ -224,6 +224,13 @@ fn nest(
     if !entry.is_some_and(possible) {
         return Err(OpenError::Nested { path, inner: name });
     }
+    let bridge = Network::Bridge.name();
+    if (inner_path.split_last().1.options.get(Network::OPTION)).is_some_and(|value| value == bridge) {
+        return Err(OpenError::Option {
+            path,
+            detail: format!("{name} in another box has no bridge: choose one of network=none, network=host"),
+        });
+    }
     if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
         return Err(OpenError::Untold { path, inner: name });
     }
@@ -247,21 +254,26 @@ fn single(
     let options = Options(segment.options.clone());
     match segment.name.as_str() {
         "native" => options
-            .none()
-            .map(|()| Box::new(native::Native) as Box<dyn Platform>),
+            .network(&[Network::Host])
+            .map(|_| Box::new(native::Native) as Box<dyn Platform>),
         "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
         "podman" => options
-            .none()
-            .map(|()| Box::new(podman::Podman::open(cache)) as Box<dyn Platform>),
+            .network(&Network::ALL)
+            .map(|network| Box::new(podman::Podman::open(cache, network)) as Box<dyn Platform>),
         "runc" => oci(options, oci::Oci::Runc),
         "crun" => oci(options, oci::Oci::Crun),
         "runsc" => oci(options, oci::Oci::Runsc),
-        "uml" => options.none().map(|()| Box::new(uml::Uml) as Box<dyn Platform>),
+        "uml" => options
+            .network(&[Network::None])
+            .map(|_| Box::new(uml::Uml) as Box<dyn Platform>),
         "nspawn" => options
-            .none()
-            .map(|()| Box::new(nspawn::Nspawn) as Box<dyn Platform>),
-        "lxc" => options.none().map(|()| Box::new(lxc::Lxc) as Box<dyn Platform>),
-        "vm" => vm::Vm::open(options, &vm::Machine::ALL, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+            .network(&Network::ALL)
+            .map(|network| Box::new(nspawn::Nspawn { network }) as Box<dyn Platform>),
+        "lxc" => options
+            .network(&Network::ALL)
+            .map(|network| Box::new(lxc::Lxc { network }) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, &vm::Machine::ALL, &vm::NETWORKS, cache)
+            .map(|vm| Box::new(vm) as Box<dyn Platform>),
         "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
         "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
         "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
@@ -274,11 +286,13 @@ fn single(
 }
 
 fn oci(options: Options, runtime: oci::Oci) -> Result<Box<dyn Platform>, String> {
-    options.none().map(|()| Box::new(runtime) as Box<dyn Platform>)
+    let network = options.network(runtime.networks());
+    network.map(|network| Box::new(oci::Bundle { runtime, network }) as Box<dyn Platform>)
 }
 
 fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
-    options.none().map(|()| Box::new(vmm) as Box<dyn Platform>)
+    let network = options.network(&[Network::None]);
+    network.map(|_| Box::new(vmm) as Box<dyn Platform>)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
@@ -314,6 +328,18 @@ impl Options {
                 names.join(", ")
             )
         })
+    }
+
+    /// Takes the network, one of those that the platform can give.
+    pub(super) fn take_network(&mut self, able: &[Network]) -> Result<Network, String> {
+        let wanted = self.choose(Network::OPTION, able, Network::name)?;
+        Ok(wanted.unwrap_or_default())
+    }
+
+    /// Takes the network of a platform that has no other option.
+    pub(super) fn network(mut self, able: &[Network]) -> Result<Network, String> {
+        let network = self.take_network(able)?;
+        self.none().map(|()| network)
     }
 
     /// Checks that nothing is left.

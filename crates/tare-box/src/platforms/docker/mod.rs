@@ -5,7 +5,9 @@ mod container;
 mod daemon;
 mod engine;
 
-use super::{Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, TO_HOLD_BOXES, installed};
+use super::{
+    Absent, BoxError, BoxSpec, InnerNeeds, Network, Options, Platform, RunningBox, TO_HOLD_BOXES, installed,
+};
 use crate::cgroup::{PERIOD_US, cpu_list, within_a_box};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
 use bollard::query_parameters as query;
@@ -29,6 +31,7 @@ pub(super) struct Docker {
     address: String,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
+    network: Network,
     engine: Option<Rc<Engine>>,
 }
 
@@ -36,19 +39,20 @@ impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
-        options.none()?;
+        let network = options.network(&Network::ALL)?;
         Ok(Self {
             runtime,
-            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()))
+            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()), network)
         })
     }
 
     /// The engine of this name on this socket.
-    pub(super) fn at(name: &'static str, address: String) -> Self {
+    pub(super) fn at(name: &'static str, address: String, network: Network) -> Self {
         Self {
             name,
             address,
             runtime: None,
+            network,
             engine: None,
         }
     }
@@ -79,6 +83,9 @@ impl Platform for Docker {
         let engine = self.engine().map_err(unusable)?;
         let version = engine.wait(engine.api.version()).map_err(unusable)?;
         let info = engine.wait(engine.api.info()).map_err(unusable)?;
+        if self.network == Network::Bridge {
+            has_bridge(&engine)?;
+        }
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -103,10 +110,10 @@ impl Platform for Docker {
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
-        let body = body(spec, &image, self.runtime.clone());
+        let body = body(spec, &image, self.runtime.clone(), self.network);
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
         let mut made = DockerBox::new(engine, created.id);
-        made.start(requested)?;
+        made.start(requested, self.network)?;
         Ok(Box::new(made))
     }
 
@@ -170,7 +177,24 @@ impl Platform for Docker {
     }
 }
 
-fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreateBody {
+/// Whether the engine has the network that its containers have by default: `bridge`,
+/// or as Podman may call it.
+fn has_bridge(engine: &Engine) -> Result<(), Absent> {
+    let call = engine.api.list_networks(None::<query::ListNetworksOptions>);
+    let networks = engine
+        .wait(call)
+        .map_err(|e| Absent::new(e.to_string(), "look at the engine's log"))?;
+    let mut names = networks.into_iter().filter_map(|network| network.name);
+    if names.any(|name| name == Network::Bridge.name() || name == engine.name) {
+        return Ok(());
+    }
+    Err(Absent::new(
+        format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
+        "start it with one, or ask for network=none or network=host",
+    ))
+}
+
+fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, network: Network) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
     let quota = limits
@@ -183,7 +207,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>) -> ContainerCreate
         memory,
         // Equal to the memory: no swap.
         memory_swap: memory,
-        network_mode: Some("none".to_owned()),
+        network_mode: Some(network.name().to_owned()),
         // Else the log driver writes the whole link to disk.
         log_config: Some(HostConfigLogConfig {
             typ: Some("none".to_owned()),
