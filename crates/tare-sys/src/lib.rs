@@ -160,12 +160,12 @@ pub fn inherit(command: &mut Command, fd: OwnedFd) -> RawFd {
     number
 }
 
-/// Makes a tap of this name, with the headers of virtio (tun(4)): an Ethernet
-/// link whose other end is the descriptor, and which goes with it.
+/// Makes a tap of this name (tun(4)): an Ethernet link whose other end is the
+/// descriptor, and which goes with it; `virtio`: with the headers that QEMU wants.
 ///
 /// # Errors
 /// As open(2) and ioctl(2); `InvalidInput` for a name that is too long.
-pub fn tap(name: &str) -> io::Result<OwnedFd> {
+pub fn tap(name: &str, virtio: bool) -> io::Result<OwnedFd> {
     let tun = std::fs::File::options()
         .read(true)
         .write(true)
@@ -178,7 +178,8 @@ pub fn tap(name: &str) -> io::Result<OwnedFd> {
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = libc::c_char::from_ne_bytes([from]);
     }
-    let flags = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let headers = if virtio { libc::IFF_VNET_HDR } else { 0 };
+    let flags = libc::IFF_TAP | libc::IFF_NO_PI | headers;
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
     // SAFETY: TUNSETIFF reads and writes an ifreq, and the pointer is to a live one.
     match unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) } {

@@ -120,14 +120,15 @@ impl Port {
         Ok(port)
     }
 
-    /// Makes a tap for a machine, which goes with the descriptor.
+    /// Makes a tap for a machine, which goes with the descriptor; `virtio`: with
+    /// headers of that kind.
     ///
     /// # Errors
     /// [`NetError`]; nothing is left behind.
-    pub fn tap(name: &str, run: &str, folder: &Path) -> Result<(Self, OwnedFd), NetError> {
+    pub fn tap(name: &str, run: &str, folder: &Path, virtio: bool) -> Result<(Self, OwnedFd), NetError> {
         let what = format!("connect {name} to the bridge {run}");
         let (port, bridge) = Self::of(name, run, folder)?;
-        let tap = tare_sys::tap(&port.name).map_err(|e| NetError::new(&what, e))?;
+        let tap = tare_sys::tap(&port.name, virtio).map_err(|e| NetError::new(&what, e))?;
         ask(&what, async |handle| connect(&handle, &port.name, bridge).await)?;
         Ok((port, tap))
     }
@@ -138,8 +139,15 @@ impl Port {
     }
 
     /// The hardware address of the box's end.
-    pub fn hardware_address(&self) -> [u8; 6] {
+    fn hardware_address(&self) -> [u8; 6] {
         hardware_address(self.address.ip)
+    }
+
+    /// As VMMs want to be told it.
+    pub fn mac(&self) -> String {
+        self.hardware_address()
+            .map(|byte| format!("{byte:02x}"))
+            .join(":")
     }
 }
 

@@ -10,8 +10,10 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// What a box's interface is called: as in any machine with one.
+/// What a container's interface is called: as in any machine with one.
 pub(super) const INTERFACE: &str = "eth0";
+/// What it may be called in a machine: `vec0` in User-Mode Linux.
+const INTERFACES: [&str; 2] = [INTERFACE, "vec0"];
 
 /// Time for the interface to appear after its driver was loaded.
 const INTERFACE_DEADLINE: Duration = Duration::from_secs(10);
@@ -58,13 +60,14 @@ pub fn configure(address: Address) -> Result<(), NetError> {
             bring_up(&handle, loopback, None).await?;
         }
         loop {
-            if let Some(found) = index(&handle, INTERFACE).await? {
-                return bring_up(&handle, found, Some((address.ip, address.prefix))).await;
+            for name in INTERFACES {
+                if let Some(found) = index(&handle, name).await? {
+                    return bring_up(&handle, found, Some((address.ip, address.prefix))).await;
+                }
             }
             if Instant::now() > deadline {
-                return Err(rtnetlink::Error::NamespaceError(format!(
-                    "the box has no interface {INTERFACE}"
-                )));
+                let none = format!("the box has no interface {}", INTERFACES.join(" or "));
+                return Err(rtnetlink::Error::NamespaceError(none));
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

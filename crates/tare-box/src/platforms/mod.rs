@@ -526,6 +526,30 @@ mod tests {
     }
 
     #[test]
+    fn a_network_that_a_platform_cannot_give_is_refused_with_those_that_it_can() {
+        let refused = |path: &str, able: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
+            Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),
+            other => panic!("{path}: {:?}", other.err()),
+        };
+        refused("runc?network=internet", "choose one of none, host, bridge");
+        refused("native?network=none", "choose one of host");
+        refused("runsc?network=bridge", "choose one of none, host");
+        refused("vm?network=host", "choose one of none, bridge");
+        refused("libvirt?network=bridge", "choose one of none");
+        refused(
+            "vm/runc?network=bridge",
+            "choose one of network=none, network=host",
+        );
+        for path in [
+            "native?network=host",
+            "docker?network=bridge",
+            "vm?network=bridge/runc?network=host",
+        ] {
+            assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
     fn a_path_is_untested_if_one_of_its_platforms_is() {
         let tested = |path: &str| !untested(&path.parse().unwrap());
         assert!(tested("vm/runc") && !tested("vmware") && !tested("firecracker/runc"));

@@ -224,8 +224,9 @@ fn nest(
     if !entry.is_some_and(possible) {
         return Err(OpenError::Nested { path, inner: name });
     }
-    let bridge = Network::Bridge.name();
-    if (inner_path.split_last().1.options.get(Network::OPTION)).is_some_and(|value| value == bridge) {
+    let network = inner_path.split_last().1.options.get(Network::OPTION);
+    let has = |wanted: Network| network.is_some_and(|value| value == wanted.name());
+    if has(Network::Bridge) {
         return Err(OpenError::Option {
             path,
             detail: format!("{name} in another box has no bridge: choose one of network=none, network=host"),
@@ -234,7 +235,9 @@ fn nest(
     if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
         return Err(OpenError::Untold { path, inner: name });
     }
+    let shares_network = has(Network::Host) || name == ON_HOST;
     Ok(Box::new(nested::Nested {
+        shares_network,
         outer,
         outer_path,
         inner,
@@ -264,8 +267,8 @@ fn single(
         "crun" => oci(options, oci::Oci::Crun),
         "runsc" => oci(options, oci::Oci::Runsc),
         "uml" => options
-            .network(&[Network::None])
-            .map(|_| Box::new(uml::Uml) as Box<dyn Platform>),
+            .network(&uml::NETWORKS)
+            .map(|network| Box::new(uml::Uml { network }) as Box<dyn Platform>),
         "nspawn" => options
             .network(&Network::ALL)
             .map(|network| Box::new(nspawn::Nspawn { network }) as Box<dyn Platform>),

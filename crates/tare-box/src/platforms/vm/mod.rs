@@ -339,12 +339,9 @@ impl Vm {
         if self.network != Network::Bridge {
             return Ok(None);
         }
-        let (port, tap) = Port::tap(&spec.name, &spec.run, &spec.scratch)?;
+        let (port, tap) = Port::tap(&spec.name, &spec.run, &spec.scratch, true)?;
         let fd = tare_sys::inherit(command, tap);
-        let mac = port
-            .hardware_address()
-            .map(|byte| format!("{byte:02x}"))
-            .join(":");
+        let mac = port.mac();
         let device = self.machine.network_device();
         command
             .args(["-netdev", &format!("tap,id=net,fd={fd}")])
