@@ -143,7 +143,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
-        let cleared = net::clear(&self.name, &self.folder).is_ok();
+        let cleared = net::clear(&self.name).is_ok();
         if cleared && remove_folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
@@ -209,7 +209,7 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
             .map(|name| format!("cgroup {name}")),
     );
     let folder = state.join(run);
-    removed.extend(net::clear(run, &folder)?);
+    removed.extend(net::clear(run)?);
     if folder.exists() {
         remove_folder(&folder).map_err(|source| BoxError::Host {
             what: format!("remove {}", folder.display()),

@@ -9,7 +9,6 @@ use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth};
 use rtnetlink::{Handle, LinkBridge, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
 
 /// The run's bridge.
 struct Bridge {
@@ -19,7 +18,7 @@ struct Bridge {
 
 impl Bridge {
     /// That of this run, made for its first box. The kernel alone remembers it.
-    fn of(run: &str, folder: &Path) -> Result<Self, NetError> {
+    fn of(run: &str) -> Result<Self, NetError> {
         let found = ask(&format!("look up the bridge {run}"), async |handle| {
             let Some(index) = index(&handle, run).await? else {
                 return Ok(None);
@@ -32,14 +31,14 @@ impl Bridge {
         })?;
         match found {
             Some(bridge) => Ok(bridge),
-            None => Self::make(run, folder).inspect_err(|_| {
+            None => Self::make(run).inspect_err(|_| {
                 // Half a bridge is none; what cannot be removed now is swept.
-                let _ = clear(run, folder);
+                let _ = clear(run);
             }),
         }
     }
 
-    fn make(run: &str, folder: &Path) -> Result<Self, NetError> {
+    fn make(run: &str) -> Result<Self, NetError> {
         let what = format!("make the bridge {run}");
         let taken = ask(&what, async |handle| taken(&handle).await)?;
         let start = run
@@ -59,7 +58,7 @@ impl Bridge {
             bring_up(&handle, index, Some((subnet.host(), PREFIX))).await?;
             Ok(index)
         })?;
-        filter::open(run, folder)?;
+        filter::open(run)?;
         Ok(Self { index, subnet })
     }
 }
@@ -79,14 +78,13 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port for the box `name` of `run`, whose files are in `folder`; the
-    /// bridge's number for it.
-    fn of(name: &str, run: &str, folder: &Path) -> Result<(Self, u32), NetError> {
+    /// A port for the box `name` of `run`, and the number of the bridge for it.
+    fn of(name: &str, run: &str) -> Result<(Self, u32), NetError> {
         let what = || format!("connect {name} to a bridge");
         let names = port_of(name).zip(number_of(name));
         let (port, number) =
             names.ok_or_else(|| NetError::new(what(), "it is no name of the first million of a run"))?;
-        let bridge = Bridge::of(run, folder)?;
+        let bridge = Bridge::of(run)?;
         let address = Address {
             ip: bridge.subnet.of_box(number),
             prefix: PREFIX,
@@ -98,9 +96,9 @@ impl Port {
     ///
     /// # Errors
     /// [`NetError`]; nothing is left behind.
-    pub fn veth(name: &str, run: &str, folder: &Path, processes: &[u32]) -> Result<Self, NetError> {
+    pub fn veth(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
         let what = format!("connect {name} to the bridge {run}");
-        let (port, bridge) = Self::of(name, run, folder)?;
+        let (port, bridge) = Self::of(name, run)?;
         let inside = namespace(processes)
             .ok_or_else(|| NetError::new(&what, "it has no process in a network of its own"))?;
         ask(&what, async |handle| {
@@ -125,9 +123,9 @@ impl Port {
     ///
     /// # Errors
     /// [`NetError`]; nothing is left behind.
-    pub fn tap(name: &str, run: &str, folder: &Path, virtio: bool) -> Result<(Self, OwnedFd), NetError> {
+    pub fn tap(name: &str, run: &str, virtio: bool) -> Result<(Self, OwnedFd), NetError> {
         let what = format!("connect {name} to the bridge {run}");
-        let (port, bridge) = Self::of(name, run, folder)?;
+        let (port, bridge) = Self::of(name, run)?;
         let tap = tare_sys::tap(&port.name, virtio).map_err(|e| NetError::new(&what, e))?;
         ask(&what, async |handle| connect(&handle, &port.name, bridge).await)?;
         Ok((port, tap))
@@ -174,12 +172,13 @@ impl Drop for Port {
 ///
 /// # Errors
 /// [`NetError`].
-pub fn clear(run: &str, folder: &Path) -> Result<Vec<String>, NetError> {
+pub fn clear(run: &str) -> Result<Vec<String>, NetError> {
     let mut removed = Vec::new();
-    if filter::close(run, folder)? {
+    let links = of_run(run, interfaces());
+    if links.iter().any(|link| link == run) && filter::close(run)? {
         removed.push("rule of the packet filter".to_owned());
     }
-    for link in of_run(run, interfaces()) {
+    for link in links {
         ask(&format!("remove the link {link}"), async |handle| {
             remove(&handle, &link).await
         })?;

@@ -6,26 +6,22 @@ use super::NetError;
 use crate::carry;
 use crate::platforms::program;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 /// Whether frames on bridges pass the filter; absent without `br_netfilter`.
 const SWITCH: &str = "/proc/sys/net/bridge/bridge-nf-call-iptables";
-/// File in the run's folder that tells that there may be a rule.
-const MARK: &str = "forward-rule";
 /// Time for the filter's program, which waits for others that use it.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Lets frames pass from box to box, if they are looked at.
-pub(super) fn open(bridge: &str, folder: &Path) -> Result<(), NetError> {
+pub(super) fn open(bridge: &str) -> Result<(), NetError> {
     let looked_at = fs::read_to_string(SWITCH).is_ok_and(|switch| switch.trim() == "1");
     if !looked_at {
         return Ok(());
     }
     let what = "let boxes reach one another through the host's packet filter";
-    // Before the rule: what is not noted is not swept.
-    fs::write(folder.join(MARK), bridge).map_err(|e| NetError::new(what, e))?;
     rule("--insert", bridge).map_err(|why| NetError {
         what: what.to_owned(),
         why,
@@ -33,24 +29,17 @@ pub(super) fn open(bridge: &str, folder: &Path) -> Result<(), NetError> {
     })
 }
 
-/// Removes the rule, if there is one: whether it was.
-pub(super) fn close(bridge: &str, folder: &Path) -> Result<bool, NetError> {
-    let mark: PathBuf = folder.join(MARK);
-    if !mark.exists() {
+/// Removes the rule, if there is one: whether it was. To be asked while there is
+/// the bridge, which outlives a crash as the rule does.
+pub(super) fn close(bridge: &str) -> Result<bool, NetError> {
+    // Without br_netfilter there was no rule to be made, and iptables is not to be
+    // asked: that alone loads modules.
+    if !Path::new(SWITCH).exists() || rule("--check", bridge).is_err() {
         return Ok(false);
     }
-    // A crash may have come between the mark and the rule.
-    let is_there = rule("--check", bridge).is_ok();
-    if is_there {
-        rule("--delete", bridge).map_err(|why| {
-            NetError::new(
-                format!("remove the rule for {bridge} from the packet filter"),
-                why,
-            )
-        })?;
-    }
-    fs::remove_file(&mark).map_err(|e| NetError::new(format!("remove {}", mark.display()), e))?;
-    Ok(is_there)
+    let what = || format!("remove the rule for {bridge} from the packet filter");
+    rule("--delete", bridge).map_err(|why| NetError::new(what(), why))?;
+    Ok(true)
 }
 
 fn rule(action: &str, bridge: &str) -> Result<(), String> {

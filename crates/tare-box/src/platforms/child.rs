@@ -135,7 +135,7 @@ impl ChildBox {
             Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
             Network::Bridge => {
                 let processes = self.cgroup.as_ref().map(Cgroup::processes).unwrap_or_default();
-                self.use_port(Port::veth(&spec.name, &spec.run, &spec.scratch, &processes)?);
+                self.use_port(Port::veth(&spec.name, &spec.run, &processes)?);
             }
         }
         Ok(())

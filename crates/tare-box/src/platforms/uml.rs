@@ -86,7 +86,7 @@ impl Uml {
         if self.network != Network::Bridge {
             return Ok(None);
         }
-        let (port, tap) = Port::tap(&spec.name, &spec.run, &spec.scratch, false)?;
+        let (port, tap) = Port::tap(&spec.name, &spec.run, false)?;
         let fd = tare_sys::inherit(command, tap);
         // One frame at a time: a tap is no socket, from which many could be taken at once.
         command.arg(format!("vec0:transport=fd,fd={fd},vec=0,mac={}", port.mac()));

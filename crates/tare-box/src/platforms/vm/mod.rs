@@ -339,7 +339,7 @@ impl Vm {
         if self.network != Network::Bridge {
             return Ok(None);
         }
-        let (port, tap) = Port::tap(&spec.name, &spec.run, &spec.scratch, true)?;
+        let (port, tap) = Port::tap(&spec.name, &spec.run, true)?;
         let fd = tare_sys::inherit(command, tap);
         let mac = port.mac();
         let device = self.machine.network_device();
