@@ -16,6 +16,7 @@ pub mod host;
 pub mod interrupt;
 pub mod limits;
 pub mod link;
+pub mod net;
 pub mod platforms;
 pub mod seat;
 pub mod state;

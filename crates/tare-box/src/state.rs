@@ -1,8 +1,8 @@
 //! The state folder: which runs are alive, what belongs to dead ones, and the
 //! sweep of what those left.
 
-use crate::cgroup;
 use crate::platforms::{self, BoxError};
+use crate::{cgroup, net};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
 use std::cell::Cell;
@@ -152,7 +152,8 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
-        if !self.left.get() && remove_folder(&self.folder).is_ok() {
+        let cleared = net::clear(&self.name).is_ok();
+        if cleared && !self.left.get() && remove_folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
     }
@@ -217,6 +218,7 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
             .map(|name| format!("cgroup {name}")),
     );
     let folder = state.join(run);
+    removed.extend(net::clear(run)?);
     if folder.exists() {
         remove_folder(&folder).map_err(|source| BoxError::Host {
             what: format!("remove {}", folder.display()),

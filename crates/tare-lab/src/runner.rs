@@ -599,9 +599,11 @@ fn not_made(error: BoxError) -> Obtain {
     }
     let reason = match error {
         BoxError::Link(_) | BoxError::NoHello { .. } => Reason::Handshake,
-        BoxError::Cgroup(_) | BoxError::Host { .. } | BoxError::Engine { .. } | BoxError::Taken(_) => {
-            Reason::Launch
-        }
+        BoxError::Cgroup(_)
+        | BoxError::Net(_)
+        | BoxError::Host { .. }
+        | BoxError::Engine { .. }
+        | BoxError::Taken(_) => Reason::Launch,
     };
     Obtain::Failed(Failure {
         reason,

@@ -148,6 +148,46 @@ pub fn hide_mount(command: &mut Command, path: &Path) {
     }
 }
 
+/// Lets the process that `command` starts inherit a descriptor, under the number
+/// that it has here and that is returned. It is closed here with the command.
+pub fn inherit(command: &mut Command, fd: OwnedFd) -> RawFd {
+    let number = fd.as_raw_fd();
+    // SAFETY: the closure runs between fork and exec and makes one system call,
+    // on a descriptor that it owns.
+    unsafe {
+        command.pre_exec(move || Ok(rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::empty())?));
+    }
+    number
+}
+
+/// Makes a tap of this name (tun(4)): an Ethernet link whose other end is the
+/// descriptor, and which goes with it; `virtio`: with the headers that QEMU wants.
+///
+/// # Errors
+/// As open(2) and ioctl(2); `InvalidInput` for a name that is too long.
+pub fn tap(name: &str, virtio: bool) -> io::Result<OwnedFd> {
+    let tun = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")?;
+    // SAFETY: ifreq is plain data for which all-zero bytes are a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = libc::c_char::from_ne_bytes([from]);
+    }
+    let headers = if virtio { libc::IFF_VNET_HDR } else { 0 };
+    let flags = libc::IFF_TAP | libc::IFF_NO_PI | headers;
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
+    // SAFETY: TUNSETIFF reads and writes an ifreq, and the pointer is to a live one.
+    match unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) } {
+        0 => Ok(tun.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Connects to a port of a machine over AF_VSOCK (vsock(7)), by its context id.
 ///
 /// # Errors

@@ -245,6 +245,9 @@ pub struct AgentArgs {
     /// Power the VM off in the end, rather than reset it
     #[arg(long, requires = "init")]
     pub power_off: bool,
+    /// Give the VM's network interface this address
+    #[arg(long, requires = "init")]
+    pub address: Option<tare_box::net::Address>,
 }
 
 /// How long a box is used, as a word.

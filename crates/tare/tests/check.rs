@@ -17,13 +17,26 @@ const CONTAINERS: &str = "20";
 /// And where each takes seconds.
 const MACHINES: &str = "3";
 
+/// The checks that a network has something to do with.
+const ON_NETWORKS: &str = "network,freeze,two-boxes,dropped,dead-run,nothing-left";
+
 /// Checks a platform; `skipped` are the checks that do not apply to it.
 fn keeps_its_promises(platform: &str, boxes: &str, skipped: &[&str]) {
+    keeps(platform, &["--boxes", boxes], skipped);
+}
+
+/// Checks a platform with a network.
+fn is_reached(platform: &str) {
+    keeps(platform, &["--only", ON_NETWORKS], &[]);
+}
+
+fn keeps(platform: &str, options: &[&str], skipped: &[&str]) {
     if !ready(platform) {
         return;
     }
     let tare = Tare::new();
-    let mut command = tare.command(&["check", "--json", "--boxes", boxes, platform]);
+    let mut command = tare.command(&["check", "--json", platform]);
+    command.args(options);
     let done = ended(command.env(SECRET.0, SECRET.1).output().unwrap());
     let found: Value = serde_json::from_str(&done.stdout)
         .unwrap_or_else(|e| panic!("{platform}: {e}: {}\n{}", done.stdout, done.stderr));
@@ -151,6 +164,13 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
 }
 
 #[test]
+fn containers_are_reached_over_a_bridge_that_goes_with_the_run() {
+    for engine in ["runc", "crun", "lxc", "nspawn"] {
+        is_reached(&format!("{engine}?network=bridge"));
+    }
+}
+
+#[test]
 fn a_user_namespace_needs_a_way_to_the_boxes_root() {
     if !ready("runc") {
         return;
@@ -159,6 +179,24 @@ fn a_user_namespace_needs_a_way_to_the_boxes_root() {
     let done = tare.run(&["check", "--only", "hello", "runc?userns=on"]);
     assert_eq!(done.code, 1, "{}", done.stderr);
     assert!(done.stdout.contains("chmod o+x"), "{}", done.stdout);
+}
+
+#[test]
+fn containers_share_the_network_of_the_host() {
+    for engine in ["docker", "podman", "runc", "crun", "runsc", "lxc", "nspawn"] {
+        is_reached(&format!("{engine}?network=host"));
+    }
+}
+
+#[test]
+fn machines_are_reached_over_the_bridge() {
+    is_reached("vm?accel=tcg&network=bridge");
+    is_reached("uml?network=bridge");
+}
+
+#[test]
+fn a_container_in_a_vm_is_reached_at_the_address_of_the_vm() {
+    is_reached("vm?accel=tcg&network=bridge/runc?network=host");
 }
 
 #[test]

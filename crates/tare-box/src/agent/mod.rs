@@ -16,7 +16,7 @@ pub use init::MODULE_LIST;
 
 use crate::agent::inner::Inner;
 use crate::agent::port::Port;
-use crate::seat;
+use crate::{net, seat};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 use tare_model::frame::{Frame, Kind};
@@ -49,6 +49,8 @@ pub struct Options {
     pub new_root: bool,
     /// Whether it ends the machine by powering it off rather than by a reset.
     pub power_off: bool,
+    /// The address of the machine's network interface, if it has one.
+    pub address: Option<net::Address>,
 }
 
 /// Serves until the link ends or the controller says quit.
@@ -58,6 +60,10 @@ pub struct Options {
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
         init::prepare(options.new_root)?;
+        options
+            .address
+            .map_or(Ok(()), net::configure)
+            .map_err(std::io::Error::other)?;
     }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {

@@ -2,11 +2,12 @@
 //! is started as `tare run-act PART`.
 
 use rustix::process::{Pid, Signal, getpid, kill_process, setsid};
-use std::io::{self, BufRead, BufReader, PipeWriter, Write};
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a part that waits to be ended waits at most.
 const LONG: Duration = Duration::from_secs(300);
@@ -33,6 +34,9 @@ pub fn act(words: &[String]) -> io::Result<u8> {
         ["family", end] => family(end == "stay")?,
         ["member", role] => member(role)?,
         ["living", ref pids @ ..] => living(pids)?,
+        ["interfaces"] => writeln!(io::stdout(), "{}", crate::net::interfaces().join(" "))?,
+        ["answer", at] => answer(number(at)?)?,
+        ["talk", to] => talk(number(to)?)?,
         _ => return Err(io::ErrorKind::InvalidInput.into()),
     }
     Ok(0)
@@ -159,6 +163,62 @@ fn living(pids: &[&str]) -> io::Result<()> {
     io::stdout().write_all(said.as_bytes())
 }
 
+/// Bytes that a talk consists of, each way: more than a few frames.
+pub(super) const PATTERN_BYTES: u64 = 256 << 10;
+
+/// Time for a talk, and for the other side to be there.
+const TALK_DEADLINE: Duration = Duration::from_secs(30);
+/// Time between two tries to be heard.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// Takes one connection at this address and sends back what comes over it.
+fn answer(at: SocketAddr) -> io::Result<()> {
+    let listener = TcpListener::bind(at)?;
+    listener.set_nonblocking(true)?;
+    let deadline = Instant::now() + TALK_DEADLINE;
+    let mut caller = loop {
+        match listener.accept() {
+            Ok((caller, _)) => break caller,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {
+                std::thread::sleep(AGAIN);
+            }
+            Err(e) => return Err(e),
+        }
+    };
+    caller.set_nonblocking(false)?;
+    caller.set_read_timeout(Some(TALK_DEADLINE))?;
+    caller.set_write_timeout(Some(TALK_DEADLINE))?;
+    let mut heard = Vec::new();
+    caller.try_clone()?.take(PATTERN_BYTES).read_to_end(&mut heard)?;
+    caller.write_all(&heard)
+}
+
+/// Connects to this address, says a lot and expects to hear it again.
+pub(super) fn talk(to: SocketAddr) -> io::Result<()> {
+    let deadline = Instant::now() + TALK_DEADLINE;
+    let mut peer = loop {
+        match TcpStream::connect_timeout(&to, TALK_DEADLINE) {
+            Ok(peer) => break peer,
+            // It does not listen yet, or is not known there yet.
+            Err(e) if Instant::now() > deadline => return Err(e),
+            Err(_) => std::thread::sleep(AGAIN),
+        }
+    };
+    peer.set_read_timeout(Some(TALK_DEADLINE))?;
+    peer.set_write_timeout(Some(TALK_DEADLINE))?;
+    let said: Vec<u8> = (0..PATTERN_BYTES).map(pattern).collect();
+    peer.write_all(&said)?;
+    let mut heard = Vec::new();
+    peer.read_to_end(&mut heard)?;
+    if heard == said {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "heard {} bytes, not what was said",
+        heard.len()
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +230,14 @@ mod tests {
         values.sort_unstable();
         assert_eq!(values, (0..=255).collect::<Vec<u8>>());
         assert!(block(0) != block(1) && block(1) != block(257));
+    }
+
+    #[test]
+    fn what_is_said_is_heard_again() {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let answering = std::thread::spawn(move || answer(port));
+        talk(port).unwrap();
+        answering.join().unwrap().unwrap();
     }
 
     #[test]

@@ -5,9 +5,9 @@ use super::site::{self, Site};
 use super::talk::greet;
 use super::traces::Traces;
 use super::{Broken, Kept, Order, expect, ready};
-use crate::interrupt;
 use crate::platforms::{BoxSpec, HELLO_DEADLINE};
 use crate::state;
+use crate::{interrupt, net};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -128,6 +128,9 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("the run {run} counts as alive after its death")
     })?;
     traces.expect_gone()?;
+    expect(!net::interfaces().contains(&run), || {
+        format!("the bridge {run} is left")
+    })?;
     expect(swept.iter().any(|what| what.starts_with(&run)), || {
         format!("the sweep does not tell of the run {run}: {}", swept.join("; "))
     })?;

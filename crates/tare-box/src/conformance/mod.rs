@@ -12,6 +12,7 @@ mod files;
 mod hold;
 mod limits;
 mod lives;
+mod network;
 mod site;
 mod talk;
 mod traces;
@@ -40,7 +41,7 @@ pub struct Check {
 
 /// Every check, in the order in which they are run: those that share a box come
 /// first, and last the one that looks for what all the others left.
-pub const CHECKS: [Check; 29] = [
+pub const CHECKS: [Check; 30] = [
     Check {
         name: "hello",
         promise: "the agent answers again and again, of this build, with its process id",
@@ -125,6 +126,11 @@ pub const CHECKS: [Check; 29] = [
         name: "pinned",
         promise: "a set of CPUs and the memory limit hold",
         run: limits::pinned,
+    },
+    Check {
+        name: "network",
+        promise: "host and boxes reach a box at its address; one without a network has no interface but lo",
+        run: network::network,
     },
     Check {
         name: "freeze",

@@ -2,8 +2,8 @@
 //! is gone.
 
 use super::{Broken, expect};
-use crate::footprint;
 use crate::platforms::RunningBox;
+use crate::{footprint, net};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,7 @@ impl Traces {
         let layers = self.layers.iter().filter(|layer| layer.exists());
         left.extend(layers.map(|layer| format!("layer {}", layer.display())));
         left.extend(self.mounted_namespaces());
+        left.extend(self.links());
         left.extend(self.folders());
         left.sort();
         left.dedup();
@@ -143,6 +144,14 @@ impl Traces {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let left = text.lines().filter(|line| self.namespaces.contains(*line));
         left.map(|line| format!("mounted namespace {line}")).collect()
+    }
+
+    /// Links of the host that lead to boxes. The bridge is the run's and stays as
+    /// long as that.
+    fn links(&self) -> Vec<String> {
+        let leads_here = |link: &String| self.marks.iter().any(|mark| net::leads_to(link, mark));
+        let left = net::interfaces().into_iter().filter(leads_here);
+        left.map(|link| format!("link {link}")).collect()
     }
 
     /// Folders of boxes in the folder of the run.

@@ -1,13 +1,15 @@
 //! Boxes that are a child process of the controller: native, LXC, QEMU.
 
-use super::{BoxError, END_DEADLINE, Premises, RunningBox};
+use super::{BoxError, BoxSpec, END_DEADLINE, Network, Premises, RunningBox};
 use crate::carry;
 use crate::cgroup::{Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, LinkError, Stream};
+use crate::net::Port;
 use crate::seat;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -25,6 +27,9 @@ pub(super) struct ChildBox {
     premises: Premises,
     /// Where files are put by the host.
     root: Option<PathBuf>,
+    address: Option<IpAddr>,
+    /// What leads to it from the run's bridge.
+    port: Option<Port>,
     hello_after: Duration,
     gone: bool,
 }
@@ -89,6 +94,8 @@ impl ChildBox {
             cgroup,
             premises: start.premises,
             root: None,
+            address: None,
+            port: None,
             hello_after: Duration::ZERO,
             gone: false,
         };
@@ -120,6 +127,26 @@ impl ChildBox {
         self.root = Some(root);
     }
 
+    /// Gives it its network; a bridge wants its cgroup to be known, and its agent
+    /// in a network of its own.
+    pub(super) fn connect(&mut self, network: Network, spec: &BoxSpec) -> Result<(), BoxError> {
+        match network {
+            Network::None => {}
+            Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
+            Network::Bridge => {
+                let processes = self.cgroup.as_ref().map(Cgroup::processes).unwrap_or_default();
+                self.use_port(Port::veth(&spec.name, &spec.run, &processes)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Is reached by this port of the bridge, which goes with it.
+    pub(super) fn use_port(&mut self, port: Port) {
+        self.address = Some(port.address().ip.into());
+        self.port = Some(port);
+    }
+
     fn set_frozen(&self, frozen: bool) -> Result<(), BoxError> {
         self.cgroup
             .as_ref()
@@ -142,6 +169,7 @@ impl ChildBox {
             }
             std::thread::sleep(Duration::from_micros(200));
         }
+        self.port = None;
         self.premises.clear()
     }
 }
@@ -211,6 +239,10 @@ impl RunningBox for ChildBox {
 
     fn host_memory_limit(&self) -> Option<u64> {
         self.cgroup.as_ref()?.memory_limit().ok()?
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        self.address
     }
 
     fn host_root(&self) -> Option<&Path> {

@@ -7,6 +7,7 @@ use crate::agent::MODULE_LIST;
 use cpio::newc::{Builder, ModeFileType, trailer};
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -124,7 +125,7 @@ impl Guest {
 
     /// The initramfs, made once per run.
     pub(super) fn initramfs(&self, scratch: &Path, binary: &Path) -> Result<PathBuf, BoxError> {
-        let path = scratch.join(format!("initramfs-{}-{}", self.release, self.modules.len()));
+        let path = scratch.join(format!("initramfs-{}-{:016x}", self.release, self.digest()));
         if !path.exists() {
             let partial = path.with_extension("partial");
             self.write_initramfs(&partial, binary)
@@ -132,6 +133,13 @@ impl Guest {
                 .map_err(BoxError::host(format!("write {}", path.display())))?;
         }
         Ok(path)
+    }
+
+    /// Tells initramfs apart: machines of different kinds may take part in one run.
+    fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.modules.hash(&mut hasher);
+        hasher.finish()
     }
 
     fn write_initramfs(&self, path: &Path, binary: &Path) -> io::Result<()> {

@@ -1,10 +1,12 @@
 //! LXC system containers, by `lxc-start` in the foreground on pipes.
 
+use super::apart::Apart;
 use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
 use super::storage::{self, Storage, Work};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox, cgroups_usable, installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Network, Options, Platform, RunningBox, cgroups_usable,
+    installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
 use std::fmt::Write as _;
@@ -25,17 +27,12 @@ const SECURITY: Offer = Offer {
     userns: true,
 };
 
-pub(super) struct Lxc {
-    security: Security,
-    storage: Option<Storage>,
-}
+pub(super) struct Lxc(Apart);
 
 impl Lxc {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
-        let security = Security::take(&mut options, &SECURITY)?;
-        let storage = Storage::take(&mut options)?;
-        options.none()?;
-        Ok(Self { security, storage })
+        let apart = Apart::take(&mut options, &SECURITY)?;
+        options.none().map(|()| Self(apart))
     }
 }
 
@@ -45,11 +42,7 @@ impl Platform for Lxc {
         let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
-            details: self
-                .security
-                .details()
-                .chain(self.storage.map(Storage::detail))
-                .collect(),
+            details: self.0.details().collect(),
         })
     }
 
@@ -58,10 +51,13 @@ impl Platform for Lxc {
         let premises = spec.premises()?;
         let config = premises.folder.join("config");
         let rootfs = spec.rootfs(&premises.folder)?;
-        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
-        self.security.own(spec, &rootfs)?;
-        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
-        let mut text = self::config(spec, &rootfs, &self.security);
+        let Apart {
+            security, storage, ..
+        } = self.0;
+        let work = Work::make(storage, &premises.folder, &rootfs)?;
+        security.own(spec, &rootfs)?;
+        work.iter().try_for_each(|work| work.own(&security, spec))?;
+        let mut text = self::config(spec, &rootfs, &self.0);
         work.iter().for_each(|work| add_work(&mut text, work));
         fs::write(&config, text).map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
@@ -79,27 +75,28 @@ impl Platform for Lxc {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        made.connect(self.0.network, spec)?;
         Ok(Box::new(made))
     }
 
     fn storage(&self) -> Option<Storage> {
-        self.storage
+        self.0.storage
     }
 
     fn security(&self) -> Option<Security> {
-        Some(self.security)
+        Some(self.0.security)
     }
 }
 
 /// The container's configuration; each line's reason is in `docs/platforms.md`.
-fn config(spec: &BoxSpec, rootfs: &Path, security: &Security) -> String {
+fn config(spec: &BoxSpec, rootfs: &Path, apart: &Apart) -> String {
     let mut text = format!(
         "lxc.rootfs.path = dir:{root}\n\
          lxc.uts.name = tare\n\
          lxc.init.cmd = /tare agent\n\
          lxc.console.path = none\n\
          lxc.tty.max = 0\n\
-         lxc.net.0.type = empty\n\
+         lxc.net.0.type = {network}\n\
          lxc.autodev = 1\n\
          lxc.mount.auto = proc:{proc} sys:mixed cgroup:{cgroup}:force\n\
          lxc.cgroup.dir.container = {name}\n\
@@ -107,10 +104,11 @@ fn config(spec: &BoxSpec, rootfs: &Path, security: &Security) -> String {
          lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
         root = rootfs.display(),
         name = spec.name,
+        network = network_type(apart.network),
         proc = if spec.holds_boxes { "rw" } else { "mixed" },
         cgroup = if spec.holds_boxes { "rw" } else { "mixed" },
     );
-    add_security(&mut text, security);
+    add_security(&mut text, &apart.security);
     let limits = spec.limits();
     let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));
     let (version, settings) = if v2 {
@@ -155,6 +153,14 @@ fn add_security(text: &mut String, security: &Security) {
     }
 }
 
+const fn network_type(network: Network) -> &'static str {
+    match network {
+        // What LXC calls none is no network of its own.
+        Network::Host => "none",
+        Network::None | Network::Bridge => "empty",
+    }
+}
+
 fn settings_v1(limits: &Limits) -> Vec<(&'static str, String)> {
     let mut settings = Vec::new();
     if let Some(quota) = limits.quota {
@@ -196,7 +202,7 @@ mod tests {
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let lxc = Lxc::open(Options::new(given.collect())).unwrap();
         let mut text = String::new();
-        add_security(&mut text, &lxc.security);
+        add_security(&mut text, &lxc.0.security);
         text
     }
 

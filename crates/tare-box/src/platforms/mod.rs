@@ -1,6 +1,7 @@
 //! Platforms: one trait, one file per platform, and a registry, the only place
 //! that knows them by name.
 
+mod apart;
 mod child;
 mod docker;
 #[cfg(test)]
@@ -17,7 +18,7 @@ mod nested;
 mod nspawn;
 mod oci;
 mod podman;
-mod program;
+pub(crate) mod program;
 mod registry;
 mod security;
 mod service;
@@ -34,10 +35,12 @@ pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 use crate::carry;
 use crate::cgroup::{self, CgroupError, Layout, Limits, Meter};
 use crate::link::{Link, LinkError};
+use crate::net::{NetError, Network};
 use program::{installed, run, version_of};
 use registry::Options;
 pub use security::{Capabilities, Seccomp, Security};
 pub(crate) use security::{Seen, broken, of_host};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub use storage::Storage;
@@ -74,6 +77,9 @@ pub enum BoxError {
     /// Its link.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// Its network.
+    #[error(transparent)]
+    Net(#[from] NetError),
     /// A file or a process of the host.
     #[error("cannot {what}: {source}")]
     Host {
@@ -421,6 +427,12 @@ pub trait RunningBox {
         None
     }
 
+    /// Its address, at which the host and other boxes of the run reach it; `None`
+    /// without a network. In the host's own network: the host to itself.
+    fn address(&self) -> Option<IpAddr> {
+        None
+    }
+
     /// Folder of the host that is the box's root, where files are better put by
     /// the host than over the link.
     fn host_root(&self) -> Option<&Path> {
@@ -549,6 +561,30 @@ mod tests {
             assert!(matches!(opened, Err(OpenError::Option { .. })), "{path}");
         }
         assert!(open(&"vmware?type=player".parse().unwrap(), Path::new("/none")).is_ok());
+    }
+
+    #[test]
+    fn a_network_that_a_platform_cannot_give_is_refused_with_those_that_it_can() {
+        let refused = |path: &str, able: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
+            Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),
+            other => panic!("{path}: {:?}", other.err()),
+        };
+        refused("runc?network=internet", "choose one of none, host, bridge");
+        refused("native?network=none", "choose one of host");
+        refused("runsc?network=bridge", "choose one of none, host");
+        refused("vm?network=host", "choose one of none, bridge");
+        refused("libvirt?network=bridge", "choose one of none");
+        refused(
+            "vm/runc?network=bridge",
+            "choose one of network=none, network=host",
+        );
+        for path in [
+            "native?network=host",
+            "docker?network=bridge",
+            "vm?network=bridge/runc?network=host",
+        ] {
+            assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
+        }
     }
 
     #[test]

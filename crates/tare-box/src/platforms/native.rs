@@ -1,7 +1,7 @@
 //! The host itself: a process in a cgroup with the same limits as every box.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, limits_usable};
+use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Network, Platform, RunningBox, limits_usable};
 use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
@@ -30,7 +30,9 @@ impl Platform for Native {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        Ok(Box::new(ChildBox::over_pipes(start)?))
+        let mut made = ChildBox::over_pipes(start)?;
+        made.connect(Network::Host, spec)?;
+        Ok(Box::new(made))
     }
 
     fn has_host_files(&self) -> bool {

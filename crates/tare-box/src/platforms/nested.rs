@@ -10,6 +10,7 @@ use crate::cgroup::Meter;
 use crate::link::{Link, LinkError, Stream, unexpected};
 use std::cell::RefCell;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ pub(super) struct Nested {
     /// The innermost platform as it is here: its programs are carried from here.
     pub inner: Box<dyn Platform>,
     pub inner_path: PlatformPath,
+    /// Whether the inner box has the network of the outer one.
+    pub shares_network: bool,
 }
 
 impl Nested {
@@ -133,6 +136,7 @@ impl Platform for Nested {
                 reserved_bytes: headroom_bytes,
             },
             on_host: self.outer.is_host(),
+            shares_network: self.shares_network,
             hello_after: requested.elapsed(),
         }))
     }
@@ -197,6 +201,7 @@ struct NestedBox {
     /// Whether the outer box is a host of its own, which is not to be frozen and has no limits.
     on_host: bool,
     hello_after: Duration,
+    shares_network: bool,
 }
 
 impl NestedBox {
@@ -233,6 +238,10 @@ impl RunningBox for NestedBox {
 
     fn meter(&self) -> Option<Meter> {
         self.outer.borrow().meter()
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        self.shares_network.then(|| self.outer.borrow().address())?
     }
 
     fn on_each_outer(&mut self, act: &mut OnLayer<'_>) -> Result<(), LinkError> {

@@ -2,12 +2,13 @@
 //! it is in itself: it is started in one without limits, and the agent is moved to
 //! one that has them before it is asked for anything but its hello.
 
+use super::apart::Apart;
 use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
 use super::storage::{self, Storage, Work};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Options, Platform, RunningBox, cgroups_usable,
-    installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Network, Options, Platform, RunningBox,
+    cgroups_usable, installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits};
 use std::fs;
@@ -26,17 +27,12 @@ const SECURITY: Offer = Offer {
     userns: true,
 };
 
-pub(super) struct Nspawn {
-    security: Security,
-    storage: Option<Storage>,
-}
+pub(super) struct Nspawn(Apart);
 
 impl Nspawn {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
-        let security = Security::take(&mut options, &SECURITY)?;
-        let storage = Storage::take(&mut options)?;
-        options.none()?;
-        Ok(Self { security, storage })
+        let apart = Apart::take(&mut options, &SECURITY)?;
+        options.none().map(|()| Self(apart))
     }
 }
 
@@ -75,11 +71,7 @@ impl Platform for Nspawn {
         )?;
         Ok(PlatformVersion {
             version,
-            details: self
-                .security
-                .details()
-                .chain(self.storage.map(Storage::detail))
-                .collect(),
+            details: self.0.details().collect(),
         })
     }
 
@@ -90,11 +82,12 @@ impl Platform for Nspawn {
         let rootfs = spec.rootfs(&premises.folder)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
-        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
-        self.security.own(spec, &rootfs)?;
-        work.iter().try_for_each(|work| work.own(&self.security, spec))?;
+        let work = Work::make(self.0.storage, &premises.folder, &rootfs)?;
+        self.0.security.own(spec, &rootfs)?;
+        work.iter()
+            .try_for_each(|work| work.own(&self.0.security, spec))?;
         let mut command = Command::new("systemd-nspawn");
-        apply(&self.security, &mut command);
+        apply(&self.0.security, &mut command);
         work.iter().for_each(|work| add_work(&mut command, work));
         command
             .args([
@@ -104,12 +97,8 @@ impl Platform for Nspawn {
                 "--console=pipe",
                 "--as-pid2",
             ])
-            .args([
-                "--private-network",
-                "--timezone=off",
-                "--resolv-conf=off",
-                "--link-journal=no",
-            ])
+            .args(["--timezone=off", "--resolv-conf=off", "--link-journal=no"])
+            .args((self.0.network != Network::Host).then_some("--private-network"))
             .arg(format!("--machine={}", spec.name))
             .arg("--directory")
             .arg(&rootfs)
@@ -129,15 +118,16 @@ impl Platform for Nspawn {
         let payload = engine.processes().into_iter().filter(|pid| *pid != made.pid());
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);
+        made.connect(self.0.network, spec)?;
         Ok(Box::new(made))
     }
 
     fn storage(&self) -> Option<Storage> {
-        self.storage
+        self.0.storage
     }
 
     fn security(&self) -> Option<Security> {
-        Some(self.security)
+        Some(self.0.security)
     }
 
     fn inner_needs(&self) -> InnerNeeds {

@@ -5,7 +5,7 @@ use super::child::{ChildBox, Start};
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
 use super::storage::{self, Storage, Work};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Options, Platform, QuotaView,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView,
     RunningBox, cgroups_usable, installed,
 };
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
@@ -43,6 +43,15 @@ pub(super) enum Runtime {
 }
 
 impl Runtime {
+    /// The networks that its boxes can have.
+    const fn networks(self) -> &'static [Network] {
+        match self {
+            Self::Runc | Self::Crun => &Network::ALL,
+            // It takes over a network that is there before it starts, and no later one.
+            Self::Runsc => &[Network::None, Network::Host],
+        }
+    }
+
     const fn program(self) -> &'static str {
         match self {
             Self::Runc => "runc",
@@ -52,11 +61,14 @@ impl Runtime {
     }
 
     /// The runtime with its own options, before a subcommand.
-    fn command(self) -> Command {
+    fn command(self, network: Network) -> Command {
         let mut command = Command::new(self.program());
         if self == Self::Runsc {
-            // A sandbox without a network of its own: the other kinds cannot be had in the root's namespace.
-            command.arg("--network=none");
+            // A sandbox's own network cannot be had in the root's namespace.
+            command.arg(match network {
+                Network::Host => "--network=host",
+                Network::None | Network::Bridge => "--network=none",
+            });
         }
         if self == Self::Crun
             && let Ok(layout) = Layout::detect()
@@ -81,6 +93,7 @@ pub(super) struct Oci {
     /// Absent for gVisor, whose processes never meet the host's kernel.
     security: Option<Security>,
     storage: Option<Storage>,
+    network: Network,
 }
 
 impl Oci {
@@ -90,11 +103,13 @@ impl Oci {
             Runtime::Runsc => None,
         };
         let storage = Storage::take(&mut options)?;
+        let network = options.take_network(runtime.networks())?;
         options.none()?;
         Ok(Self {
             runtime,
             security,
             storage,
+            network,
         })
     }
 }
@@ -126,10 +141,10 @@ impl Platform for Oci {
         }
         let layout = Layout::detect()?;
         let cgroup = Cgroup::at(&layout, &spec.name);
-        let config = config(spec, &cgroup.path(&layout), self.security, work.as_ref()).to_string();
+        let config = config(spec, &cgroup.path(&layout), self, work.as_ref()).to_string();
         fs::write(premises.folder.join("config.json"), config)
             .map_err(BoxError::host("write the container's configuration"))?;
-        let mut command = self.runtime.command();
+        let mut command = self.runtime.command(self.network);
         command
             .arg("--root")
             .arg(premises.folder.join("state"))
@@ -145,6 +160,7 @@ impl Platform for Oci {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(cgroup);
+        made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
 
@@ -185,11 +201,16 @@ impl Platform for Oci {
 }
 
 /// The bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
-fn config(spec: &BoxSpec, cgroup: &Path, security: Option<Security>, work: Option<&Work>) -> Value {
+fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&Work>) -> Value {
+    let security = apart.security;
     let granted = security.map_or(Capabilities::Default, |security| security.capabilities);
     let capabilities: Vec<&str> = capabilities(granted, spec.holds_boxes);
     let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
-    let namespaces = ["pid", "network", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
+    let kinds = ["pid", "network", "ipc", "uts", "mount"];
+    let kinds = kinds
+        .iter()
+        .filter(|kind| apart.network != Network::Host || **kind != "network");
+    let namespaces: Vec<Value> = kinds.map(|kind| json!({ "type": kind })).collect();
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
     let mut config = json!({
         "ociVersion": "1.0.2",
@@ -287,7 +308,7 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
-        config(&spec(), Path::new("/tare-0-1"), oci.security, None)
+        config(&spec(), Path::new("/tare-0-1"), &oci, None)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Podman containers, by its service that speaks Docker's API; tare starts one
 //! where none runs.
 
+use super::apart::Apart;
 use super::docker::Docker;
 use super::security::{Capabilities, Offer, Seccomp, Security};
 use super::service::Service;
@@ -36,9 +37,8 @@ const SECURITY: Offer = Offer {
 };
 
 pub(super) struct Podman {
+    apart: Apart,
     folder: PathBuf,
-    security: Security,
-    storage: Option<Storage>,
     connected: Option<Connected>,
 }
 
@@ -50,13 +50,11 @@ struct Connected {
 
 impl Podman {
     pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
-        let security = Security::take(&mut options, &SECURITY)?;
-        let storage = Storage::take(&mut options)?;
+        let apart = Apart::take(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
+            apart,
             folder: state.join(FOLDER),
-            security,
-            storage,
             connected: None,
         })
     }
@@ -71,18 +69,13 @@ impl Podman {
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.security, self.storage),
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.apart),
                 _service: None,
             });
         }
         let (service, socket) = self.start()?;
         Ok(Connected {
-            docker: Docker::at(
-                "podman",
-                format!("unix://{}", socket.display()),
-                self.security,
-                self.storage,
-            ),
+            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.apart),
             _service: Some(service),
         })
     }
@@ -136,7 +129,7 @@ impl Platform for Podman {
                 "install it (Debian: apt-get install podman)",
             ));
         }
-        if self.security.has_userns() {
+        if self.apart.security.has_userns() {
             users_to_give()?;
         }
         let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
@@ -148,11 +141,11 @@ impl Platform for Podman {
     }
 
     fn storage(&self) -> Option<Storage> {
-        self.storage
+        self.apart.storage
     }
 
     fn security(&self) -> Option<Security> {
-        Some(self.security)
+        Some(self.apart.security)
     }
 
     fn inner_needs(&self) -> InnerNeeds {

@@ -44,7 +44,7 @@ pub(super) fn output(command: &mut Command, within: Duration) -> io::Result<Outp
 
 /// Runs a program to its end within a deadline; what it said last on standard
 /// error is part of the error.
-pub(super) fn run(mut command: Command, within: Duration) -> Result<(), BoxError> {
+pub(crate) fn run(mut command: Command, within: Duration) -> Result<(), BoxError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |source| BoxError::host(format!("run {program}"))(source);
     let (status, words) = end(&mut command, within).map_err(failed)?;

@@ -1,8 +1,8 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
 use super::{
-    Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security,
-    ssh, storage, uml, vm, vmware,
+    Network, Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman,
+    security, ssh, storage, uml, vm, vmware,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -237,10 +237,20 @@ fn nest(
         );
         return Err(OpenError::Option { path, detail });
     }
+    let network = inner_path.split_last().1.options.get(Network::OPTION);
+    let has = |wanted: Network| network.is_some_and(|value| value == wanted.name());
+    if has(Network::Bridge) {
+        return Err(OpenError::Option {
+            path,
+            detail: format!("{name} in another box has no bridge: choose one of network=none, network=host"),
+        });
+    }
     if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
         return Err(OpenError::Untold { path, inner: name });
     }
+    let shares_network = has(Network::Host) || name == ON_HOST;
     Ok(Box::new(nested::Nested {
+        shares_network,
         outer,
         outer_path,
         inner,
@@ -260,17 +270,20 @@ fn single(
     let options = Options::new(segment.options.clone());
     match segment.name.as_str() {
         "native" => options
-            .none()
-            .map(|()| Box::new(native::Native) as Box<dyn Platform>),
+            .network(&[Network::Host])
+            .map(|_| Box::new(native::Native) as Box<dyn Platform>),
         "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
         "podman" => podman::Podman::open(options, cache).map(|podman| Box::new(podman) as Box<dyn Platform>),
         "runc" => oci(options, oci::Runtime::Runc),
         "crun" => oci(options, oci::Runtime::Crun),
         "runsc" => oci(options, oci::Runtime::Runsc),
-        "uml" => options.none().map(|()| Box::new(uml::Uml) as Box<dyn Platform>),
+        "uml" => options
+            .network(&uml::NETWORKS)
+            .map(|network| Box::new(uml::Uml { network }) as Box<dyn Platform>),
         "nspawn" => nspawn::Nspawn::open(options).map(|nspawn| Box::new(nspawn) as Box<dyn Platform>),
         "lxc" => lxc::Lxc::open(options).map(|lxc| Box::new(lxc) as Box<dyn Platform>),
-        "vm" => vm::Vm::open(options, &vm::Machine::ALL, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, &vm::Machine::ALL, &vm::NETWORKS, cache)
+            .map(|vm| Box::new(vm) as Box<dyn Platform>),
         "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
         "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
         "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
@@ -287,7 +300,8 @@ fn oci(options: Options, runtime: oci::Runtime) -> Result<Box<dyn Platform>, Str
 }
 
 fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
-    options.none().map(|()| Box::new(vmm) as Box<dyn Platform>)
+    let network = options.network(&[Network::None]);
+    network.map(|_| Box::new(vmm) as Box<dyn Platform>)
 }
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
@@ -339,6 +353,18 @@ impl Options {
                 names.join(", ")
             )
         })
+    }
+
+    /// Takes the network, one of those that the platform can give.
+    pub(super) fn take_network(&mut self, able: &[Network]) -> Result<Network, String> {
+        let wanted = self.choose(Network::OPTION, able, Network::name)?;
+        Ok(wanted.unwrap_or_default())
+    }
+
+    /// Takes the network of a platform that has no other option.
+    pub(super) fn network(mut self, able: &[Network]) -> Result<Network, String> {
+        let network = self.take_network(able)?;
+        self.none().map(|()| network)
     }
 
     /// Checks that nothing is left.

@@ -4,9 +4,10 @@
 use super::child::{ChildBox, Start};
 use super::sockets::raw_terminal;
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, cgroups_usable,
-    installed,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Platform, QuotaView, RunningBox,
+    cgroups_usable, installed,
 };
+use crate::net::Port;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -17,7 +18,12 @@ use tare_model::results::PlatformVersion;
 
 const PROGRAM: &str = "linux.uml";
 
-pub(super) struct Uml;
+/// The networks that a machine can have.
+pub(super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
+
+pub(super) struct Uml {
+    pub network: Network,
+}
 
 impl Platform for Uml {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -39,7 +45,12 @@ impl Platform for Uml {
         let console = fs::File::create(premises.folder.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = command(spec, &premises.folder, &rootfs);
+        let mut command = Command::new(PROGRAM);
+        let port = self.connect(spec, &mut command)?;
+        add_words(&mut command, spec, &premises.folder, &rootfs);
+        if let Some(port) = &port {
+            command.args(["--address", &port.address().to_string()]);
+        }
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
         let start = Start {
@@ -50,6 +61,7 @@ impl Platform for Uml {
             requested,
         };
         let mut made = ChildBox::start(start, None, |_| raw_terminal(ours))?;
+        port.into_iter().for_each(|port| made.use_port(port));
         // A terminal loses what comes faster than it is read.
         made.use_root(rootfs);
         Ok(Box::new(made))
@@ -68,9 +80,22 @@ impl Platform for Uml {
     }
 }
 
+impl Uml {
+    /// Gives the machine the end of a tap, if it is to have a network.
+    fn connect(&self, spec: &BoxSpec, command: &mut Command) -> Result<Option<Port>, BoxError> {
+        if self.network != Network::Bridge {
+            return Ok(None);
+        }
+        let (port, tap) = Port::tap(&spec.name, &spec.run, false)?;
+        let fd = tare_sys::inherit(command, tap);
+        // One frame at a time: a tap is no socket, from which many could be taken at once.
+        command.arg(format!("vec0:transport=fd,fd={fd},vec=0,mac={}", port.mac()));
+        Ok(Some(port))
+    }
+}
+
 /// Each word's reason is in `docs/platforms.md`.
-fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
-    let mut command = Command::new(PROGRAM);
+fn add_words(command: &mut Command, spec: &BoxSpec, folder: &Path, rootfs: &Path) {
     command
         .arg(format!("mem={}M", spec.instance.memory_bytes >> 20))
         .args(["root=/dev/root", "rootfstype=hostfs", "rw"])
@@ -89,5 +114,4 @@ fn command(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Command {
             "--tty",
             "/dev/tty1",
         ]);
-    command
 }

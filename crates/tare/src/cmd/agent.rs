@@ -20,6 +20,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         init: args.init,
         new_root: args.new_root,
         power_off: args.power_off,
+        address: args.address,
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,12 @@
 //! A container with its agent.
 
-use super::super::{BoxError, HELLO_DEADLINE, Premises, RunningBox};
+use super::super::{BoxError, HELLO_DEADLINE, Network, Premises, RunningBox};
 use super::attach::attach;
 use super::engine::Engine;
 use crate::cgroup::{Cgroup, Layout, Meter};
 use crate::link::Link;
 use bollard::query_parameters as query;
+use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ pub(super) struct DockerBox {
     premises: Option<Premises>,
     link: Option<Link>,
     cgroup: Option<Cgroup>,
+    address: Option<IpAddr>,
     hello_after: Duration,
     frozen: bool,
     gone: bool,
@@ -30,6 +32,7 @@ impl DockerBox {
             premises,
             link: None,
             cgroup: None,
+            address: None,
             hello_after: Duration::ZERO,
             frozen: false,
             gone: false,
@@ -37,7 +40,7 @@ impl DockerBox {
     }
 
     /// Attaches before the start, so that nothing is lost, and greets the agent.
-    pub fn start(&mut self, requested: Instant) -> Result<(), BoxError> {
+    pub fn start(&mut self, requested: Instant, network: Network) -> Result<(), BoxError> {
         let engine = Rc::clone(&self.engine);
         let stderr = Rc::default();
         let stream = attach(&engine, &self.id, Rc::clone(&stderr))?;
@@ -55,7 +58,31 @@ impl DockerBox {
         self.link = Some(link);
         self.hello_after = requested.elapsed();
         self.cgroup = self.find_cgroup();
+        self.address = match network {
+            Network::None => None,
+            Network::Host => Some(Ipv4Addr::LOCALHOST.into()),
+            Network::Bridge => Some(self.find_address()?),
+        };
         Ok(())
+    }
+
+    /// The address that the engine gave the container.
+    fn find_address(&self) -> Result<IpAddr, BoxError> {
+        let options = None::<query::InspectContainerOptions>;
+        let container = self
+            .engine
+            .wait(self.engine.api.inspect_container(&self.id, options))?;
+        let networks = container.network_settings.and_then(|settings| settings.networks);
+        let mut addresses = networks
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, one)| one.ip_address);
+        addresses
+            .find_map(|address| address.parse().ok())
+            .ok_or_else(|| BoxError::Engine {
+                engine: self.engine.name,
+                message: format!("container {:.12} has no address in the engine's bridge", self.id),
+            })
     }
 
     /// The container's cgroup, by its first process.
@@ -108,6 +135,10 @@ impl RunningBox for DockerBox {
 
     fn host_memory_limit(&self) -> Option<u64> {
         self.cgroup.as_ref()?.memory_limit().ok()?
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        self.address
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

@@ -5,10 +5,11 @@ mod container;
 pub(super) mod daemon;
 mod engine;
 
+use super::apart::Apart;
 use super::security::{self, Capabilities, Offer, Seccomp, Security};
 use super::storage::{self, Storage, Work};
 use super::{
-    Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Options, Platform, QuotaView, RunningBox,
+    Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
     TO_HOLD_BOXES, installed,
 };
 use crate::cgroup::{PERIOD_US, cpu_list};
@@ -45,8 +46,7 @@ pub(super) struct Docker {
     address: String,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
-    security: Security,
-    storage: Option<Storage>,
+    apart: Apart,
     engine: Option<Rc<Engine>>,
 }
 
@@ -54,33 +54,21 @@ impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
-        let security = Security::take(&mut options, &SECURITY)?;
-        let storage = Storage::take(&mut options)?;
+        let apart = Apart::take(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             runtime,
-            ..Self::at(
-                "docker",
-                address.unwrap_or_else(|| SOCKET.to_owned()),
-                security,
-                storage,
-            )
+            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()), apart)
         })
     }
 
     /// The engine of this name on this socket.
-    pub(super) fn at(
-        name: &'static str,
-        address: String,
-        security: Security,
-        storage: Option<Storage>,
-    ) -> Self {
+    pub(super) fn at(name: &'static str, address: String, apart: Apart) -> Self {
         Self {
             name,
             address,
             runtime: None,
-            security,
-            storage,
+            apart,
             engine: None,
         }
     }
@@ -121,6 +109,9 @@ impl Platform for Docker {
         if let Some(name) = &self.runtime {
             known(name, info.runtimes.as_ref())?;
         }
+        if self.apart.network == Network::Bridge {
+            has_bridge(&engine)?;
+        }
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -130,8 +121,7 @@ impl Platform for Docker {
         let details = details
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-            .chain(self.security.details())
-            .chain(self.storage.map(Storage::detail))
+            .chain(self.apart.details())
             .collect();
         Ok(PlatformVersion {
             version: format!("{} {}", self.name, version.version.unwrap_or_default()),
@@ -148,42 +138,39 @@ impl Platform for Docker {
             .name(&spec.name)
             .build();
         // Only a folder of the host's needs a place there.
-        let volume = self.storage == Some(Storage::Volume);
+        let volume = self.apart.storage == Some(Storage::Volume);
         let premises = volume.then(|| spec.premises()).transpose()?;
         let folder = premises
             .as_ref()
             .map_or_else(|| Path::new(""), |premises| &premises.folder);
         let work = self
+            .apart
             .storage
             .map(|storage| Work::of(storage, folder))
             .transpose()?;
-        let mut body = body(spec, &image, self.runtime.clone(), &self.security);
+        let mut body = body(spec, &image, self.runtime.clone(), &self.apart);
         if let Some(work) = &work {
-            add_work(&mut body, work, &self.security);
+            add_work(&mut body, work, &self.apart.security);
         }
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
         let mut made = DockerBox::new(engine, created.id, premises);
-        made.start(requested)?;
+        made.start(requested, self.apart.network)?;
         Ok(Box::new(made))
     }
 
     fn storage(&self) -> Option<Storage> {
-        self.storage
+        self.apart.storage
     }
 
     fn security(&self) -> Option<Security> {
-        Some(self.security)
+        Some(self.apart.security)
     }
 
     fn probe_carried(&mut self) -> Result<PlatformVersion, Absent> {
         let version = installed("dockerd", "install Docker (Debian: apt-get install docker.io)")?;
         Ok(PlatformVersion {
             version,
-            details: self
-                .security
-                .details()
-                .chain(self.storage.map(Storage::detail))
-                .collect(),
+            details: self.apart.details().collect(),
         })
     }
 
@@ -307,7 +294,24 @@ fn apply(security: &Security, host: &mut HostConfig) {
         .then(|| format!("auto:size={}", security::USERS));
 }
 
-fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, security: &Security) -> ContainerCreateBody {
+/// Whether the engine has the network that its containers have by default: `bridge`,
+/// or as Podman may call it.
+fn has_bridge(engine: &Engine) -> Result<(), Absent> {
+    let call = engine.api.list_networks(None::<query::ListNetworksOptions>);
+    let networks = engine
+        .wait(call)
+        .map_err(|e| Absent::new(e.to_string(), "look at the engine's log"))?;
+    let mut names = networks.into_iter().filter_map(|network| network.name);
+    if names.any(|name| name == Network::Bridge.name() || name == engine.name) {
+        return Ok(());
+    }
+    Err(Absent::new(
+        format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
+        "start it with one, or ask for network=none or network=host",
+    ))
+}
+
+fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, apart: &Apart) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
     let quota = limits
@@ -320,7 +324,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, security: &Securit
         memory,
         // Equal to the memory: no swap.
         memory_swap: memory,
-        network_mode: Some("none".to_owned()),
+        network_mode: Some(apart.network.name().to_owned()),
         // Else the log driver writes the whole link to disk.
         log_config: Some(HostConfigLogConfig {
             typ: Some("none".to_owned()),
@@ -330,7 +334,7 @@ fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, security: &Securit
         auto_remove: Some(true),
         ..HostConfig::default()
     };
-    apply(security, &mut host_config);
+    apply(&apart.security, &mut host_config);
     if spec.holds_boxes {
         let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
         host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());

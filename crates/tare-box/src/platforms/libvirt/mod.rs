@@ -8,8 +8,8 @@ use super::child::{ChildBox, Start};
 use super::guest;
 use super::vm::{Machine, Parts, Vm};
 use super::{
-    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView,
-    RunningBox,
+    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Network, Options, Platform,
+    QuotaView, RunningBox,
 };
 use crate::cgroup::{Cgroup, Layout, Meter, allowed_cpus};
 use crate::footprint;
@@ -34,7 +34,7 @@ pub(super) struct Libvirt {
 
 impl Libvirt {
     pub(super) fn open(options: Options, cache: &Path) -> Result<Self, String> {
-        let vm = Vm::open(options, &[Machine::Q35, Machine::Pc], cache)?;
+        let vm = Vm::open(options, &[Machine::Q35, Machine::Pc], &[Network::None], cache)?;
         Ok(Self { vm })
     }
 

@@ -6,17 +6,19 @@ mod qmp;
 use super::child::{ChildBox, Start};
 use super::guest::{self, Guest};
 use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Options, Platform, QuotaView, RunningBox,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
     limits_usable, version_of,
 };
 use crate::cgroup::{Limits, Meter};
 use crate::link::{FdStream, Link};
+use crate::net::Port;
 use qmp::Qmp;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::fs;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -97,8 +99,17 @@ impl Machine {
         }
     }
 
+    /// The device that is a network interface. Without the memory of a card from
+    /// which a machine would boot.
+    fn network_device(self) -> &'static str {
+        match self {
+            Self::Microvm => "virtio-net-device",
+            Self::Q35 | Self::Pc => "virtio-net-pci,romfile=",
+        }
+    }
+
     /// Kernel modules for that device, and for what a guest that holds boxes needs.
-    fn modules(self, holds_boxes: bool) -> Vec<&'static str> {
+    fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
         let bus = match self {
             Self::Microvm => "virtio_mmio",
             Self::Q35 | Self::Pc => "virtio_pci",
@@ -106,9 +117,13 @@ impl Machine {
         let mut modules = vec![bus, "virtio_console"];
         // Docker stacks the layers of its images by it.
         modules.extend(holds_boxes.then_some("overlay"));
+        modules.extend((network == Network::Bridge).then_some("virtio_net"));
         modules
     }
 }
+
+/// The networks that a VM can have.
+pub(super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
 
 /// What a guest boots, and by whom it is executed.
 pub(super) struct Parts {
@@ -120,6 +135,7 @@ pub(super) struct Parts {
 
 pub(super) struct Vm {
     machine: Machine,
+    network: Network,
     wanted: Option<Accelerator>,
     cache: PathBuf,
     /// Chosen when first needed.
@@ -129,13 +145,19 @@ pub(super) struct Vm {
 
 impl Vm {
     /// A VM of one of these machine types, the first if none is named.
-    pub(super) fn open(mut options: Options, machines: &[Machine], cache: &Path) -> Result<Self, String> {
+    pub(super) fn open(
+        mut options: Options,
+        machines: &[Machine],
+        networks: &[Network],
+        cache: &Path,
+    ) -> Result<Self, String> {
         let machine = options.choose("machine", machines, Machine::name)?;
         let machine = machine.unwrap_or(machines[0]);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
-        options.none()?;
+        let network = options.network(networks)?;
         Ok(Self {
             machine,
+            network,
             wanted,
             cache: cache.to_owned(),
             accelerator: None,
@@ -159,7 +181,7 @@ impl Vm {
     }
 
     fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
-        let guest = Guest::find(&self.machine.modules(spec.holds_boxes))?;
+        let guest = Guest::find(&self.machine.modules(spec.holds_boxes, self.network))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         Ok(Parts {
             kernel: guest.kernel,
@@ -227,7 +249,15 @@ impl Vm {
             binary: std::env::current_exe().map_err(|e| e.to_string())?,
             holds_boxes: false,
         };
-        let booted = self.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
+        let bare = Self {
+            machine: self.machine,
+            network: Network::None,
+            wanted: None,
+            cache: self.cache.clone(),
+            accelerator: None,
+            tsc_khz: OnceCell::new(),
+        };
+        let booted = bare.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
         match booted.map(|mut vm| vm.destroy()) {
             Ok(_) => Ok(()),
             Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
@@ -248,6 +278,8 @@ impl Vm {
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let mut command = self.command(spec, &parts, &premises.folder);
+        let port = self.connect(spec, &mut command)?;
+        command.args(["-append", &with_address(&parts.command_line, port.as_ref())]);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
         command
             .stdin(OwnedFd::from(link_theirs))
@@ -259,7 +291,8 @@ impl Vm {
             hello_within,
             requested,
         };
-        let child = ChildBox::start(start, None, |_| FdStream::over_socket(link_ours.into()))?;
+        let mut child = ChildBox::start(start, None, |_| FdStream::over_socket(link_ours.into()))?;
+        port.into_iter().for_each(|port| child.use_port(port));
         Ok(VmBox {
             child,
             qmp: Qmp::new(qmp_ours),
@@ -299,10 +332,30 @@ impl Vm {
             .arg("-kernel")
             .arg(&parts.kernel)
             .arg("-initrd")
-            .arg(&parts.initramfs)
-            .args(["-append", &parts.command_line]);
+            .arg(&parts.initramfs);
         command
     }
+
+    /// Gives QEMU the end of a tap, if the VM is to have a network.
+    fn connect(&self, spec: &BoxSpec, command: &mut Command) -> Result<Option<Port>, BoxError> {
+        if self.network != Network::Bridge {
+            return Ok(None);
+        }
+        let (port, tap) = Port::tap(&spec.name, &spec.run, true)?;
+        let fd = tare_sys::inherit(command, tap);
+        let mac = port.mac();
+        let device = self.machine.network_device();
+        command
+            .args(["-netdev", &format!("tap,id=net,fd={fd}")])
+            .args(["-device", &format!("{device},netdev=net,mac={mac}")]);
+        Ok(Some(port))
+    }
+}
+
+/// The command line of a guest's kernel with the address that its agent is to set.
+fn with_address(command_line: &str, port: Option<&Port>) -> String {
+    let address = port.map(|port| format!(" --address {}", port.address()));
+    format!("{command_line}{}", address.unwrap_or_default())
 }
 
 /// Quiet, since an emulated console is slow; without the self-tests of the
@@ -334,7 +387,7 @@ impl Platform for Vm {
                 "install QEMU (Debian: apt-get install qemu-system-x86)",
             )
         })?;
-        let guest = Guest::probe(&self.machine.modules(false))?;
+        let guest = Guest::probe(&self.machine.modules(false, self.network))?;
         let (accelerator, why) = self.accelerator();
         let details = [
             ("accelerator", accelerator.name().to_owned()),
@@ -450,6 +503,10 @@ impl RunningBox for VmBox {
 
     fn meter(&self) -> Option<Meter> {
         self.child.meter()
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        self.child.address()
     }
 
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {

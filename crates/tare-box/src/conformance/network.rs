@@ -1,0 +1,83 @@
+//! The network of boxes: none at all, or one in which the host and other boxes
+//! can be talked to.
+
+use super::act::{PATTERN_BYTES, talk};
+use super::site::Site;
+use super::talk::{Ended, act, acting, patience};
+use super::{Broken, Kept, expect};
+use crate::link::unexpected;
+use crate::platforms::RunningBox;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use tare_model::protocol::{Reply, Request};
+
+pub(super) fn network(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let made = site.shared()?;
+    if made.marks().is_empty() {
+        return Ok(Kept::NotHere("the box is on another host".to_owned()));
+    }
+    match made.address() {
+        None => no_network(made),
+        Some(address) => reached(site, address),
+    }
+}
+
+fn no_network(made: &mut dyn RunningBox) -> Result<Kept, Broken> {
+    let seen = act(made, &["interfaces"])?.words()?;
+    expect(seen.trim() == "lo", || {
+        format!("a box without a network has the interfaces {}", seen.trim())
+    })?;
+    Ok(Kept::Yes(Some("none: no interface but lo".to_owned())))
+}
+
+/// The host talks to a box, then another box does, also after a thaw.
+fn reached(site: &mut Site<'_>, address: IpAddr) -> Result<Kept, Broken> {
+    let (mut other, _) = site.own()?;
+    let made = site.shared()?;
+    let at = SocketAddr::new(address, free_port()?);
+    let from_host = |_: &mut dyn RunningBox| talk(at).map_err(Broken::host("talk to a box over TCP"));
+    let from_box = |other: &mut dyn RunningBox| act(other, &["talk", &at.to_string()])?.words().map(drop);
+    answered(made, &mut *other, at, from_host)?;
+    answered(made, &mut *other, at, from_box)?;
+    made.freeze()?;
+    made.thaw()?;
+    answered(made, &mut *other, at, from_box)?;
+    other.destroy()?;
+    Ok(Kept::Yes(Some(format!(
+        "{} KiB from the host and from another box to {address} and back",
+        PATTERN_BYTES >> 10
+    ))))
+}
+
+/// A port that is free on the host, whose network the box's may be.
+fn free_port() -> Result<u16, Broken> {
+    TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(Broken::host("look for a free port"))
+}
+
+/// Lets a box answer one connection, which `caller` makes meanwhile.
+fn answered(
+    made: &mut dyn RunningBox,
+    other: &mut dyn RunningBox,
+    at: SocketAddr,
+    caller: impl FnOnce(&mut dyn RunningBox) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    let command = acting(&["answer", &at.to_string()]);
+    let within = patience(&command);
+    let request = Request::Command(command);
+    made.link().ask(&request, within)?;
+    let called = caller(other);
+    let answer = made.link().reply(&request, within)?;
+    called?;
+    match answer.reply {
+        Reply::Exited(exited) => Ended {
+            exited,
+            stdout: answer.stdout,
+            stderr: answer.stderr,
+        }
+        .words()
+        .map(drop),
+        other => Err(unexpected("run command", &other).into()),
+    }
+}

@@ -1,0 +1,188 @@
+//! The bridge of a run and the links that lead from it to boxes.
+
+use super::inside::{Address, INTERFACE, configure_in, namespace};
+use super::names::{interfaces, number_of, of_run, port_of};
+use super::netlink::{add, address, ask, bring_up, index, remove, taken};
+use super::subnet::{PREFIX, Subnet, choose};
+use super::{NetError, filter};
+use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth};
+use rtnetlink::{Handle, LinkBridge, LinkMessageBuilder, LinkUnspec, LinkVeth};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// The run's bridge.
+struct Bridge {
+    index: u32,
+    subnet: Subnet,
+}
+
+impl Bridge {
+    /// That of this run, made for its first box. The kernel alone remembers it.
+    fn of(run: &str) -> Result<Self, NetError> {
+        let found = ask(&format!("look up the bridge {run}"), async |handle| {
+            let Some(index) = index(&handle, run).await? else {
+                return Ok(None);
+            };
+            let host = address(&handle, index).await?;
+            Ok(host.map(|host| Self {
+                index,
+                subnet: Subnet::around(host),
+            }))
+        })?;
+        match found {
+            Some(bridge) => Ok(bridge),
+            None => Self::make(run).inspect_err(|_| {
+                // Half a bridge is none; what cannot be removed now is swept.
+                let _ = clear(run);
+            }),
+        }
+    }
+
+    fn make(run: &str) -> Result<Self, NetError> {
+        let what = format!("make the bridge {run}");
+        let taken = ask(&what, async |handle| taken(&handle).await)?;
+        let start = run
+            .rsplit('-')
+            .next()
+            .and_then(|id| u32::from_str_radix(id, 16).ok());
+        let subnet = choose(&taken, start.unwrap_or_default()).ok_or_else(|| NetError {
+            what: what.clone(),
+            why: "the host has routes to all of 198.18.0.0/15 and of 10.0.0.0/8".to_owned(),
+            fix: "remove a route that is not needed, or ask for network=none",
+        })?;
+        let index = ask(&what, async |handle| {
+            // A bridge without an address of its own takes the lowest of its links',
+            // which changes under boxes that know it as they come and go.
+            let link = LinkBridge::new(run).address(hardware_address(subnet.host()).to_vec());
+            let index = add(&handle, run, link.build()).await?;
+            bring_up(&handle, index, Some((subnet.host(), PREFIX))).await?;
+            Ok(index)
+        })?;
+        filter::open(run)?;
+        Ok(Self { index, subnet })
+    }
+}
+
+/// A hardware address of those that anyone may give (its second bit), by the
+/// address that goes with it.
+fn hardware_address(ip: Ipv4Addr) -> [u8; 6] {
+    let [a, b, c, d] = ip.octets();
+    [0x02, 0x74, a, b, c, d]
+}
+
+/// What leads from the bridge to a box; removed when dropped.
+pub struct Port {
+    /// Name of the host's end.
+    name: String,
+    address: Address,
+}
+
+impl Port {
+    /// A port for the box `name` of `run`, and the number of the bridge for it.
+    fn of(name: &str, run: &str) -> Result<(Self, u32), NetError> {
+        let what = || format!("connect {name} to a bridge");
+        let names = port_of(name).zip(number_of(name));
+        let (port, number) =
+            names.ok_or_else(|| NetError::new(what(), "it is no name of the first million of a run"))?;
+        let bridge = Bridge::of(run)?;
+        let address = Address {
+            ip: bridge.subnet.of_box(number),
+            prefix: PREFIX,
+        };
+        Ok((Self { name: port, address }, bridge.index))
+    }
+
+    /// Connects a container, which has these processes and a network of its own.
+    ///
+    /// # Errors
+    /// [`NetError`]; nothing is left behind.
+    pub fn veth(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
+        let what = format!("connect {name} to the bridge {run}");
+        let (port, bridge) = Self::of(name, run)?;
+        let inside = namespace(processes)
+            .ok_or_else(|| NetError::new(&what, "it has no process in a network of its own"))?;
+        ask(&what, async |handle| {
+            let there = LinkMessageBuilder::<LinkUnspec>::new()
+                .name(INTERFACE)
+                .address(port.hardware_address().to_vec())
+                .setns_by_fd(inside.as_raw_fd())
+                .build();
+            let here = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(InfoKind::Veth)
+                .name(&port.name)
+                .controller(bridge)
+                .up()
+                .set_info_data(InfoData::Veth(InfoVeth::Peer(there)));
+            handle.link().add(here.build()).execute().await
+        })?;
+        configure_in(inside, port.address)?;
+        Ok(port)
+    }
+
+    /// Makes a tap for a machine, which goes with the descriptor; `virtio`: with
+    /// headers of that kind.
+    ///
+    /// # Errors
+    /// [`NetError`]; nothing is left behind.
+    pub fn tap(name: &str, run: &str, virtio: bool) -> Result<(Self, OwnedFd), NetError> {
+        let what = format!("connect {name} to the bridge {run}");
+        let (port, bridge) = Self::of(name, run)?;
+        let tap = tare_sys::tap(&port.name, virtio).map_err(|e| NetError::new(&what, e))?;
+        ask(&what, async |handle| connect(&handle, &port.name, bridge).await)?;
+        Ok((port, tap))
+    }
+
+    /// The box's address.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// The hardware address of the box's end.
+    fn hardware_address(&self) -> [u8; 6] {
+        hardware_address(self.address.ip)
+    }
+
+    /// As VMMs want to be told it.
+    pub fn mac(&self) -> String {
+        self.hardware_address()
+            .map(|byte| format!("{byte:02x}"))
+            .join(":")
+    }
+}
+
+async fn connect(handle: &Handle, name: &str, bridge: u32) -> Result<(), rtnetlink::Error> {
+    let index = index(handle, name)
+        .await?
+        .ok_or(rtnetlink::Error::RequestFailed)?;
+    let link = LinkUnspec::new_with_index(index).controller(bridge).up();
+    handle.link().set(link.build()).execute().await
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        // The kernel removes it too, but later, when it clears the box's network
+        // away. What is left nevertheless is removed at the end of the run.
+        let _ = ask(&format!("remove {}", self.name), async |handle| {
+            remove(&handle, &self.name).await
+        });
+    }
+}
+
+/// Removes what a run has made in the host's network: the rule of the packet
+/// filter, the bridge and what leads to boxes. Returns what was removed.
+///
+/// # Errors
+/// [`NetError`].
+pub fn clear(run: &str) -> Result<Vec<String>, NetError> {
+    let mut removed = Vec::new();
+    let links = of_run(run, interfaces());
+    if links.iter().any(|link| link == run) && filter::close(run)? {
+        removed.push("rule of the packet filter".to_owned());
+    }
+    for link in links {
+        ask(&format!("remove the link {link}"), async |handle| {
+            remove(&handle, &link).await
+        })?;
+        removed.push(format!("link {link}"));
+    }
+    Ok(removed)
+}

@@ -1,0 +1,94 @@
+//! Names of what is made in the host's network. A name of a link has 15
+//! characters at most: that of a run fits, that of a box does not.
+
+/// The hex digits of a run's name.
+fn id_of(run: &str) -> Option<&str> {
+    let id = run.strip_prefix("tare-")?;
+    (id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit())).then_some(id)
+}
+
+/// The link of the host that leads to a box of this name; `None` if it is no
+/// name that a run gives.
+pub(super) fn port_of(name: &str) -> Option<String> {
+    let number = number_of(name)?;
+    let id = id_of(name.rsplit_once('-')?.0)?;
+    (number <= 0xf_ffff).then(|| format!("t{id}-{number:x}"))
+}
+
+/// Whether a link of the host leads to the box of this name, or to one of the run
+/// of this name.
+pub fn leads_to(link: &str, name: &str) -> bool {
+    let of_run = || Some(format!("t{}-", id_of(name)?));
+    port_of(name).is_some_and(|port| port == link) || of_run().is_some_and(|ports| link.starts_with(&ports))
+}
+
+/// The number of a box within its run, by its name.
+pub(super) fn number_of(name: &str) -> Option<u32> {
+    name.rsplit_once('-')?.1.parse().ok()
+}
+
+/// Those of these links that are a run's: its bridge, and what leads to its boxes.
+pub(super) fn of_run(run: &str, links: Vec<String>) -> Vec<String> {
+    let is_ours = |link: &String| (id_of(run).is_some() && link == run) || leads_to(link, run);
+    links.into_iter().filter(is_ours).collect()
+}
+
+/// The names of this process's network interfaces. By the table in /proc, which
+/// a box has even where it has no sysfs, or that of another network.
+pub fn interfaces() -> Vec<String> {
+    let table = std::fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
+    parse(&table)
+}
+
+/// The table has two lines of headings.
+fn parse(table: &str) -> Vec<String> {
+    let names = table.lines().skip(2).filter_map(|line| line.split_once(':'));
+    names.map(|(name, _)| name.trim().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_and_tell_the_run_and_the_box() {
+        assert_eq!(port_of("tare-1234abcd-12").as_deref(), Some("t1234abcd-c"));
+        assert_eq!(port_of("tare-1234abcd-1048575").map(|name| name.len()), Some(15));
+        for name in [
+            "tare-1234abcd-1048576",
+            "tare-probe12",
+            "tare-1234abcd",
+            "tare-12-1",
+            "",
+        ] {
+            assert_eq!(port_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_links_of_the_run_are_taken() {
+        let links = [
+            "lo",
+            "tare-1234abcd",
+            "t1234abcd-1",
+            "t1234abce-1",
+            "tare-1234abce",
+            "t1234abcd",
+        ];
+        let found = of_run("tare-1234abcd", links.map(str::to_owned).to_vec());
+        assert_eq!(found, ["tare-1234abcd", "t1234abcd-1"]);
+        assert_eq!(of_run("tare-", vec!["t-".to_owned()]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_link_leads_to_one_box_and_its_run() {
+        assert!(leads_to("t1234abcd-c", "tare-1234abcd-12") && leads_to("t1234abcd-c", "tare-1234abcd"));
+        assert!(!leads_to("t1234abcd-c", "tare-1234abcd-1") && !leads_to("tare-1234abcd", "tare-1234abcd"));
+    }
+
+    #[test]
+    fn interfaces_are_read_from_the_table() {
+        let table = "Inter-|   Receive\n face |bytes\n    lo: 1 2 3\n  eth0:4 5\n";
+        assert_eq!(parse(table), ["lo", "eth0"]);
+    }
+}

@@ -1,0 +1,133 @@
+//! What is asked of the kernel about the network that the calling thread is in.
+
+use super::NetError;
+use super::subnet::Subnet;
+use futures_util::TryStreamExt;
+use rtnetlink::packet_route::address::AddressAttribute;
+use rtnetlink::packet_route::link::LinkMessage;
+use rtnetlink::packet_route::route::{RouteAddress, RouteAttribute};
+use rtnetlink::{Error, Handle, LinkUnspec, RouteMessageBuilder};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+use tokio::runtime::Builder;
+
+/// Time for the kernel's answers, which takes microseconds unless it waits for
+/// another who changes networks.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Asks the kernel; `what` is what for.
+pub(super) fn ask<T>(
+    what: &str,
+    asking: impl AsyncFnOnce(Handle) -> Result<T, Error>,
+) -> Result<T, NetError> {
+    let failed = |why: &dyn ToString| NetError::new(what, why.to_string());
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| failed(&e))?;
+    runtime.block_on(async {
+        let (connection, handle, _) = rtnetlink::new_connection().map_err(|e| failed(&e))?;
+        tokio::spawn(connection);
+        let answered = tokio::time::timeout(DEADLINE, asking(handle)).await;
+        answered
+            .map_err(|_| {
+                failed(&format!(
+                    "no answer of the kernel within {} s",
+                    DEADLINE.as_secs()
+                ))
+            })?
+            .map_err(|e| failed(&e))
+    })
+}
+
+/// The number of the link of this name, if there is one.
+pub(super) async fn index(handle: &Handle, name: &str) -> Result<Option<u32>, Error> {
+    let mut found = handle.link().get().match_name(name.to_owned()).execute();
+    match found.try_next().await {
+        Ok(link) => Ok(link.map(|link| link.header.index)),
+        Err(Error::NetlinkError(e)) if is_missing(&e.to_io()) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NODEV.raw_os_error())
+}
+
+/// Removes a link, if there is one of this name.
+pub(super) async fn remove(handle: &Handle, name: &str) -> Result<(), Error> {
+    let Some(index) = index(handle, name).await? else {
+        return Ok(());
+    };
+    match handle.link().del(index).execute().await {
+        // It went by itself, with the box at its other end.
+        Err(Error::NetlinkError(e)) if is_missing(&e.to_io()) => Ok(()),
+        done => done,
+    }
+}
+
+/// Makes a link and tells its number.
+pub(super) async fn add(handle: &Handle, name: &str, link: LinkMessage) -> Result<u32, Error> {
+    handle.link().add(link).execute().await?;
+    index(handle, name).await?.ok_or(Error::RequestFailed)
+}
+
+/// Gives a link its address and puts it into use.
+pub(super) async fn bring_up(
+    handle: &Handle,
+    index: u32,
+    address: Option<(Ipv4Addr, u8)>,
+) -> Result<(), Error> {
+    if let Some((ip, prefix)) = address {
+        handle.address().add(index, ip.into(), prefix).execute().await?;
+    }
+    let up = LinkUnspec::new_with_index(index).up().build();
+    handle.link().set(up).execute().await
+}
+
+/// The first IPv4 address of a link.
+pub(super) async fn address(handle: &Handle, index: u32) -> Result<Option<Ipv4Addr>, Error> {
+    let all: Vec<_> = handle
+        .address()
+        .get()
+        .set_link_index_filter(index)
+        .execute()
+        .try_collect()
+        .await?;
+    let mut v4 = all
+        .iter()
+        .flat_map(|message| &message.attributes)
+        .filter_map(v4_of);
+    Ok(v4.next())
+}
+
+fn v4_of(attribute: &AddressAttribute) -> Option<Ipv4Addr> {
+    match attribute {
+        AddressAttribute::Address(IpAddr::V4(ip)) => Some(*ip),
+        _ => None,
+    }
+}
+
+/// All that is an address of this host or that it knows a way to, but for the
+/// way to everything.
+pub(super) async fn taken(handle: &Handle) -> Result<Vec<Subnet>, Error> {
+    let routes = RouteMessageBuilder::<Ipv4Addr>::new().build();
+    let routes: Vec<_> = handle.route().get(routes).execute().try_collect().await?;
+    let mut taken = Vec::new();
+    for route in routes {
+        let prefix = route.header.destination_prefix_length;
+        taken.extend(route.attributes.iter().filter_map(|attribute| match attribute {
+            RouteAttribute::Destination(RouteAddress::Inet(base)) if prefix > 0 => {
+                Some(Subnet { base: *base, prefix })
+            }
+            _ => None,
+        }));
+    }
+    let addresses: Vec<_> = handle.address().get().execute().try_collect().await?;
+    for message in addresses {
+        let prefix = message.header.prefix_len;
+        let found = message.attributes.iter().filter_map(v4_of);
+        taken.extend(found.map(|base| Subnet { base, prefix }));
+    }
+    Ok(taken)
+}
