@@ -69,18 +69,16 @@ fn proportional_bytes(process: &Path) -> u64 {
     kilobytes.unwrap_or(0) * 1024
 }
 
-/// Blocks on the disk of all files below a folder.
+/// Blocks on the disk of all files below a folder, without those that other boxes share.
 fn disk_bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
             let meta = fs::symlink_metadata(entry.path()).ok()?;
-            let below = if meta.is_dir() {
-                disk_bytes(&entry.path())
-            } else {
-                0
-            };
-            Some(meta.blocks() * 512 + below)
+            if meta.is_dir() {
+                return Some(meta.blocks() * 512 + disk_bytes(&entry.path()));
+            }
+            (meta.nlink() == 1).then(|| meta.blocks() * 512)
         })
         .sum()
 }

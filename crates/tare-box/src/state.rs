@@ -10,7 +10,12 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
+
+/// For how long the lock of a run that was killed may be held by a child of it that
+/// was just being started.
+const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// Why the state folder or a sweep failed.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +84,14 @@ impl Run {
                 path: state.to_owned(),
                 source,
             })?;
-        let (swept, alive) = sweep(state)?;
+        let (mut swept, mut alive) = sweep(state)?;
+        let deadline = Instant::now() + LAST_BREATH;
+        while !alive.is_empty() && Instant::now() < deadline {
+            std::thread::sleep(LAST_BREATH / 10);
+            let (more, still) = sweep(state)?;
+            swept.extend(more);
+            alive = still;
+        }
         if let Some(other) = alive.into_iter().next() {
             return Err(StateError::Busy(other));
         }
@@ -141,6 +153,15 @@ impl Run {
     /// The run's folder for its boxes' files.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// A copy of a file in the run's folder, which boxes may share.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep(&self, file: &Path) -> io::Result<PathBuf> {
+        let copy = self.folder.join(file.file_name().unwrap_or(file.as_os_str()));
+        fs::copy(file, &copy).map(|_| copy)
     }
 
     /// Tells that a box could not be removed: the next start's sweep tries again.

@@ -32,6 +32,11 @@ pub enum RunError {
     /// The host's counters.
     #[error("cannot read the host's counters: {0}")]
     Host(#[from] std::io::Error),
+    /// The binary could not be put into the run's folder.
+    #[error(
+        "cannot copy the tare binary into the run's folder: {0}; free space there, or name another with --state-dir"
+    )]
+    Copy(std::io::Error),
     /// A box could not be removed.
     #[error("box {name} could not be removed: {source}; 'tare clean' tries again")]
     Left {
@@ -157,7 +162,7 @@ impl<'a> Runner<'a> {
             platforms,
             writer,
             run,
-            binary,
+            binary: run.keep(&binary).map_err(RunError::Copy)?,
             done_before: progress.n_done(),
             progress,
             observe,

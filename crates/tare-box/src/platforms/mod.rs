@@ -202,8 +202,19 @@ impl BoxSpec {
     fn rootfs(&self, folder: &Path) -> Result<PathBuf, BoxError> {
         let rootfs = folder.join("rootfs");
         std::fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
-        copy_binary(&self.binary, &rootfs.join("tare"))?;
+        self.place_binary(&rootfs.join("tare"))?;
         Ok(rootfs)
+    }
+
+    /// Puts the binary there: a link to the run's own copy, as an engine's image is
+    /// shared by its containers, else a copy. The user's file is never linked, since
+    /// root in a box may do what it likes with its own.
+    fn place_binary(&self, target: &Path) -> Result<(), BoxError> {
+        let is_ours = self.binary.starts_with(&self.scratch);
+        if is_ours && std::fs::hard_link(&self.binary, target).is_ok() {
+            return Ok(());
+        }
+        copy_binary(&self.binary, target)
     }
 }
 
@@ -491,8 +502,6 @@ fn canonical(path: &Path) -> Result<PathBuf, BoxError> {
         .map_err(BoxError::host(format!("look up {}", path.display())))
 }
 
-/// Copies the binary: a hard link would be cheaper, but the state folder may be
-/// on another file system, and every box shall have its own file alike.
 fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
     let what = format!("copy {} to {}", binary.display(), target.display());
     std::fs::copy(binary, target)

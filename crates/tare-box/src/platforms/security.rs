@@ -3,7 +3,7 @@
 //! on by itself, so that a study can tell what it costs.
 
 use super::registry::Options;
-use super::{BoxError, BoxSpec};
+use super::{BoxError, BoxSpec, copy_binary};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -163,6 +163,10 @@ impl Security {
         if !self.has_userns() {
             return Ok(());
         }
+        // The binary may be a link, which would change hands in every box.
+        let binary = rootfs.join("tare");
+        fs::remove_file(&binary).map_err(BoxError::host(format!("remove {}", binary.display())))?;
+        copy_binary(&spec.binary, &binary)?;
         give_away(rootfs).map_err(BoxError::host(format!(
             "change the owner of {}",
             rootfs.display()

@@ -1,7 +1,12 @@
 //! QEMU virtual machines: a Linux kernel whose initramfs holds the tare binary
 //! as `/init`, and a virtio-serial port as link.
 
+mod kvm;
+mod machine;
 mod qmp;
+mod running;
+
+pub(super) use machine::{Accelerator, Machine, NETWORKS};
 
 use super::child::{ChildBox, Start};
 use super::guest::{self, Guest};
@@ -9,16 +14,12 @@ use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
     limits_usable, version_of,
 };
-use crate::cgroup::{Limits, Meter};
-use crate::link::{FdStream, Link};
+use crate::cgroup::Limits;
+use crate::link::FdStream;
 use crate::net::Port;
 use qmp::Qmp;
-use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_setaffinity};
-use serde::{Deserialize, Serialize};
+use running::VmBox;
 use std::cell::OnceCell;
-use std::fs;
-use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -26,104 +27,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tare_model::platform::Provisioning;
 use tare_model::results::PlatformVersion;
-use tare_model::size::{Cpus, InstanceType};
 
 const QEMU: &str = "qemu-system-x86_64";
 
 /// Name of the virtio-serial port.
 pub(super) const PORT: &str = "tare";
 
-/// Time that a KVM guest has to boot before KVM is judged not to work here. A
-/// working one needs about a second; one nested in a hypervisor without nested
-/// virtualisation never answers, though /dev/kvm opens.
-const KVM_DEADLINE: Duration = Duration::from_secs(10);
-
 /// How long the host's time stamp counter is watched to learn its frequency.
 const TSC_WATCH: Duration = Duration::from_millis(30);
-
-/// What was found out about KVM, kept in the state folder.
-const PROBE_FILE: &str = "kvm-probe.json";
-/// Beginning of the name of a probe's folder.
-const PROBE_FOLDER: &str = "kvm-probe-";
-
-/// Who executes the guest's instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Accelerator {
-    Kvm,
-    Tcg,
-}
-
-impl Accelerator {
-    const ALL: [Self; 2] = [Self::Kvm, Self::Tcg];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Kvm => "kvm",
-            Self::Tcg => "tcg",
-        }
-    }
-
-    fn cpu(self) -> &'static str {
-        match self {
-            Self::Kvm => "host",
-            Self::Tcg => "max",
-        }
-    }
-}
-
-/// Emulated machine types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Machine {
-    Microvm,
-    Q35,
-    Pc,
-}
-
-impl Machine {
-    pub(super) const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Microvm => "microvm",
-            Self::Q35 => "q35",
-            Self::Pc => "pc",
-        }
-    }
-
-    /// The device that carries virtio-serial ports.
-    fn serial_device(self) -> &'static str {
-        match self {
-            Self::Microvm => "virtio-serial-device",
-            Self::Q35 | Self::Pc => "virtio-serial-pci",
-        }
-    }
-
-    /// The device that is a network interface. Without the memory of a card from
-    /// which a machine would boot.
-    fn network_device(self) -> &'static str {
-        match self {
-            Self::Microvm => "virtio-net-device",
-            Self::Q35 | Self::Pc => "virtio-net-pci,romfile=",
-        }
-    }
-
-    /// Kernel modules for that device, and for what a guest that holds boxes needs.
-    fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
-        let bus = match self {
-            Self::Microvm => "virtio_mmio",
-            Self::Q35 | Self::Pc => "virtio_pci",
-        };
-        let mut modules = vec![bus, "virtio_console"];
-        // Docker stacks the layers of its images by it.
-        modules.extend(holds_boxes.then_some("overlay"));
-        modules.extend((network == Network::Bridge).then_some("virtio_net"));
-        modules
-    }
-}
-
-/// The networks that a VM can have.
-pub(super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
 
 /// What a guest boots, and by whom it is executed.
 pub(super) struct Parts {
@@ -205,63 +116,6 @@ impl Vm {
         };
         self.accelerator = Some(chosen.clone());
         chosen
-    }
-
-    /// Whether a guest boots on KVM here, by trying; remembered until the next boot of the host.
-    fn probe_kvm(&self) -> Result<(), String> {
-        if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
-            return Err(format!("/dev/kvm cannot be used: {e}"));
-        }
-        let file = self.cache.join(PROBE_FILE);
-        let now = KvmProbe::now();
-        let known = fs::read(&file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<KvmProbe>(&bytes).ok());
-        if let Some(known) = known.filter(|k| k.boot_id == now.boot_id && k.qemu == now.qemu) {
-            return known.failure.map_or(Ok(()), Err);
-        }
-        let failure = self.boot_on_kvm().err();
-        let probe = KvmProbe {
-            failure: failure.clone(),
-            ..now
-        };
-        // Only a cache: where it cannot be written, the next run probes again.
-        let _ = serde_json::to_vec(&probe).map(|json| fs::write(&file, json));
-        failure.map_or(Ok(()), Err)
-    }
-
-    fn boot_on_kvm(&self) -> Result<(), String> {
-        fs::create_dir_all(&self.cache).map_err(|e| e.to_string())?;
-        let scratch = tempfile::Builder::new()
-            .prefix(PROBE_FOLDER)
-            .tempdir_in(&self.cache)
-            .map_err(|e| e.to_string())?;
-        let spec = BoxSpec {
-            name: format!("tare-probe{}", std::process::id()),
-            run: "tare-probe".to_owned(),
-            instance: InstanceType {
-                cpus: Cpus::from_milli(1000),
-                memory_bytes: 256 << 20,
-            },
-            provisioning: Provisioning::Vanilla,
-            pinned_set: Vec::new(),
-            scratch: scratch.path().to_owned(),
-            binary: std::env::current_exe().map_err(|e| e.to_string())?,
-            holds_boxes: false,
-        };
-        let bare = Self {
-            machine: self.machine,
-            network: Network::None,
-            wanted: None,
-            cache: self.cache.clone(),
-            accelerator: None,
-            tsc_khz: OnceCell::new(),
-        };
-        let booted = bare.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
-        match booted.map(|mut vm| vm.destroy()) {
-            Ok(_) => Ok(()),
-            Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
-        }
     }
 
     fn boot(
@@ -416,19 +270,7 @@ impl Platform for Vm {
     }
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
-        let mut removed = Vec::new();
-        for entry in fs::read_dir(&self.cache).into_iter().flatten().flatten() {
-            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-            let gone = match name.as_str() {
-                PROBE_FILE => fs::remove_file(&path),
-                // Left by a probe that was killed.
-                _ if name.starts_with(PROBE_FOLDER) => fs::remove_dir_all(&path),
-                _ => continue,
-            };
-            gone.map_err(BoxError::host(format!("remove {}", path.display())))?;
-            removed.push(format!("{}", path.display()));
-        }
-        Ok(removed)
+        kvm::clean(&self.cache)
     }
 
     fn quota_view(&self) -> QuotaView {
@@ -448,82 +290,5 @@ impl Platform for Vm {
             Some((Accelerator::Kvm, _)) => (Duration::from_millis(1200), 1.2),
             _ => (Duration::from_millis(3300), 1.6),
         }
-    }
-}
-
-/// What was found out about KVM, and for which boot and QEMU it holds.
-#[derive(Serialize, Deserialize)]
-struct KvmProbe {
-    boot_id: Option<String>,
-    qemu: Option<String>,
-    failure: Option<String>,
-}
-
-impl KvmProbe {
-    fn now() -> Self {
-        Self {
-            boot_id: crate::host::facts().boot_id,
-            qemu: version_of(QEMU, "--version"),
-            failure: None,
-        }
-    }
-}
-
-struct VmBox {
-    child: ChildBox,
-    qmp: Qmp,
-}
-
-impl VmBox {
-    /// Gives each vCPU a CPU of its own. The set alone, in which all of QEMU is held,
-    /// would let two vCPUs share one.
-    fn pin_vcpus(&mut self, set: &[u32]) -> Result<(), BoxError> {
-        for (thread, cpu) in self.qmp.vcpu_threads()?.into_iter().zip(set) {
-            let mut only = CpuSet::new();
-            only.set(*cpu as usize);
-            sched_setaffinity(Pid::from_raw(thread), &only)
-                .map_err(|e| BoxError::host(format!("pin a vCPU to CPU {cpu}"))(e.into()))?;
-        }
-        Ok(())
-    }
-}
-
-impl RunningBox for VmBox {
-    fn link(&mut self) -> &mut Link {
-        self.child.link()
-    }
-
-    fn hello_after(&self) -> Duration {
-        self.child.hello_after()
-    }
-
-    fn marks(&self) -> Vec<String> {
-        self.child.marks()
-    }
-
-    fn meter(&self) -> Option<Meter> {
-        self.child.meter()
-    }
-
-    fn address(&self) -> Option<IpAddr> {
-        self.child.address()
-    }
-
-    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        self.child.host_allowed_cpus()
-    }
-
-    /// Stops the guest with its clocks, rather than the QEMU process.
-    fn freeze(&mut self) -> Result<(), BoxError> {
-        self.qmp.execute("stop").map(drop)
-    }
-
-    fn thaw(&mut self) -> Result<(), BoxError> {
-        self.qmp.execute("cont")?;
-        guest::set_clock(self)
-    }
-
-    fn destroy(&mut self) -> Result<(), BoxError> {
-        self.child.destroy()
     }
 }

@@ -1,0 +1,115 @@
+//! Whether KVM works here: its device may open and no guest ever boot on it.
+
+use super::super::{BoxError, BoxSpec, Network, RunningBox, version_of};
+use super::machine::Accelerator;
+use super::{QEMU, Vm};
+use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tare_model::platform::Provisioning;
+use tare_model::size::{Cpus, InstanceType};
+
+/// Time that a KVM guest has to boot before KVM is judged not to work here. A
+/// working one needs about a second; one nested in a hypervisor without nested
+/// virtualisation never answers, though /dev/kvm opens.
+const KVM_DEADLINE: Duration = Duration::from_secs(10);
+
+/// What was found out about KVM, kept in the state folder.
+const PROBE_FILE: &str = "kvm-probe.json";
+/// Beginning of the name of a probe's folder.
+const PROBE_FOLDER: &str = "kvm-probe-";
+
+/// What was found out about KVM, and for which boot and QEMU it holds.
+#[derive(Serialize, Deserialize)]
+struct KvmProbe {
+    boot_id: Option<String>,
+    qemu: Option<String>,
+    failure: Option<String>,
+}
+
+impl KvmProbe {
+    fn now() -> Self {
+        Self {
+            boot_id: crate::host::facts().boot_id,
+            qemu: version_of(QEMU, "--version"),
+            failure: None,
+        }
+    }
+}
+
+impl Vm {
+    /// Whether a guest boots on KVM here, by trying; remembered until the next boot of the host.
+    pub(super) fn probe_kvm(&self) -> Result<(), String> {
+        if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
+            return Err(format!("/dev/kvm cannot be used: {e}"));
+        }
+        let file = self.cache.join(PROBE_FILE);
+        let now = KvmProbe::now();
+        let known = fs::read(&file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<KvmProbe>(&bytes).ok());
+        if let Some(known) = known.filter(|k| k.boot_id == now.boot_id && k.qemu == now.qemu) {
+            return known.failure.map_or(Ok(()), Err);
+        }
+        let failure = self.boot_on_kvm().err();
+        let probe = KvmProbe {
+            failure: failure.clone(),
+            ..now
+        };
+        // Only a cache: where it cannot be written, the next run probes again.
+        let _ = serde_json::to_vec(&probe).map(|json| fs::write(&file, json));
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn boot_on_kvm(&self) -> Result<(), String> {
+        fs::create_dir_all(&self.cache).map_err(|e| e.to_string())?;
+        let scratch = tempfile::Builder::new()
+            .prefix(PROBE_FOLDER)
+            .tempdir_in(&self.cache)
+            .map_err(|e| e.to_string())?;
+        let spec = BoxSpec {
+            name: format!("tare-probe{}", std::process::id()),
+            run: "tare-probe".to_owned(),
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1000),
+                memory_bytes: 256 << 20,
+            },
+            provisioning: Provisioning::Vanilla,
+            pinned_set: Vec::new(),
+            scratch: scratch.path().to_owned(),
+            binary: std::env::current_exe().map_err(|e| e.to_string())?,
+            holds_boxes: false,
+        };
+        let bare = Self {
+            machine: self.machine,
+            network: Network::None,
+            wanted: None,
+            cache: self.cache.clone(),
+            accelerator: None,
+            tsc_khz: OnceCell::new(),
+        };
+        let booted = bare.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
+        match booted.map(|mut vm| vm.destroy()) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
+        }
+    }
+}
+
+/// Removes what was found out, and what probes left that were killed.
+pub(super) fn clean(cache: &Path) -> Result<Vec<String>, BoxError> {
+    let mut removed = Vec::new();
+    for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let gone = match name.as_str() {
+            PROBE_FILE => fs::remove_file(&path),
+            _ if name.starts_with(PROBE_FOLDER) => fs::remove_dir_all(&path),
+            _ => continue,
+        };
+        gone.map_err(BoxError::host(format!("remove {}", path.display())))?;
+        removed.push(format!("{}", path.display()));
+    }
+    Ok(removed)
+}

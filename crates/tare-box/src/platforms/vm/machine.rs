@@ -1,0 +1,83 @@
+//! Who executes a guest's instructions, and the machines that are emulated.
+
+use super::super::Network;
+use serde::{Deserialize, Serialize};
+
+/// Who executes the guest's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum Accelerator {
+    Kvm,
+    Tcg,
+}
+
+impl Accelerator {
+    pub(super) const ALL: [Self; 2] = [Self::Kvm, Self::Tcg];
+
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
+        }
+    }
+
+    pub(super) fn cpu(self) -> &'static str {
+        match self {
+            Self::Kvm => "host",
+            Self::Tcg => "max",
+        }
+    }
+}
+
+/// Emulated machine types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Machine {
+    Microvm,
+    Q35,
+    Pc,
+}
+
+impl Machine {
+    pub(in super::super) const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
+
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Microvm => "microvm",
+            Self::Q35 => "q35",
+            Self::Pc => "pc",
+        }
+    }
+
+    /// The device that carries virtio-serial ports.
+    pub(super) fn serial_device(self) -> &'static str {
+        match self {
+            Self::Microvm => "virtio-serial-device",
+            Self::Q35 | Self::Pc => "virtio-serial-pci",
+        }
+    }
+
+    /// The device that is a network interface. Without the memory of a card from
+    /// which a machine would boot.
+    pub(super) fn network_device(self) -> &'static str {
+        match self {
+            Self::Microvm => "virtio-net-device",
+            Self::Q35 | Self::Pc => "virtio-net-pci,romfile=",
+        }
+    }
+
+    /// Kernel modules for that device, and for what a guest that holds boxes needs.
+    pub(super) fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
+        let bus = match self {
+            Self::Microvm => "virtio_mmio",
+            Self::Q35 | Self::Pc => "virtio_pci",
+        };
+        let mut modules = vec![bus, "virtio_console"];
+        // Docker stacks the layers of its images by it.
+        modules.extend(holds_boxes.then_some("overlay"));
+        modules.extend((network == Network::Bridge).then_some("virtio_net"));
+        modules
+    }
+}
+
+/// The networks that a VM can have.
+pub(in super::super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
