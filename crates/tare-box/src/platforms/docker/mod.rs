@@ -1,19 +1,19 @@
 //! Docker containers, by the engine's API on its local socket.
 
 mod attach;
+mod body;
 mod container;
 pub(super) mod daemon;
 mod engine;
 
 use super::apart::Apart;
-use super::security::{self, Capabilities, Offer, Seccomp, Security};
-use super::storage::{self, Storage, Work};
+use super::security::{Capabilities, Offer, Seccomp, Security};
+use super::storage::{Storage, Work};
 use super::{
     Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
-    TO_HOLD_BOXES, installed,
+    installed,
 };
-use crate::cgroup::{PERIOD_US, cpu_list};
-use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
+use body::{add_work, body};
 use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, IMAGE_STEM, reachable};
@@ -256,44 +256,6 @@ fn known<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Result<(), Abs
     ))
 }
 
-/// Commands start in the work folder, which the engine makes where nothing is mounted.
-fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
-    body.working_dir = Some(storage::FOLDER.to_owned());
-    let Some(host) = &mut body.host_config else {
-        return;
-    };
-    match work {
-        Work::Own => {}
-        Work::Tmpfs => {
-            host.tmpfs = Some(HashMap::from([(
-                storage::FOLDER.to_owned(),
-                "mode=755,exec".to_owned(),
-            )]));
-        }
-        Work::Volume(source) => {
-            // Podman gives the folder to the root of the namespace that it chose.
-            let options = if security.has_userns() { ":U" } else { "" };
-            let bind = format!("{}:{}{options}", source.display(), storage::FOLDER);
-            host.binds.get_or_insert_default().push(bind);
-        }
-    }
-}
-
-fn apply(security: &Security, host: &mut HostConfig) {
-    if security.seccomp == Seccomp::Off {
-        host.security_opt = Some(vec!["seccomp=unconfined".to_owned()]);
-    }
-    match security.capabilities {
-        Capabilities::Default => {}
-        Capabilities::All => host.cap_add = Some(security::all_by_engine(security::of_host())),
-        Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
-    }
-    // The size is that of the other platforms; the range is Podman's choice.
-    host.userns_mode = security
-        .has_userns()
-        .then(|| format!("auto:size={}", security::USERS));
-}
-
 /// Whether the engine has the network that its containers have by default: `bridge`,
 /// or as Podman may call it.
 fn has_bridge(engine: &Engine) -> Result<(), Absent> {
@@ -309,52 +271,4 @@ fn has_bridge(engine: &Engine) -> Result<(), Absent> {
         format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
         "start it with one, or ask for network=none or network=host",
     ))
-}
-
-fn body(spec: &BoxSpec, image: &str, runtime: Option<String>, apart: &Apart) -> ContainerCreateBody {
-    let limits = spec.limits();
-    let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
-    let quota = limits
-        .quota
-        .and_then(|cpus| i64::try_from(cpus.quota_us(PERIOD_US)).ok());
-    let mut host_config = HostConfig {
-        cpu_period: quota.and_then(|_| i64::try_from(PERIOD_US).ok()),
-        cpu_quota: quota,
-        cpuset_cpus: limits.cpuset.as_deref().map(cpu_list),
-        memory,
-        // Equal to the memory: no swap.
-        memory_swap: memory,
-        network_mode: Some(apart.network.name().to_owned()),
-        // Else the log driver writes the whole link to disk.
-        log_config: Some(HostConfigLogConfig {
-            typ: Some("none".to_owned()),
-            config: None,
-        }),
-        runtime,
-        auto_remove: Some(true),
-        ..HostConfig::default()
-    };
-    apply(&apart.security, &mut host_config);
-    if spec.holds_boxes {
-        let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
-        host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());
-        host_config.security_opt = Some(vec!["seccomp=unconfined".into(), "apparmor=unconfined".into()]);
-        host_config.masked_paths = Some(Vec::new());
-        host_config.readonly_paths = Some(Vec::new());
-        host_config.binds = Some(vec!["/sys/fs/cgroup:/sys/fs/cgroup:rw".into()]);
-    }
-    ContainerCreateBody {
-        image: Some(image.to_owned()),
-        entrypoint: Some(vec!["/tare".to_owned(), "agent".to_owned()]),
-        labels: Some(HashMap::from([(LABEL.to_owned(), spec.run.clone())])),
-        open_stdin: Some(true),
-        // The container ends when the controller's connection does.
-        stdin_once: Some(true),
-        attach_stdin: Some(true),
-        attach_stdout: Some(true),
-        attach_stderr: Some(true),
-        tty: Some(false),
-        host_config: Some(host_config),
-        ..ContainerCreateBody::default()
-    }
 }

@@ -1,0 +1,101 @@
+//! What the engine is asked to make of a container.
+
+use super::super::apart::Apart;
+use super::super::security::{self, Capabilities, Seccomp, Security};
+use super::super::storage::{self, Work};
+use super::super::{BoxSpec, TO_HOLD_BOXES};
+use super::LABEL;
+use crate::cgroup::{PERIOD_US, cpu_list};
+use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
+use std::collections::HashMap;
+
+pub(super) fn body(
+    spec: &BoxSpec,
+    image: &str,
+    runtime: Option<String>,
+    apart: &Apart,
+) -> ContainerCreateBody {
+    let limits = spec.limits();
+    let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
+    let quota = limits
+        .quota
+        .and_then(|cpus| i64::try_from(cpus.quota_us(PERIOD_US)).ok());
+    let mut host_config = HostConfig {
+        cpu_period: quota.and_then(|_| i64::try_from(PERIOD_US).ok()),
+        cpu_quota: quota,
+        cpuset_cpus: limits.cpuset.as_deref().map(cpu_list),
+        memory,
+        // Equal to the memory: no swap.
+        memory_swap: memory,
+        network_mode: Some(apart.network.name().to_owned()),
+        // Else the log driver writes the whole link to disk.
+        log_config: Some(HostConfigLogConfig {
+            typ: Some("none".to_owned()),
+            config: None,
+        }),
+        runtime,
+        auto_remove: Some(true),
+        ..HostConfig::default()
+    };
+    apply(&apart.security, &mut host_config);
+    if spec.holds_boxes {
+        let name = |capability: &str| capability.trim_start_matches("CAP_").to_owned();
+        host_config.cap_add = Some(TO_HOLD_BOXES.map(name).to_vec());
+        host_config.security_opt = Some(vec!["seccomp=unconfined".into(), "apparmor=unconfined".into()]);
+        host_config.masked_paths = Some(Vec::new());
+        host_config.readonly_paths = Some(Vec::new());
+        host_config.binds = Some(vec!["/sys/fs/cgroup:/sys/fs/cgroup:rw".into()]);
+    }
+    ContainerCreateBody {
+        image: Some(image.to_owned()),
+        entrypoint: Some(vec!["/tare".to_owned(), "agent".to_owned()]),
+        labels: Some(HashMap::from([(LABEL.to_owned(), spec.run.clone())])),
+        open_stdin: Some(true),
+        // The container ends when the controller's connection does.
+        stdin_once: Some(true),
+        attach_stdin: Some(true),
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        tty: Some(false),
+        host_config: Some(host_config),
+        ..ContainerCreateBody::default()
+    }
+}
+
+/// Commands start in the work folder, which the engine makes where nothing is mounted.
+pub(super) fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
+    body.working_dir = Some(storage::FOLDER.to_owned());
+    let Some(host) = &mut body.host_config else {
+        return;
+    };
+    match work {
+        Work::Own => {}
+        Work::Tmpfs => {
+            host.tmpfs = Some(HashMap::from([(
+                storage::FOLDER.to_owned(),
+                "mode=755,exec".to_owned(),
+            )]));
+        }
+        Work::Volume(source) => {
+            // Podman gives the folder to the root of the namespace that it chose.
+            let options = if security.has_userns() { ":U" } else { "" };
+            let bind = format!("{}:{}{options}", source.display(), storage::FOLDER);
+            host.binds.get_or_insert_default().push(bind);
+        }
+    }
+}
+
+fn apply(security: &Security, host: &mut HostConfig) {
+    if security.seccomp == Seccomp::Off {
+        host.security_opt = Some(vec!["seccomp=unconfined".to_owned()]);
+    }
+    match security.capabilities {
+        Capabilities::Default => {}
+        Capabilities::All => host.cap_add = Some(security::all_by_engine(security::of_host())),
+        Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
+    }
+    // The size is that of the other platforms; the range is Podman's choice.
+    host.userns_mode = security
+        .has_userns()
+        .then(|| format!("auto:size={}", security::USERS));
+}

@@ -1,0 +1,175 @@
+//! A bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
+
+use super::super::security::{self, Capabilities};
+use super::super::storage::{self, Work};
+use super::super::{BoxSpec, Network, TO_HOLD_BOXES};
+use super::Oci;
+use crate::cgroup::{Limits, PERIOD_US, cpu_list};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What Docker grants by default: figures of the runtimes shall differ by the runtime.
+const CAPABILITIES: [&str; 14] = [
+    "CAP_AUDIT_WRITE",
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_MKNOD",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_NET_RAW",
+    "CAP_SETFCAP",
+    "CAP_SETGID",
+    "CAP_SETPCAP",
+    "CAP_SETUID",
+    "CAP_SYS_CHROOT",
+];
+
+pub(super) fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&Work>) -> Value {
+    let security = apart.security;
+    let granted = security.map_or(Capabilities::Default, |security| security.capabilities);
+    let capabilities: Vec<&str> = capabilities(granted, spec.holds_boxes);
+    let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
+    let kinds = ["pid", "network", "ipc", "uts", "mount"];
+    let kinds = kinds
+        .iter()
+        .filter(|kind| apart.network != Network::Host || **kind != "network");
+    let namespaces: Vec<Value> = kinds.map(|kind| json!({ "type": kind })).collect();
+    let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
+    let mut config = json!({
+        "ociVersion": "1.0.2",
+        "hostname": "tare",
+        "root": { "path": "rootfs", "readonly": false },
+        "process": {
+            "terminal": false,
+            "user": { "uid": 0, "gid": 0 },
+            "args": ["/tare", "agent"],
+            "env": [format!("PATH={}", crate::carry::PATH)],
+            "cwd": "/",
+            "capabilities": { "bounding": capabilities, "effective": capabilities, "permitted": capabilities },
+        },
+        "mounts": [
+            mount("/proc", "proc", &["nosuid", "noexec", "nodev"]),
+            mount("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
+            mount("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
+            mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", cgroups]),
+        ],
+        "linux": {
+            "cgroupsPath": cgroup,
+            "resources": resources(&spec.limits()),
+            "namespaces": namespaces,
+        },
+    });
+    if let Some(work) = work {
+        add_work(&mut config, work);
+    }
+    if security.is_some_and(|security| security.has_userns()) {
+        add_userns(&mut config["linux"]);
+    }
+    config
+}
+
+fn add_work(config: &mut Value, work: &Work) {
+    config["process"]["cwd"] = storage::FOLDER.into();
+    let mount = match work {
+        Work::Own => return,
+        Work::Volume(folder) => {
+            json!({ "destination": storage::FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
+        }
+        Work::Tmpfs => {
+            json!({ "destination": storage::FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
+        }
+    };
+    if let Some(mounts) = config["mounts"].as_array_mut() {
+        mounts.push(mount);
+    }
+}
+
+fn add_userns(linux: &mut Value) {
+    let mapping = json!([{ "containerID": 0, "hostID": security::FIRST_USER, "size": security::USERS }]);
+    if let Some(namespaces) = linux["namespaces"].as_array_mut() {
+        namespaces.push(json!({ "type": "user" }));
+    }
+    linux["uidMappings"] = mapping.clone();
+    linux["gidMappings"] = mapping;
+}
+
+fn capabilities(granted: Capabilities, holds_boxes: bool) -> Vec<&'static str> {
+    match granted {
+        Capabilities::Default => {}
+        // Runtimes take one that the host lacks for a failure.
+        Capabilities::All => return security::names(security::of_host()),
+        Capabilities::None => return Vec::new(),
+    }
+    let more = TO_HOLD_BOXES.iter().filter(|_| holds_boxes);
+    CAPABILITIES.iter().chain(more).copied().collect()
+}
+
+fn resources(limits: &Limits) -> Value {
+    let mut cpu = serde_json::Map::new();
+    if let Some(quota) = limits.quota {
+        cpu.insert("quota".into(), quota.quota_us(PERIOD_US).into());
+        cpu.insert("period".into(), PERIOD_US.into());
+    }
+    if let Some(cpus) = &limits.cpuset {
+        cpu.insert("cpus".into(), cpu_list(cpus).into());
+    }
+    json!({
+        "devices": [{ "allow": false, "access": "rwm" }],
+        "cpu": cpu,
+        // Swap counts memory too: equal values mean none.
+        "memory": { "limit": limits.memory_bytes, "swap": limits.memory_bytes },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Options;
+    use super::super::super::tests::spec;
+    use super::super::Runtime;
+    use super::*;
+
+    fn config_with(given: &[(&str, &str)]) -> Value {
+        let given = given
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
+        config(&spec(), Path::new("/tare-0-1"), &oci, None)
+    }
+
+    #[test]
+    fn a_bundle_has_the_rights_that_were_asked_for() {
+        let granted = |config: &Value| {
+            config["process"]["capabilities"]["effective"]
+                .as_array()
+                .unwrap()
+                .len()
+        };
+        assert_eq!(granted(&config_with(&[])), CAPABILITIES.len());
+        assert_eq!(granted(&config_with(&[("capabilities", "none")])), 0);
+        assert!(config_with(&[])["linux"]["uidMappings"].is_null());
+        let apart = config_with(&[("userns", "on")]);
+        let last = apart["linux"]["namespaces"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["type"], "user");
+        assert_eq!(apart["linux"]["gidMappings"][0]["hostID"], security::FIRST_USER);
+    }
+
+    #[test]
+    fn commands_start_in_the_work_folder_if_there_is_one() {
+        let mut config = config_with(&[]);
+        assert_eq!(config["process"]["cwd"], "/");
+        let mounts = config["mounts"].as_array().unwrap().len();
+        add_work(&mut config, &Work::Own);
+        assert_eq!(config["process"]["cwd"], "/work");
+        assert_eq!(config["mounts"].as_array().unwrap().len(), mounts);
+        add_work(&mut config, &Work::Volume("/state/box/work".into()));
+        assert_eq!(config["mounts"][mounts]["source"], "/state/box/work");
+    }
+
+    #[test]
+    fn gvisor_has_no_such_options() {
+        let given = [("capabilities".to_owned(), "none".to_owned())].into();
+        assert!(Oci::open(Options::new(given), Runtime::Runsc).is_err());
+    }
+}

@@ -1,0 +1,183 @@
+//! OCI runtimes by a bundle of one file: runc, crun and runsc (gVisor), in the
+//! foreground on pipes.
+
+mod config;
+
+use super::child::{ChildBox, Start};
+use super::security::{Capabilities, Offer, Seccomp, Security};
+use super::storage::{Storage, Work};
+use super::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView,
+    RunningBox, cgroups_usable, installed,
+};
+use crate::cgroup::{Cgroup, Layout};
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+use tare_model::results::PlatformVersion;
+
+/// A runtime and what is peculiar to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runtime {
+    Runc,
+    Crun,
+    Runsc,
+}
+
+impl Runtime {
+    /// The networks that its boxes can have.
+    const fn networks(self) -> &'static [Network] {
+        match self {
+            Self::Runc | Self::Crun => &Network::ALL,
+            // It takes over a network that is there before it starts, and no later one.
+            Self::Runsc => &[Network::None, Network::Host],
+        }
+    }
+
+    const fn program(self) -> &'static str {
+        match self {
+            Self::Runc => "runc",
+            Self::Crun => "crun",
+            Self::Runsc => "runsc",
+        }
+    }
+
+    /// The runtime with its own options, before a subcommand.
+    fn command(self, network: Network) -> Command {
+        let mut command = Command::new(self.program());
+        if self == Self::Runsc {
+            // A sandbox's own network cannot be had in the root's namespace.
+            command.arg(match network {
+                Network::Host => "--network=host",
+                Network::None | Network::Bridge => "--network=none",
+            });
+        }
+        if self == Self::Crun
+            && let Ok(layout) = Layout::detect()
+            && let Some(unified) = layout.unified_beside_v1()
+        {
+            // crun refuses controllers of version 2 beside those of version 1: it is shown none.
+            tare_sys::hide_mount(&mut command, unified);
+        }
+        command
+    }
+}
+
+/// What a bundle can say. There is no filter of system calls in ours: it would be an engine's.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
+    userns: true,
+};
+
+pub(super) struct Oci {
+    runtime: Runtime,
+    /// Absent for gVisor, whose processes never meet the host's kernel.
+    security: Option<Security>,
+    storage: Option<Storage>,
+    network: Network,
+}
+
+impl Oci {
+    pub(super) fn open(mut options: Options, runtime: Runtime) -> Result<Self, String> {
+        let security = match runtime {
+            Runtime::Runc | Runtime::Crun => Some(Security::take(&mut options, &SECURITY)?),
+            Runtime::Runsc => None,
+        };
+        let storage = Storage::take(&mut options)?;
+        let network = options.take_network(runtime.networks())?;
+        options.none()?;
+        Ok(Self {
+            runtime,
+            security,
+            storage,
+            network,
+        })
+    }
+}
+
+impl Platform for Oci {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        let program = self.runtime.program();
+        let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
+        Ok(PlatformVersion {
+            version,
+            details: self
+                .security
+                .iter()
+                .flat_map(Security::details)
+                .chain(self.storage.map(Storage::detail))
+                .collect(),
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let premises = spec.premises()?;
+        let rootfs = spec.rootfs(&premises.folder)?;
+        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
+        if let Some(security) = &self.security {
+            security.own(spec, &rootfs)?;
+            work.iter().try_for_each(|work| work.own(security, spec))?;
+        }
+        let layout = Layout::detect()?;
+        let cgroup = Cgroup::at(&layout, &spec.name);
+        let config = config::config(spec, &cgroup.path(&layout), self, work.as_ref()).to_string();
+        fs::write(premises.folder.join("config.json"), config)
+            .map_err(BoxError::host("write the container's configuration"))?;
+        let mut command = self.runtime.command(self.network);
+        command
+            .arg("--root")
+            .arg(premises.folder.join("state"))
+            .args(["run", "--bundle"])
+            .arg(&premises.folder)
+            .arg(&spec.name);
+        let start = Start {
+            command,
+            premises,
+            limits: None,
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        let mut made = ChildBox::over_pipes(start)?;
+        made.use_cgroup(cgroup);
+        made.connect(self.network, spec)?;
+        Ok(Box::new(made))
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.security
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: match self.runtime {
+                Runtime::Runc => &["runc"],
+                Runtime::Crun => &["crun"],
+                // Its memory limit can only be read from outside.
+                Runtime::Runsc => &[],
+            },
+            ..InnerNeeds::default()
+        }
+    }
+
+    fn quota_view(&self) -> QuotaView {
+        match self.runtime {
+            // gVisor's kernel accounts by a clock of its own.
+            Runtime::Runsc => QuotaView::HostOnly,
+            Runtime::Runc | Runtime::Crun => QuotaView::Inside,
+        }
+    }
+
+    fn memory_view(&self) -> MemoryView {
+        match self.runtime {
+            Runtime::Runsc => MemoryView::HostLimit,
+            Runtime::Runc | Runtime::Crun => MemoryView::Touch,
+        }
+    }
+}
