@@ -163,10 +163,12 @@ impl Security {
         if !self.has_userns() {
             return Ok(());
         }
-        // The binary may be a link, which would change hands in every box.
         let binary = rootfs.join("tare");
-        fs::remove_file(&binary).map_err(BoxError::host(format!("remove {}", binary.display())))?;
-        copy_binary(&spec.binary, &binary)?;
+        if binary.exists() {
+            // It may be a link, which would change hands in every box.
+            fs::remove_file(&binary).map_err(BoxError::host(format!("remove {}", binary.display())))?;
+            copy_binary(&spec.binary, &binary)?;
+        }
         give_away(rootfs).map_err(BoxError::host(format!(
             "change the owner of {}",
             rootfs.display()
