@@ -33,7 +33,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
             "docker?userns=on",
             [
                 "there is no option 'userns'",
-                "capabilities, runtime, seccomp, storage",
+                "capabilities, network, runtime, seccomp, storage",
             ],
         ),
         (
@@ -48,7 +48,10 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
             "lxc?capabilities=some",
             ["'some' is not a value of option 'capabilities'", "all, none"],
         ),
-        ("native?seccomp=off", ["there is no option 'seccomp'", "has none"]),
+        (
+            "native?seccomp=off",
+            ["there is no option 'seccomp'", "there are network"],
+        ),
         (
             "docker?storage=own/runc",
             ["option 'storage' is for boxes in which work runs", "docker"],
