@@ -226,7 +226,16 @@ mod tests {
             .args(["-c", "sleep 60; :", &mark])
             .spawn()
             .unwrap();
-        let traces = Traces::by_marks(vec![mark], Path::new("/no/such/folder"));
+        // It bears the mark once it is the shell that it is to be.
+        let look = || Traces::by_marks(vec![mark.clone()], Path::new("/no/such/folder"));
+        let mut traces = look();
+        for _ in 0..1000 {
+            if !traces.processes.is_empty() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            traces = look();
+        }
         assert!(!traces.processes.is_empty());
         assert!(traces.left().iter().any(|what| what.starts_with("process ")));
         child.kill().unwrap();
