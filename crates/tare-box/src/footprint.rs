@@ -1,6 +1,7 @@
 //! What an idle box occupies: every process that is there because of it, and
 //! the files made for it.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,15 @@ fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         marks.iter().any(|mark| holds(&text, mark))
     })
+}
+
+/// Kills a process by its folder in /proc.
+pub(crate) fn kill(process: &Path) {
+    let number = process.file_name().and_then(|name| name.to_str()?.parse().ok());
+    if let Some(pid) = number.and_then(Pid::from_raw) {
+        // It may have ended meanwhile, which is as good.
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }
 
 /// Whether `mark` stands in `text` as a whole: `tare-x-1` is no part of `tare-x-10`.

@@ -10,6 +10,7 @@
 pub mod agent;
 pub mod carry;
 pub mod cgroup;
+pub mod conditions;
 pub mod conformance;
 pub mod footprint;
 pub mod host;

@@ -19,6 +19,7 @@ mod batch;
 mod burn;
 mod clock;
 mod error;
+mod integer;
 mod isa;
 mod linpack;
 mod memory;
@@ -53,6 +54,7 @@ pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
         Kernel::Linpack => linpack::run(spec, isa),
         Kernel::Syscall => Ok(syscall::run(spec)),
         Kernel::Spawn => spawn::run(spec),
+        Kernel::Integer => integer::run(spec),
     }
 }
 
@@ -89,6 +91,7 @@ mod tests {
             Kernel::Stream => 1 << 20,
             Kernel::Linpack => 200,
             Kernel::Syscall | Kernel::Spawn => 0,
+            Kernel::Integer => 1000,
         };
         KernelSpec {
             kernel,

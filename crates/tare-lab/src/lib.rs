@@ -10,13 +10,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod conditions;
 pub mod density;
 pub mod design;
+pub mod looks;
 pub mod plan;
 pub mod preflight;
 pub mod resume;
 pub mod runner;
 mod settle;
+pub mod study_file;
 mod trial;
 mod writer;
 

@@ -37,20 +37,12 @@ pub fn block(study: &Study, block: u32) -> Vec<Visit> {
         Fresh::Block | Fresh::Study => study
             .box_kinds()
             .iter()
-            .map(|kind| cells_of(study, kind))
+            .map(|kind| study.cells_of(kind))
             .collect(),
     };
     groups.shuffle(&mut rng);
     groups.iter_mut().for_each(|cells| cells.shuffle(&mut rng));
     number(block, groups)
-}
-
-fn cells_of(study: &Study, kind: &BoxKind) -> Vec<Cell> {
-    let cell = |w: &tare_model::study::Workload| Cell {
-        kind: kind.clone(),
-        workload: w.name().to_owned(),
-    };
-    study.workloads.iter().map(cell).collect()
 }
 
 fn number(block: u32, groups: Vec<Vec<Cell>>) -> Vec<Visit> {
@@ -86,6 +78,8 @@ pub fn trials_per_block(study: &Study) -> u32 {
 /// What a run is expected to take, before anything was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
+    /// Blocks: all of them, or about as many as the budget holds.
+    pub blocks: u32,
     /// Trials.
     pub trials: u32,
     /// Boxes to be made.
@@ -112,34 +106,68 @@ const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
 /// Bytes per trial in the results file.
 const TRIAL_BYTES: u64 = 2500;
 
-/// Estimates what the study takes.
+/// Estimates what the study takes; an adaptive one at most.
 pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
-    let trials = trials_per_block(study).saturating_mul(study.blocks);
-    let per_kind = |kind: &BoxKind| {
-        let cost = box_cost(kind);
-        let workloads = f64::from(u32::try_from(study.workloads.len()).unwrap_or(u32::MAX));
-        let launches = match study.fresh {
-            Fresh::Trial => f64::from(study.blocks) * workloads,
-            Fresh::Block => f64::from(study.blocks),
-            Fresh::Study => 1.0,
-        };
-        let trial = study.trial_seconds * cost.stretch + TRIAL_OVERHEAD_SECONDS;
-        (
-            launches,
-            PROOF_SECONDS + launches * cost.launch_seconds + f64::from(study.blocks) * workloads * trial,
-        )
+    let shares: Vec<Share> = study
+        .box_kinds()
+        .iter()
+        .map(|kind| Share::of(study, kind, box_cost(kind)))
+        .collect();
+    let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
+    let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
+    // The budget counts from the end of the warm-up; the first block runs all the same.
+    let fitting = study.budget_seconds.map(|budget| (budget - once) / each);
+    let blocks = fitting.map_or(study.blocks, |fitting| study.blocks.min(count(fitting.max(1.0))));
+    let seconds = once + f64::from(blocks) * each;
+    let seconds = match study.budget_seconds {
+        Some(budget) if blocks < study.blocks => budget,
+        _ => seconds,
     };
-    let kinds: Vec<(f64, f64)> = study.box_kinds().iter().map(per_kind).collect();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let boxes = kinds.iter().map(|k| k.0).sum::<f64>() as u32;
-    let seconds = kinds.iter().map(|k| k.1).sum::<f64>();
-    let seconds = study.budget_seconds.map_or(seconds, |budget| seconds.min(budget));
+    let trials = trials_per_block(study).saturating_mul(blocks);
     Cost {
+        blocks,
         trials,
-        boxes,
-        seconds,
+        boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
+        seconds: study.warm_up_seconds + seconds,
         bytes: u64::from(trials) * TRIAL_BYTES,
     }
+}
+
+/// What one kind of box takes: in all, and in each block.
+struct Share {
+    once_seconds: f64,
+    once_boxes: f64,
+    block_seconds: f64,
+    block_boxes: f64,
+}
+
+impl Share {
+    fn of(study: &Study, kind: &BoxKind, cost: BoxCost) -> Self {
+        let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
+        // Without a cell, no box is made.
+        let used = cells.min(1.0);
+        let (once_boxes, block_boxes) = match study.fresh {
+            Fresh::Trial => (0.0, cells),
+            Fresh::Block => (0.0, used),
+            Fresh::Study => (used, 0.0),
+        };
+        let trial = study.trial_seconds * cost.stretch + TRIAL_OVERHEAD_SECONDS + study.pause_seconds;
+        Self {
+            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
+            once_boxes,
+            block_seconds: block_boxes * cost.launch_seconds + cells * trial,
+            block_boxes,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count: what is too large, or not finite, is cut off"
+)]
+const fn count(number: f64) -> u32 {
+    number as u32
 }
 
 #[cfg(test)]
@@ -201,5 +229,26 @@ mod tests {
             block(&example(Fresh::Block, 7), 3)[0].trials[0].cell,
             block(&example(Fresh::Block, 7), 5)[0].trials[0].cell
         );
+    }
+
+    #[test]
+    fn a_budget_holds_as_many_blocks_as_fit_and_at_least_one() {
+        let mut study = example(Fresh::Block, 7);
+        study.blocks = 1_000_000;
+        let box_cost = |_: &BoxKind| BoxCost {
+            launch_seconds: 1.0,
+            stretch: 1.0,
+        };
+        study.budget_seconds = Some(3600.0);
+        let cost = super::cost(&study, box_cost);
+        // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.55 s.
+        let fitting = (3600.0 - 18.0) / (6.0 * (1.0 + 4.0 * 0.55));
+        assert!((f64::from(cost.blocks) - fitting).abs() <= 1.0, "{cost:?}");
+        assert_eq!((cost.trials, cost.boxes), (24 * cost.blocks, 6 * cost.blocks));
+        study.budget_seconds = Some(1.0);
+        assert_eq!(super::cost(&study, box_cost).blocks, 1);
+        study.budget_seconds = None;
+        study.blocks = 10;
+        assert_eq!(super::cost(&study, box_cost).blocks, 10);
     }
 }

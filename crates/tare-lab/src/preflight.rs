@@ -52,6 +52,28 @@ impl Platforms {
         Ok(Self { open })
     }
 
+    /// Opens those platforms that can make boxes here, and tells of the others why not.
+    ///
+    /// # Errors
+    /// [`PreflightError::Open`] for a path that cannot be on any host.
+    pub fn open_present(
+        paths: &[PlatformPath],
+        state: &Path,
+    ) -> Result<(Self, Vec<PreflightError>), PreflightError> {
+        let mut present = Self {
+            open: BTreeMap::new(),
+        };
+        let mut absent = Vec::new();
+        for path in paths {
+            match Self::open(std::slice::from_ref(path), state) {
+                Ok(one) => present.open.extend(one.open),
+                Err(error @ PreflightError::Absent { .. }) => absent.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((present, absent))
+    }
+
     /// What was found of each.
     pub fn versions(&self) -> BTreeMap<PlatformPath, PlatformVersion> {
         self.open

@@ -1,8 +1,10 @@
 //! What a results file says is done, and whether it may be continued.
 
+use crate::looks::{AdaptiveError, Looks, MOST};
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::results::{EndReason, Header, Outcome, Record, Results};
-use tare_model::study::Study;
+use tare_model::study::{Stopping, Study};
+use tare_stats::LOOKS;
 
 /// Why a results file cannot be continued.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,34 @@ pub enum ResumeError {
         /// What differs.
         differs: &'static str,
     },
+    /// More blocks for a study whose number was fixed.
+    #[error(
+        "{path} was to have {blocks} blocks, fixed beforehand: blocks added after a result was seen would make its intervals cover less than they say; start anew with -o and more --blocks, or with --adaptive"
+    )]
+    FixedBlocks {
+        /// The file.
+        path: String,
+        /// Its blocks.
+        blocks: u32,
+    },
+    /// More blocks, and no look after the last one.
+    #[error("{path} is adaptive: {cause}")]
+    NoLook {
+        /// The file.
+        path: String,
+        /// Where looks are.
+        cause: AdaptiveError,
+    },
+    /// Every block was run, and comparisons are open.
+    #[error(
+        "{path}: all {blocks} blocks were run and comparisons are still open: go on to the next look with --blocks up to {MOST}, or see it as it is with 'tare report {path}'"
+    )]
+    OutOfBlocks {
+        /// The file.
+        path: String,
+        /// Its blocks.
+        blocks: u32,
+    },
     /// Nothing is left to do.
     #[error("{path} is complete: nothing is left to run; see it with 'tare report {path}'")]
     Complete {
@@ -56,12 +86,20 @@ pub struct Progress {
     pub boxes: u32,
     /// Positions taken in each block.
     pub orders: BTreeMap<u32, u32>,
+    /// The state of an adaptive study.
+    pub(crate) looks: Option<Looks>,
+    /// Blocks that the file was to have so far.
+    pub(crate) planned: Option<u32>,
 }
 
 impl Progress {
     /// Reads what is done.
     pub fn of(results: &Results) -> Self {
-        let mut progress = Self::default();
+        let mut progress = Self {
+            looks: Looks::resumed(results),
+            planned: Some(results.blocks_planned()),
+            ..Self::default()
+        };
         for record in &results.records {
             match record {
                 Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id + 1),
@@ -75,6 +113,8 @@ impl Progress {
                 | Record::Session(_)
                 | Record::Removed(_)
                 | Record::Proof(_)
+                | Record::WarmUp(_)
+                | Record::Look(_)
                 | Record::End(_) => {}
             }
         }
@@ -139,19 +179,52 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
             differs,
         });
     }
-    let ended = results.records.iter().rev().find_map(|r| {
+    something_is_left(path, results, now.study.blocks)
+}
+
+fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
+    let path = path.to_owned();
+    let end = |r: &Record| {
         if let Record::End(end) = r {
             Some(end.reason)
         } else {
             None
         }
-    });
-    if ended == Some(EndReason::Complete) {
-        return Err(ResumeError::Complete {
-            path: path.to_owned(),
-        });
+    };
+    let run = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
+    match results.records.iter().rev().find_map(end) {
+        Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
+        Some(EndReason::BudgetSpent) if run >= blocks && blocks < MOST => {
+            Err(ResumeError::OutOfBlocks { path, blocks })
+        }
+        Some(EndReason::BudgetSpent) if run >= blocks => Err(ResumeError::Complete { path }),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// The study of a file, with as many blocks as are asked for. Only an adaptive
+/// one may get more: the looks allow for it.
+///
+/// # Errors
+/// [`ResumeError::FixedBlocks`], [`ResumeError::NoLook`].
+pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study, ResumeError> {
+    let planned = results.blocks_planned();
+    let study = Study {
+        blocks: asked.unwrap_or(planned).max(planned),
+        ..results.header.study.clone()
+    };
+    let path = path.to_owned();
+    match study.stopping {
+        Stopping::Fixed if study.blocks > planned => Err(ResumeError::FixedBlocks {
+            path,
+            blocks: planned,
+        }),
+        Stopping::Adaptive { .. } if study.blocks > planned && !LOOKS.contains(&study.blocks) => {
+            let cause = AdaptiveError::Blocks(study.blocks);
+            Err(ResumeError::NoLook { path, cause })
+        }
+        _ => Ok(study),
+    }
 }
 
 /// Checks that the study asked for is that of the file; the seed, blocks and
@@ -167,11 +240,15 @@ pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeEr
         ),
         ("other provisioning", then.provisioning != now.provisioning),
         ("other CPUs or memory", then.instances != now.instances),
+        ("other cells", then.listed != now.listed),
         ("other workloads", then.workloads != now.workloads),
         (
             "another protocol",
             then.fresh != now.fresh
                 || then.settle != now.settle
+                || then.stopping != now.stopping
+                || then.warm_up_seconds.to_bits() != now.warm_up_seconds.to_bits()
+                || then.pause_seconds.to_bits() != now.pause_seconds.to_bits()
                 || then.margin.to_bits() != now.margin.to_bits(),
         ),
     ];

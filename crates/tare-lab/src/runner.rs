@@ -1,7 +1,10 @@
 //! The run itself: block by block, box by box, trial by trial, each appended
 //! as it ends.
 
-use crate::plan::{self, PlannedTrial, Visit};
+mod course;
+
+use crate::looks::Looks;
+use crate::plan::{PlannedTrial, Visit};
 use crate::preflight::Platforms;
 use crate::resume::Progress;
 use crate::settle::Watch;
@@ -17,6 +20,8 @@ use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
 use tare_box::state::Run;
 use tare_box::{footprint, host, interrupt, seat};
 use tare_model::finding::{Finding, Reason};
+use tare_model::looks::{LookRecord, WarmUpRecord};
+use tare_model::platform::Provisioning;
 use tare_model::results::{
     BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, RemovedRecord,
     Session, TrialRecord,
@@ -50,6 +55,8 @@ pub enum RunError {
 /// What happens during a run, for whoever shows it.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// Blocks that are not recorded are run for so many seconds.
+    WarmingUp(f64),
     /// A block begins.
     Block {
         /// Its number, from 0.
@@ -78,6 +85,8 @@ pub enum Event<'a> {
         /// Seconds that the rest will take, as it looks now.
         remaining_seconds: f64,
     },
+    /// The comparisons of an adaptive study were looked at.
+    Looked(&'a LookRecord),
 }
 
 /// How a run ended.
@@ -121,8 +130,14 @@ pub struct Runner<'a> {
     failed: u32,
     begun: Instant,
     done_before: u32,
-    /// Trials of the whole plan.
+    /// Trials of the whole plan; of an adaptive study the most, as it looks now.
     total: u32,
+    /// The state of an adaptive study.
+    looks: Option<Looks>,
+    /// While blocks are not recorded: what was run of them.
+    warming: Option<WarmUpRecord>,
+    /// Blocks after which kept boxes are made anew, in a pilot.
+    renewal: Option<u32>,
     /// Whether there is only one kind of box: it has nobody to be frozen for.
     alone: bool,
 }
@@ -150,20 +165,22 @@ impl<'a> Runner<'a> {
         writer: &'a mut Writer,
         run: &'a Run,
         binary: PathBuf,
-        progress: Progress,
+        mut progress: Progress,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
         let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
         }
-        Ok(Self {
+        let mut runner = Self {
             study,
             platforms,
             writer,
             run,
             binary: run.keep(&binary).map_err(RunError::Copy)?,
             done_before: progress.n_done(),
+            looks: progress.looks.take().or_else(|| Looks::of(study)),
+            warming: None,
             progress,
             observe,
             watch: Watch::new()?,
@@ -172,9 +189,27 @@ impl<'a> Runner<'a> {
             refused: BTreeSet::new(),
             failed: 0,
             begun: Instant::now(),
-            total: plan::trials_per_block(study).saturating_mul(study.blocks),
+            total: 0,
+            renewal: None,
             alone: study.box_kinds().len() == 1,
-        })
+        };
+        runner.total = runner.planned();
+        Ok(runner)
+    }
+
+    /// Makes boxes that are kept for the study anew after so many blocks.
+    #[must_use]
+    pub fn renewing(mut self, blocks: u32) -> Self {
+        self.renewal = Some(blocks);
+        self
+    }
+
+    /// Takes the limits of these kinds of box as proven: an earlier run of the same
+    /// process proved them, with the same platforms.
+    #[must_use]
+    pub fn trusting(mut self, proven: BTreeSet<BoxKind>) -> Self {
+        self.proven = proven;
+        self
     }
 
     /// Runs every block that is not done.
@@ -187,11 +222,11 @@ impl<'a> Runner<'a> {
             run: self.run.name().to_owned(),
             started_unix_ns: unix_ns(),
             boot_id,
+            blocks: self.more_blocks(),
         };
         self.writer.append(&Record::Session(session))?;
         let ended = self.blocks();
-        let kept: Vec<Held> = std::mem::take(&mut self.kept).into_values().collect();
-        let removed = kept.into_iter().try_for_each(|held| self.destroy(held));
+        let removed = self.destroy_kept();
         let reason = match &ended {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
@@ -211,40 +246,6 @@ impl<'a> Runner<'a> {
             failed: self.failed,
             refused,
         })
-    }
-
-    fn blocks(&mut self) -> Result<EndReason, RunError> {
-        let mut longest = Duration::ZERO;
-        for block in 0..self.study.blocks {
-            let visits = plan::block(self.study, block);
-            if visits
-                .iter()
-                .flat_map(|v| &v.trials)
-                .all(|t| self.progress.is_done(t.trial))
-            {
-                continue;
-            }
-            if self
-                .study
-                .budget_seconds
-                .is_some_and(|budget| (self.begun.elapsed() + longest).as_secs_f64() > budget)
-            {
-                return Ok(EndReason::BudgetSpent);
-            }
-            let begun = Instant::now();
-            (self.observe)(Event::Block {
-                block,
-                blocks: self.study.blocks,
-            });
-            match self.block(&visits) {
-                Ok(()) => {}
-                Err(Stop::Interrupted) => return Ok(EndReason::Interrupted),
-                Err(Stop::Error(e)) => return Err(e),
-            }
-            self.writer.sync_if_due()?;
-            longest = longest.max(begun.elapsed());
-        }
-        Ok(EndReason::Complete)
     }
 
     /// The visits in their order, then one repetition of what failed.
@@ -283,8 +284,7 @@ impl<'a> Runner<'a> {
 
     fn trials_of(&mut self, visit: &Visit, attempt: u32, held: &mut Option<Held>) -> Result<(), Stop> {
         for planned in &visit.trials {
-            let due = attempt == 1 || !self.progress.failed_once(planned.trial);
-            if self.progress.is_done(planned.trial) || !due || self.refused.contains(&visit.kind) {
+            if !self.is_due(planned, attempt) || self.refused.contains(&visit.kind) {
                 continue;
             }
             if interrupt::requested() {
@@ -319,6 +319,12 @@ impl<'a> Runner<'a> {
             }
         }
         Ok(())
+    }
+
+    fn is_due(&self, planned: &PlannedTrial, attempt: u32) -> bool {
+        let trial = planned.trial;
+        let first = !self.progress.is_done(trial) && !self.progress.failed_once(trial);
+        self.warming.is_some() || first || (attempt == 1 && self.progress.failed_once(trial))
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
@@ -360,14 +366,17 @@ impl<'a> Runner<'a> {
             (self.observe)(Event::Settling(planned));
             (waited, findings) = self.watch.settle()?;
         }
+        self.rest()?;
         (self.observe)(Event::Running(planned));
         let padding = self.padding(planned, attempt);
+        let set = self.pinned_set(&planned.cell.kind);
         let tried: Tried = trial::run(
             held.running.link(),
             &mut self.watch,
             self.study,
             &workload,
             padding,
+            set,
         )?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
@@ -391,6 +400,27 @@ impl<'a> Runner<'a> {
         Ok(tried.box_lives)
     }
 
+    /// The pause before a trial, the same in every cell.
+    fn rest(&self) -> Result<(), Stop> {
+        let pause = Duration::try_from_secs_f64(self.study.pause_seconds).unwrap_or_default();
+        let until = Instant::now() + pause;
+        while let Ok(slice) = interrupt::next_slice(until) {
+            std::thread::sleep(slice);
+        }
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// The CPUs of a pinned box; none of one with a quota.
+    fn pinned_set(&self, kind: &BoxKind) -> &'a [u32] {
+        let instance = self.study.instance_of(kind);
+        instance
+            .filter(|_| kind.provisioning == Provisioning::Pinned)
+            .map_or(&[], |i| &i.pinned_set)
+    }
+
     /// Bytes by which the environment is padded: another stack position in
     /// every trial, the same when the study is repeated.
     fn padding(&self, planned: &PlannedTrial, attempt: u32) -> u32 {
@@ -408,6 +438,14 @@ impl<'a> Runner<'a> {
         host: Option<HostReadings>,
         outcome: Outcome,
     ) -> Result<(), RunError> {
+        if let Some(ran) = &mut self.warming {
+            match outcome {
+                Outcome::Ok(_) => ran.trials += 1,
+                Outcome::Failed(_) => ran.failed += 1,
+                Outcome::Skipped(_) => {}
+            }
+            return Ok(());
+        }
         let order = self.progress.orders.entry(planned.block).or_default();
         let wall = host.as_ref().map_or(0, |h| h.wall_ns);
         let record = TrialRecord {
@@ -428,6 +466,9 @@ impl<'a> Runner<'a> {
         let Record::Trial(record) = record else {
             return Ok(());
         };
+        if let Some(looks) = &mut self.looks {
+            looks.note(&record);
+        }
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && attempt == 0);
         self.failed += u32::from(failed && attempt > 0);
@@ -491,6 +532,7 @@ impl<'a> Runner<'a> {
             box_id: id,
             kind: kind.clone(),
             block,
+            warm_up: self.warming.is_some(),
             hello_seconds,
             facts,
             footprint,
@@ -569,6 +611,11 @@ impl<'a> Runner<'a> {
         }
         self.kept.insert(kind.clone(), held);
         Ok(())
+    }
+
+    fn destroy_kept(&mut self) -> Result<(), RunError> {
+        let kept: Vec<Held> = std::mem::take(&mut self.kept).into_values().collect();
+        kept.into_iter().try_for_each(|held| self.destroy(held))
     }
 
     fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {

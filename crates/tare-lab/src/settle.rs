@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 use tare_box::cgroup::{Meter, Usage};
+use tare_box::conditions::ConditionMeter;
 use tare_box::host::{CpuTimes, HostMeter};
 use tare_box::interrupt;
 use tare_model::finding::Finding;
 
 /// Share of the host's CPUs that others may use.
-const QUIET_LOAD: f64 = 0.02;
+pub(crate) const QUIET_LOAD: f64 = 0.02;
 /// Length of the stretch that must have been quiet. It may lie before the
 /// question: a host that was quiet all along is not waited for.
 const QUIET_STRETCH: Duration = Duration::from_secs(1);
@@ -54,6 +55,9 @@ pub(crate) struct Watch {
     /// First and last reading of the present box.
     present: Option<(u64, u64)>,
     patience: Duration,
+    conditions: ConditionMeter,
+    /// Frequency of the CPUs in the first trial of the run.
+    first_frequency: Option<f64>,
 }
 
 impl Watch {
@@ -65,6 +69,8 @@ impl Watch {
             meter: None,
             present: None,
             patience: PATIENCE,
+            conditions: ConditionMeter::open()?,
+            first_frequency: None,
         })
     }
 
@@ -80,6 +86,21 @@ impl Watch {
     /// The present box's counters.
     pub(crate) fn usage(&self) -> Option<Usage> {
         self.meter.as_ref()?.read().ok()
+    }
+
+    /// Memory of the present box that is in swap.
+    pub(crate) fn swap_bytes(&self) -> Option<u64> {
+        self.meter.as_ref()?.swap_bytes()
+    }
+
+    /// Further counters of the host.
+    pub(crate) fn conditions(&self) -> &ConditionMeter {
+        &self.conditions
+    }
+
+    /// A frequency over that of the first trial of the run, which this may be.
+    pub(crate) fn frequency_ratio(&mut self, frequency: f64) -> f64 {
+        frequency / *self.first_frequency.get_or_insert(frequency)
     }
 
     /// CPU time of the controller and of all boxes so far.

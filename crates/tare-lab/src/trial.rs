@@ -1,5 +1,6 @@
 //! One trial: a workload run once in a box, and what came of it.
 
+use crate::conditions::{self, Beginning};
 use crate::settle::{self, Watch};
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +12,7 @@ use tare_model::finding::{Finding, Reason};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply, Request};
 use tare_model::results::{Failure, HostReadings, Outcome, Repetition, Success};
-use tare_model::study::{CommandSpec, Study, Workload};
+use tare_model::study::{CommandSpec, KernelWorkload, Study, Workload};
 
 /// Most repetitions of a short command within a trial.
 const MAX_REPETITIONS: u32 = 100_000;
@@ -19,11 +20,6 @@ const MAX_REPETITIONS: u32 = 100_000;
 const MAX_REPORT: u64 = 8 << 20;
 /// Bytes of standard error that are taken.
 const MAX_STDERR: u64 = 4096;
-/// A box's clock may count so much less or more than the host's, which also
-/// counts the way to the box and back.
-const CLOCK_BAND: std::ops::RangeInclusive<f64> = 0.95..=1.01;
-/// Trials shorter than this do not judge a clock: the way to the box counts too much.
-const CLOCK_MIN: Duration = Duration::from_millis(300);
 /// Quota periods below which a throttled trial is biased.
 const MIN_PERIODS: u64 = 100;
 /// Share of a trial's time for which it must have been throttled to count as such.
@@ -47,9 +43,11 @@ pub(crate) fn run(
     study: &Study,
     workload: &Workload,
     padding_bytes: u32,
+    pinned_set: &[u32],
 ) -> io::Result<Tried> {
     let request = request(study, workload, padding_bytes);
     let within = Duration::from_secs_f64(study.timeout_seconds) + ANSWER_DEADLINE;
+    let beginning = Beginning::read(link, watch)?;
     let before = watch.usage();
     let observation = watch.begin()?;
     let begun = Instant::now();
@@ -61,11 +59,13 @@ pub(crate) fn run(
     host.others_load = stretch.map(|s| s.others);
     host.steal = stretch.map(|s| s.steal);
     let mut findings = stretch.map(settle::findings).unwrap_or_default();
+    host.conditions = beginning.end(answer.is_ok().then_some(link), watch, pinned_set, host.cpu_ns)?;
+    findings.extend(conditions::findings(&host.conditions, watch));
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
     let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
     let outcome = match judge(answer, workload, padding_bytes) {
         Ok(success) => {
-            findings.extend(doubts(&success, &host, wall));
+            findings.extend(doubts(&success, &host));
             Outcome::Ok(success)
         }
         Err(failure) if failure.reason == Reason::CannotRun => Outcome::Skipped(failure),
@@ -89,7 +89,7 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
         padding_bytes,
     };
     match workload {
-        Workload::Kernel(spec) => Request::Kernel {
+        Workload::Kernel(KernelWorkload { spec, .. }) => Request::Kernel {
             spec: spec.clone(),
             bounds: Bounds {
                 max_stdout_bytes: MAX_REPORT,
@@ -244,19 +244,18 @@ fn command_success(exited: Exited, padding_bytes: u32) -> Success {
 }
 
 /// What gives reason to doubt a trial that ended well.
-#[expect(clippy::cast_precision_loss, reason = "a ratio near 1")]
-fn doubts(success: &Success, host: &HostReadings, wall: Duration) -> Vec<Finding> {
+#[expect(clippy::cast_precision_loss, reason = "a share of some seconds")]
+fn doubts(success: &Success, host: &HostReadings) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let ratio = success.process.wall_ns as f64 / host.wall_ns.max(1) as f64;
-    if wall >= CLOCK_MIN && success.process.wall_ns > 10_000_000 && !CLOCK_BAND.contains(&ratio) {
-        findings.push(Finding::ClockDrift { ratio });
-    }
     let throttled = host.throttled_ns.unwrap_or(0) as f64 > THROTTLED_SHARE * host.wall_ns as f64;
     if let Some(periods) = host.periods
         && throttled
         && periods < MIN_PERIODS
     {
         findings.push(Finding::ShortForQuota { periods });
+    }
+    if let Some(faults) = success.process.major_faults.filter(|faults| *faults > 0) {
+        findings.push(Finding::MajorFaults { faults });
     }
     if let Some(share) = success
         .kernel

@@ -50,6 +50,41 @@ pub enum Finding {
         /// Pages in and out.
         pages: u64,
     },
+    /// Others used the pinned set.
+    SetBusy {
+        /// CPU time of others over that of the set, 0 to 1.
+        load: f64,
+    },
+    /// The other threads of the pinned set's cores were busy.
+    SiblingBusy {
+        /// Their CPU time over what they had, 0 to 1.
+        load: f64,
+    },
+    /// The workload waited for pages from the disk.
+    MajorFaults {
+        /// Faults.
+        faults: u64,
+    },
+    /// Processes of the host waited for memory.
+    MemoryPressure {
+        /// Share of the time, 0 to 1.
+        share: f64,
+    },
+    /// Memory of the box was in swap after the trial.
+    BoxSwapped {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The CPUs ran at another frequency than in the first trial of the run.
+    FrequencyChanged {
+        /// Frequency over that of the first trial.
+        ratio: f64,
+    },
+    /// CPUs were throttled by heat.
+    Overheated {
+        /// Times.
+        times: u64,
+    },
     /// Dirty pages could not be written back before the trial.
     DirtyPages {
         /// Bytes left.
@@ -69,6 +104,13 @@ impl Finding {
             Self::ShortForQuota { .. } => "short-for-quota",
             Self::PartialWork { .. } => "partial-work",
             Self::Swapped { .. } => "swapped",
+            Self::SetBusy { .. } => "set-busy",
+            Self::SiblingBusy { .. } => "sibling-busy",
+            Self::MajorFaults { .. } => "major-faults",
+            Self::MemoryPressure { .. } => "memory-pressure",
+            Self::BoxSwapped { .. } => "box-swapped",
+            Self::FrequencyChanged { .. } => "frequency-changed",
+            Self::Overheated { .. } => "overheated",
             Self::DirtyPages { .. } => "dirty-pages",
         }
     }
@@ -99,7 +141,7 @@ impl fmt::Display for Finding {
                 )
             }
             Self::ClockDrift { ratio } => {
-                write!(f, "the box's clock counted {ratio:.3} s per second of the host")
+                write!(f, "the box's clock counted {ratio:.5} s per second of the host")
             }
             Self::BelowLimit { cores, limit } => {
                 write!(
@@ -118,6 +160,32 @@ impl fmt::Display for Finding {
                 write!(f, "time ran out after {:.0} % of one unit of work", share * 100.0)
             }
             Self::Swapped { pages } => write!(f, "the host swapped {}", counted(*pages, "page")),
+            Self::SetBusy { load } => write!(f, "others used {:.1} % of the pinned set", load * 100.0),
+            Self::SiblingBusy { load } => write!(
+                f,
+                "the other threads of the pinned set's cores were busy for {:.1} %",
+                load * 100.0
+            ),
+            Self::MajorFaults { faults } => {
+                write!(
+                    f,
+                    "the workload waited for the disk in {}",
+                    counted(*faults, "page fault")
+                )
+            }
+            Self::MemoryPressure { share } => write!(
+                f,
+                "processes of the host waited for memory for {:.1} % of the trial",
+                share * 100.0
+            ),
+            Self::BoxSwapped { bytes } => write!(f, "{bytes} B of the box were in swap"),
+            Self::FrequencyChanged { ratio } => write!(
+                f,
+                "the CPUs ran at {ratio:.3} times the frequency of the first trial"
+            ),
+            Self::Overheated { times } => {
+                write!(f, "heat throttled CPUs {}", counted(*times, "time"))
+            }
             Self::DirtyPages { bytes } => write!(f, "{bytes} B of dirty pages were left before the trial"),
         }
     }

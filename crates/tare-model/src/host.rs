@@ -38,6 +38,12 @@ pub struct HostFacts {
     pub clocksource: Option<String>,
     /// Frequency governors in use.
     pub governor: Option<String>,
+    /// Driver that sets the frequency.
+    pub frequency_driver: Option<String>,
+    /// Revision of the CPU's microcode.
+    pub microcode: Option<String>,
+    /// Whether the kernel moves pages between NUMA nodes.
+    pub numa_balancing: Option<bool>,
     /// Whether turbo or boost is on.
     pub turbo: Option<bool>,
     /// Whether simultaneous multithreading is active.

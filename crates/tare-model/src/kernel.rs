@@ -2,6 +2,7 @@
 
 use crate::metric::{Direction, Metric, Unit};
 use crate::size::Cpus;
+use crate::template::{Capacity, Feature, Property};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,11 +20,23 @@ pub enum Kernel {
     Syscall,
     /// Latency of making, running and reaping a trivial process.
     Spawn,
+    /// A fixed number of iterations of integer work in registers.
+    Integer,
 }
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 4] = [Self::Stream, Self::Linpack, Self::Syscall, Self::Spawn];
+    pub const ALL: [Self; 5] = [
+        Self::Stream,
+        Self::Linpack,
+        Self::Syscall,
+        Self::Spawn,
+        Self::Integer,
+    ];
+
+    /// Those of a study that names none. `integer` is not among them: it asks
+    /// nothing of a box but time on a CPU, and is there for self-tests.
+    pub const USUAL: [Self; 4] = [Self::Stream, Self::Linpack, Self::Syscall, Self::Spawn];
 
     /// The name on the command line and in files.
     pub const fn name(self) -> &'static str {
@@ -32,6 +45,7 @@ impl Kernel {
             Self::Linpack => "linpack",
             Self::Syscall => "syscall",
             Self::Spawn => "spawn",
+            Self::Integer => "integer",
         }
     }
 
@@ -42,7 +56,18 @@ impl Kernel {
             Self::Linpack => "floating point: LU with partial pivoting, dgefa/dgesl (LINPACK)",
             Self::Syscall => "latency of the cheapest system call (getppid)",
             Self::Spawn => "latency of fork + exec + wait of a trivial process",
+            Self::Integer => "time of a fixed number of iterations in registers, for self-tests",
         }
+    }
+
+    /// The service feature that it shows.
+    pub const fn feature(self) -> Feature {
+        let (property, capacity) = match self {
+            Self::Stream => (Property::Memory, Capacity::Throughput),
+            Self::Linpack => (Property::Computation, Capacity::TransactionSpeed),
+            Self::Syscall | Self::Spawn | Self::Integer => (Property::Computation, Capacity::Latency),
+        };
+        Feature { property, capacity }
     }
 
     /// The metrics of a report, the primary one marked.
@@ -55,6 +80,10 @@ impl Kernel {
             Self::Linpack => vec![Metric::new("rate", Unit::FlopPerSecond, Higher, true)],
             Self::Syscall => vec![Metric::new("latency", Unit::Second, Lower, true)],
             Self::Spawn => vec![Metric::new("latency", Unit::Second, Lower, true)],
+            Self::Integer => vec![
+                Metric::new("time", Unit::Second, Lower, true),
+                Metric::new("cpu", Unit::Second, Lower, false),
+            ],
         }
     }
 }
@@ -67,7 +96,7 @@ impl fmt::Display for Kernel {
 
 /// A name that is no kernel's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown workload '{0}': the built-in ones are stream, linpack, syscall and spawn")]
+#[error("unknown workload '{0}': the built-in ones are stream, linpack, syscall, spawn and integer")]
 pub struct UnknownKernel(pub String);
 
 impl FromStr for Kernel {
@@ -133,11 +162,11 @@ pub struct KernelSpec {
     /// Worker threads (`stream` only; the other kernels use one).
     pub threads: u32,
     /// Size of the problem: bytes per array (`stream`), order of the matrix
-    /// (`linpack`); 0 elsewhere.
+    /// (`linpack`), iterations (`integer`); 0 elsewhere.
     pub size: u64,
     /// Aim for the whole run in seconds: work goes on until it has passed and half
     /// of it was timed, and no kernel goes on for more than three times as long,
-    /// however slow the box.
+    /// however slow the box. `integer` does its iterations whatever time they take.
     pub seconds: f64,
 }
 
@@ -146,7 +175,7 @@ impl KernelSpec {
     pub fn on(&self, cpus: Cpus) -> Self {
         let threads = match self.kernel {
             Kernel::Stream => cpus.whole(),
-            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn => self.threads,
+            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => self.threads,
         };
         Self {
             threads,

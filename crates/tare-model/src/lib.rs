@@ -7,17 +7,22 @@
 
 #![forbid(unsafe_code)]
 
+pub mod conditions;
 pub mod density;
 pub mod finding;
 pub mod frame;
 pub mod host;
 pub mod kernel;
+pub mod looks;
 pub mod metric;
+pub mod plain;
 pub mod platform;
 pub mod protocol;
 pub mod results;
 pub mod size;
 pub mod study;
+pub mod template;
+pub mod workload;
 
 /// Identity of this build: a digest of the sources, the profile and the target.
 ///

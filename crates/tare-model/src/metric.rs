@@ -71,6 +71,31 @@ pub enum Direction {
     Lower,
 }
 
+impl Direction {
+    /// The loss in logs, d: the log of a figure over its baseline's, with its sign
+    /// turned so that positive is worse. Only positive finite figures have one.
+    pub fn loss_in_logs(self, figure: f64, baseline: f64) -> Option<f64> {
+        // Each by itself: the quotient of two ordinary numbers may overflow.
+        let log = |x: f64| (x > 0.0 && x.is_finite()).then(|| x.ln());
+        let ratio = log(figure)? - log(baseline)?;
+        Some(match self {
+            Self::Lower => ratio,
+            Self::Higher => -ratio,
+        })
+    }
+
+    /// The loss: what of the baseline's figure is lost. (M - B) / B for times,
+    /// (B - M) / B for rates, so that positive is worse; absent without a
+    /// positive baseline.
+    pub fn loss(self, figure: f64, baseline: f64) -> Option<f64> {
+        let excess = (figure - baseline) / baseline;
+        (baseline > 0.0 && excess.is_finite()).then_some(match self {
+            Self::Lower => excess,
+            Self::Higher => -excess,
+        })
+    }
+}
+
 /// What a workload yields one sample of per trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
@@ -99,6 +124,23 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loss_is_positive_where_it_is_worse() {
+        let loss = |direction: Direction, figure| direction.loss_in_logs(figure, 2.0);
+        assert_eq!(loss(Direction::Lower, 4.0), Some(2_f64.ln()));
+        assert_eq!(loss(Direction::Higher, 4.0), Some(-(2_f64.ln())));
+        assert_eq!(loss(Direction::Lower, 0.0), None);
+        assert_eq!(loss(Direction::Lower, f64::INFINITY), None);
+    }
+
+    #[test]
+    fn a_loss_is_a_share_of_the_baseline() {
+        assert_eq!(Direction::Lower.loss(3.0, 2.0), Some(0.5));
+        assert_eq!(Direction::Higher.loss(1.0, 2.0), Some(0.5));
+        assert_eq!(Direction::Lower.loss(1.0, 0.0), None);
+        assert_eq!(Direction::Lower.loss(f64::NAN, 1.0), None);
+    }
 
     #[test]
     fn values_are_scaled_only_for_people() {

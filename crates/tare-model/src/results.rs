@@ -5,9 +5,11 @@
 //! was not taken is absent, never 0; new keys may appear at any time and any
 //! optional one may be missing. See `docs/results-format.md`.
 
+use crate::conditions::Conditions;
 use crate::finding::{Finding, Reason};
 use crate::host::{BoxFacts, HostFacts};
 use crate::kernel::{BurnReport, KernelReport};
+use crate::looks::{LookRecord, WarmUpRecord};
 use crate::platform::PlatformPath;
 use crate::study::{BoxKind, Cell, Study};
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,10 @@ use std::collections::BTreeMap;
 
 /// Name and version of the format. The number changes when an old reader would
 /// misread a new file.
-pub const SCHEMA: &str = "tare-results/1";
+pub const SCHEMA: &str = "tare-results/2";
+
+/// The versions that are read: a file of an older one lacks what came later.
+pub const READABLE: [&str; 2] = ["tare-results/1", SCHEMA];
 
 /// One line of a results file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +36,12 @@ pub enum Record {
     Removed(RemovedRecord),
     /// The limits of a kind of box were held against measurements.
     Proof(ProofRecord),
+    /// Blocks were run and not recorded.
+    WarmUp(WarmUpRecord),
     /// A trial ended.
     Trial(TrialRecord),
+    /// Open comparisons were looked at.
+    Look(LookRecord),
     /// A run stopped appending.
     End(EndRecord),
 }
@@ -76,6 +85,10 @@ pub struct Session {
     pub started_unix_ns: u64,
     /// The boot it ran on.
     pub boot_id: Option<String>,
+    /// Blocks asked for, where that is more than the study says: an adaptive one
+    /// goes on with the next look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u32>,
 }
 
 /// A box that was made, and what making it took.
@@ -88,6 +101,9 @@ pub struct BoxRecord {
     pub kind: BoxKind,
     /// Block it was made for.
     pub block: u32,
+    /// Whether that block belonged to the warm-up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm_up: bool,
     /// Start-up latency: from the request to the agent's hello, in seconds.
     pub hello_seconds: f64,
     /// What its agent saw.
@@ -235,6 +251,9 @@ pub struct ProcessUsage {
     pub system_ns: u64,
     /// Largest resident set of any process.
     pub max_rss_bytes: u64,
+    /// Page faults that waited for a disk; absent in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub major_faults: Option<u64>,
 }
 
 /// One repetition of a command within a trial.
@@ -248,6 +267,9 @@ pub struct Repetition {
     pub system_ns: u64,
     /// Largest resident set.
     pub max_rss_bytes: u64,
+    /// Page faults that waited for a disk; absent in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub major_faults: Option<u64>,
 }
 
 /// What the host saw of a trial.
@@ -274,6 +296,9 @@ pub struct HostReadings {
     pub freeze_ns: Option<u64>,
     /// Time to thaw the box before the trial, where it had been frozen.
     pub thaw_ns: Option<u64>,
+    /// Clocks and conditions of the trial.
+    #[serde(default)]
+    pub conditions: Conditions,
 }
 
 /// Why a run stopped appending.
@@ -291,7 +316,10 @@ pub struct EndRecord {
 pub enum EndReason {
     /// Every planned trial was carried out.
     Complete,
-    /// The time budget was spent.
+    /// Adaptive: every comparison is settled.
+    Settled,
+    /// The time budget was spent; adaptive: or all blocks were run with
+    /// comparisons still open.
     BudgetSpent,
     /// The user stopped it.
     Interrupted,
@@ -310,6 +338,12 @@ pub enum ReadError {
         /// The cause.
         source: std::io::Error,
     },
+    /// It is a folder, a device or a pipe.
+    #[error("{path} is no file: give a file written by 'tare run'")]
+    NoFile {
+        /// The path.
+        path: String,
+    },
     /// There is no complete first line.
     #[error(
         "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
@@ -319,7 +353,10 @@ pub enum ReadError {
         path: String,
     },
     /// The header is of another format or version.
-    #[error("{path} has format '{found}', this tare reads '{SCHEMA}': use the version of tare that wrote it")]
+    #[error(
+        "{path} has format '{found}', this tare reads {}: use the version of tare that wrote it",
+        READABLE.map(|known| format!("'{known}'")).join(" and ")
+    )]
     Version {
         /// The file.
         path: String,
@@ -362,10 +399,15 @@ impl Results {
     /// [`ReadError`], with the line where there is one.
     pub fn read(path: &std::path::Path) -> Result<Self, ReadError> {
         let shown = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| ReadError::Io {
+        let failed = |source| ReadError::Io {
             path: shown.clone(),
             source,
-        })?;
+        };
+        // A device may have no end.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(ReadError::NoFile { path: shown });
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
         Self::parse(&shown, &bytes)
     }
 
@@ -382,11 +424,16 @@ impl Results {
         let mut lines = bytes[..end].split(|b| *b == b'\n');
         let header = parse_header(path, lines.next().unwrap_or_default())?;
         let record = |(i, line): (usize, &[u8])| {
-            serde_json::from_slice(line).map_err(|e| ReadError::Damaged {
+            let damaged = |detail| ReadError::Damaged {
                 path: path.to_owned(),
                 line: i + 2,
-                detail: e.to_string(),
-            })
+                detail,
+            };
+            match serde_json::from_slice(line) {
+                Ok(Record::Header(_)) => Err(damaged("a second header: two files were joined".to_owned())),
+                Ok(record) => Ok(record),
+                Err(e) => Err(damaged(crate::plain::fault(&e))),
+            }
         };
         let records = lines
             .enumerate()
@@ -399,6 +446,25 @@ impl Results {
             complete_bytes: complete as u64,
             torn: complete < bytes.len(),
         })
+    }
+
+    /// Blocks to run: those of the study, or more that a session asked for.
+    pub fn blocks_planned(&self) -> u32 {
+        let asked = self.records.iter().filter_map(|r| {
+            if let Record::Session(session) = r {
+                session.blocks
+            } else {
+                None
+            }
+        });
+        asked.fold(self.header.study.blocks, u32::max)
+    }
+
+    /// The looks of an adaptive study, in their order.
+    pub fn looks(&self) -> impl Iterator<Item = &LookRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Look(l) = r { Some(l) } else { None })
     }
 
     /// The trials, in the order in which they were carried out.
@@ -419,7 +485,7 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
         .get("schema")
         .and_then(|s| s.as_str())
         .ok_or_else(no_header)?;
-    if schema != SCHEMA {
+    if !READABLE.contains(&schema) {
         return Err(ReadError::Version {
             path: path.to_owned(),
             found: schema.chars().take(64).collect(),
@@ -431,7 +497,7 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
         Err(e) => Err(ReadError::Damaged {
             path: path.to_owned(),
             line: 1,
-            detail: e.to_string(),
+            detail: crate::plain::fault(&e),
         }),
     }
 }

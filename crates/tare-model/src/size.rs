@@ -10,17 +10,41 @@ use std::str::FromStr;
 pub enum SizeError {
     /// Not a positive number of CPUs.
     #[error(
-        "'{0}' is not a number of CPUs: give a positive number with at most three decimals, such as 2 or 0.5"
+        "'{}' is not a number of CPUs: give a positive number with at most three decimals, such as 2 or 0.5", shortened(.0)
     )]
     Cpus(String),
     /// Not a positive amount of memory.
     #[error(
-        "'{0}' is not an amount of memory: give a positive number with K, M or G (powers of 1024), such as 512M"
+        "'{}' is not an amount of memory: give a positive number with K, M or G (powers of 1024), such as 512M", shortened(.0)
     )]
     Memory(String),
     /// Not a positive duration.
-    #[error("'{0}' is not a duration: give a positive number with ms, s, m or h, such as 5m")]
+    #[error("'{}' is not a duration: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Duration(String),
+    /// A number beyond any host or study.
+    #[error("'{}' is too much: give at most {most}", shortened(.text))]
+    TooMuch {
+        /// What was given.
+        text: String,
+        /// The most that can be said.
+        most: &'static str,
+    },
+}
+
+impl SizeError {
+    fn too_much(text: &str, most: &'static str) -> Self {
+        let text = text.to_owned();
+        Self::TooMuch { text, most }
+    }
+}
+
+/// What a user wrote, cut where it only repeats digits.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// A number of CPUs (hardware threads), in thousandths, so that quotas are exact.
@@ -69,17 +93,18 @@ impl FromStr for Cpus {
 
     fn from_str(text: &str) -> Result<Self, SizeError> {
         let bad = || SizeError::Cpus(text.to_owned());
+        let too_many = || SizeError::too_much(text, "4294966 CPUs");
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
         if whole.is_empty() || !digits(whole) || !digits(fraction) || fraction.len() > 3 {
             return Err(bad());
         }
-        let whole: u32 = whole.parse().map_err(|_| bad())?;
+        let whole: u32 = whole.parse().map_err(|_| too_many())?;
         let fraction: u32 = format!("{fraction:0<3}").parse().map_err(|_| bad())?;
         let milli = whole
             .checked_mul(1000)
             .and_then(|w| w.checked_add(fraction))
-            .ok_or_else(bad)?;
+            .ok_or_else(too_many)?;
         // A quota below 1 % of a CPU is under the kernel's smallest slice (1 ms per 100 ms).
         if milli < 10 {
             return Err(bad());
@@ -92,9 +117,12 @@ impl FromStr for Cpus {
 /// 1024, with or without a following `iB` or `B`), in bytes.
 pub fn parse_memory(text: &str) -> Result<u64, SizeError> {
     let bad = || SizeError::Memory(text.to_owned());
+    let too_much = || SizeError::too_much(text, "16777215T");
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let number: u64 = number.parse().map_err(|_| bad())?;
+    if number.is_empty() {
+        return Err(bad());
+    }
     let shift = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 0,
         "k" | "kb" | "kib" => 10,
@@ -103,7 +131,8 @@ pub fn parse_memory(text: &str) -> Result<u64, SizeError> {
         "t" | "tb" | "tib" => 40,
         _ => return Err(bad()),
     };
-    let bytes = number.checked_mul(1 << shift).ok_or_else(bad)?;
+    let number: u64 = number.parse().map_err(|_| too_much())?;
+    let bytes = number.checked_mul(1 << shift).ok_or_else(too_much)?;
     if bytes == 0 { Err(bad()) } else { Ok(bytes) }
 }
 
@@ -146,11 +175,10 @@ pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
     };
     let seconds = number * scale;
     // A year is beyond any study and keeps every later conversion in range.
-    if seconds > 0.0 && seconds < 3.2e7 {
-        Ok(seconds)
-    } else {
-        Err(bad())
+    if seconds >= 3.2e7 {
+        return Err(SizeError::too_much(text, "8888h, about a year"));
     }
+    if seconds > 0.0 { Ok(seconds) } else { Err(bad()) }
 }
 
 /// Prints seconds for people: `4 min 05 s`, `12 s`, `340 ms`.
@@ -215,7 +243,7 @@ pub const INSTANCE_TYPES: [(&str, u32, u64); 6] = [
 
 /// Why an instance type could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M", INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
+#[error("'{}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M", shortened(.text), INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
 pub struct InstanceError {
     text: String,
     why: String,
@@ -256,6 +284,29 @@ pub fn parse_instance(text: &str) -> Result<(String, InstanceType), InstanceErro
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_too_much_is_told_from_what_is_no_number() {
+        let cpus = |text: &str| text.parse::<Cpus>().unwrap_err().to_string();
+        assert!(cpus(&"9".repeat(301)).contains("999...' is too much: give at most 4294966 CPUs"));
+        assert!(cpus("4294968").contains("too much"));
+        assert!(cpus("two").contains("not a number"));
+        assert_eq!("4294966.999".parse::<Cpus>().map(Cpus::milli), Ok(4_294_966_999));
+        let memory = |text: &str| parse_memory(text).map_err(|e| e.to_string());
+        assert!(memory("16777216T").unwrap_err().contains("at most 16777215T"));
+        assert!(memory("16777215T").is_ok());
+        assert!(memory("G").unwrap_err().contains("not an amount"));
+        assert!(
+            memory(&format!("{}x", "9".repeat(30)))
+                .unwrap_err()
+                .contains("not an amount")
+        );
+        let seconds = |text: &str| parse_seconds(text).map_err(|e| e.to_string());
+        assert!(seconds("99999999999999h").unwrap_err().contains("at most 8888h"));
+        assert!(seconds("8888h").is_ok());
+        let instance = parse_instance(&format!("a={}:1G", "9".repeat(301))).unwrap_err();
+        assert!(instance.to_string().len() < 400, "{instance}");
+    }
 
     #[test]
     fn cpus_are_read_exactly() {

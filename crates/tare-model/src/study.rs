@@ -1,11 +1,13 @@
 //! A study: what is compared, under which limits, by which protocol.
 
-use crate::kernel::{Kernel, KernelSpec};
-use crate::metric::{Direction, Metric, Unit};
 use crate::platform::{PlatformPath, Provisioning};
 use crate::size::{InstanceType, show_cpus, show_memory};
+use crate::template::Template;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
+
+pub use crate::workload::{CommandSpec, KernelWorkload, Workload};
 
 /// How long one box is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,66 +32,25 @@ impl fmt::Display for Fresh {
     }
 }
 
-/// A user's own command as workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandSpec {
-    /// Program (absolute path) and arguments.
-    pub argv: Vec<String>,
-    /// The whole environment, name and value; nothing of the host's is inherited.
-    pub env: Vec<(String, String)>,
-    /// Files of the host to carry into boxes at the same paths; the program
-    /// itself is always among them.
-    pub carried: Vec<String>,
-    /// Why the command cannot run outside the host's own file system, if so.
-    pub host_only: Option<String>,
+/// When a cell has enough blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+pub enum Stopping {
+    /// Every cell runs in every block.
+    #[default]
+    Fixed,
+    /// Cells are looked at after fixed numbers of blocks; one that is settled
+    /// leaves the later ones.
+    Adaptive {
+        /// Half-width of the interval of the loss in logs that is narrow enough.
+        half_width: f64,
+    },
 }
 
-impl CommandSpec {
-    /// The metrics of a command.
-    pub fn metrics() -> Vec<Metric> {
-        use Direction::Lower;
-        vec![
-            Metric::new("wall", Unit::Second, Lower, true),
-            Metric::new("user", Unit::Second, Lower, false),
-            Metric::new("system", Unit::Second, Lower, false),
-            Metric::new("peak-memory", Unit::Byte, Lower, false),
-        ]
-    }
-}
-
-/// What runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Workload {
-    /// A built-in kernel.
-    Kernel(KernelSpec),
-    /// The user's own command.
-    Command(CommandSpec),
-}
-
-impl Workload {
-    /// The name used in cells and tables; unique within a study.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Kernel(spec) => spec.kernel.name(),
-            Self::Command(_) => "command",
-        }
-    }
-
-    /// The metrics it yields, exactly one of them primary.
-    pub fn metrics(&self) -> Vec<Metric> {
-        match self {
-            Self::Kernel(spec) => spec.kernel.metrics(),
-            Self::Command(_) => CommandSpec::metrics(),
-        }
-    }
-
-    /// The kernel behind it, if it is one.
-    pub fn kernel(&self) -> Option<Kernel> {
-        match self {
-            Self::Kernel(spec) => Some(spec.kernel),
-            Self::Command(_) => None,
-        }
+impl Stopping {
+    /// Whether every cell runs in every block.
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed)
     }
 }
 
@@ -156,10 +117,30 @@ impl fmt::Display for Cell {
     }
 }
 
+/// Which of the two baselines a cell is held against. They are named after the
+/// usual baseline platform, `native`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// The baseline platform, limited by the same mechanism.
+    Native,
+    /// The baseline platform with as many CPUs by set and no quota: what buying
+    /// a size costs.
+    NativeSet,
+}
+
+impl Against {
+    /// Both, in the order of printing.
+    pub const ALL: [Self; 2] = [Self::Native, Self::NativeSet];
+}
+
 /// What is compared, under which limits, by which protocol. Stored in the
 /// header of a results file; the order of trials follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Study {
+    /// What a study file says in words, where the study comes from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Box<Template>>,
     /// Platforms; the baseline is among them.
     pub platforms: Vec<PlatformPath>,
     /// The platform that the others are held against, by the same mechanism of
@@ -171,10 +152,22 @@ pub struct Study {
     pub instances: Vec<Instance>,
     /// What runs.
     pub workloads: Vec<Workload>,
+    /// The cells, where they are not all combinations of the lists; each with its baseline.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub listed: BTreeSet<Cell>,
     /// Blocks to run.
     pub blocks: u32,
+    /// When a cell has enough blocks; never more than [`Study::blocks`].
+    #[serde(default, skip_serializing_if = "Stopping::is_fixed")]
+    pub stopping: Stopping,
     /// Time in seconds after which no new block is begun.
     pub budget_seconds: Option<f64>,
+    /// Time in seconds for which blocks run that are not recorded, before the first that is.
+    #[serde(default)]
+    pub warm_up_seconds: f64,
+    /// Time in seconds of rest before each trial.
+    #[serde(default)]
+    pub pause_seconds: f64,
     /// How long one box is used.
     pub fresh: Fresh,
     /// Aim for a trial in seconds.
@@ -190,8 +183,15 @@ pub struct Study {
 }
 
 impl Study {
-    /// The kinds of box, in the order of the lists.
+    /// The kinds of box, in the order of the lists; of listed cells, those that have one.
     pub fn box_kinds(&self) -> Vec<BoxKind> {
+        let listed: BTreeSet<&BoxKind> = self.listed.iter().map(|cell| &cell.kind).collect();
+        let mut kinds = self.all_kinds();
+        kinds.retain(|kind| listed.is_empty() || listed.contains(kind));
+        kinds
+    }
+
+    fn all_kinds(&self) -> Vec<BoxKind> {
         let mut kinds = Vec::new();
         for platform in &self.platforms {
             for provisioning in &self.provisioning {
@@ -214,21 +214,26 @@ impl Study {
 
     /// The cells, in the order of the lists.
     pub fn cells(&self) -> Vec<Cell> {
-        let cell = |kind: &BoxKind, w: &Workload| Cell {
+        let kinds = self.box_kinds();
+        kinds.iter().flat_map(|kind| self.cells_of(kind)).collect()
+    }
+
+    /// The cells of one kind of box, in the order of the workloads.
+    pub fn cells_of(&self, kind: &BoxKind) -> Vec<Cell> {
+        let cell = |w: &Workload| Cell {
             kind: kind.clone(),
             workload: w.name().to_owned(),
         };
-        self.box_kinds()
-            .iter()
-            .flat_map(|kind| self.workloads.iter().map(move |w| cell(kind, w)))
-            .collect()
+        let mut cells: Vec<Cell> = self.workloads.iter().map(cell).collect();
+        cells.retain(|cell| self.listed.is_empty() || self.listed.contains(cell));
+        cells
     }
 
     /// The workload of a cell, as it runs in a box of its size.
     pub fn workload(&self, cell: &Cell) -> Option<Workload> {
         let workload = self.workloads.iter().find(|w| w.name() == cell.workload)?;
         Some(match (workload, self.instance_of(&cell.kind)) {
-            (Workload::Kernel(spec), Some(instance)) => Workload::Kernel(spec.on(instance.size.cpus)),
+            (Workload::Kernel(kernel), Some(instance)) => Workload::Kernel(kernel.on(instance.size.cpus)),
             _ => workload.clone(),
         })
     }
@@ -240,5 +245,22 @@ impl Study {
             platform: self.baseline.clone(),
             ..kind.clone()
         }
+    }
+
+    /// The cell that `cell` is held against, unless it is itself that cell or has
+    /// no such baseline. The study need not hold it.
+    pub fn baseline_cell(&self, cell: &Cell, against: Against) -> Option<Cell> {
+        let kind = match (against, cell.kind.provisioning) {
+            (Against::Native, _) => self.baseline_of(&cell.kind),
+            (Against::NativeSet, Provisioning::Vanilla) => BoxKind {
+                provisioning: Provisioning::Pinned,
+                ..self.baseline_of(&cell.kind)
+            },
+            (Against::NativeSet, Provisioning::Pinned) => return None,
+        };
+        (kind != cell.kind).then(|| Cell {
+            kind,
+            workload: cell.workload.clone(),
+        })
     }
 }

@@ -2,7 +2,9 @@
 //! interval per kind of box, the margin as a band around 1. Geometry only; the
 //! template `chart.html` draws it.
 
+pub(crate) mod radar;
 mod scale;
+pub(crate) mod sizes;
 
 use crate::analysis::Comparison;
 use crate::show::{MISSING, or_missing, ratio_with_interval};
@@ -16,6 +18,9 @@ const WIDTH: f64 = 935.0;
 const ROW: f64 = 24.0;
 const TITLE: f64 = 40.0;
 const AXIS: f64 = 26.0;
+
+/// Colours that the style sheet has for series; further ones begin again.
+const COLOURS: usize = 6;
 
 /// A drawing.
 pub(crate) struct Chart {

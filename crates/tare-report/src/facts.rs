@@ -1,12 +1,15 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
-use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
+use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops};
+use crate::chapters::chapters;
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
+use tare_model::kernel::Kernel;
+use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Instance, Study, Workload};
+use tare_model::study::{Instance, KernelWorkload, Stopping, Study, Workload};
 
 /// A name and what is known of it.
 pub(crate) type Fact = (String, String);
@@ -64,6 +67,9 @@ pub(crate) fn host(analysis: &Analysis) -> Vec<Fact> {
         fact("cgroups", text(host.cgroup.as_ref())),
         fact("clock source", text(host.clocksource.as_ref())),
         fact("governor", text(host.governor.as_ref())),
+        fact("frequency driver", text(host.frequency_driver.as_ref())),
+        fact("microcode", text(host.microcode.as_ref())),
+        fact("NUMA balancing", on_off(host.numa_balancing)),
         fact("turbo", on_off(host.turbo)),
         fact("SMT", on_off(host.smt)),
         fact("transparent huge pages", text(host.thp.as_ref())),
@@ -107,6 +113,9 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
             "time budget",
             study.budget_seconds.map_or_else(|| "none".to_owned(), seconds),
         ),
+        fact("stopping", stopping(study)),
+        fact("warm-up", time_or_none(study.warm_up_seconds)),
+        fact("rest before a trial", time_or_none(study.pause_seconds)),
         fact("seed", study.seed.to_string()),
     ];
     let sizes = study
@@ -116,6 +125,9 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     facts.splice(1..1, sizes);
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));
+    if let Some(template) = &study.template {
+        facts.splice(0..0, chapters(template));
+    }
     facts
 }
 
@@ -154,18 +166,38 @@ fn trial(study: &Study) -> String {
     )
 }
 
+fn time_or_none(value: f64) -> String {
+    if value == 0.0 {
+        "none".to_owned()
+    } else {
+        seconds(value)
+    }
+}
+
+fn stopping(study: &Study) -> String {
+    match study.stopping {
+        Stopping::Fixed => "every cell runs in every block".to_owned(),
+        Stopping::Adaptive { half_width: h } => {
+            format!("adaptive: looks; {} is narrow enough", half_width(h))
+        }
+    }
+}
+
 fn seconds(value: f64) -> String {
     or_missing((value.is_finite() && value >= 0.0).then_some(value), show_seconds)
 }
 
 fn about(workload: &Workload) -> String {
     match workload {
-        Workload::Kernel(spec) => format!(
-            "{}; ISA {}, {}",
-            spec.kernel.about(),
-            spec.isa,
-            counted(spec.threads, "thread")
-        ),
+        Workload::Kernel(KernelWorkload {
+            spec, fixed_threads, ..
+        }) => {
+            let threads = match spec.kernel {
+                Kernel::Stream if !fixed_threads => "a thread for each CPU of its box".to_owned(),
+                _ => counted(spec.threads, "thread"),
+            };
+            format!("{}; ISA {}, {threads}", spec.kernel.about(), spec.isa)
+        }
         Workload::Command(command) => command.argv.join(" "),
     }
 }
@@ -191,6 +223,7 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
         let value = format!("{}, run {}, boot {boot}", date(s.started_unix_ns), s.run);
         fact(&format!("session {}", i + 1), value)
     }));
+    facts.extend(run.warm_ups.iter().map(warm_up));
     facts.push(fact("end", end(analysis)));
     facts.push(fact(
         "measured by",
@@ -199,15 +232,51 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     facts
 }
 
+fn warm_up(warm_up: &WarmUpRecord) -> Fact {
+    let trials = counted(warm_up.trials, "trial");
+    let failed = match warm_up.failed {
+        0 => String::new(),
+        n => format!(", {n} more failed"),
+    };
+    let time = seconds(warm_up.seconds);
+    fact("warm-up", format!("{trials} in {time}, not recorded{failed}"))
+}
+
+/// Names the table of looks, and says when they were taken.
+pub(crate) fn stops_title(stops: &Stops) -> String {
+    let taken: Vec<String> = stops.taken.iter().map(u32::to_string).collect();
+    if taken.is_empty() {
+        return "Why each cell stopped: no look was taken".to_owned();
+    }
+    format!("Why each cell stopped (looks after {} blocks)", taken.join(", "))
+}
+
+/// What a look was at, but for its workload.
+pub(crate) fn stop_group(analysis: &Analysis, stop: &Stop) -> String {
+    let baseline = &analysis.study.baseline;
+    let set = if stop.at.against == Against::NativeSet {
+        "-set"
+    } else {
+        ""
+    };
+    format!("{} against {baseline}{set}", stop.at.cell.kind)
+}
+
+/// Half-width of an interval in logs, as a share.
+pub(crate) fn half_width(logs: f64) -> String {
+    format!("+-{:.2} %", 100.0 * logs.exp_m1())
+}
+
 fn end(analysis: &Analysis) -> String {
     let Some(end) = analysis.run.end else {
         return "none in the file: killed, or still going on".to_owned();
     };
     let why = match end.reason {
         EndReason::Complete => "complete",
-        EndReason::BudgetSpent => "time budget spent",
+        EndReason::BudgetSpent => "budget spent",
         EndReason::Interrupted => "stopped by the user",
         EndReason::Aborted => "stopped by an error",
+        EndReason::Settled => "every comparison settled",
     };
     format!("{}: {why}", date(end.ended_unix_ns))
 }

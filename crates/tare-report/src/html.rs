@@ -2,6 +2,9 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
+mod scores;
+mod sizes;
+mod stops;
 mod tables;
 
 use crate::analysis::{Against, Analysis, Comparison, Notice, Summary, Word};
@@ -16,13 +19,17 @@ use tare_model::study::Instance;
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
+    title: &'a str,
     subtitle: String,
     notices: &'a [Notice],
     glance: Glance,
     sentences: Vec<Sentence>,
     comparisons: Vec<Section>,
+    stops: Option<stops::Stops>,
     layers: Table,
+    sizes: sizes::Sizes<'a>,
     beside: Table,
+    scores: scores::Scores,
     cells: Table,
     startup: Table,
     footprint: Table,
@@ -74,7 +81,9 @@ struct Facts {
 /// # Errors
 /// None that an analysis can cause: the template writes to memory.
 pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
+    let template = analysis.study.template.as_ref();
     let page = Page {
+        title: template.map_or("What does the box cost?", |t| &t.title),
         subtitle: subtitle(analysis),
         notices: &analysis.notices,
         glance: glance(analysis),
@@ -83,8 +92,11 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
             .into_iter()
             .filter_map(|against| section(analysis, against))
             .collect(),
+        stops: stops::section(analysis),
         layers: tables::layers(analysis),
+        sizes: sizes::section(analysis),
         beside: tables::beside(analysis),
+        scores: scores::section(analysis),
         cells: tables::cells(analysis),
         startup: tables::startup(analysis),
         footprint: tables::footprint(analysis),
@@ -114,7 +126,7 @@ fn subtitle(analysis: &Analysis) -> String {
         platforms.join(", "),
         sizes.join(", "),
         analysis.run.blocks,
-        counted(study.blocks, "block"),
+        counted(analysis.run.blocks_planned, "block"),
         or_missing(when, |w| w)
     )
 }
@@ -197,8 +209,17 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
         chart: chart(&title, &shown, analysis.study.margin),
         table: tables::headline(analysis, &shown),
         title,
-        about,
+        about: about + &looks(analysis),
     })
+}
+
+/// What the intervals of a study with looks are called.
+fn looks(analysis: &Analysis) -> String {
+    if analysis.study.stopping.is_fixed() {
+        String::new()
+    } else {
+        format!(" Intervals: {}.", analysis.intervals)
+    }
 }
 
 fn evidence(analysis: &Analysis) -> Vec<Facts> {

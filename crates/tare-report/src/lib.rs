@@ -14,13 +14,19 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod change;
+mod chapters;
 mod chart;
 pub mod density;
 mod facts;
+pub mod foreign;
 pub mod html;
 pub mod json;
+pub mod pilot;
+pub mod published;
 mod remarks;
 mod show;
+mod sizes;
 pub mod text;
 
 pub use analysis::{Analysis, analyze};

@@ -1,8 +1,8 @@
 //! What is printed beside figures: phrases, flags, findings, failures.
 
 use crate::analysis::{Against, Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
-use crate::analysis::{Refusal, Verdict};
-use crate::show::percent;
+use crate::analysis::{QuantileFigure, Refusal, Verdict};
+use crate::show::{or_missing, percent, ratio, ratio_with_interval};
 use tare_model::metric::{Direction, Metric, Unit};
 use tare_model::size::counted;
 use tare_model::study::Cell;
@@ -10,9 +10,9 @@ use tare_model::study::Cell;
 /// The flags of a comparison, its lost pairs and, with the primary metric, the
 /// findings of its two cells.
 pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> String {
-    let mut parts: Vec<String> = metric.flags.iter().map(ToString::to_string).collect();
-    parts.extend(lost(metric));
+    let mut parts = vec![of_figures(metric)];
     if metric.metric.primary {
+        parts.extend(comparison.carry_over.iter().map(ToString::to_string));
         let of = |cell: &Cell| analysis.cells.iter().find(|c| c.cell == *cell);
         parts.extend(of(&comparison.cell).map(|c| findings(&c.findings)));
         let baseline = of(&comparison.baseline).map(|c| findings(&c.findings));
@@ -25,13 +25,46 @@ pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &M
     joined(parts)
 }
 
+/// The flags, the ratios of quantiles and the lost pairs.
+pub(crate) fn of_figures<M>(metric: &MetricComparison<M>) -> String {
+    let mut parts: Vec<String> = metric.flags.iter().map(ToString::to_string).collect();
+    parts.push(quantiles(metric));
+    parts.extend(lost(metric));
+    joined(parts)
+}
+
+/// `quantile ratios p50 1.002 (0.998 to 1.006), p90 1.45 (1.01 to 9.80)`.
+fn quantiles<M>(metric: &MetricComparison<M>) -> String {
+    let figure = |q: &QuantileFigure| {
+        let ratio = ratio_with_interval(q.ratio.value, q.ratio.low, q.ratio.high);
+        format!("p{:.0} {ratio}", q.quantile * 100.0)
+    };
+    let figures: Vec<String> = metric.quantiles.iter().map(figure).collect();
+    match metric.quantiles.first() {
+        None => String::new(),
+        Some(q) if q.approximate => format!("quantile ratios (intervals approximate) {}", figures.join(", ")),
+        Some(_) => format!("quantile ratios {}", figures.join(", ")),
+    }
+}
+
+/// `1.20 (0.85 to 1.70): inconclusive`.
+pub(crate) fn steadiness<M>(metric: &MetricComparison<M>) -> String {
+    or_missing(metric.steadiness.as_ref(), |s| {
+        let verdict = s.verdict.map_or_else(String::new, |v| format!(": {v}"));
+        match s.low.zip(s.high) {
+            Some((low, high)) => ratio_with_interval(s.value, low, high) + &verdict,
+            None => ratio(s.value) + &verdict,
+        }
+    })
+}
+
 /// The same for a narrow column.
 pub(crate) fn short(metric: &MetricComparison) -> String {
     let flags = metric.flags.iter().map(|f| f.name().to_owned());
     flags.chain(lost(metric)).collect::<Vec<_>>().join(", ")
 }
 
-fn lost(metric: &MetricComparison) -> Option<String> {
+fn lost<M>(metric: &MetricComparison<M>) -> Option<String> {
     let told = |v: &Verdict| v.refusals.iter().any(|r| matches!(r, Refusal::PairsLost { .. }));
     let tried = counted(metric.lost + metric.n, "pair");
     (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told))
@@ -76,8 +109,12 @@ pub(crate) fn compared(comparison: &Comparison) -> String {
 /// Op with its sign word and li2018's rule of display.
 pub(crate) fn op(metric: &Metric, op: Op) -> String {
     let word = sign_word(metric, op.worse);
-    let ignored = if op.ignored { " (ignored below 1 %)" } else { "" };
-    format!("{word} by {}{ignored}", percent(op.value))
+    format!("{word} by {}{}", percent(op.value), ignored(op))
+}
+
+/// li2018's rule of display.
+pub(crate) const fn ignored(op: Op) -> &'static str {
+    if op.ignored { " (ignored below 1 %)" } else { "" }
 }
 
 /// Times and rates are slower or faster; amounts are more or less.

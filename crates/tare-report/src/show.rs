@@ -133,6 +133,23 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
     mebibytes.trim_end_matches(".0").to_owned()
 }
 
+/// A figure of any unit: five significant digits.
+pub(crate) fn figure(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => return "0".to_owned(),
+        x if !(1e-3..1e7).contains(&x) => return format!("{value:.4e}"),
+        x if x < 0.009_999_95 => 7,
+        x if x < 0.099_999_5 => 6,
+        x if x < 0.999_995 => 5,
+        x if x < 9.99995 => 4,
+        x if x < 99.9995 => 3,
+        x if x < 999.995 => 2,
+        x if x < 9999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
 /// A p value: three decimals.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.0005 {
@@ -168,7 +185,7 @@ pub(crate) fn date(unix_ns: u64) -> String {
 /// `text` with every control character, and every mark that reorders or hides
 /// text, spelled out: what a results file holds cannot drive a terminal or
 /// disguise itself.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
     }
@@ -243,6 +260,17 @@ mod tests {
         assert_eq!(ratio(0.001_234), "0.00123");
         assert_eq!(ratio(0.000_012_34), "1.23e-5");
         assert_eq!(p_value(0.00001), "<0.001");
+        let shown = [0.0, 0.001_05, 1.5, -12.3456, 1234.5678, 1.0e7, 2.0e-4].map(figure);
+        let expected = [
+            "0",
+            "0.0010500",
+            "1.5000",
+            "-12.346",
+            "1234.6",
+            "1.0000e7",
+            "2.0000e-4",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -5,7 +5,9 @@ mod common;
 use common::*;
 use tare_model::finding::Reason;
 use tare_model::results::Outcome;
+use tare_model::template::Template;
 use tare_report::analysis::analyze;
+use tare_report::text::{TextOptions, render};
 
 fn default_page() -> String {
     page(&analyze(&default_study().build()))
@@ -68,6 +70,8 @@ fn no_template_turns_escaping_off() {
     for template in [
         include_str!("../templates/report.html"),
         include_str!("../templates/chart.html"),
+        include_str!("../templates/sizes.html"),
+        include_str!("../templates/radar.html"),
         include_str!("../templates/table.html"),
         include_str!("../templates/style.html"),
     ] {
@@ -106,9 +110,13 @@ fn hostile_strings_stay_text() {
 #[test]
 fn every_comparison_is_drawn_and_told_in_words() {
     let page = default_page().replace('\u{a0}', " ");
-    assert_eq!(page.matches("<svg").count(), 2, "one chart per baseline");
     assert_eq!(
-        page.matches("<circle").count(),
+        page.matches(": paired ratios with 95 % intervals\"").count(),
+        2,
+        "one chart per baseline"
+    );
+    assert_eq!(
+        page.matches("<g class=\"mark ").count(),
         40,
         "one point per primary metric"
     );
@@ -134,4 +142,29 @@ fn figures_that_are_missing_are_dashes() {
     let page = page(&analyze(&results));
     assert!(page.contains("— n = 0"));
     assert!(!page.contains("<circle"));
+}
+
+#[test]
+fn the_title_of_a_study_heads_the_report() {
+    let mut results = default_study().build();
+    assert!(page(&analyze(&results)).contains("<h1>What does the box cost?</h1>"));
+    results.header.study.template = Some(Box::new(Template {
+        source: "s.toml".to_owned(),
+        small: false,
+        title: "Is <b> dear?\u{1b}[2J".to_owned(),
+        questions: Vec::new(),
+        features: Vec::new(),
+        texts: std::collections::BTreeMap::new(),
+        left_out: Vec::new(),
+    }));
+    let analysis = analyze(&results);
+    let page = page(&analysis);
+    assert!(
+        page.contains("<h1>Is &#60;b&#62; dear?\\u{1b}[2J</h1>"),
+        "{}",
+        &page[..9000]
+    );
+    assert!(page.contains("<title>tare: Is &#60;b&#62; dear?"));
+    let text = render(&analysis, TextOptions::default());
+    assert!(text.starts_with("Is <b> dear?\\u{1b}[2J\n"), "{text}");
 }

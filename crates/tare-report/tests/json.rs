@@ -67,3 +67,38 @@ fn a_figure_that_is_missing_is_null() {
         assert!(metric[figure].is_null(), "{figure}");
     }
 }
+
+/// Every key of `value` and of what it holds.
+fn keys(value: &Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                found.insert(key.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|v| keys(v, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_a_comparison_is_in_its_document() {
+    let mut results = Synthetic::new().blocks(40).noise(0.001).build();
+    for trial in trials_of(&mut results, "docker", Pinned).filter(|t| t.block % 8 > 5) {
+        scale(trial, 10.0);
+    }
+    let json: Value = serde_json::from_str(&json(&analyze(&results))).expect("JSON");
+    let mut found = std::collections::BTreeSet::new();
+    keys(&json["comparisons"], &mut found);
+    assert!(
+        found.contains("quantile") && found.contains("ends_moved"),
+        "{found:?}"
+    );
+    let document = include_str!("../../../docs/analysis-format.md");
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|key| !document.contains(&format!("`{key}`")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

@@ -29,8 +29,8 @@ fn the_summary_reads_like_this() {
 What each platform costs against native (20 of 20 blocks)
   - docker (vanilla, n = 20): syscall 3.20 times as slow (95 % interval 3.20 to
     3.21 times): by more than the margin.
-  - docker (pinned, n = 20): syscall 19 % slower (95 % interval 18.9 to 19.2 %):
-    by more than the margin.
+  - docker (pinned, n = 20): syscall 19 % slower (95 % interval 18.8 to 19.2 %):
+    by more than the margin [skewed].
   - price of the quota (native vanilla over pinned, n = 20): syscall alike to
     0.1 % (95 % interval -0.2 to 0.1 %): equal within 1 %.
 
@@ -39,7 +39,8 @@ Against native, same provisioning (over 1 costs more)
 docker vanilla
   syscall latency      20  3.203 (3.200 to 3.206) slower by more than the margin
 docker pinned
-  syscall latency      20  1.190 (1.189 to 1.192) slower by more than the margin
+  syscall latency      20  1.190 (1.188 to 1.192) slower by more than the margin
+      skewed (g1 -0.8; bootstrap-t differs from t, the wider ends are shown)
 
 Against native-set: native pinned, without quota (over 1 costs more)
   workload metric       n  paired ratio (95 %)    verdict
@@ -153,7 +154,10 @@ fn what_is_missing_is_a_dash_and_not_nought() {
     }
     let text = render(&analyze(&results), PLAIN);
     assert!(text.contains("  syscall latency       0  —"), "{text}");
-    assert!(text.contains("Op —, variability overhead —, r —, p —"), "{text}");
+    assert!(
+        text.contains("Op —, variability overhead —, steadiness —, r —, p —"),
+        "{text}"
+    );
     assert!(text.contains("the box could not be made x1 (first: no space)"));
     assert!(text.contains("turbo: —"));
 }

@@ -183,7 +183,7 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
         phrases,
         [
             "the run stopped before the limits of native pinned and docker pinned were proven",
-            "only 0 pairs, 10 are needed"
+            "no pair, 10 are needed"
         ]
     );
     assert_eq!(
@@ -231,6 +231,40 @@ fn a_trial_short_for_its_quota_is_unfit_beside_one_without_quota() {
         ("docker vanilla NativeSet", 0),
     ];
     assert_eq!(rows, expected.map(|(name, row)| (name.to_owned(), row)));
+}
+
+#[test]
+fn a_part_of_the_work_is_never_called_better_than_the_whole() {
+    let rows = |cost: f64, platform: &str| {
+        let mut results = of_cost(cost, 0.01);
+        find(
+            &mut results,
+            platform,
+            Pinned,
+            1,
+            &Finding::PartialWork { share: 0.2 },
+        );
+        let analysis = analyze(&results);
+        let verdict = analysis.comparisons[0]
+            .primary()
+            .unwrap()
+            .verdict
+            .clone()
+            .unwrap();
+        (verdict.row, verdict.phrase)
+    };
+    assert_eq!(rows(1.19, "docker").0, 2);
+    assert_eq!(rows(0.81, "native").0, 4);
+    for (cost, part) in [
+        (0.81, "docker"),
+        (1.0, "docker"),
+        (1.19, "native"),
+        (1.0, "native"),
+    ] {
+        let (row, phrase) = rows(cost, part);
+        assert_eq!(row, 0, "{part} at {cost}");
+        assert!(phrase.contains("partial-work in 1 trial"), "{phrase}");
+    }
 }
 
 #[test]

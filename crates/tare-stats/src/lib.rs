@@ -1,28 +1,54 @@
 //! Estimates, intervals and tests: pure functions on slices.
 //!
-//! Nothing here reads, prints or draws random numbers. Every function answers
-//! `None` where its figure is not defined: too few values, a value that is not
-//! finite, no spread where one is divided by. None panics, whatever it is given.
+//! Nothing here reads or prints; what is drawn at random follows from a seed that
+//! the caller gives. Every function answers `None` where its figure is not defined:
+//! too few values, a value that is not finite, no spread where one is divided by.
+//! None panics, whatever it is given.
 //!
 //! The formulas are those of `METHODOLOGY.md`; each function names its source.
 
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod bootstrap;
+mod decide;
 mod holm;
+mod hotelling;
+mod infer;
+mod levels;
 mod line;
+mod linear;
+mod looks;
 mod moments;
+mod quantile;
+mod ranks;
 mod ratio;
+mod regression;
 mod series;
+mod size;
+mod steadiness;
 mod student;
+mod welch;
+mod wilcoxon;
 
 pub use blocks::more_blocks;
-pub use holm::holm;
+pub use decide::{Row, decide};
+pub use holm::{holm, holm_factors};
+pub use infer::{LEVEL, Looks, PairedInference, Question, infer};
+pub use levels::{Levels, levels};
 pub use line::{Line, line};
-pub use moments::{cv, log_ratio, mean, median, sd, skewness};
+pub use looks::{Judgement, LOOK_LEVEL, LOOK_P_FACTOR, LOOK_PRECISE, LOOKS, Look, look, next_look};
+pub use moments::{cv, kurtosis, log_ratio, mean, median, sd, skewness};
+pub use quantile::{QuantileRatio, quantile_ratios};
+pub use ranks::ranks;
 pub use ratio::{RatioOfMeans, ratio_of_means};
+pub use regression::{Coefficient, regression};
 pub use series::{Autocorrelation, autocorrelation, correlation, lag1};
+pub use size::{DyingOut, Excess, SizeFit, SizeSeries, dying_out, fit_is_quotable, size_fit, size_series};
+pub use steadiness::{STEADINESS_PAIRS, Steadiness, SteadinessSpread, steadiness};
 pub use student::{Interval, TEstimate, t_estimate, t_quantile};
+pub use welch::{Sample, Welch, welch};
+pub use wilcoxon::wilcoxon;
 
 /// `value` if it is a finite number.
 fn finite(value: f64) -> Option<f64> {

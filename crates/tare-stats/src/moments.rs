@@ -63,6 +63,15 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
     finite(third / (sum / n).powf(1.5))
 }
 
+/// The excess kurtosis g2: fourth central moment over the square of the second,
+/// both with n in the denominator, less 3 (that of a normal distribution).
+pub fn kurtosis(values: &[f64]) -> Option<f64> {
+    let (sum, mean) = squares(values)?;
+    let n = count(values);
+    let fourth = values.iter().map(|v| (v - mean).powi(4)).sum::<f64>() / n;
+    finite(fourth / (sum / n).powi(2) - 3.0)
+}
+
 /// ln(a / b), for positive finite figures.
 pub fn log_ratio(a: f64, b: f64) -> Option<f64> {
     // Each by itself: the quotient of two ordinary numbers may overflow.

@@ -35,6 +35,17 @@ pub fn t_quantile(p: f64, df: usize) -> Option<f64> {
     finite(student(df)?.inverse_cdf(p))
 }
 
+/// Probability of an estimate this far from 0 or further, where it is 0 and its
+/// standard error is `error` with `df` degrees of freedom.
+pub(crate) fn two_sided(estimate: f64, error: f64, df: usize) -> Option<f64> {
+    if error == 0.0 {
+        // No error at all: what lies off is impossible.
+        return Some(if estimate == 0.0 { 1.0 } else { 0.0 });
+    }
+    let t = finite(estimate / error)?;
+    finite(2.0 * student(df)?.cdf(-t.abs()))
+}
+
 #[expect(clippy::cast_precision_loss, reason = "no slice has 2^52 values")]
 fn student(df: usize) -> Option<StudentsT> {
     if df == 0 {
@@ -72,6 +83,14 @@ pub fn t_estimate(values: &[f64], level: f64, widening: f64) -> Option<TEstimate
 }
 
 impl TEstimate {
+    /// The interval of the same mean at another level.
+    pub fn interval_at(self, level: f64) -> Option<Interval> {
+        let quantile = t_quantile(f64::midpoint(1.0, level), self.n.checked_sub(1)?)?;
+        #[expect(clippy::cast_precision_loss, reason = "no slice has 2^52 values")]
+        let error = self.sd / (self.n as f64).sqrt();
+        Interval::around(self.mean, quantile * error)
+    }
+
     /// Two-sided p value of the mean being 0: the paired t test, where the
     /// values are differences of pairs. It uses the widened standard deviation,
     /// so that p < 0.05 and "the 95 % interval excludes 0" are one statement.

@@ -3,8 +3,6 @@
 use proptest::prelude::*;
 use tare_stats::*;
 
-const LEVEL: f64 = 0.95;
-
 fn positive() -> impl Strategy<Value = f64> {
     (-20.0..20.0_f64).prop_map(f64::exp)
 }
@@ -49,8 +47,24 @@ fn everything(values: &[f64]) -> Vec<Option<f64>> {
         estimate.and_then(TEstimate::p_zero),
         estimate.and_then(|e| e.p_within(0.01)),
         correlation(values, values),
-        ratio_of_means(values, values, LEVEL).map(|r| r.interval.high),
+        ratio_of_means(values, values, LEVEL, 1.0).map(|r| r.interval.high),
     ]
+}
+
+proptest! {
+    #[test]
+    fn a_fit_over_sizes_is_finite_or_absent(
+        cpus in prop::collection::vec(any_number(), 0..6),
+        blocks in prop::collection::vec(prop::collection::vec(any_number(), 0..6), 0..12),
+    ) {
+        if let Some(fit) = size_fit(&cpus, &blocks, LEVEL) {
+            let ends = [fit.pto, fit.pso].map(|e| e.interval);
+            prop_assert!(ends.iter().all(|i| i.low.is_finite() && i.low <= i.high));
+            prop_assert!(fit.p_fits.is_none_or(|p| (0.0..=1.0).contains(&p)));
+        }
+        let series = size_series(&blocks);
+        prop_assert!(series.is_none_or(|s| s.excess.iter().all(|e| e.len() == blocks.len())));
+    }
 }
 
 #[track_caller]
@@ -115,7 +129,7 @@ proptest! {
         );
         let ratio = |pairs: &[(f64, f64)]| {
             let (x, y): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-            ratio_of_means(&x, &y, LEVEL).unwrap()
+            ratio_of_means(&x, &y, LEVEL, 1.0).unwrap()
         };
         let (one, other) = (ratio(&pairs), ratio(&scaled));
         prop_assert!((one.ratio / other.ratio - 1.0).abs() < 1e-9);
@@ -132,13 +146,6 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn noise_needs_more_blocks_than_calm(n in 10..60_usize, sd in 1e-4..0.1, mean in -0.05..0.05) {
-        let estimate = |sd| TEstimate { n, mean, sd, interval: Interval { low: mean, high: mean } };
-        let blocks = |sd| more_blocks(&estimate(sd), LEVEL, 0.01);
-        prop_assert!(blocks(sd).unwrap() <= blocks(sd * 2.0).unwrap());
-    }
 }
 
 #[test]
@@ -150,8 +157,8 @@ fn too_few_values_give_no_figure() {
         assert_eq!(figure, None);
     }
     assert_eq!(t_estimate(&[2.0], LEVEL, 1.0), None);
-    assert_eq!(ratio_of_means(&[2.0], &[1.0], LEVEL), None);
-    assert_eq!(ratio_of_means(&[2.0, 3.0], &[1.0], LEVEL), None);
+    assert_eq!(ratio_of_means(&[2.0], &[1.0], LEVEL, 1.0), None);
+    assert_eq!(ratio_of_means(&[2.0, 3.0], &[1.0], LEVEL, 1.0), None);
     assert_eq!(t_quantile(0.975, 0), None);
     assert_eq!(log_ratio(0.0, 1.0), None);
     assert_eq!(log_ratio(1.0, f64::INFINITY), None);

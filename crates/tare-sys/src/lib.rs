@@ -25,6 +25,8 @@ pub struct Reaped {
     /// Largest resident set in bytes. A child's starts at its parent's
     /// (getrusage(2) carries it over exec): spawn from small processes.
     pub max_rss_bytes: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
 }
 
 /// Waits for the child `pid` to end.
@@ -71,6 +73,7 @@ fn reaped_from(pid: libc::pid_t, status: libc::c_int, usage: &libc::rusage) -> R
         user_ns: timeval_ns(usage.ru_utime),
         system_ns: timeval_ns(usage.ru_stime),
         max_rss_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+        major_faults: u64::try_from(usage.ru_majflt).unwrap_or(0),
     }
 }
 

@@ -1,18 +1,22 @@
 //! The command line: plain data, nothing done.
 
+pub mod published;
+pub mod selftest;
+
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
-use tare_lab::design::{self, CommandWish, Wishes};
+use tare_lab::design::{self, Cells, CommandWish, Wishes};
 use tare_model::kernel::Isa;
+use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
 use tare_model::study::Fresh;
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed; 2 bad input, or nothing can run; \
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
     130 stopped by Ctrl-C (the results file is whole and can be continued).";
 
 /// What does the box cost? Runs the same work natively, in containers and in
@@ -30,18 +34,40 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Tell what a run would do and how long it would take, without running anything
     Plan(PlanArgs),
+    /// Find out how much boxes, processes and iterations vary and cost, and how often each is worth repeating
+    // A pilot's own design: it says so where these are given.
+    #[command(
+        mut_arg("blocks", |a| a.hide(true)),
+        mut_arg("budget", |a| a.hide(true)),
+        mut_arg("adaptive", |a| a.hide(true)),
+        mut_arg("fresh", |a| a.hide(true))
+    )]
+    Pilot(PilotArgs),
     /// Measure: built-in workloads, or a command of yours after --
     Run(RunArgs),
     /// Analyse a results file
     Report(ReportArgs),
+    /// Analyse anyone's data: a table with the columns block, cell, metric, value
+    Analyze(AnalyzeArgs),
+    /// Tell what changed between two results files, as before and after an upgrade, or put one beside a published study
+    #[command(
+        override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
+    )]
+    Compare(CompareArgs),
     /// Check on real boxes that platforms keep what every platform promises
     Check(CheckArgs),
     /// Measure how idle boxes start, cold and warm, what memory each further one takes, and how many fit
     Density(DensityArgs),
-    /// Remove what crashed runs left, and what is kept between runs
+    /// Hold the method against known truths: simulated data, a platform against itself, a known cost
+    #[command(subcommand)]
+    Selftest(selftest::SelftestCommand),
+    /// Remove what crashed runs of this state folder left, and the images and kernels kept between runs,
+    /// those of all state folders: the next run makes them anew
     Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
     Kernel(KernelArgs),
+    /// What studies have published: their figures, and their claims re-derived from these
+    Published(published::PublishedArgs),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -52,15 +78,6 @@ pub enum Command {
         /// The subcommand, such as run
         subcommand: Option<String>,
     },
-    /// Serve inside a box
-    #[command(hide = true)]
-    Agent(AgentArgs),
-    /// Act a part for a check, inside a box
-    #[command(hide = true)]
-    RunAct {
-        #[arg(allow_hyphen_values = true)]
-        words: Vec<String>,
-    },
     /// Hold a frozen box for a check, which kills this process
     #[command(hide = true)]
     RunHold {
@@ -68,12 +85,6 @@ pub enum Command {
         #[command(flatten)]
         state: StateArgs,
     },
-    /// Run a kernel for the agent
-    #[command(hide = true)]
-    RunKernel { spec: String },
-    /// Run a proof for the agent
-    #[command(hide = true)]
-    RunProof { spec: String },
 }
 
 /// Where runs keep their files.
@@ -160,6 +171,21 @@ pub struct CleanArgs {
 pub struct PlanArgs {
     #[command(flatten)]
     pub state: StateArgs,
+    /// List the studies that ship with tare, and plan nothing
+    #[arg(long, conflicts_with = "study")]
+    pub list: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    // Last: its heading holds for whatever follows it.
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PilotArgs {
+    #[command(flatten)]
+    pub state: StateArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -202,8 +228,45 @@ pub struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// Table in long form as CSV, or one JSON object per line; - reads standard input
+    pub file: PathBuf,
+    /// Cell that the others are held against, where their rows name no baseline
+    #[arg(long, value_name = "CELL")]
+    pub baseline: Option<String>,
+    /// Margin of equivalence in percent
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
+    pub margin: f64,
+    /// Which is better, higher or lower, of metrics whose rows do not say [default: lower]
+    #[arg(long, value_name = "WORD", value_parser = direction)]
+    pub direction: Option<Direction>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Results file; of the run before
+    #[arg(value_name = "RESULTS")]
+    pub results: PathBuf,
+    /// Results file of the run after
+    #[arg(value_name = "AFTER", required_unless_present = "published")]
+    pub after: Option<PathBuf>,
+    /// Put the figures of RESULTS beside those of a study, such as conaboy2021 ('tare published' lists them)
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
+    pub published: Option<String>,
+    /// Margin of the verdicts; exit code 1 if a box costs more than before by more than this [default: the margin of the second study, and no failure]
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = margin)]
+    pub fail_above: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall or spawn
+    /// Workload: stream, linpack, syscall, spawn or integer
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]
@@ -217,37 +280,9 @@ pub struct KernelArgs {
     /// Instruction set of the timed code: baseline, v3 or v4
     #[arg(long, default_value = "baseline")]
     pub isa: Isa,
-    /// Bytes per array, such as 128M (stream), or order of the matrix (linpack)
+    /// Bytes per array, such as 128M (stream), order of the matrix (linpack) or iterations (integer)
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE")]
     pub size: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct AgentArgs {
-    /// Serve on this inherited descriptor
-    #[arg(long)]
-    pub fd: Option<i32>,
-    /// Serve on the virtio-serial port of this name
-    #[arg(long)]
-    pub port: Option<String>,
-    /// Serve on this terminal, made raw
-    #[arg(long)]
-    pub tty: Option<PathBuf>,
-    /// Connect to this port of the host by vsock
-    #[arg(long)]
-    pub vsock: Option<u32>,
-    /// Be the first process of a VM
-    #[arg(long)]
-    pub init: bool,
-    /// Take a root that boxes in this one can leave behind
-    #[arg(long, requires = "init")]
-    pub new_root: bool,
-    /// Power the VM off in the end, rather than reset it
-    #[arg(long, requires = "init")]
-    pub power_off: bool,
-    /// Give the VM's network interface this address
-    #[arg(long, requires = "init")]
-    pub address: Option<tare_box::net::Address>,
 }
 
 /// How long a box is used, as a word.
@@ -274,6 +309,12 @@ pub enum ProvisioningArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Study")]
 pub struct StudyArgs {
+    /// Study file (its name ends with .toml), or a shipped study, such as quick; 'tare plan --list' lists them
+    #[arg(value_name = "STUDY")]
+    pub study: Option<String>,
+    /// The study's small size, for a machine of 2 CPUs and 16 GB
+    #[arg(long, requires = "study")]
+    pub small: bool,
     /// Platforms, such as native,docker,lxc,vm [default: all that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub platforms: Vec<String>,
@@ -286,7 +327,7 @@ pub struct StudyArgs {
     /// How CPUs are granted [default: both]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub provisioning: Vec<ProvisioningArg>,
-    /// CPUs of each box, such as 2 or 0.5 [default: half of the host's]
+    /// CPUs of each box, such as 2 or 0.5; pinned boxes need a whole number [default: half of those tare may use, rounded up]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub cpus: Option<Cpus>,
     /// Memory of each box, such as 512M or 2G [default: what the workloads need]
@@ -295,12 +336,21 @@ pub struct StudyArgs {
     /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub instance: Vec<String>,
-    /// Blocks: trials of each cell [default: 10]
+    /// Blocks: trials of each cell [default: 10]; with --adaptive the most [default: 60]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
     pub blocks: Option<u32>,
     /// Begin no block that would not end within this time
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub budget: Option<f64>,
+    /// Let each cell leave when its interval is narrow enough: looks after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
+    #[arg(long)]
+    pub adaptive: bool,
+    /// Run blocks that are not recorded for this time first [default: none]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
+    pub warm_up: Option<f64>,
+    /// Rest for this time before each trial [default: none]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
+    pub pause: Option<f64>,
     /// How long one box is used [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
@@ -374,6 +424,17 @@ fn percentage(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| format!("give {}", design::MARGINS))
 }
 
+fn margin(text: &str) -> Result<f64, String> {
+    let margin = percentage(text)?;
+    let fits = (0.01..=100.0).contains(&margin);
+    fits.then_some(margin)
+        .ok_or_else(|| format!("give {}", design::MARGINS))
+}
+
+fn direction(text: &str) -> Result<Direction, &'static str> {
+    tare_report::foreign::direction(text).ok_or("give higher or lower")
+}
+
 /// Reads a whole number; whatever is wrong with it, the range is told.
 fn whole_number<T: FromStr + PartialOrd + Display>(
     text: &str,
@@ -401,16 +462,21 @@ impl StudyArgs {
         };
         let is_command = !(self.command.is_empty() && self.with.is_empty() && self.env.is_empty());
         Wishes {
+            template: None,
             platforms: self.platforms.clone(),
             baseline: self.baseline.clone(),
             provisioning: self.provisioning.iter().map(|p| (*p).into()).collect(),
-            workloads: self.workloads.clone(),
+            workloads: self.workloads.iter().map(Into::into).collect(),
             command: is_command.then_some(command),
             cpus: self.cpus,
             memory_bytes: self.memory,
             instances: self.instance.clone(),
+            cells: Cells::All,
             blocks: self.blocks,
+            adaptive: self.adaptive,
             budget_seconds: self.budget,
+            warm_up_seconds: self.warm_up,
+            pause_seconds: self.pause,
             fresh: self.fresh.map(Into::into),
             trial_seconds: self.trial_time,
             timeout_seconds: self.timeout,
@@ -421,7 +487,22 @@ impl StudyArgs {
         }
     }
 
-    /// Whether anything at all was asked for.
+    /// The first option given that says what is compared: beside a study file, that is the file's matter.
+    pub fn compared(&self) -> Option<&'static str> {
+        let given = [
+            ("a command", !self.command.is_empty()),
+            ("--workloads", !self.workloads.is_empty()),
+            ("--provisioning", !self.provisioning.is_empty()),
+            ("--cpus", self.cpus.is_some()),
+            ("--memory", self.memory.is_some()),
+            ("--instance", !self.instance.is_empty()),
+            ("--with", !self.with.is_empty()),
+            ("--env", !self.env.is_empty()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// Whether nothing was asked for, but a number of blocks.
     pub fn is_empty(&self) -> bool {
         let w = self.wishes();
         let lists = [
@@ -430,16 +511,19 @@ impl StudyArgs {
             w.workloads.is_empty(),
             w.instances.is_empty(),
         ];
-        lists.iter().all(|empty| *empty)
+        self.study.is_none()
+            && lists.iter().all(|empty| *empty)
             && w.command.is_none()
-            && (w.baseline, w.cpus, w.memory_bytes, w.blocks, w.seed) == (None, None, None, None, None)
-            && (w.fresh, w.isa, w.no_settle) == (None, None, false)
+            && (w.baseline, w.cpus, w.memory_bytes, w.seed) == (None, None, None, None)
+            && (w.fresh, w.isa, w.no_settle, w.adaptive) == (None, None, false, false)
             && [
                 w.budget_seconds,
+                w.warm_up_seconds,
+                w.pause_seconds,
                 w.trial_seconds,
                 w.timeout_seconds,
                 w.margin_percent,
-            ] == [None; 4]
+            ] == [None; 6]
     }
 }
 

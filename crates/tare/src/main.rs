@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod box_args;
 mod cmd;
 mod out;
 mod progress;
 
 use args::{Cli, Command};
+use box_args::{BoxCli, BoxCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::process::ExitCode;
@@ -20,29 +22,48 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 fn main() -> ExitCode {
     // Before anything else: the spawn kernel measures how long this takes.
     tare_kernels::exit_if_noop();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => return out::fail(&not_utf8()),
-        Err(error) => error.exit(),
+    let done = if BoxCli::is_meant() {
+        BoxCli::try_parse().map(|cli| inside(cli.command))
+    } else {
+        Cli::try_parse().map(|cli| outside(cli.command))
     };
-    let done = match cli.command {
+    match done {
+        Ok(done) => done.unwrap_or_else(|error| out::fail(&error)),
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => out::fail(&not_utf8()),
+        Err(error) => out::usage(&error),
+    }
+}
+
+/// What users ask for.
+fn outside(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::Pilot(args) => cmd::pilot::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Run(args) => cmd::run::run(&args),
         Command::Report(args) => cmd::report::run(&args),
+        Command::Analyze(args) => cmd::analyze::run(&args),
+        Command::Compare(args) => cmd::compare::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Density(args) => cmd::density::run(&args),
+        Command::Selftest(command) => cmd::selftest::run(&command),
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
+        Command::Published(args) => cmd::published::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),
         Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),
-        Command::Agent(args) => cmd::agent::run(&args),
-        Command::RunAct { words } => cmd::check::act(&words),
         Command::RunHold { platform, state } => cmd::check::hold(&platform, &state),
-        Command::RunKernel { spec } => cmd::agent::run_kernel(&spec),
-        Command::RunProof { spec } => cmd::agent::run_proof(&spec),
-    };
-    done.unwrap_or_else(|error| out::fail(&error))
+    }
+}
+
+/// What runs in boxes.
+fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        BoxCommand::Agent(args) => cmd::agent::run(&args),
+        BoxCommand::RunAct { words } => cmd::check::act(&words),
+        BoxCommand::RunKernel { spec } => cmd::agent::run_kernel(&spec),
+        BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
+    }
 }
 
 /// Names the arguments that are no text, as far as they can be printed.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use tare_report::text;
 
 /// A trial or a check failed.
 pub const FAILED: u8 = 1;
@@ -36,6 +37,19 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(BAD_INPUT)
 }
 
+/// Tells what is wrong with the arguments, or the help that was asked for. Only an
+/// argument can bring a character that drives a terminal: then there are no colours.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let plain = error.to_string();
+    if plain.lines().all(|line| text::clean(line) == line) {
+        error.exit();
+    }
+    for line in plain.lines() {
+        eprintln!("{}", text::clean(line));
+    }
+    ExitCode::from(BAD_INPUT)
+}
+
 /// The error and its causes, each once: many errors name theirs already.
 fn with_causes(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |told, cause| {
@@ -48,11 +62,15 @@ fn with_causes(error: &anyhow::Error) -> String {
     })
 }
 
-/// Text without control characters, so that no foreign text can drive a terminal.
+/// Text in one line, every other control character and every mark that reorders or
+/// hides text spelled out as in reports: no foreign text can drive a terminal.
 pub fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text::clean(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
+}
+
+/// Text in lines as wide as the terminal, behind `first`; later lines begin at `indent`.
+pub fn wrapped(first: &str, indent: usize, words: &str) -> String {
+    text::wrapped(first, indent, &one_line(words), width())
 }
 
 /// Whether standard output shows colours.
@@ -64,4 +82,24 @@ pub fn colours() -> bool {
 pub fn width() -> usize {
     let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 80));
     usize::from(columns).max(40)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_drives_or_reorders_a_terminal_is_spelled_out() {
+        assert_eq!(
+            one_line("a\nb\u{202e}c\u{1b}[2J\u{200b}"),
+            "a b\\u{202e}c\\u{1b}[2J\\u{200b}"
+        );
+    }
+
+    #[test]
+    fn words_hang_behind_their_name() {
+        let text = wrapped("name", 6, &"word\u{202e} ".repeat(30));
+        assert!(text.starts_with("name  word\\u{202e} word"), "{text}");
+        assert!(text.lines().skip(1).all(|l| l.starts_with("      w")), "{text}");
+    }
 }

@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use tare_lab::runner::Event;
+use tare_model::looks::LookRecord;
 use tare_model::results::{Outcome, ProofRecord, TrialRecord};
 use tare_model::size::{counted, show_seconds};
 
@@ -36,6 +37,13 @@ impl Progress {
     /// Shows an event.
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
+            Event::WarmingUp(seconds) => {
+                self.line(&format!(
+                    "warming up for {}, not recorded",
+                    show_seconds(*seconds)
+                ));
+            }
+            Event::Looked(look) => self.looked(look),
             Event::Block { block, blocks } => self.say(&format!("block {} of {blocks}", block + 1)),
             Event::Launching(kind) => self.say(&format!("starting {kind}")),
             Event::Proving(kind) => self.say(&format!("proving the limits of {kind}")),
@@ -84,6 +92,19 @@ impl Progress {
         }
     }
 
+    fn looked(&self, look: &LookRecord) {
+        let open = look
+            .comparisons
+            .iter()
+            .filter(|c| !look.settled.contains(&c.cell));
+        self.line(&format!(
+            "look after {} blocks: {} settled, {} open",
+            look.blocks,
+            counted(look.settled.len(), "cell"),
+            counted(open.count(), "comparison")
+        ));
+    }
+
     fn trial(&mut self, record: &TrialRecord, done: u32, total: u32, remaining: f64) {
         match &record.outcome {
             Outcome::Failed(failure) => {
@@ -107,6 +128,7 @@ impl Progress {
         }
         let left = format!("about {} left", show_seconds(remaining));
         if let Some(bar) = &self.bar {
+            bar.set_length(u64::from(total));
             bar.set_position(u64::from(done));
             bar.set_message(left);
         } else if self.last_line.is_none_or(|at| at.elapsed() > LINE_EVERY) || done == total {

@@ -53,6 +53,32 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
             ["there is no option 'seccomp'", "there are network"],
         ),
         (
+            "vm?cache=none",
+            ["option 'cache' is that of a disk", "storage=raw or storage=qcow2"],
+        ),
+        (
+            "libvirt?storage=volume",
+            [
+                "'volume' is not a value of option 'storage'",
+                "own, tmpfs, raw, qcow2",
+            ],
+        ),
+        (
+            "vm?storage=raw&cache=off",
+            ["'off' is not a value of option 'cache'", "unsafe"],
+        ),
+        (
+            "vm?storage=raw/runc",
+            ["option 'storage' is for boxes in which work runs", "vm"],
+        ),
+        (
+            "docker?storage=overlay",
+            [
+                "'overlay' is not a value of option 'storage'",
+                "own, volume, tmpfs",
+            ],
+        ),
+        (
             "docker?storage=own/runc",
             ["option 'storage' is for boxes in which work runs", "docker"],
         ),
@@ -157,7 +183,7 @@ fn unknown_names_are_named_with_the_known_ones() {
     tare.refused(&["kernel", "steam"], &["unknown workload 'steam'"]);
     tare.refused(
         &["man", "rum"],
-        &["no manual page for 'rum'", "doctor, plan, run"],
+        &["no manual page for 'rum'", "doctor, plan, pilot, run"],
     );
 }
 
@@ -225,6 +251,60 @@ fn a_page_never_takes_the_place_of_results() {
     std::fs::write(tare.path("old.jsonl"), "kept").unwrap();
     tare.refused(&["report", "old.jsonl", "--html", "./old.jsonl"], &same);
     assert_eq!(std::fs::read(tare.path("old.jsonl")).unwrap(), b"kept");
+}
+
+#[test]
+fn a_page_takes_the_place_of_nothing_but_a_page() {
+    let tare = Tare::new();
+    tare.ok(&[
+        "run",
+        "-p",
+        "fake",
+        "--blocks",
+        "1",
+        "--no-settle",
+        "-o",
+        "r.jsonl",
+        "--html",
+        "p.html",
+    ]);
+    tare.ok(&["report", "r.jsonl", "--html", "p.html"]);
+    std::fs::write(tare.path("notes.txt"), "kept").unwrap();
+    let foreign = ["is no page", "give another path with --html"];
+    for path in ["notes.txt", "/dev/full", "/dev/null"] {
+        tare.refused(&["report", "r.jsonl", "--html", path], &foreign);
+        run(&tare, &["-p", "fake", "--html", path], &foreign);
+    }
+    assert_eq!(std::fs::read(tare.path("notes.txt")).unwrap(), b"kept");
+    // A name that ends as a partial page might is nobody's but the user's.
+    std::fs::write(tare.path("p.html.partial"), "kept").unwrap();
+    std::os::unix::fs::symlink("p.html", tare.path("link.html")).unwrap();
+    tare.ok(&["report", "r.jsonl", "--html", "link.html"]);
+    assert_eq!(std::fs::read(tare.path("p.html.partial")).unwrap(), b"kept");
+    assert!(tare.path("link.html").is_symlink());
+}
+
+#[test]
+fn results_that_are_no_file_or_two_files_are_refused() {
+    let tare = Tare::new();
+    tare.ok(&[
+        "run",
+        "-p",
+        "fake",
+        "--blocks",
+        "1",
+        "--no-settle",
+        "-o",
+        "r.jsonl",
+    ]);
+    tare.refused(&["report", "/dev/zero"], &["/dev/zero is no file"]);
+    tare.refused(&["report", "."], &[". is no file"]);
+    let one = std::fs::read(tare.path("r.jsonl")).unwrap();
+    std::fs::write(tare.path("joined.jsonl"), [&one[..], &one[..]].concat()).unwrap();
+    tare.refused(
+        &["report", "joined.jsonl"],
+        &["a second header", "two files were joined"],
+    );
 }
 
 #[test]
@@ -493,7 +573,7 @@ fn damaged_foreign_and_future_results_are_refused() {
     check(&good[..200], &["truncated"]);
     check("hello\n", &["not a results file"]);
     check(
-        &good.replace("tare-results/1", "tare-results/99"),
+        &good.replace("tare-results/2", "tare-results/99"),
         &["tare-results/99", "version"],
     );
     check(

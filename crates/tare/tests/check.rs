@@ -20,6 +20,9 @@ const MACHINES: &str = "3";
 /// The checks that a network has something to do with.
 const ON_NETWORKS: &str = "network,freeze,two-boxes,dropped,dead-run,nothing-left";
 
+/// The checks that look for what options ask for.
+const ON_OPTIONS: &str = "security,work-folder,files,nothing-left";
+
 /// Checks a platform; `skipped` are the checks that do not apply to it.
 fn keeps_its_promises(platform: &str, boxes: &str, skipped: &[&str]) {
     keeps(platform, &["--boxes", boxes], skipped);
@@ -140,6 +143,10 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         "podman?storage=tmpfs",
         "runc?storage=volume&userns=on",
         "crun?storage=own",
+        "crun?storage=overlay",
+        "runc?storage=overlay&userns=on",
+        "nspawn?storage=overlay",
+        "lxc?storage=overlay",
         "nspawn?storage=volume",
         "lxc?storage=tmpfs",
     ];
@@ -154,12 +161,22 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         for folder in [state.parent().unwrap(), &state] {
             std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).unwrap();
         }
-        tare.ok(&[
-            "check",
-            "--only",
-            "security,work-folder,files,nothing-left",
-            platform,
-        ]);
+        tare.ok(&["check", "--only", ON_OPTIONS, platform]);
+    }
+}
+
+#[test]
+fn the_work_folder_of_a_machine_lies_where_it_was_asked_for() {
+    let platforms = [
+        "vm?accel=tcg&storage=own",
+        "vm?accel=tcg&storage=tmpfs",
+        "vm?accel=tcg&storage=raw&cache=writethrough",
+        "vm?accel=tcg&machine=q35&storage=qcow2&cache=none",
+        "vm?accel=tcg&machine=pc&storage=raw&cache=unsafe",
+        "libvirt?accel=tcg&storage=qcow2&cache=directsync",
+    ];
+    for platform in platforms {
+        keeps(platform, &["--only", ON_OPTIONS], &[]);
     }
 }
 
@@ -167,6 +184,21 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
 fn containers_are_reached_over_a_bridge_that_goes_with_the_run() {
     for engine in ["runc", "crun", "lxc", "nspawn"] {
         is_reached(&format!("{engine}?network=bridge"));
+    }
+}
+
+#[test]
+fn containers_reach_one_another_by_macvlan() {
+    for engine in ["runc", "crun", "lxc", "nspawn"] {
+        is_reached(&format!("{engine}?network=macvlan"));
+    }
+}
+
+#[test]
+fn engines_have_a_bridge_and_publish_ports_on_the_loopback() {
+    for engine in ["docker", "podman"] {
+        is_reached(&format!("{engine}?network=bridge"));
+        is_reached(&format!("{engine}?network=published"));
     }
 }
 
@@ -203,7 +235,9 @@ fn a_container_in_a_vm_is_reached_at_the_address_of_the_vm() {
 fn checks_are_chosen_by_name_and_listed_with_what_they_hold_a_platform_to() {
     let tare = Tare::new();
     let listed = tare.ok(&["check", "--list", "--only", "freeze,hello"]).stdout;
-    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    // A line that begins with a blank goes on with the one before.
+    let begun = listed.lines().filter(|line| !line.starts_with(' '));
+    let names: Vec<&str> = begun.filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names, ["freeze", "hello"], "{listed}");
     tare.refused(
         &["check", "--only", "frieze"],

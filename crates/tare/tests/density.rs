@@ -36,12 +36,16 @@ fn figures_of(platform: &str) {
     let measured = &printed["platforms"][0];
     let boxes = measured["boxes"].as_array().unwrap();
     assert_eq!((boxes.len(), &measured["stopped"]), (4, &Value::Null));
-    // Each box adds a process at least, and memory of its own.
-    for pair in boxes.windows(2) {
-        let of = |i: usize, key: &str| pair[i][key].as_u64().unwrap();
-        assert!(of(1, "processes") > of(0, "processes"), "{platform}: {boxes:?}");
-        assert!(of(1, "pss_bytes") > of(0, "pss_bytes"), "{platform}: {boxes:?}");
+    let of = |i: usize, key: &str| boxes[i][key].as_u64().unwrap();
+    // Each box adds a process at least, and memory of its own: a single one may be hidden
+    // by pages of the shared binary that the kernel takes back meanwhile.
+    for i in 1..boxes.len() {
+        assert!(
+            of(i, "processes") > of(i - 1, "processes"),
+            "{platform}: {boxes:?}"
+        );
     }
+    assert!(of(3, "pss_bytes") > of(0, "pss_bytes"), "{platform}: {boxes:?}");
     let starts = measured["starts"].as_array().unwrap();
     let cold = starts.iter().filter(|start| start["cold"] == true).count();
     let expected = if measured["no_cold"].is_null() { 2 } else { 0 };

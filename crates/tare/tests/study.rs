@@ -188,3 +188,21 @@ fn two_runs_at_once_are_refused() {
     first.wait().unwrap();
     assert!(!tare.path("other.jsonl").exists());
 }
+
+#[test]
+fn a_clock_that_runs_at_another_speed_is_found() {
+    let tare = Tare::new();
+    let fast = "fake?ms=30,fake?ms=30&clock=2";
+    tare.ok(&run_args(fast, &["--blocks", "1", "--baseline", "fake?ms=30"]));
+    for trial in tare.records_of("r.jsonl", "trial") {
+        let is_fast = trial["platform"].as_str().unwrap().contains("clock=2");
+        let found = trial["findings"].as_array().unwrap();
+        let drifts = found.iter().any(|f| f["finding"] == "clock-drift");
+        assert_eq!(drifts, is_fast, "{trial}");
+        let conditions = &trial["host"]["conditions"];
+        assert!(
+            conditions["clock"]["ratio"].is_f64() && conditions["reading_ns"].is_u64(),
+            "{trial}"
+        );
+    }
+}

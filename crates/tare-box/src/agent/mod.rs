@@ -11,8 +11,10 @@ mod init;
 mod inner;
 mod port;
 mod process;
+mod work;
 
 pub use init::MODULE_LIST;
+pub use work::Work;
 
 use crate::agent::inner::Inner;
 use crate::agent::port::Port;
@@ -45,6 +47,8 @@ pub struct Options {
     /// Whether it is the first process of a VM: it then mounts, loads modules
     /// and ends the machine.
     pub init: bool,
+    /// Where commands then start; absent: in the root.
+    pub work: Option<Work>,
     /// Whether it then takes a root that boxes in this one can leave behind.
     pub new_root: bool,
     /// Whether it ends the machine by powering it off rather than by a reset.
@@ -60,6 +64,7 @@ pub struct Options {
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
         init::prepare(options.new_root)?;
+        options.work.map_or(Ok(()), Work::enter)?;
         options
             .address
             .map_or(Ok(()), net::configure)

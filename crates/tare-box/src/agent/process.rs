@@ -134,6 +134,7 @@ fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
         user_ns: sum(|r| r.user_ns),
         system_ns: sum(|r| r.system_ns),
         max_rss_bytes: repetitions.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0),
+        major_faults: repetitions.iter().map(|r| r.major_faults).sum(),
     }
 }
 
@@ -184,6 +185,7 @@ fn run_once(
         user_ns: reaped.user_ns,
         system_ns: reaped.system_ns,
         max_rss_bytes: reaped.max_rss_bytes,
+        major_faults: Some(reaped.major_faults),
     };
     Ok(Ended { status, repetition })
 }

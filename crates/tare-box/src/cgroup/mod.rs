@@ -536,6 +536,8 @@ fn mounted() -> Vec<PathBuf> {
 pub struct Meter {
     cpu: File,
     stat: Option<File>,
+    /// Where the host accounts for swap.
+    swap: Option<File>,
     v2: bool,
 }
 
@@ -549,6 +551,18 @@ impl Meter {
             v2::read_meter(self)
         } else {
             v1::read_meter(self)
+        }
+    }
+
+    /// Memory of the cgroup that is in swap now; `None` where the host does not
+    /// account for it.
+    pub fn swap_bytes(&self) -> Option<u64> {
+        let mut buffer = [0; 1024];
+        let text = pread(self.swap.as_ref()?, &mut buffer).ok()?;
+        if self.v2 {
+            text.trim().parse().ok()
+        } else {
+            keyed(text, "swap")
         }
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
     Ok(Meter {
         cpu,
         stat: Some(stat),
+        swap: open(&cgroup.file("memory", "memory.stat")).ok(),
         v2: false,
     })
 }

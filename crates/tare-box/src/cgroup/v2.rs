@@ -91,6 +91,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
     Ok(Meter {
         cpu: open(&cgroup.file("", "cpu.stat"))?,
         stat: None,
+        swap: open(&cgroup.file("", "memory.swap.current")).ok(),
         v2: true,
     })
 }

@@ -92,6 +92,11 @@ pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
         .read_file("/proc/self/mounts", 1 << 20, ANSWER_DEADLINE)?;
     let wrong = platforms::misplaced(asked, &String::from_utf8_lossy(&mounts));
     expect(wrong.is_none(), || wrong.clone().unwrap_or_default())?;
+    if let Some((file, due)) = asked.told_by() {
+        let told = made.link().read_file(file, 4096, ANSWER_DEADLINE)?;
+        let told = String::from_utf8_lossy(&told).trim().to_owned();
+        expect(told == due, || format!("{file} tells '{told}', not '{due}'"))?;
+    }
     let file = format!("{}/written", platforms::WORK_FOLDER);
     made.link().write_file(&file, 0o600, b"here", ANSWER_DEADLINE)?;
     Ok(Kept::YES)

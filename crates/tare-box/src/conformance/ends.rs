@@ -7,7 +7,6 @@ use super::{Broken, Kept, expect};
 use crate::footprint;
 use crate::link::LinkError;
 use crate::platforms::{ANSWER_DEADLINE, RunningBox};
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -62,21 +61,13 @@ pub(super) fn killed_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
     if agents.is_empty() {
         return Ok(Kept::NotHere("the agent is no process of the host".to_owned()));
     }
-    agents.iter().for_each(|agent| kill(agent));
+    agents.iter().for_each(|agent| footprint::kill(agent));
     victim.expect_lost(site)
 }
 
 fn is_agent(process: &Path) -> bool {
     let line = fs::read(process.join("cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0).nth(1) == Some(b"agent")
-}
-
-fn kill(process: &Path) {
-    let number = process.file_name().and_then(|name| name.to_str()?.parse().ok());
-    if let Some(pid) = number.and_then(Pid::from_raw) {
-        // It may have ended with another that was killed just now.
-        let _ = kill_process(pid, Signal::KILL);
-    }
 }
 
 pub(super) fn foreign_bytes(site: &mut Site<'_>) -> Result<Kept, Broken> {
@@ -104,7 +95,7 @@ pub(super) fn killed_engine(site: &mut Site<'_>) -> Result<Kept, Broken> {
             "the box is the agent alone, without an engine".to_owned(),
         ));
     }
-    engine.iter().for_each(|process| kill(process));
+    engine.iter().for_each(|process| footprint::kill(process));
     victim.expect_lost(site)
 }
 

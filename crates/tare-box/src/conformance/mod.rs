@@ -129,7 +129,7 @@ pub const CHECKS: [Check; 30] = [
     },
     Check {
         name: "network",
-        promise: "host and boxes reach a box at its address; one without a network has no interface but lo",
+        promise: "boxes reach a box at its address, the host as its network lets it; one without a network has no interface but lo",
         run: network::network,
     },
     Check {

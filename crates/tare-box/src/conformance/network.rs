@@ -6,9 +6,17 @@ use super::site::Site;
 use super::talk::{Ended, act, acting, patience};
 use super::{Broken, Kept, expect};
 use crate::link::unexpected;
+use crate::net::{self, HostReach};
 use crate::platforms::RunningBox;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
 use tare_model::protocol::{Reply, Request};
+
+/// Time for a box to listen.
+const PROXY_DEADLINE: Duration = Duration::from_secs(10);
+/// Time between two attempts.
+const AGAIN: Duration = Duration::from_millis(20);
 
 pub(super) fn network(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
@@ -29,23 +37,51 @@ fn no_network(made: &mut dyn RunningBox) -> Result<Kept, Broken> {
     Ok(Kept::Yes(Some("none: no interface but lo".to_owned())))
 }
 
-/// The host talks to a box, then another box does, also after a thaw.
+/// The host talks to a box as far as its network lets it, then another box does, also
+/// after a thaw.
 fn reached(site: &mut Site<'_>, address: IpAddr) -> Result<Kept, Broken> {
     let (mut other, _) = site.own()?;
     let made = site.shared()?;
-    let at = SocketAddr::new(address, free_port()?);
-    let from_host = |_: &mut dyn RunningBox| talk(at).map_err(Broken::host("talk to a box over TCP"));
+    let way = made.host_reach();
+    let port = match way {
+        HostReach::Published(_) => net::PORT,
+        HostReach::Direct | HostReach::Never => free_port()?,
+    };
+    let at = SocketAddr::new(address, port);
+    let from_host = |to: SocketAddr| {
+        move |_: &mut dyn RunningBox| talk_until_heard(to).map_err(Broken::host("talk to a box over TCP"))
+    };
     let from_box = |other: &mut dyn RunningBox| act(other, &["talk", &at.to_string()])?.words().map(drop);
-    answered(made, &mut *other, at, from_host)?;
+    let host = match way {
+        HostReach::Direct => {
+            answered(made, &mut *other, at, from_host(at)).map(|()| "from the host and ".to_owned())
+        }
+        HostReach::Published(to) => {
+            answered(made, &mut *other, at, from_host(to)).map(|()| format!("from the host by {to} and "))
+        }
+        HostReach::Never => Ok(String::new()),
+    }?;
     answered(made, &mut *other, at, from_box)?;
     made.freeze()?;
     made.thaw()?;
     answered(made, &mut *other, at, from_box)?;
     other.destroy()?;
     Ok(Kept::Yes(Some(format!(
-        "{} KiB from the host and from another box to {address} and back",
+        "{} KiB {host}from another box to {address} and back",
         PATTERN_BYTES >> 10
     ))))
+}
+
+/// As [`talk`], until the box listens: a proxy takes a connection for it before, and
+/// drops it.
+fn talk_until_heard(to: SocketAddr) -> io::Result<()> {
+    let deadline = Instant::now() + PROXY_DEADLINE;
+    loop {
+        match talk(to) {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(AGAIN),
+            ended => return ended,
+        }
+    }
 }
 
 /// A port that is free on the host, whose network the box's may be.

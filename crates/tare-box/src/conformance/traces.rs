@@ -217,13 +217,15 @@ fn layer(process: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_process_is_a_trace_until_it_has_ended() {
         let mark = format!("tare-traces-{}", std::process::id());
         let mut child = Command::new("sh")
-            .args(["-c", "sleep 60; :", &mark])
+            // Without a child of its own, which would bear the mark too until it is another program.
+            .args(["-c", "read line", &mark])
+            .stdin(Stdio::piped())
             .spawn()
             .unwrap();
         // It bears the mark once it is the shell that it is to be.

@@ -4,11 +4,11 @@ use super::inside::{Address, INTERFACE, configure_in, namespace};
 use super::names::{interfaces, number_of, of_run, port_of};
 use super::netlink::{add, address, ask, bring_up, index, remove, taken};
 use super::subnet::{PREFIX, Subnet, choose};
-use super::{NetError, filter};
-use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth};
-use rtnetlink::{Handle, LinkBridge, LinkMessageBuilder, LinkUnspec, LinkVeth};
+use super::{HostReach, NetError, carrier, filter};
+use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth, LinkMessage, MacVlanMode};
+use rtnetlink::{Handle, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// The run's bridge.
 struct Bridge {
@@ -75,6 +75,7 @@ pub struct Port {
     /// Name of the host's end.
     name: String,
     address: Address,
+    host_reach: HostReach,
 }
 
 impl Port {
@@ -89,7 +90,12 @@ impl Port {
             ip: bridge.subnet.of_box(number),
             prefix: PREFIX,
         };
-        Ok((Self { name: port, address }, bridge.index))
+        let port = Self {
+            name: port,
+            address,
+            host_reach: HostReach::Direct,
+        };
+        Ok((port, bridge.index))
     }
 
     /// Connects a container, which has these processes and a network of its own.
@@ -97,23 +103,52 @@ impl Port {
     /// # Errors
     /// [`NetError`]; nothing is left behind.
     pub fn veth(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
-        let what = format!("connect {name} to the bridge {run}");
-        let (port, bridge) = Self::of(name, run)?;
-        let inside = namespace(processes)
-            .ok_or_else(|| NetError::new(&what, "it has no process in a network of its own"))?;
-        ask(&what, async |handle| {
+        Self::into_container(name, run, processes, |port, bridge, inside| {
             let there = LinkMessageBuilder::<LinkUnspec>::new()
                 .name(INTERFACE)
                 .address(port.hardware_address().to_vec())
-                .setns_by_fd(inside.as_raw_fd())
+                .setns_by_fd(inside)
                 .build();
             let here = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(InfoKind::Veth)
                 .name(&port.name)
                 .controller(bridge)
                 .up()
                 .set_info_data(InfoData::Veth(InfoVeth::Peer(there)));
-            handle.link().add(here.build()).execute().await
+            here.build()
+        })
+    }
+
+    /// As [`Port::veth`], by a hardware address of the container's own on the bridge:
+    /// there is nothing of it outside.
+    ///
+    /// # Errors
+    /// [`NetError`]; nothing is left behind.
+    pub fn macvlan(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
+        carrier::ensure(run, Bridge::of(run)?.index)?;
+        let mut port = Self::into_container(name, run, processes, |port, bridge, inside| {
+            LinkMacVlan::new(INTERFACE, bridge, MacVlanMode::Bridge)
+                .address(port.hardware_address().to_vec())
+                .setns_by_fd(inside)
+                .build()
         })?;
+        port.host_reach = HostReach::Never;
+        Ok(port)
+    }
+
+    /// Makes the link that `describe` tells for the bridge of this number and the network
+    /// of the container, and puts it into use there.
+    fn into_container(
+        name: &str,
+        run: &str,
+        processes: &[u32],
+        describe: impl FnOnce(&Self, u32, RawFd) -> LinkMessage,
+    ) -> Result<Self, NetError> {
+        let what = format!("connect {name} to the bridge {run}");
+        let (port, bridge) = Self::of(name, run)?;
+        let inside = namespace(processes)
+            .ok_or_else(|| NetError::new(&what, "it has no process in a network of its own"))?;
+        let link = describe(&port, bridge, inside.as_raw_fd());
+        ask(&what, async |handle| handle.link().add(link).execute().await)?;
         configure_in(inside, port.address)?;
         Ok(port)
     }
@@ -134,6 +169,11 @@ impl Port {
     /// The box's address.
     pub fn address(&self) -> Address {
         self.address
+    }
+
+    /// How the host reaches the box.
+    pub fn host_reach(&self) -> HostReach {
+        self.host_reach
     }
 
     /// The hardware address of the box's end.

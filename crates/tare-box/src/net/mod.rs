@@ -5,6 +5,7 @@
 //! next start's sweep: see [`clear`].
 
 mod bridge;
+mod carrier;
 mod filter;
 mod inside;
 mod names;
@@ -14,6 +15,9 @@ mod subnet;
 pub use bridge::{Port, clear};
 pub use inside::{Address, configure};
 pub use names::{interfaces, leads_to};
+pub(crate) use netlink::makes_macvlan;
+
+use std::net::SocketAddr;
 
 /// The network that a box is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,11 +29,36 @@ pub enum Network {
     Host,
     /// One that the box shares with the host and with other boxes of the run.
     Bridge,
+    /// A hardware address of its own on the run's bridge, from which boxes reach one
+    /// another but not the host: the kernel keeps the two apart.
+    Macvlan,
+    /// The engine's bridge, and a port of the host, on its loopback alone, that leads to
+    /// the box's port [`PORT`].
+    Published,
+}
+
+/// The port of a box that is published.
+pub const PORT: u16 = 7411;
+
+/// How the host reaches what listens in a box with an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostReach {
+    /// At the box's address.
+    #[default]
+    Direct,
+    /// Not at all.
+    Never,
+    /// What listens at the box's port [`PORT`], here; its address serves as well.
+    Published(SocketAddr),
 }
 
 impl Network {
-    /// Every value of the option.
-    pub const ALL: [Self; 3] = [Self::None, Self::Host, Self::Bridge];
+    /// What engines can give their containers.
+    pub(crate) const OF_ENGINES: [Self; 4] = [Self::None, Self::Host, Self::Bridge, Self::Published];
+    /// What tare gives containers whose engine brings no network.
+    pub(crate) const OF_TOOLS: [Self; 4] = [Self::None, Self::Host, Self::Bridge, Self::Macvlan];
+    /// What a box in another can have, which is made there with nothing else.
+    pub(crate) const OF_INNER: [Self; 2] = [Self::None, Self::Host];
     /// The option's name.
     pub const OPTION: &'static str = "network";
 
@@ -39,6 +68,8 @@ impl Network {
             Self::None => "none",
             Self::Host => "host",
             Self::Bridge => "bridge",
+            Self::Macvlan => "macvlan",
+            Self::Published => "published",
         }
     }
 }

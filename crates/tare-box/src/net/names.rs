@@ -15,6 +15,12 @@ pub(super) fn port_of(name: &str) -> Option<String> {
     (number <= 0xf_ffff).then(|| format!("t{id}-{number:x}"))
 }
 
+/// The two links that give a run's bridge a carrier.
+pub(super) fn carrier_of(run: &str) -> Option<[String; 2]> {
+    let id = id_of(run)?;
+    Some([format!("u{id}-in"), format!("u{id}-out")])
+}
+
 /// Whether a link of the host leads to the box of this name, or to one of the run
 /// of this name.
 pub fn leads_to(link: &str, name: &str) -> bool {
@@ -27,9 +33,13 @@ pub(super) fn number_of(name: &str) -> Option<u32> {
     name.rsplit_once('-')?.1.parse().ok()
 }
 
-/// Those of these links that are a run's: its bridge, and what leads to its boxes.
+/// Those of these links that are a run's: its bridge with its carrier, and what leads to
+/// its boxes.
 pub(super) fn of_run(run: &str, links: Vec<String>) -> Vec<String> {
-    let is_ours = |link: &String| (id_of(run).is_some() && link == run) || leads_to(link, run);
+    let carrier = carrier_of(run).unwrap_or_default();
+    let is_ours = |link: &String| {
+        (id_of(run).is_some() && (link == run || carrier.contains(link))) || leads_to(link, run)
+    };
     links.into_iter().filter(is_ours).collect()
 }
 
@@ -74,9 +84,11 @@ mod tests {
             "t1234abce-1",
             "tare-1234abce",
             "t1234abcd",
+            "u1234abcd-out",
+            "u1234abce-in",
         ];
         let found = of_run("tare-1234abcd", links.map(str::to_owned).to_vec());
-        assert_eq!(found, ["tare-1234abcd", "t1234abcd-1"]);
+        assert_eq!(found, ["tare-1234abcd", "t1234abcd-1", "u1234abcd-out"]);
         assert_eq!(of_run("tare-", vec!["t-".to_owned()]), Vec::<String>::new());
     }
 

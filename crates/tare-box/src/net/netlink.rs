@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use rtnetlink::packet_route::address::AddressAttribute;
 use rtnetlink::packet_route::link::LinkMessage;
 use rtnetlink::packet_route::route::{RouteAddress, RouteAttribute};
-use rtnetlink::{Error, Handle, LinkUnspec, RouteMessageBuilder};
+use rtnetlink::{Error, Handle, LinkMacVlan, LinkMessageBuilder, LinkUnspec, RouteMessageBuilder};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -64,6 +64,22 @@ pub(super) async fn remove(handle: &Handle, name: &str) -> Result<(), Error> {
         Err(Error::NetlinkError(e)) if is_missing(&e.to_io()) => Ok(()),
         done => done,
     }
+}
+
+/// Whether the kernel makes links of this kind, which it is asked for without the link
+/// that it needs to stand on: it refuses that, or the kind.
+pub(crate) fn makes_macvlan() -> bool {
+    let asked = ask("ask the kernel for macvlan", async |handle| {
+        let nowhere = LinkMessageBuilder::<LinkMacVlan>::new("tare-probe").build();
+        let refused = handle.link().add(nowhere).execute().await;
+        let unknown = matches!(refused, Err(Error::NetlinkError(e)) if is_unknown(&e.to_io()));
+        Ok(!unknown)
+    });
+    asked.unwrap_or(false)
+}
+
+fn is_unknown(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::OPNOTSUPP.raw_os_error())
 }
 
 /// Makes a link and tells its number.

@@ -1,9 +1,10 @@
 //! The options that platforms which are containers have in common.
 
-use super::Network;
 use super::registry::Options;
 use super::security::{Offer, Security};
 use super::storage::Storage;
+use super::{Absent, Network};
+use crate::net::makes_macvlan;
 
 /// What keeps a container's boxes apart from their host.
 #[derive(Debug, Clone, Copy)]
@@ -13,18 +14,51 @@ pub(super) struct Apart {
     pub storage: Option<Storage>,
 }
 
+/// Whether the kernel makes this network.
+pub(super) fn can_be_had(network: Network) -> Result<(), Absent> {
+    if network != Network::Macvlan || makes_macvlan() {
+        return Ok(());
+    }
+    Err(Absent::new(
+        "the kernel makes no macvlan",
+        "load its module (modprobe macvlan), or choose another network",
+    ))
+}
+
 impl Apart {
-    /// Takes the options out of those of a path.
-    pub(super) fn take(options: &mut Options, offer: &Offer) -> Result<Self, String> {
+    /// Takes the options out of those of a path, of containers whose mounts an engine
+    /// makes.
+    pub(super) fn by_engine(options: &mut Options, offer: &Offer) -> Result<Self, String> {
+        Self::take(options, offer, &Network::OF_ENGINES, &Storage::OF_CONTAINERS)
+    }
+
+    /// As [`Apart::by_engine`], of containers whose mounts are told one by one.
+    pub(super) fn by_tool(options: &mut Options, offer: &Offer) -> Result<Self, String> {
+        Self::take(options, offer, &Network::OF_TOOLS, &Storage::OF_BUNDLES)
+    }
+
+    fn take(
+        options: &mut Options,
+        offer: &Offer,
+        networks: &[Network],
+        storages: &[Storage],
+    ) -> Result<Self, String> {
         Ok(Self {
-            network: options.take_network(&Network::ALL)?,
+            network: options.take_network(networks)?,
             security: Security::take(options, offer)?,
-            storage: Storage::take(options)?,
+            storage: Storage::take(options, storages)?,
         })
+    }
+
+    /// Whether the kernel has what storage and network need.
+    pub(super) fn probe(&self) -> Result<(), Absent> {
+        self.storage.map_or(Ok(()), Storage::probe)?;
+        can_be_had(self.network)
     }
 
     /// What a report is to tell of them.
     pub(super) fn details(&self) -> impl Iterator<Item = (String, String)> {
-        self.security.details().chain(self.storage.map(Storage::detail))
+        let storage = self.storage.into_iter().flat_map(Storage::details);
+        self.security.details().chain(storage)
     }
 }

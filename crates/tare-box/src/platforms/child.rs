@@ -4,7 +4,7 @@ use super::{BoxError, BoxSpec, END_DEADLINE, Network, Premises, RunningBox};
 use crate::carry;
 use crate::cgroup::{Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, LinkError, Stream};
-use crate::net::Port;
+use crate::net::{HostReach, Port};
 use crate::seat;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -131,14 +131,17 @@ impl ChildBox {
     /// in a network of its own.
     pub(super) fn connect(&mut self, network: Network, spec: &BoxSpec) -> Result<(), BoxError> {
         match network {
-            Network::None => {}
+            // One that is published is an engine's.
+            Network::None | Network::Published => {}
             Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
-            Network::Bridge => {
-                let processes = self.cgroup.as_ref().map(Cgroup::processes).unwrap_or_default();
-                self.use_port(Port::veth(&spec.name, &spec.run, &processes)?);
-            }
+            Network::Bridge => self.use_port(Port::veth(&spec.name, &spec.run, &self.processes())?),
+            Network::Macvlan => self.use_port(Port::macvlan(&spec.name, &spec.run, &self.processes())?),
         }
         Ok(())
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.cgroup.as_ref().map(Cgroup::processes).unwrap_or_default()
     }
 
     /// Is reached by this port of the bridge, which goes with it.
@@ -243,6 +246,10 @@ impl RunningBox for ChildBox {
 
     fn address(&self) -> Option<IpAddr> {
         self.address
+    }
+
+    fn host_reach(&self) -> HostReach {
+        self.port.as_ref().map(Port::host_reach).unwrap_or_default()
     }
 
     fn host_root(&self) -> Option<&Path> {

@@ -13,10 +13,13 @@ use std::io;
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, Kind};
 use tare_model::host::BoxFacts;
-use tare_model::kernel::{BurnReport, Check, KernelReport, KernelSpec, ProofSpec, TouchReport};
+use tare_model::kernel::{BurnReport, Check, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 use tare_model::metric::Direction;
 use tare_model::protocol::{Counters, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION};
 use tare_model::results::{PlatformVersion, ProcessUsage, Repetition};
+
+/// Stretches that a kernel times.
+const STRETCHES: usize = 20;
 
 /// Options of the platform.
 #[derive(Debug, Clone)]
@@ -25,11 +28,17 @@ pub(super) struct Fake {
     cost: f64,
     /// Standard deviation of the log of every figure (`sd`).
     sd: f64,
+    /// Standard deviation of the log of what each box costs (`box`), and of each stretch
+    /// that a kernel times (`stretch`).
+    box_sd: f64,
+    stretch_sd: f64,
     /// What fails (`fail`), each time or every so many times (`every`).
     fail: Option<Fail>,
     every: u32,
     /// CPU used over the CPU granted (`overrun`): above 1.02 the limits are not proven.
     overrun: f64,
+    /// Seconds that the box's clock counts per second (`clock`).
+    clock: f64,
     /// Real milliseconds that a trial takes (`ms`).
     ms: u64,
     /// Seed of the noise (`seed`).
@@ -61,22 +70,31 @@ enum Fail {
     Report,
 }
 
-impl std::str::FromStr for Fail {
-    type Err = ();
+impl Fail {
+    const ALL: [Self; 9] = [
+        Self::Probe,
+        Self::Launch,
+        Self::Hello,
+        Self::Hang,
+        Self::Link,
+        Self::Kill,
+        Self::Exit,
+        Self::Answer,
+        Self::Report,
+    ];
 
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Ok(match text {
-            "probe" => Self::Probe,
-            "launch" => Self::Launch,
-            "hello" => Self::Hello,
-            "hang" => Self::Hang,
-            "link" => Self::Link,
-            "kill" => Self::Kill,
-            "exit" => Self::Exit,
-            "answer" => Self::Answer,
-            "report" => Self::Report,
-            _ => return Err(()),
-        })
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Launch => "launch",
+            Self::Hello => "hello",
+            Self::Hang => "hang",
+            Self::Link => "link",
+            Self::Kill => "kill",
+            Self::Exit => "exit",
+            Self::Answer => "answer",
+            Self::Report => "report",
+        }
     }
 }
 
@@ -85,9 +103,12 @@ impl Fake {
         let fake = Self {
             cost: options.take("cost")?.unwrap_or(1.0),
             sd: options.take("sd")?.unwrap_or(0.01),
-            fail: options.take("fail")?,
+            box_sd: options.take("box")?.unwrap_or(0.0),
+            stretch_sd: options.take("stretch")?.unwrap_or(0.0),
+            fail: options.choose("fail", &Fail::ALL, Fail::name)?,
             every: options.take("every")?.unwrap_or(1),
             overrun: options.take("overrun")?.unwrap_or(1.0),
+            clock: options.take("clock")?.unwrap_or(1.0),
             ms: options.take("ms")?.unwrap_or(0),
             seed: options.take("seed")?.unwrap_or(0),
             boxes: 0,
@@ -95,8 +116,14 @@ impl Fake {
         };
         options.none()?;
         let sound = |x: f64| x.is_finite() && x >= 0.0;
-        if !(sound(fake.cost) && fake.cost > 0.0 && sound(fake.sd) && sound(fake.overrun) && fake.every > 0) {
-            return Err("cost and every must be positive, sd and overrun not negative".to_owned());
+        let spreads = [fake.sd, fake.box_sd, fake.stretch_sd, fake.overrun];
+        if !(sound(fake.cost) && fake.cost > 0.0 && spreads.into_iter().all(sound) && fake.every > 0) {
+            return Err(
+                "cost and every must be positive, sd, box, stretch and overrun not negative".to_owned(),
+            );
+        }
+        if !(sound(fake.clock) && fake.clock > 0.0) {
+            return Err("clock must be positive".to_owned());
         }
         Ok(fake)
     }
@@ -134,13 +161,19 @@ impl Platform for Fake {
         script.uses = 0;
         // A new box has new noise, the same in every run of the same script.
         let noise = ChaCha8Rng::seed_from_u64(self.seed ^ (self.boxes << 32));
+        // A stream of its own: other figures do not hang on whether boxes differ.
+        let mut of_box = noise.clone();
+        of_box.set_stream(1);
+        script.cost *= factor(&mut of_box, self.box_sd);
         let cpus = spec.instance.cpus.as_f64();
         let agent = FakeAgent {
             script,
             noise,
+            stretches: of_box,
             cpus,
             memory: spec.instance.memory_bytes,
             decoder: Decoder::default(),
+            booted: Instant::now(),
         };
         let stream = FakeStream {
             agent,
@@ -231,9 +264,11 @@ impl Stream for FakeStream {
 struct FakeAgent {
     script: Fake,
     noise: ChaCha8Rng,
+    stretches: ChaCha8Rng,
     cpus: f64,
     memory: u64,
     decoder: Decoder,
+    booted: Instant,
 }
 
 /// Standard output and reply.
@@ -276,7 +311,7 @@ impl FakeAgent {
                 pid: 1,
             }),
             Request::Facts => plain(Reply::Facts(self.facts())),
-            Request::Counters => plain(Reply::Counters(Counters::default())),
+            Request::Counters => plain(Reply::Counters(self.counters())),
             Request::Kernel { spec, .. } => self.workload(|agent| agent.kernel(spec)),
             Request::Command(_) => self.workload(Self::command),
             Request::Proof { spec, .. } => Some(self.proof(spec)),
@@ -288,6 +323,14 @@ impl FakeAgent {
                 message: "nothing real runs in a fake box".to_owned(),
             }),
             Request::Quit => plain(Reply::Bye),
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let seconds = self.booted.elapsed().mul_f64(self.script.clock);
+        Counters {
+            monotonic_ns: u64::try_from(seconds.as_nanos()).unwrap_or(u64::MAX),
+            ..Counters::default()
         }
     }
 
@@ -314,19 +357,28 @@ impl FakeAgent {
         Some(run(self))
     }
 
-    /// A factor of mean log 0.
     fn noise(&mut self) -> f64 {
-        // The sum of twelve uniforms is normal enough for a test bed.
-        let sum: f64 = (0..12).map(|_| self.noise.random::<f64>()).sum();
-        (self.script.sd * (sum - 6.0)).exp()
+        factor(&mut self.noise, self.script.sd)
     }
 
+    /// The stretches of a kernel whose work took so long.
+    fn stretches(&mut self, seconds: f64) -> Vec<f64> {
+        let sd = self.script.stretch_sd;
+        (0..STRETCHES)
+            .map(|_| seconds * factor(&mut self.stretches, sd))
+            .collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no kernel has 2^52 iterations")]
     fn kernel(&mut self, spec: &KernelSpec) -> Answer {
         let mut metrics = BTreeMap::new();
+        let mut slower = 1.0;
         for metric in spec.kernel.metrics() {
-            let slower = self.script.cost * self.noise();
+            slower = self.script.cost * self.noise();
             let value = match metric.direction {
                 Direction::Higher => 1e9 / slower,
+                // A fixed amount of work takes longer the more it is.
+                Direction::Lower if spec.kernel == Kernel::Integer => 1e-9 * spec.size as f64 * slower,
                 Direction::Lower => 1e-6 * slower,
             };
             metrics.insert(metric.name, value);
@@ -335,8 +387,8 @@ impl FakeAgent {
         let report = KernelReport {
             spec: spec.clone(),
             metrics,
-            raw_seconds: BTreeMap::new(),
-            work_per_stretch: BTreeMap::new(),
+            raw_seconds: BTreeMap::from([("stretch".to_owned(), self.stretches(slower))]),
+            work_per_stretch: BTreeMap::from([("stretch".to_owned(), 1.0)]),
             wall_seconds: spec.seconds,
             units_done: 1.0,
             check: Check {
@@ -369,6 +421,7 @@ impl FakeAgent {
             user_ns: wall_ns / 2,
             system_ns: wall_ns / 4,
             max_rss_bytes: 1 << 20,
+            major_faults: Some(0),
         };
         (
             Vec::new(),
@@ -402,12 +455,20 @@ impl FakeAgent {
     }
 }
 
+/// A factor whose log has mean 0 and this standard deviation.
+fn factor(noise: &mut ChaCha8Rng, sd: f64) -> f64 {
+    // The sum of twelve uniforms is normal enough for a test bed.
+    let sum: f64 = (0..12).map(|_| noise.random::<f64>()).sum();
+    (sd * (sum - 6.0)).exp()
+}
+
 fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<Repetition>) -> Exited {
     let usage = ProcessUsage {
         wall_ns,
         user_ns: wall_ns / 2,
         system_ns: wall_ns / 4,
         max_rss_bytes: 1 << 20,
+        major_faults: Some(0),
     };
     Exited {
         status,

@@ -31,7 +31,7 @@ pub(super) struct Lxc(Apart);
 
 impl Lxc {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
-        let apart = Apart::take(&mut options, &SECURITY)?;
+        let apart = Apart::by_tool(&mut options, &SECURITY)?;
         options.none().map(|()| Self(apart))
     }
 }
@@ -40,6 +40,7 @@ impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
         let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
+        self.0.probe()?;
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
             details: self.0.details().collect(),
@@ -134,6 +135,11 @@ fn add_work(text: &mut String, work: &Work) {
             "lxc.mount.entry = {} {target} none bind,rw 0 0",
             source.display()
         ),
+        Work::Overlay(place) => writeln!(
+            text,
+            "lxc.mount.entry = overlay {target} overlay {} 0 0",
+            storage::layers(place).join(",")
+        ),
         Work::Tmpfs => writeln!(text, "lxc.mount.entry = tmpfs {target} tmpfs rw,mode=755 0 0"),
     };
 }
@@ -157,7 +163,7 @@ const fn network_type(network: Network) -> &'static str {
     match network {
         // What LXC calls none is no network of its own.
         Network::Host => "none",
-        Network::None | Network::Bridge => "empty",
+        Network::None | Network::Bridge | Network::Macvlan | Network::Published => "empty",
     }
 }
 

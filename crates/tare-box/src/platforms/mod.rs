@@ -3,7 +3,9 @@
 
 mod apart;
 mod child;
+mod disk;
 mod docker;
+mod elsewhere;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
@@ -30,12 +32,14 @@ mod vm;
 mod vmware;
 
 pub(crate) use docker::daemon::want as want_own_engines;
+pub use elsewhere::elsewhere;
 pub use registry::{Entry, OpenError, REGISTRY, open, untested};
 
 use crate::carry;
 use crate::cgroup::{self, CgroupError, Layout, Limits, Meter};
 use crate::link::{Link, LinkError};
-use crate::net::{NetError, Network};
+use crate::net::{HostReach, NetError, Network};
+pub(crate) use disk::{DEVICE as DISK, FILE_SYSTEM as DISK_FILE_SYSTEM};
 use program::{installed, run, version_of};
 use registry::Options;
 pub use security::{Capabilities, Seccomp, Security};
@@ -438,10 +442,15 @@ pub trait RunningBox {
         None
     }
 
-    /// Its address, at which the host and other boxes of the run reach it; `None`
-    /// without a network. In the host's own network: the host to itself.
+    /// Its address, at which other boxes of the run reach it; `None` without a network.
+    /// In the host's own network: the host to itself.
     fn address(&self) -> Option<IpAddr> {
         None
+    }
+
+    /// How the host reaches a box with an address.
+    fn host_reach(&self) -> HostReach {
+        HostReach::Direct
     }
 
     /// Folder of the host that is the box's root, where files are better put by
@@ -578,7 +587,14 @@ mod tests {
             Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),
             other => panic!("{path}: {:?}", other.err()),
         };
-        refused("runc?network=internet", "choose one of none, host, bridge");
+        refused(
+            "runc?network=internet",
+            "choose one of none, host, bridge, macvlan",
+        );
+        refused(
+            "docker?network=macvlan",
+            "choose one of none, host, bridge, published",
+        );
         refused("native?network=none", "choose one of host");
         refused("runsc?network=bridge", "choose one of none, host");
         refused("vm?network=host", "choose one of none, bridge");

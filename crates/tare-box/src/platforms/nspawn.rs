@@ -31,7 +31,7 @@ pub(super) struct Nspawn(Apart);
 
 impl Nspawn {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
-        let apart = Apart::take(&mut options, &SECURITY)?;
+        let apart = Apart::by_tool(&mut options, &SECURITY)?;
         options.none().map(|()| Self(apart))
     }
 }
@@ -42,6 +42,10 @@ fn add_work(command: &mut Command, work: &Work) {
     match work {
         Work::Own => {}
         Work::Volume(source) => drop(command.arg(format!("--bind={}:{folder}", source.display()))),
+        Work::Overlay(place) => {
+            let [lower, upper, _] = storage::LAYERS.map(|layer| place.join(layer).display().to_string());
+            command.arg(format!("--overlay={lower}:{upper}:{folder}"));
+        }
         Work::Tmpfs => drop(command.arg(format!("--tmpfs={folder}:mode=755"))),
     }
 }
@@ -69,6 +73,7 @@ impl Platform for Nspawn {
             "systemd-nspawn",
             "install it (Debian: apt-get install systemd-container)",
         )?;
+        self.0.probe()?;
         Ok(PlatformVersion {
             version,
             details: self.0.details().collect(),

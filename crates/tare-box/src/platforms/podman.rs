@@ -50,7 +50,7 @@ struct Connected {
 
 impl Podman {
     pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
-        let apart = Apart::take(&mut options, &SECURITY)?;
+        let apart = Apart::by_engine(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             apart,
@@ -82,10 +82,20 @@ impl Podman {
 
     /// Starts a service of our own and waits until it answers.
     fn start(&self) -> Result<(Service, PathBuf), BoxError> {
-        let (socket, configuration) = (self.folder.join("socket"), self.folder.join("containers.conf"));
         fs::create_dir_all(&self.folder).map_err(BoxError::host("make the folder of the Podman service"))?;
+        let folder = std::path::absolute(&self.folder).map_err(BoxError::host("find the Podman service"))?;
+        let (socket, configuration) = (folder.join("socket"), folder.join("containers.conf"));
         fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
         let mut command = Command::new("podman");
+        // A monitor writes a file where it was started when its container meets its limit of
+        // memory, and the service forgets images on their way in.
+        let scratch = folder.join("scratch");
+        fs::create_dir_all(&scratch).map_err(BoxError::host("make a folder for the Podman service"))?;
+        // The folder itself stays: another service may still work in it.
+        for left in fs::read_dir(&scratch).into_iter().flatten().flatten() {
+            let _ = fs::remove_file(left.path());
+        }
+        command.current_dir(&scratch).env("TMPDIR", &scratch);
         if !Path::new("/run/systemd/system").exists() {
             command.env("CONTAINERS_CONF", &configuration);
         }
@@ -96,7 +106,7 @@ impl Podman {
         command
             .args(["system", "service", "--time=0"])
             .arg(format!("unix://{}", socket.display()));
-        let service = Service::start("podman", command, &self.folder, &socket)?;
+        let service = Service::start("podman", command, &folder, &socket)?;
         Ok((service, socket))
     }
 

@@ -238,17 +238,19 @@ fn nest(
         return Err(OpenError::Option { path, detail });
     }
     let network = inner_path.split_last().1.options.get(Network::OPTION);
-    let has = |wanted: Network| network.is_some_and(|value| value == wanted.name());
-    if has(Network::Bridge) {
+    let is_had = |value: &&String| Network::OF_INNER.iter().any(|able| able.name() == *value);
+    if let Some(value) = network.filter(|value| !is_had(value)) {
         return Err(OpenError::Option {
             path,
-            detail: format!("{name} in another box has no bridge: choose one of network=none, network=host"),
+            detail: format!(
+                "{name} in another box has no network={value}: choose one of network=none, network=host"
+            ),
         });
     }
     if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
         return Err(OpenError::Untold { path, inner: name });
     }
-    let shares_network = has(Network::Host) || name == ON_HOST;
+    let shares_network = network.is_some_and(|value| value == Network::Host.name()) || name == ON_HOST;
     Ok(Box::new(nested::Nested {
         shares_network,
         outer,

@@ -1,9 +1,11 @@
-//! Where the folder lies in which a container's commands work, as an option of its
-//! path: what a file costs differs by that more than by anything else.
+//! Where the folder lies in which a box's commands work, as an option of its path:
+//! what a file costs differs by that more than by anything else.
 
+use super::disk::{self, Cache, Disk, Format};
 use super::registry::Options;
 use super::security::Security;
-use super::{BoxError, BoxSpec};
+use super::{Absent, BoxError, BoxSpec};
+use rustix::mount::{FsOpenFlags, fsopen};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +13,11 @@ use std::path::{Path, PathBuf};
 pub(super) const OPTION: &str = "storage";
 /// The folder in the box. It is the agent's own, which its commands inherit.
 pub(crate) const FOLDER: &str = "/work";
-/// The detail that tells of it.
+/// The option that tells how a disk is cached.
+pub(super) const CACHE: &str = "cache";
+/// The details that tell of them.
 const DETAIL: &str = "work-folder";
+const CACHE_DETAIL: &str = "work-cache";
 /// Its place among the files of the box, where it is a folder of the host.
 const VOLUME: &str = "work";
 
@@ -25,38 +30,113 @@ pub enum Storage {
     Volume,
     /// In memory, which counts as the box's.
     Tmpfs,
+    /// In a folder of the host, below one of the kernel's overlays, as engines keep the
+    /// files of their images.
+    Overlay,
+    /// On a disk of the machine's own.
+    Disk(Disk),
 }
 
 impl Storage {
-    const ALL: [Self; 3] = [Self::Own, Self::Volume, Self::Tmpfs];
+    /// What containers can have.
+    pub(super) const OF_CONTAINERS: [Self; 3] = [Self::Own, Self::Volume, Self::Tmpfs];
+    /// What those can have whose mounts tare tells by itself.
+    pub(super) const OF_BUNDLES: [Self; 4] = [Self::Own, Self::Volume, Self::Tmpfs, Self::Overlay];
+    /// What machines can have.
+    const OF_MACHINES: [Self; 4] = [
+        Self::Own,
+        Self::Tmpfs,
+        Self::disk(Format::Raw),
+        Self::disk(Format::Qcow2),
+    ];
+
+    const fn disk(format: Format) -> Self {
+        Self::Disk(Disk {
+            format,
+            cache: Cache::ALL[0],
+        })
+    }
 
     const fn name(self) -> &'static str {
         match self {
             Self::Own => "own",
             Self::Volume => "volume",
             Self::Tmpfs => "tmpfs",
+            Self::Overlay => "overlay",
+            Self::Disk(disk) => disk.format.name(),
         }
     }
 
-    /// Takes the option out of those of a path. Without it a box has no such folder.
-    pub(super) fn take(options: &mut Options) -> Result<Option<Self>, String> {
-        options.choose(OPTION, &Self::ALL, Self::name)
+    /// Takes the option out of those of a path, one of those that the platform can
+    /// have. Without it a box has no such folder.
+    pub(super) fn take(options: &mut Options, able: &[Self]) -> Result<Option<Self>, String> {
+        options.choose(OPTION, able, Self::name)
+    }
+
+    /// As [`Storage::take`], for a machine, with the mode of its disk.
+    pub(super) fn take_of_machine(options: &mut Options) -> Result<Option<Self>, String> {
+        let storage = Self::take(options, &Self::OF_MACHINES)?;
+        let cache = options.choose(CACHE, &Cache::ALL, Cache::name)?;
+        match (storage, cache) {
+            (Some(Self::Disk(disk)), Some(cache)) => Ok(Some(Self::Disk(Disk { cache, ..disk }))),
+            (_, Some(_)) => Err(format!(
+                "option '{CACHE}' is that of a disk: give {OPTION}=raw or {OPTION}=qcow2 with it"
+            )),
+            (storage, None) => Ok(storage),
+        }
+    }
+
+    /// Whether it can be had here.
+    pub(super) fn probe(self) -> Result<(), Absent> {
+        match self {
+            Self::Own | Self::Volume | Self::Tmpfs => Ok(()),
+            // The kernel loads what it needs for one when it is asked.
+            Self::Overlay => fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)
+                .map(drop)
+                .map_err(|e| {
+                    Absent::new(
+                        format!("the kernel makes no overlay: {e}"),
+                        "load its module (modprobe overlay), or choose another storage",
+                    )
+                }),
+            Self::Disk(disk) => disk.probe(),
+        }
     }
 
     /// What a report is to tell of it.
-    pub(super) fn detail(self) -> (String, String) {
-        (DETAIL.to_owned(), self.name().to_owned())
+    pub(super) fn details(self) -> impl Iterator<Item = (String, String)> {
+        let cache = match self {
+            Self::Disk(disk) => Some((CACHE_DETAIL, disk.cache.name())),
+            _ => None,
+        };
+        let told = [Some((DETAIL, self.name())), cache];
+        told.into_iter()
+            .flatten()
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    }
+
+    /// What a file that tells of it in the box is to hold, where there is one.
+    pub(crate) fn told_by(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Disk(disk) => Some((disk::WRITE_CACHE, disk.cache.seen_as())),
+            _ => None,
+        }
     }
 }
 
-/// The work folder of one box.
+/// The work folder of one container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Work {
     Own,
     /// The folder of the host.
     Volume(PathBuf),
     Tmpfs,
+    /// The folder of the host that holds the [`LAYERS`].
+    Overlay(PathBuf),
 }
+
+/// Folders of an overlay, by the names that the kernel has for them.
+pub(super) const LAYERS: [&str; 3] = ["lowerdir", "upperdir", "workdir"];
 
 impl Work {
     /// Makes what is needed in the folder of a box and in its root; `None` if no
@@ -71,29 +151,41 @@ impl Work {
         };
         // Also the place to mount on: not every engine makes one.
         make(&rootfs.join(FOLDER.trim_start_matches('/')))?;
-        Self::of(storage, folder).map(Some)
+        Self::of(storage, folder)
     }
 
-    /// Makes what is needed on the host, where the engine makes the rest.
-    pub(super) fn of(storage: Storage, folder: &Path) -> Result<Self, BoxError> {
+    /// Makes what is needed on the host, where the engine makes the rest; `None` for a
+    /// disk, which no container has.
+    pub(super) fn of(storage: Storage, folder: &Path) -> Result<Option<Self>, BoxError> {
+        let place = || {
+            let place = super::canonical(folder)?.join(VOLUME);
+            make(&place).map(|()| place)
+        };
         Ok(match storage {
-            Storage::Own => Self::Own,
-            Storage::Tmpfs => Self::Tmpfs,
-            Storage::Volume => {
-                let volume = super::canonical(folder)?.join(VOLUME);
-                make(&volume)?;
-                Self::Volume(volume)
+            Storage::Own => Some(Self::Own),
+            Storage::Tmpfs => Some(Self::Tmpfs),
+            Storage::Volume => Some(Self::Volume(place()?)),
+            Storage::Overlay => {
+                let place = place()?;
+                LAYERS.iter().try_for_each(|layer| make(&place.join(layer)))?;
+                Some(Self::Overlay(place))
             }
+            Storage::Disk(_) => None,
         })
     }
 
     /// Gives a folder of the host to root in the box.
     pub(super) fn own(&self, security: &Security, spec: &BoxSpec) -> Result<(), BoxError> {
         match self {
-            Self::Volume(volume) => security.own(spec, volume),
+            Self::Volume(volume) | Self::Overlay(volume) => security.own(spec, volume),
             Self::Own | Self::Tmpfs => Ok(()),
         }
     }
+}
+
+/// The options of the mount that puts the layers of an overlay together.
+pub(super) fn layers(place: &Path) -> [String; 3] {
+    LAYERS.map(|layer| format!("{layer}={}", place.join(layer).display()))
 }
 
 fn make(folder: &Path) -> Result<(), BoxError> {
@@ -103,18 +195,21 @@ fn make(folder: &Path) -> Result<(), BoxError> {
 /// What is wrong with a work folder, by the box's table of mounts; `None` if nothing is.
 pub(crate) fn misplaced(asked: Storage, mounts: &str) -> Option<String> {
     let mut lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let kind = lines
+    let mounted = lines
         .find(|fields| fields.get(1) == Some(&FOLDER))
-        .and_then(|fields| fields.get(2).map(|kind| (*kind).to_owned()));
+        .and_then(|fields| Some((fields.first().copied()?, fields.get(2).copied()?)));
+    let kind = mounted.map(|(_, kind)| kind);
     let kept = match asked {
         Storage::Own => kind.is_none(),
-        Storage::Tmpfs => kind.as_deref() == Some("tmpfs"),
+        Storage::Tmpfs => kind == Some("tmpfs"),
         Storage::Volume => kind.is_some(),
+        Storage::Overlay => kind == Some("overlay"),
+        Storage::Disk(_) => mounted == Some((disk::DEVICE, disk::FILE_SYSTEM)),
     };
     (!kept).then(|| {
-        let seen = kind.map_or_else(
+        let seen = mounted.map_or_else(
             || "nothing is mounted".to_owned(),
-            |kind| format!("a {kind} is mounted"),
+            |(device, kind)| format!("a {kind} is mounted from {device}"),
         );
         format!(
             "{OPTION}={} was asked for, and {seen} on {FOLDER} in the box",
@@ -145,9 +240,61 @@ mod tests {
         let none = "overlay / overlay rw 0 0\n";
         let memory = "overlay / overlay rw 0 0\ntmpfs /work tmpfs rw 0 0\n";
         let disk = "/dev/sda1 /work ext4 rw 0 0\n";
+        let own_disk = "/dev/vda /work ext4 rw 0 0\n";
+        let layers = "overlay /work overlay rw,lowerdir=/l 0 0\n";
         let kept = |asked, mounts| misplaced(asked, mounts).is_none();
         assert!(kept(Storage::Own, none) && !kept(Storage::Own, memory));
         assert!(kept(Storage::Tmpfs, memory) && !kept(Storage::Tmpfs, disk));
         assert!(kept(Storage::Volume, disk) && !kept(Storage::Volume, none));
+        assert!(kept(Storage::Overlay, layers) && !kept(Storage::Overlay, none));
+        let of_machine = Storage::disk(Format::Raw);
+        assert!(kept(of_machine, own_disk) && !kept(of_machine, disk) && !kept(of_machine, memory));
+    }
+
+    fn of_machine(given: &[(&str, &str)]) -> Result<Option<Storage>, String> {
+        let owned = given
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Storage::take_of_machine(&mut Options::new(owned.collect()))
+    }
+
+    #[test]
+    fn a_disk_has_a_cache_that_is_told() {
+        let details = |given: &[(&str, &str)]| {
+            let storage = of_machine(given).unwrap().unwrap();
+            let told: Vec<String> = storage.details().map(|(_, value)| value).collect();
+            (told.join(" "), storage.told_by().map(|(_, content)| content))
+        };
+        assert_eq!(
+            details(&[("storage", "raw")]),
+            ("raw writeback".to_owned(), Some("write back"))
+        );
+        assert_eq!(
+            details(&[("storage", "qcow2"), ("cache", "directsync")]),
+            ("qcow2 directsync".to_owned(), Some("write through"))
+        );
+        assert_eq!(details(&[("storage", "tmpfs")]), ("tmpfs".to_owned(), None));
+        assert_eq!(of_machine(&[]), Ok(None));
+    }
+
+    #[test]
+    fn a_cache_without_a_disk_is_refused() {
+        for given in [
+            &[("cache", "none")][..],
+            &[("storage", "tmpfs"), ("cache", "none")],
+        ] {
+            let refused = of_machine(given).unwrap_err();
+            assert!(refused.contains("storage=raw or storage=qcow2"), "{refused}");
+        }
+        assert!(
+            of_machine(&[("storage", "volume")])
+                .unwrap_err()
+                .contains("own, tmpfs, raw, qcow2")
+        );
+        assert!(
+            of_machine(&[("storage", "raw"), ("cache", "off")])
+                .unwrap_err()
+                .contains("directsync")
+        );
     }
 }

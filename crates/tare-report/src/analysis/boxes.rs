@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use tare_model::host::BoxFacts;
 use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, Results};
-use tare_model::study::BoxKind;
+use tare_model::study::{BoxKind, Fresh};
 use tare_stats::{mean, median, sd};
 
 /// One kind of box.
@@ -100,13 +100,20 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let mut facts: HashMap<&BoxKind, &BoxFacts> = HashMap::new();
     let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
     let mut counts: HashMap<&BoxKind, (usize, usize)> = HashMap::new();
+    let mut warm_ups = HashSet::new();
     for record in &results.records {
         match record {
             Record::Box(made) => {
-                hellos.entry(&made.kind).or_default().extend(hello(made));
+                // A box of the warm-up is no sample, but where it is kept for the study.
+                if made.warm_up && results.header.study.fresh != Fresh::Study {
+                    warm_ups.insert(made.box_id);
+                } else {
+                    hellos.entry(&made.kind).or_default().extend(hello(made));
+                }
                 facts.insert(&made.kind, &made.facts);
                 footprints.extend(made.footprint.map(|footprint| (&made.kind, footprint)));
             }
+            Record::Removed(gone) if warm_ups.contains(&gone.box_id) => {}
             Record::Removed(gone) => {
                 let seconds = Some(gone.seconds).filter(|s| s.is_finite());
                 ends.entry(&gone.kind).or_default().extend(seconds);

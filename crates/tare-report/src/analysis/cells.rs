@@ -1,6 +1,5 @@
 //! Every cell by itself: n, mean, sd, CV and interval per metric.
 
-use super::LEVEL;
 use super::findings::{FindingCount, count};
 use super::trials::{CellTrials, Trials};
 use crate::show::clipped;
@@ -8,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
 use tare_model::study::Cell;
-use tare_stats::{Interval, cv, mean, sd, t_estimate};
+use tare_stats::{Interval, LEVEL, cv, mean, sd, t_estimate};
 
 /// A figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -26,6 +25,15 @@ impl Estimate {
         let Interval { low, high } = interval;
         let all_finite = value.is_finite() && low.is_finite() && high.is_finite();
         all_finite.then_some(Self { value, low, high })
+    }
+
+    /// A ratio from its logarithm and the interval of that.
+    pub(crate) fn of_logs(value: f64, interval: Interval) -> Option<Self> {
+        let interval = Interval {
+            low: interval.low.exp(),
+            high: interval.high.exp(),
+        };
+        Self::new(value.exp(), interval)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Every cell against its baselines.
 
-use super::comparison::{Against, Comparison};
+use super::comparison::Comparison;
 use super::trials::{CellTrials, Trials};
-use super::{margin, pairing};
-use tare_model::platform::Provisioning;
-use tare_model::study::{BoxKind, Cell, Study};
+use super::{carry_over, margin, pairing, question};
+use tare_model::study::{Against, Study};
 
 /// Every cell against its baselines, in the order of the study; `native` first.
 pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Comparison> {
@@ -18,28 +17,16 @@ pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Comparison> {
 }
 
 fn compare(study: &Study, trials: &Trials, cell: &CellTrials, against: Against) -> Option<Comparison> {
-    let baseline = trials.get(&baseline(study, &cell.cell, against)?)?;
-    let compared = |metric| pairing::compare(metric, cell, baseline, margin(study));
+    let baseline = trials.get(&study.baseline_cell(&cell.cell, against)?)?;
+    let own = cell.of_own_comparisons();
+    let compared = |metric| pairing::compare(metric, &own, baseline, question(study));
+    let primary = cell.metrics.iter().find(|m| m.primary);
+    let carried = primary.map(|metric| carry_over::find(metric, &own, baseline, margin(study)));
     Some(Comparison {
         cell: cell.cell.clone(),
         against,
         baseline: baseline.cell.clone(),
         metrics: cell.metrics.iter().map(compared).collect(),
-    })
-}
-
-/// The cell that `cell` is held against, if it is not itself that cell.
-fn baseline(study: &Study, cell: &Cell, against: Against) -> Option<Cell> {
-    let kind = match (against, cell.kind.provisioning) {
-        (Against::Native, _) => study.baseline_of(&cell.kind),
-        (Against::NativeSet, Provisioning::Vanilla) => BoxKind {
-            provisioning: Provisioning::Pinned,
-            ..study.baseline_of(&cell.kind)
-        },
-        (Against::NativeSet, Provisioning::Pinned) => return None,
-    };
-    (kind != cell.kind).then(|| Cell {
-        kind,
-        workload: cell.workload.clone(),
+        carry_over: carried.unwrap_or_default(),
     })
 }

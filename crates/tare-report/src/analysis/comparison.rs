@@ -1,25 +1,15 @@
 //! What a comparison consists of: a cell, its baseline, and the figures of each
 //! metric.
 
+use super::carry_over::CarryOver;
 use super::cells::Estimate;
+use super::steadiness::Steady;
 use super::verdict::Verdict;
 use serde::Serialize;
 use std::fmt;
 use tare_model::metric::Metric;
-use tare_model::study::Cell;
-use tare_stats::TEstimate;
-
-/// Which of the two baselines a cell is held against. They are named after the
-/// usual baseline platform, `native`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Against {
-    /// The baseline platform, limited by the same mechanism.
-    Native,
-    /// The baseline platform with as many CPUs by set and no quota: what buying
-    /// a size costs.
-    NativeSet,
-}
+use tare_model::study::{Against, Cell};
+use tare_stats::PairedInference;
 
 /// One cell against one of its baselines.
 #[derive(Debug, Clone, Serialize)]
@@ -33,6 +23,8 @@ pub struct Comparison {
     pub baseline: Cell,
     /// Each metric; the primary one carries the verdict.
     pub metrics: Vec<MetricComparison>,
+    /// What ran before its trials and moved its primary metric.
+    pub carry_over: Vec<CarryOver>,
 }
 
 impl Comparison {
@@ -56,10 +48,10 @@ impl Comparison {
 /// One metric of a comparison. Every figure is over the same pairs, except
 /// the variability overhead.
 #[derive(Debug, Clone, Serialize)]
-pub struct MetricComparison {
-    /// The metric.
+pub struct MetricComparison<M = Metric> {
+    /// The metric: of a study, or of foreign data.
     #[serde(flatten)]
-    pub metric: Metric,
+    pub metric: M,
     /// Pairs: blocks in which both cells have a figure.
     pub n: usize,
     /// Pairs lost: blocks in which both were tried and one has no figure.
@@ -75,15 +67,19 @@ pub struct MetricComparison {
     pub op: Option<Op>,
     /// li2018's variability overhead, over all trials of both cells.
     pub variability_overhead: Option<f64>,
+    /// The noise of the cell over that of its baseline.
+    pub steadiness: Option<Steady>,
+    /// Ratios of quantiles, where the flag `tail` is up.
+    pub quantiles: Vec<QuantileFigure>,
     /// Correlation of the pair's logs over blocks.
     pub pair_correlation: Option<f64>,
     /// Reasons to read the interval with care.
     pub flags: Vec<Flag>,
     /// The verdict; primary metrics only.
     pub verdict: Option<Verdict>,
-    /// The estimate of the loss in logs that the headline comes from.
+    /// What the losses in logs say, from which the headline comes.
     #[serde(skip)]
-    pub(crate) estimate: Option<TEstimate>,
+    pub(crate) inference: Option<PairedInference>,
 }
 
 /// The paired ratio exp(mean d) and what belongs to it. d is the loss in logs
@@ -101,10 +97,25 @@ pub struct Paired {
     pub widening: f64,
     /// p of the paired t test that d is 0.
     pub p: Option<f64>,
+    /// p of Wilcoxon's signed-rank test, beside it: it decides nothing.
+    pub p_wilcoxon: Option<f64>,
     /// The same after Holm's correction; primary metrics only.
     pub p_holm: Option<f64>,
     /// p of the two one-sided tests that d is within the margin.
     pub p_equal: Option<f64>,
+}
+
+/// A quantile of a cell's cost over that of its baseline; over 1 costs more. The
+/// cost of a rate is its reciprocal: p90 is what 9 of 10 trials stay below.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QuantileFigure {
+    /// Which quantile: 0.9 for p90.
+    pub quantile: f64,
+    /// The ratio.
+    #[serde(flatten)]
+    pub ratio: Estimate,
+    /// Whether the interval is approximate: fewer than 30 pairs.
+    pub approximate: bool,
 }
 
 /// li2018's Op = |Mm - Mb| / Mb, with its sign apart.
@@ -129,10 +140,13 @@ pub enum Flag {
         /// Factor on the half-width.
         widening: f64,
     },
-    /// d is skewed.
+    /// d is skewed: |g1| > 1, or the check by bootstrap-t moved an end.
     Skewed {
         /// Skewness g1 of d.
         g1: f64,
+        /// Whether an end of the bootstrap-t lies further out than that of t by
+        /// over a quarter of the half-width, or further in.
+        ends_moved: bool,
     },
     /// Paired ratio and ratio of means differ by more than the margin.
     Tail {
@@ -142,6 +156,11 @@ pub enum Flag {
 }
 
 impl Flag {
+    /// Whether a mean does not tell the whole.
+    pub const fn is_tail(&self) -> bool {
+        matches!(self, Self::Tail { .. })
+    }
+
     /// The name in files and narrow columns.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -158,10 +177,17 @@ impl fmt::Display for Flag {
             Self::Autocorrelated { r1, widening } => {
                 write!(
                     f,
-                    "autocorrelated (r1 {r1:.2}, interval widened {widening:.2} times)"
+                    "autocorrelated (r1 {r1:.2}, interval widened {widening:.2} times, which may not be enough)"
                 )
             }
-            Self::Skewed { g1 } => write!(f, "skewed (g1 {g1:.1})"),
+            Self::Skewed {
+                g1,
+                ends_moved: false,
+            } => write!(f, "skewed (g1 {g1:.1})"),
+            Self::Skewed { g1, ends_moved: true } => write!(
+                f,
+                "skewed (g1 {g1:.1}; bootstrap-t differs from t, the wider ends are shown)"
+            ),
             Self::Tail { ratio_of_means } => write!(
                 f,
                 "tail (the ratio of means is {}: both are headlines)",

@@ -1,6 +1,8 @@
 //! Findings: how often they occur, what they mean, which of them disqualify.
 
 use super::boxes::BoxFigures;
+use super::carry_over::CarryOver;
+use super::comparison::Comparison;
 use super::trials::Trials;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,7 +22,7 @@ pub struct FindingCount {
 pub struct FindingMeaning {
     /// Its name.
     pub finding: &'static str,
-    /// Trials and proofs that carry it.
+    /// Trials, proofs and comparisons that carry it.
     pub times: usize,
     /// One sentence.
     pub meaning: &'static str,
@@ -38,7 +40,11 @@ pub(crate) fn count<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Find
         .collect()
 }
 
-pub(crate) fn meanings(trials: &Trials, boxes: &[BoxFigures]) -> Vec<FindingMeaning> {
+pub(crate) fn meanings(
+    trials: &Trials,
+    boxes: &[BoxFigures],
+    comparisons: &[Comparison],
+) -> Vec<FindingMeaning> {
     let used = trials.cells.iter().flat_map(|c| c.used.values());
     let proofs = boxes.iter().filter_map(|b| b.proof.as_ref());
     let all = used
@@ -53,7 +59,16 @@ pub(crate) fn meanings(trials: &Trials, boxes: &[BoxFigures]) -> Vec<FindingMean
         });
         entry.times += 1;
     }
-    found.into_values().collect()
+    let mut found: Vec<FindingMeaning> = found.into_values().collect();
+    let carried = comparisons.iter().map(|c| c.carry_over.len()).sum();
+    if carried > 0 {
+        found.push(FindingMeaning {
+            finding: CarryOver::NAME,
+            times: carried,
+            meaning: CarryOver::MEANING,
+        });
+    }
+    found
 }
 
 const fn meaning(finding: &Finding) -> &'static str {
@@ -73,9 +88,22 @@ const fn meaning(finding: &Finding) -> &'static str {
             "the trial was throttled and too short to average over quota periods, which flatters it"
         }
         Finding::PartialWork { .. } => {
-            "time ran out before one whole unit of work: the rate is that of its first part"
+            "time ran out before one whole unit of work: the rate is that of its first part, which may fit into caches that the whole does not"
         }
         Finding::Swapped { .. } => "the host swapped during the trial",
+        Finding::SetBusy { .. } => "others ran on the CPUs of the pinned box during the trial",
+        Finding::SiblingBusy { .. } => {
+            "the cores of the pinned box were shared: their other threads were busy during the trial"
+        }
+        Finding::MajorFaults { .. } => {
+            "the workload waited for pages from a disk: its time is in part that of storage"
+        }
+        Finding::MemoryPressure { .. } => "processes of the host, the box perhaps, waited for memory",
+        Finding::BoxSwapped { .. } => "memory of the box was in swap: it had less than it was granted",
+        Finding::FrequencyChanged { .. } => {
+            "the CPUs ran at another frequency than in the first trial of the run, by over 2 %"
+        }
+        Finding::Overheated { .. } => "the CPUs were throttled by heat during the trial",
         Finding::DirtyPages { .. } => {
             "data waited to be written back when the trial began, and may have competed with it"
         }

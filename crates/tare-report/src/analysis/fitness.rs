@@ -6,8 +6,9 @@ use super::findings::disqualifying;
 use super::margin;
 use super::refusal::Refusal;
 use super::trials::{CellTrials, Trials};
+use super::verdict::Word;
 use crate::show::clipped;
-use tare_model::finding::Reason;
+use tare_model::finding::{Finding, Reason};
 use tare_model::study::{Cell, Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
@@ -32,7 +33,7 @@ pub(crate) fn refusals(
     let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
     if cannot_run.is_empty() {
-        refusals.extend(pairs(metric));
+        refusals.extend(pairs(metric.n, metric.lost));
     }
     refusals.extend(cannot_run);
     refusals.extend(disqualified(
@@ -41,6 +42,7 @@ pub(crate) fn refusals(
         &cells,
         study,
     ));
+    refusals.extend(carried_over(comparison));
     if study.fresh == Fresh::Study {
         refusals.push(Refusal::KeptBoxes);
     }
@@ -82,8 +84,8 @@ fn wrong_answer(cell: &CellTrials) -> Option<Refusal> {
     })
 }
 
-fn pairs(metric: &MetricComparison) -> Vec<Refusal> {
-    let (pairs, lost) = (metric.n, metric.lost);
+/// Too few pairs, or too many lost.
+pub(crate) fn pairs(pairs: usize, lost: usize) -> Vec<Refusal> {
     let of = lost + pairs;
     let lost = (lost * 10 > of).then_some(Refusal::PairsLost { lost, of });
     let few = (pairs < MIN_PAIRS).then_some(Refusal::FewPairs {
@@ -91,6 +93,32 @@ fn pairs(metric: &MetricComparison) -> Vec<Refusal> {
         needed: MIN_PAIRS,
     });
     lost.into_iter().chain(few).collect()
+}
+
+fn carried_over(comparison: &Comparison) -> Option<Refusal> {
+    let biasing = comparison.carry_over.iter().filter(|c| c.disqualifies);
+    let mut after: Vec<String> = biasing.map(|c| c.after.to_string()).collect();
+    after.dedup();
+    (!after.is_empty()).then_some(Refusal::CarryOver { after })
+}
+
+/// A part of the work is easier than the whole, since it fits into the caches sooner: a
+/// cell that did no more may still be called worse, but neither equal nor better.
+pub(crate) fn smaller_work(comparison: &Comparison, trials: &Trials, word: Word) -> Option<Refusal> {
+    let favoured = match word {
+        Word::Faster => vec![&comparison.cell],
+        Word::Slower => vec![&comparison.baseline],
+        Word::Equal => vec![&comparison.cell, &comparison.baseline],
+        Word::None | Word::Inconclusive => Vec::new(),
+    };
+    let is_part = |finding: &&Finding| matches!(finding, Finding::PartialWork { .. });
+    let used = favoured.into_iter().filter_map(|cell| trials.get(cell));
+    let found = used.flat_map(|c| c.used.values()).flat_map(|u| u.findings);
+    let parts = found.filter(is_part).count();
+    (parts > 0).then_some(Refusal::Disqualified {
+        finding: "partial-work",
+        trials: parts,
+    })
 }
 
 fn disqualified(cell: &Cell, baseline: &Cell, cells: &[&CellTrials], study: &Study) -> Vec<Refusal> {

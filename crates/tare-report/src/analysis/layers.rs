@@ -4,7 +4,7 @@
 
 use super::cells::Estimate;
 use super::trials::Trials;
-use super::{margin, pairing};
+use super::{pairing, question};
 use serde::Serialize;
 use tare_model::platform::PlatformPath;
 use tare_model::study::{BoxKind, Cell, Study};
@@ -66,7 +66,7 @@ fn split(study: &Study, trials: &Trials, cell: &Cell) -> Option<Split> {
                 workload: cell.workload.clone(),
             })
         };
-        let compared = pairing::compare(metric, at(to)?, at(from)?, margin(study));
+        let compared = pairing::compare(metric, at(to)?, at(from)?, question(study));
         Some(Step {
             from: from.clone(),
             to: to.clone(),

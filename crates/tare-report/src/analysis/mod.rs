@@ -1,44 +1,56 @@
 //! What a results file says: figures, comparisons, verdicts and their evidence.
 
 mod boxes;
+mod carry_over;
+pub(crate) mod caveats;
 mod cells;
 mod compare;
 mod comparison;
-mod decide;
+pub(crate) mod decide;
 mod findings;
-mod fitness;
+pub(crate) mod fitness;
 mod layers;
 mod notices;
-mod pairing;
+pub(crate) mod pairing;
 mod refusal;
 mod run;
+mod scores;
+mod size_effects;
+pub(crate) mod steadiness;
+mod stops;
 mod summary;
-mod trials;
-mod variability;
-mod verdict;
+pub(crate) mod trials;
+pub(crate) mod variability;
+pub(crate) mod verdict;
 
 pub use boxes::{BoxFigures, Latency};
+pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, Estimate, FailureCount, MetricFigures};
-pub use comparison::{Against, Comparison, Flag, MetricComparison, Op, Paired};
+pub use comparison::{Comparison, Flag, MetricComparison, Op, Paired, QuantileFigure};
 pub use findings::{FindingCount, FindingMeaning};
 pub use layers::{Split, Step};
 pub use notices::Notice;
 pub use refusal::Refusal;
 pub use run::{PlatformFacts, RunFacts, TrialCounts};
+pub use scores::{DEFINITIONS, Definition, Score, ScoreAxis, ScoreTable, Scores};
+pub use size_effects::{
+    ChrRange, Class, Fit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint, Standing,
+};
+pub use steadiness::{Steadiness, Steady};
+pub use stops::{Stop, Stops};
 pub use summary::{Statement, Summary};
+pub use tare_model::study::Against;
 pub use verdict::{Verdict, Word};
 
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::results::Results;
-use tare_model::study::Study;
+use tare_model::study::{Stopping, Study};
+use tare_stats::{Looks, Question};
 
 /// Name and version of the analysis as JSON. The number changes when an old
 /// reader would misread a new analysis.
 pub const SCHEMA: &str = "tare-analysis/1";
-
-/// Level of every interval.
-pub const LEVEL: f64 = 0.95;
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Serialize)]
@@ -59,8 +71,16 @@ pub struct Analysis {
     pub caveats: Vec<String>,
     /// Every cell against its baselines.
     pub comparisons: Vec<Comparison>,
+    /// Why cells stopped; absent if every cell ran in every block.
+    pub stops: Option<Stops>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
+    /// What depends on the size of the box.
+    pub size_effects: SizeEffects,
+    /// Scores as published studies define them.
+    pub scores: Scores,
+    /// What the intervals of comparisons are labelled: see [`interval_label`].
+    pub intervals: &'static str,
     /// Tests in the family of the Holm correction.
     pub family: usize,
     /// Every cell by itself.
@@ -86,6 +106,7 @@ pub fn analyze(results: &Results) -> Analysis {
     let boxes = boxes::figures(results);
     let mut comparisons = compare::all(study, &trials);
     let family = decide::all(&mut comparisons, study, &trials, &boxes);
+    let cells = cells::all(&trials);
     let run = run::facts(results);
     let platforms = run::platforms(header);
     Analysis {
@@ -94,12 +115,16 @@ pub fn analyze(results: &Results) -> Analysis {
         build: header.build.clone(),
         study: study.clone(),
         summaries: summary::all(study, &comparisons, &platforms),
-        notices: notices::all(study, &run, &boxes, &platforms, &trials),
-        caveats: notices::caveats(study, &comparisons, family),
+        notices: notices::all(study, &run, &boxes, &platforms, &trials, &comparisons),
+        caveats: caveats::all(study, &comparisons, family),
+        stops: stops::all(results),
         layers: layers::all(study, &trials),
-        cells: cells::all(&trials),
-        findings: findings::meanings(&trials, &boxes),
+        size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
+        scores: scores::all(&cells),
+        cells,
+        findings: findings::meanings(&trials, &boxes, &comparisons),
         comparisons,
+        intervals: interval_label(study),
         family,
         boxes,
         run,
@@ -112,4 +137,25 @@ pub fn analyze(results: &Results) -> Analysis {
 pub(crate) fn margin(study: &Study) -> Option<f64> {
     let margin = study.margin.ln_1p();
     (margin.is_finite() && margin > 0.0).then_some(margin)
+}
+
+/// What the intervals of a study's comparisons cover. Where cells were looked at
+/// while the study grew they are t intervals at 96 %, which cover 95 % with the looks.
+pub(crate) const fn interval_label(study: &Study) -> &'static str {
+    match study.stopping {
+        Stopping::Fixed => "95 %",
+        Stopping::Adaptive { .. } => "95 % (allowing for looks)",
+    }
+}
+
+/// What is asked of every comparison of a study.
+pub(crate) fn question(study: &Study) -> Question {
+    Question {
+        looks: match study.stopping {
+            Stopping::Fixed => Looks::None,
+            Stopping::Adaptive { .. } => Looks::Allowed,
+        },
+        margin: margin(study),
+        check: Some(study.seed),
+    }
 }

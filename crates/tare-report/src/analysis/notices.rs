@@ -1,11 +1,11 @@
 //! What a reader of any figure of this file must know.
 
 use super::boxes::BoxFigures;
+use super::carry_over::CarryOver;
 use super::comparison::Comparison;
 use super::margin;
 use super::run::{PlatformFacts, RunFacts};
 use super::trials::Trials;
-use crate::show::margin as show_margin;
 use serde::Serialize;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
@@ -33,6 +33,7 @@ pub(crate) fn all(
     boxes: &[BoxFigures],
     platforms: &[PlatformFacts],
     trials: &Trials,
+    comparisons: &[Comparison],
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     notices.extend(platforms.iter().filter(|p| p.emulated()).map(emulated));
@@ -41,6 +42,7 @@ pub(crate) fn all(
     notices.extend(not_reached(boxes));
     notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
     notices.extend(of_study(study));
+    notices.extend(carried_over(comparisons));
     if trials.strays > 0 {
         notices.push(notice(
             "stray-trials",
@@ -51,6 +53,16 @@ pub(crate) fn all(
         ));
     }
     notices
+}
+
+fn carried_over(comparisons: &[Comparison]) -> Option<Notice> {
+    let moved = comparisons.iter().filter(|c| !c.carry_over.is_empty()).count();
+    let text = format!(
+        "{} of {} moved by what ran right before: the reset between trials must be lengthened (--pause)",
+        moved,
+        counted(comparisons.len(), "comparison")
+    );
+    (moved > 0).then(|| notice(CarryOver::NAME, text))
 }
 
 fn emulated(platform: &PlatformFacts) -> Notice {
@@ -154,52 +166,14 @@ fn end(run: &RunFacts) -> Option<Notice> {
         counted(run.blocks_planned, "block")
     );
     let why = match run.end.map(|e| e.reason) {
-        Some(EndReason::Complete) => return None,
+        Some(EndReason::Complete | EndReason::Settled) => return None,
+        Some(EndReason::BudgetSpent) if run.blocks == run.blocks_planned as usize => {
+            "the blocks were spent with comparisons still open"
+        }
         Some(EndReason::BudgetSpent) => "the time budget was spent",
         Some(EndReason::Interrupted) => "the user stopped the run",
         Some(EndReason::Aborted) => "an error stopped the run",
         None => "the run was killed or is still going on: the file has no end",
     };
     Some(notice("incomplete", format!("{why}; {blocks}")))
-}
-
-/// What holds for every file, with its figures.
-pub(crate) fn caveats(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
-    let mut caveats = [
-        "Intervals and verdicts hold for this host, boot and build.",
-        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
-        "A negative end of an interval in percents lies on the other side of the word beside it: 2 % faster (-1 to 5 %) reaches from 1 % slower to 5 % faster. Behind 'alike', negative is faster.",
-        "Intervals are 95 % t intervals on log ratios within blocks. They are per comparison, not simultaneous.",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    caveats.extend(holm(study, family));
-    caveats.extend([
-        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.",
-        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.",
-        "Where the correlation of a pair over blocks is near 0, pairing gained nothing: the host drifts within blocks, or does not drift at all.",
-    ].map(str::to_owned));
-    caveats.extend(stalls(comparisons));
-    caveats
-}
-
-/// Nothing to say where nothing was tested.
-fn holm(study: &Study, family: usize) -> Option<String> {
-    let tests = counted(family, "test");
-    let margin = show_margin(study.margin);
-    (family > 0).then(|| {
-        format!(
-            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error."
-        )
-    })
-}
-
-/// A stall in fewer than 3/n of the trials has a fair chance not to occur at all.
-fn stalls(comparisons: &[Comparison]) -> Option<String> {
-    let pairs = comparisons.iter().filter_map(Comparison::primary).map(|m| m.n);
-    let n = pairs.filter(|n| *n >= 3).min()?;
-    Some(format!(
-        "Stalls rarer than 1 run in {} would not show (n = {n}).",
-        n / 3
-    ))
 }

@@ -55,10 +55,28 @@ pub enum Refusal {
         /// Trials with it.
         trials: usize,
     },
+    /// What ran before biases the comparison.
+    CarryOver {
+        /// The cells that ran before.
+        after: Vec<String>,
+    },
     /// One box per platform served the whole study.
     KeptBoxes,
     /// The study's margin is no positive number.
     NoMargin,
+    /// Figures of 0 or less: no ratio in logs.
+    NoLogarithm {
+        /// Pairs with such a figure.
+        pairs: usize,
+    },
+    /// No interval can be worked out from the figures, such as where their range is beyond what numbers hold.
+    NoEstimate,
+    /// Of two files: the box has another size in each.
+    OtherSize,
+    /// Of two files: the workload does other work in each.
+    OtherWork,
+    /// Of two files: each holds the cell against another baseline.
+    OtherBaseline,
 }
 
 impl Refusal {
@@ -72,8 +90,14 @@ impl Refusal {
             Self::PairsLost { .. } => "pairs lost",
             Self::FewPairs { .. } => "too few pairs",
             Self::Disqualified { finding, .. } => finding,
+            Self::CarryOver { .. } => "carry-over",
             Self::KeptBoxes => "kept boxes",
             Self::NoMargin => "no margin",
+            Self::NoLogarithm { .. } => "no logarithm",
+            Self::NoEstimate => "no interval",
+            Self::OtherSize => "other size",
+            Self::OtherWork => "other work",
+            Self::OtherBaseline => "other baseline",
         }
     }
 }
@@ -102,6 +126,7 @@ impl fmt::Display for Refusal {
                     counted(*of, "pair")
                 )
             }
+            Self::FewPairs { pairs: 0, needed } => write!(f, "no pair, {needed} are needed"),
             Self::FewPairs { pairs, needed } => {
                 write!(f, "only {}, {needed} are needed", counted(*pairs, "pair"))
             }
@@ -112,10 +137,28 @@ impl fmt::Display for Refusal {
                     counted(*trials, "trial")
                 )
             }
+            Self::CarryOver { after } => {
+                write!(
+                    f,
+                    "carry-over from {} biases it by over a quarter of the margin: lengthen the reset between trials (--pause)",
+                    after.join(" and ")
+                )
+            }
             Self::KeptBoxes => f.write_str(
                 "boxes were kept for the whole study: the figures hold for these boxes, not for a platform",
             ),
             Self::NoMargin => f.write_str("the study's margin is not a positive number"),
+            Self::NoLogarithm { pairs } => write!(
+                f,
+                "{} with a value of 0 or less, which has no ratio in logs",
+                counted(*pairs, "pair")
+            ),
+            Self::NoEstimate => f.write_str(
+                "no interval can be worked out: the figures are too far apart for numbers to hold",
+            ),
+            Self::OtherSize => f.write_str("the box has another size than before"),
+            Self::OtherWork => f.write_str("the workload does other work than before"),
+            Self::OtherBaseline => f.write_str("the cell is held against another baseline than before"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, UNTESTED_DRIVER};
 
@@ -12,6 +13,8 @@ pub struct RunFacts {
     pub sessions: Vec<Session>,
     /// Boots of the host that they ran on, as far as known.
     pub boots: usize,
+    /// Blocks that were run and not recorded, one entry for each session with a warm-up.
+    pub warm_ups: Vec<WarmUpRecord>,
     /// How the last session ended; absent if it did not say so.
     pub end: Option<EndRecord>,
     /// Whether a half-written record at the end was left out.
@@ -80,12 +83,18 @@ pub(crate) fn facts(results: &Results) -> RunFacts {
     RunFacts {
         boots: boots.len(),
         sessions,
+        warm_ups: warm_ups(results),
         end: last_end(&results.records),
         torn: results.torn,
-        blocks_planned: results.header.study.blocks,
+        blocks_planned: results.blocks_planned(),
         blocks: results.trials().map(|t| t.block).collect::<BTreeSet<_>>().len(),
         trials: trial_counts(results),
     }
+}
+
+fn warm_ups(results: &Results) -> Vec<WarmUpRecord> {
+    let warm_up = |r: &Record| if let Record::WarmUp(w) = r { Some(*w) } else { None };
+    results.records.iter().filter_map(warm_up).collect()
 }
 
 /// The end of the last session: an end before it is that of an earlier one.

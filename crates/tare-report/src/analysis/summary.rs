@@ -1,12 +1,12 @@
 //! What each kind of box costs, in plain words. Nothing is averaged over
 //! workloads: an average of unlike things would answer no question.
 
-use super::comparison::{Against, Comparison, MetricComparison};
+use super::comparison::{Comparison, Flag, MetricComparison};
 use super::run::PlatformFacts;
 use super::verdict::{Verdict, Word};
 use crate::show::{change_interval, cost_change, or_missing};
 use serde::Serialize;
-use tare_model::study::{BoxKind, Study};
+use tare_model::study::{Against, BoxKind, Study};
 
 /// What one kind of box costs against one baseline.
 #[derive(Debug, Clone, Serialize)]
@@ -147,6 +147,17 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
         cost: ratio.map(|e| cost_change(e.value)),
         interval: ratio.map(|e| change_interval(e.value, e.low, e.high)),
         word: verdict.map_or(Word::None, |v| v.word),
-        verdict: or_missing(verdict, Verdict::after_cost),
+        verdict: or_missing(verdict, Verdict::after_cost) + &flags(metric),
+    }
+}
+
+/// The flags are part of a verdict: ` [skewed, tail]`. Without one they say nothing.
+fn flags(metric: &MetricComparison) -> String {
+    let names: Vec<&str> = metric.flags.iter().map(Flag::name).collect();
+    let judged = metric.verdict.as_ref().is_some_and(|v| v.word != Word::None);
+    if judged && !names.is_empty() {
+        format!(" [{}]", names.join(", "))
+    } else {
+        String::new()
     }
 }

@@ -1,5 +1,7 @@
 //! The trials of a file, sorted into the cells of its study.
 
+use super::stops;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tare_model::finding::Finding;
 use tare_model::metric::Metric;
@@ -7,9 +9,12 @@ use tare_model::results::{Failure, Outcome, Results, TrialRecord};
 use tare_model::study::{Cell, Study};
 
 /// The one trial of a block whose figures count.
+#[derive(Clone, Copy)]
 pub(crate) struct Used<'a> {
     pub samples: &'a BTreeMap<String, f64>,
     pub findings: &'a [Finding],
+    /// The cell whose trial was carried out before it in the block.
+    pub after: Option<&'a Cell>,
 }
 
 impl Used<'_> {
@@ -20,12 +25,14 @@ impl Used<'_> {
 }
 
 /// A trial without a result.
+#[derive(Clone, Copy)]
 pub(crate) struct Unended<'a> {
     pub failure: &'a Failure,
     pub skipped: bool,
 }
 
 /// One cell and its trials.
+#[derive(Clone)]
 pub(crate) struct CellTrials<'a> {
     pub cell: Cell,
     pub metrics: Vec<Metric>,
@@ -35,6 +42,8 @@ pub(crate) struct CellTrials<'a> {
     pub attempted: BTreeSet<u32>,
     /// Every attempt without a result, in order.
     pub unended: Vec<Unended<'a>>,
+    /// Blocks after which it was settled, in an adaptive study.
+    settled: Option<u32>,
 }
 
 impl<'a> CellTrials<'a> {
@@ -46,10 +55,11 @@ impl<'a> CellTrials<'a> {
             used: BTreeMap::new(),
             attempted: BTreeSet::new(),
             unended: Vec::new(),
+            settled: None,
         }
     }
 
-    fn add(&mut self, trial: &'a TrialRecord) {
+    fn add(&mut self, trial: &'a TrialRecord, after: Option<&'a Cell>) {
         self.attempted.insert(trial.block);
         let failed = |failure, skipped| Unended { failure, skipped };
         match &trial.outcome {
@@ -58,12 +68,25 @@ impl<'a> CellTrials<'a> {
                 let used = Used {
                     samples: &success.samples,
                     findings: &trial.findings,
+                    after,
                 };
                 self.used.insert(trial.block, used);
             }
             Outcome::Failed(failure) => self.unended.push(failed(failure, false)),
             Outcome::Skipped(failure) => self.unended.push(failed(failure, true)),
         }
+    }
+
+    /// The trials that its own comparisons may use: those before it was settled.
+    pub fn of_own_comparisons(&self) -> Cow<'_, Self> {
+        let is_after = |block: &u32| self.settled.is_some_and(|blocks| *block >= blocks);
+        if !self.attempted.iter().any(is_after) {
+            return Cow::Borrowed(self);
+        }
+        let mut before = self.clone();
+        before.used.retain(|block, _| !is_after(block));
+        before.attempted.retain(|block| !is_after(block));
+        Cow::Owned(before)
     }
 
     /// Every sample of a metric, in the order of the blocks.
@@ -83,10 +106,21 @@ pub(crate) struct Trials<'a> {
 impl<'a> Trials<'a> {
     pub fn collect(results: &'a Results) -> Self {
         let mut trials = Self::empty(&results.header.study);
+        let mut last: Option<&TrialRecord> = None;
         for trial in results.trials() {
+            let after = last.filter(|l| l.block == trial.block).map(|l| &l.cell);
             match trials.by_cell.get(&trial.cell) {
-                Some(&at) => trials.cells[at].add(trial),
+                Some(&at) => trials.cells[at].add(trial, after),
                 None => trials.strays += 1,
+            }
+            // A skipped trial ran nothing that could be felt after it.
+            if !matches!(trial.outcome, Outcome::Skipped(_)) {
+                last = Some(trial);
+            }
+        }
+        for (cell, blocks) in stops::settled(results) {
+            if let Some(&at) = trials.by_cell.get(cell) {
+                trials.cells[at].settled = Some(blocks);
             }
         }
         trials

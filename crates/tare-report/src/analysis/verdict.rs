@@ -1,29 +1,10 @@
-//! The decision table.
-//!
-//! [L, U] is the 95 % interval of d, the loss in logs; m is the margin in logs;
-//! p is Holm's. The first row that holds decides:
-//!
-//! | row | condition | verdict |
-//! |---|---|---|
-//! | 0 | a reason not to judge | none |
-//! | 1 | -m < L and U < m | equal |
-//! | 2 | L >= m and p <= 0.05 | slower, by more than the margin |
-//! | 3 | 0 < L < m <= U and p <= 0.05 | slower, perhaps by less than the margin |
-//! | 4 | as 2 and 3, mirrored | faster |
-//! | 5 | otherwise | inconclusive |
-//!
-//! Row 1 is two one-sided tests at 2.5 %. It needs no correction: each such
-//! claim has its own error.
+//! What a row of the decision table (`tare_stats::decide`) means in words.
 
-use super::LEVEL;
 use super::refusal::Refusal;
 use crate::show::{cost_change, margin, percent};
 use serde::Serialize;
 use std::fmt;
-use tare_stats::{Interval, TEstimate, more_blocks};
-
-/// Level of the corrected p values.
-const ALPHA: f64 = 0.05;
+use tare_stats::{Interval, PairedInference, Row, decide, more_blocks};
 
 /// The verdict in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,7 +73,10 @@ impl Verdict {
             }
             Word::Inconclusive => self.word.to_string(),
             Word::Equal if self.phrase.starts_with("within") => format!("{} {}", self.word, self.phrase),
-            Word::Equal => format!("{}, though measurable", self.word),
+            Word::Equal => {
+                let band = self.phrase.rsplit(", ").next().unwrap_or_default();
+                format!("{}, though measurable: {band}", self.word)
+            }
             Word::Slower | Word::Faster => self.phrase.clone(),
         }
     }
@@ -108,20 +92,45 @@ pub(crate) fn refused(refusals: Vec<Refusal>) -> Verdict {
     }
 }
 
-/// Rows 1 to 5, for a positive margin `m` in logs and Holm's `p`.
-pub(crate) fn decide(estimate: &TEstimate, p: f64, m: f64) -> Verdict {
-    let (row, word, beyond_margin) = row(estimate.interval, p, m);
+/// A p value after Holm's correction.
+#[derive(Clone, Copy)]
+pub(crate) struct Corrected {
+    /// The corrected p.
+    pub p: f64,
+    /// What it was multiplied by, without the bound of 1.
+    pub factor: f64,
+}
+
+/// Rows 1 to 5, for a positive margin `m` in logs.
+pub(crate) fn of(inference: &PairedInference, p: Corrected, m: f64) -> Verdict {
+    let row = decide(inference.interval, p.p, m);
     let (phrase, more_blocks) = match row {
-        1 => (within(estimate, m), None),
-        5 => open(estimate, p, m),
-        _ if beyond_margin => ("by more than the margin".to_owned(), None),
-        _ => ("perhaps by less than the margin".to_owned(), None),
+        Row::Equal => (within(inference, m), None),
+        Row::SlowerBeyond | Row::FasterBeyond => ("by more than the margin".to_owned(), None),
+        Row::SlowerPerhaps | Row::FasterPerhaps => ("perhaps by less than the margin".to_owned(), None),
+        Row::Inconclusive => open(inference, p, m),
     };
     Verdict {
         phrase,
-        beyond_margin,
         more_blocks,
-        ..verdict(row, word)
+        ..of_row(row)
+    }
+}
+
+/// A row in words, without what is printed with it.
+pub(crate) fn of_row(row: Row) -> Verdict {
+    Verdict {
+        beyond_margin: row.beyond_margin(),
+        ..verdict(row.number(), word(row))
+    }
+}
+
+const fn word(row: Row) -> Word {
+    match row {
+        Row::Equal => Word::Equal,
+        Row::SlowerBeyond | Row::SlowerPerhaps => Word::Slower,
+        Row::FasterBeyond | Row::FasterPerhaps => Word::Faster,
+        Row::Inconclusive => Word::Inconclusive,
     }
 }
 
@@ -136,47 +145,26 @@ fn verdict(row: u8, word: Word) -> Verdict {
     }
 }
 
-/// Row, verdict, and whether it is by more than the margin.
-fn row(interval: Interval, p: f64, m: f64) -> (u8, Word, bool) {
-    let Interval { low, high } = interval;
-    let significant = p <= ALPHA;
-    let beyond = |low: f64| low >= m && significant;
-    let perhaps = |low: f64, high: f64| 0.0 < low && low < m && m <= high && significant;
-    if -m < low && high < m {
-        (1, Word::Equal, false)
-    } else if beyond(low) {
-        (2, Word::Slower, true)
-    } else if perhaps(low, high) {
-        (3, Word::Slower, false)
-    } else if beyond(-high) {
-        (4, Word::Faster, true)
-    } else if perhaps(-high, -low) {
-        (4, Word::Faster, false)
-    } else {
-        (5, Word::Inconclusive, false)
-    }
-}
-
-fn within(estimate: &TEstimate, m: f64) -> String {
-    if estimate.interval.contains(0.0) {
+fn within(inference: &PairedInference, m: f64) -> String {
+    if inference.interval.contains(0.0) {
         return format!("within {}", margin(m.exp_m1()));
     }
-    let change = cost_change(estimate.mean.exp());
+    let change = cost_change(inference.mean.exp());
     format!("measurably {change}, within the margin of {}", margin(m.exp_m1()))
 }
 
-fn open(estimate: &TEstimate, p: f64, m: f64) -> (String, Option<u64>) {
-    let more = more_blocks(estimate, LEVEL, m);
+fn open(inference: &PairedInference, p: Corrected, m: f64) -> (String, Option<u64>) {
+    let more = more_blocks(inference, p.factor, m);
     let needed = match more {
         Some(1) => "about 1 more block needed".to_owned(),
         Some(more) => format!("about {more} more blocks needed"),
         None => "no number of blocks would decide it".to_owned(),
     };
-    let Interval { low, high } = estimate.interval;
+    let Interval { low, high } = inference.interval;
     let corrected = if low > 0.0 || high < 0.0 {
         format!(
             "; a difference by itself, not after Holm's correction (p {})",
-            crate::show::p_value(p)
+            crate::show::p_value(p.p)
         )
     } else {
         String::new()
@@ -192,7 +180,7 @@ fn open(estimate: &TEstimate, p: f64, m: f64) -> (String, Option<u64>) {
 }
 
 /// What the end of the interval rules out on one side.
-fn bound(limit: f64, word: &str) -> String {
+pub(crate) fn bound(limit: f64, word: &str) -> String {
     if limit <= 0.0 {
         return format!("not {word}");
     }
@@ -209,49 +197,25 @@ fn bound(limit: f64, word: &str) -> String {
 mod tests {
     use super::*;
 
+    /// 20 pairs of a spread of 2 %.
     fn of(low: f64, high: f64, p: f64) -> Verdict {
-        let estimate = TEstimate {
-            n: 20,
-            mean: f64::midpoint(low, high),
-            sd: 0.02,
-            interval: Interval { low, high },
+        let question = tare_stats::Question {
+            looks: tare_stats::Looks::None,
+            margin: Some(0.01),
+            check: None,
         };
-        decide(&estimate, p, 0.01)
-    }
-
-    #[track_caller]
-    fn check(low: f64, high: f64, p: f64, row: u8, word: Word, beyond_margin: bool) {
-        let verdict = of(low, high, p);
-        assert_eq!(
-            (verdict.row, verdict.word, verdict.beyond_margin),
-            (row, word, beyond_margin)
-        );
-    }
-
-    #[test]
-    fn each_row_holds_where_the_table_says() {
-        check(-0.005, 0.005, 0.5, 1, Word::Equal, false);
-        check(0.001, 0.009, 0.001, 1, Word::Equal, false);
-        check(0.01, 0.02, 0.05, 2, Word::Slower, true);
-        check(0.001, 0.01, 0.05, 3, Word::Slower, false);
-        check(0.009, 0.5, 0.05, 3, Word::Slower, false);
-        check(-0.02, -0.01, 0.05, 4, Word::Faster, true);
-        check(-0.01, -0.001, 0.05, 4, Word::Faster, false);
-        check(-0.02, 0.02, 0.9, 5, Word::Inconclusive, false);
+        let mut inference = tare_stats::infer(&[-0.01, 0.01], question).expect("two values");
+        let interval = Interval { low, high };
+        inference.n = 20;
+        inference.mean = interval.low.midpoint(high);
+        inference.interval = interval;
+        inference.t.interval = interval;
+        inference.t.sd = 0.02;
+        super::of(&inference, Corrected { p, factor: 1.0 }, 0.01)
     }
 
     #[test]
-    fn the_ends_of_the_band_are_not_within_it() {
-        check(-0.01, 0.005, 0.5, 5, Word::Inconclusive, false);
-        check(-0.005, 0.01, 0.5, 5, Word::Inconclusive, false);
-        check(0.0, 0.02, 0.05, 5, Word::Inconclusive, false);
-    }
-
-    #[test]
-    fn without_holm_s_consent_there_is_no_difference() {
-        check(0.01, 0.02, 0.051, 5, Word::Inconclusive, false);
-        check(0.001, 0.02, 0.051, 5, Word::Inconclusive, false);
-        check(-0.02, -0.01, 0.051, 5, Word::Inconclusive, false);
+    fn a_difference_that_holm_refuses_says_so() {
         assert!(
             of(0.01, 0.02, 0.06)
                 .phrase

@@ -1,7 +1,7 @@
 //! The horizontal axis of a panel.
 
 use super::{LEFT, RIGHT, Tick, px};
-use crate::analysis::Comparison;
+use crate::analysis::{Comparison, Estimate};
 use crate::show::ratio;
 
 /// From this ratio of the ends on, a scale is logarithmic.
@@ -22,7 +22,11 @@ impl Scale {
     /// reaches more than ten times beyond all figures is cut there.
     pub fn of(comparisons: &[&Comparison], margin: f64) -> Self {
         let paired = comparisons.iter().filter_map(|c| c.primary()?.paired.as_ref());
-        let ratios: Vec<_> = paired.map(|p| p.ratio).collect();
+        Self::around(&paired.map(|p| p.ratio).collect::<Vec<_>>(), margin)
+    }
+
+    /// The same for these ratios.
+    pub fn around(ratios: &[Estimate], margin: f64) -> Self {
         let band = if margin.is_finite() && margin > 0.0 {
             margin
         } else {
@@ -51,18 +55,22 @@ impl Scale {
     }
 
     pub fn x(&self, value: f64) -> f64 {
+        LEFT + self.share(value) * (RIGHT - LEFT)
+    }
+
+    /// Where a ratio lies between the ends, 0 to 1.
+    pub fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
         };
         // A logarithm of nought or less lies beyond the left end.
-        let share = if share.is_nan() {
+        if share.is_nan() {
             0.0
         } else {
             share.clamp(0.0, 1.0)
-        };
-        LEFT + share * (RIGHT - LEFT)
+        }
     }
 
     pub fn note(&self) -> &'static str {
@@ -70,18 +78,21 @@ impl Scale {
     }
 
     pub fn ticks(&self) -> Vec<Tick> {
+        let tick = |(value, label)| Tick {
+            x: px(self.x(value)),
+            label,
+        };
+        self.marks().into_iter().map(tick).collect()
+    }
+
+    /// Round ratios within the scale, with their labels.
+    pub fn marks(&self) -> Vec<(f64, String)> {
         let values = if self.log {
             log_ticks(self.low, self.high)
         } else {
             linear_ticks(self.low, self.high)
         };
-        values
-            .into_iter()
-            .map(|v| Tick {
-                x: px(self.x(v)),
-                label: tick_label(v),
-            })
-            .collect()
+        values.into_iter().map(|v| (v, tick_label(v))).collect()
     }
 }
 

@@ -31,18 +31,18 @@ pub(super) struct Cell {
     pub verdict: Option<&'static str>,
 }
 
-const NAME: &str = "name";
-const TEXT: &str = "text";
-const NUMBER: &str = "num";
+pub(super) const NAME: &str = "name";
+pub(super) const TEXT: &str = "text";
+pub(super) const NUMBER: &str = "num";
 
-fn head(columns: &[(&'static str, &'static str)]) -> Vec<Head> {
+pub(super) fn head(columns: &[(&'static str, &'static str)]) -> Vec<Head> {
     columns
         .iter()
         .map(|&(text, class)| Head { text, class })
         .collect()
 }
 
-fn cell(class: &'static str, text: impl Into<String>) -> Cell {
+pub(super) fn cell(class: &'static str, text: impl Into<String>) -> Cell {
     Cell {
         text: text.into(),
         class,
@@ -51,7 +51,7 @@ fn cell(class: &'static str, text: impl Into<String>) -> Cell {
 }
 
 /// Names a group in its first row only.
-fn group(last: &mut Option<String>, name: String) -> Option<String> {
+pub(super) fn group(last: &mut Option<String>, name: String) -> Option<String> {
     if last.as_ref() == Some(&name) {
         return None;
     }
@@ -59,7 +59,7 @@ fn group(last: &mut Option<String>, name: String) -> Option<String> {
     Some(name)
 }
 
-fn importance(primary: bool) -> &'static str {
+pub(super) fn importance(primary: bool) -> &'static str {
     if primary { "primary" } else { "secondary" }
 }
 
@@ -144,9 +144,11 @@ pub(super) fn beside(analysis: &Analysis) -> Table {
             ("Loss", NUMBER),
             ("Op", NAME),
             ("variability overhead", NUMBER),
+            ("steadiness", NAME),
             ("pair correlation", NUMBER),
             ("p", NUMBER),
             ("Holm's p", NUMBER),
+            ("Wilcoxon p", NUMBER),
             ("TOST p", NUMBER),
         ]),
         rows,
@@ -166,9 +168,11 @@ fn beside_cells(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell>
         cell(NUMBER, loss),
         cell(NAME, or_missing(metric.op, |op| remarks::op(&metric.metric, op))),
         cell(NUMBER, or_missing(metric.variability_overhead, percent)),
+        cell(NAME, remarks::steadiness(metric)),
         cell(NUMBER, or_missing(metric.pair_correlation, |r| format!("{r:.2}"))),
         p(paired.and_then(|p| p.p)),
         p(paired.and_then(|p| p.p_holm)),
+        p(paired.and_then(|p| p.p_wilcoxon)),
         p(paired.and_then(|p| p.p_equal)),
     ]
 }

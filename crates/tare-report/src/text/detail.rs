@@ -9,15 +9,7 @@ pub(super) fn beside(page: &mut Page, analysis: &Analysis) {
     if analysis.comparisons.is_empty() {
         return;
     }
-    page.heading("Beside the headline");
-    page.wrapped(
-        "",
-        2,
-        Style::Dim,
-        "pairs: used of tried; r: correlation of the pair over blocks; p: paired t test, Holm: corrected, TOST: of equality",
-    );
-    let head = row_text("workload metric", "pairs", "ratio of means (95 %)");
-    page.line(&[(Style::Dim, &(head + "Loss (95 %)"))]);
+    beside_head(page, "workload metric");
     let mut group = None;
     for comparison in &analysis.comparisons {
         if group != Some((comparison.against, &comparison.cell.kind)) {
@@ -25,9 +17,36 @@ pub(super) fn beside(page: &mut Page, analysis: &Analysis) {
             page.line(&[(Style::Bold, &remarks::compared(comparison))]);
         }
         for metric in &comparison.metrics {
-            row(page, &comparison.cell.workload, metric);
+            let tested = Tested {
+                name: format!("{} {}", comparison.cell.workload, metric.metric.name),
+                op: or_missing(metric.op, |o| op(&metric.metric, o)),
+                primary: metric.metric.primary,
+            };
+            beside_row(page, &tested, metric);
         }
     }
+}
+
+/// The title and the head of the table.
+pub(super) fn beside_head(page: &mut Page, name: &str) {
+    page.heading("Beside the headline");
+    page.wrapped(
+        "",
+        2,
+        Style::Dim,
+        "pairs: used of tried; steadiness: noise over the baseline's, from 30 pairs on with interval; r: correlation of the pair over blocks; p: paired t test, Holm: corrected, Wilcoxon: signed ranks, TOST: of equality",
+    );
+    let head = row_text(name, "pairs", "ratio of means (95 %)");
+    page.line(&[(Style::Dim, &(head + "Loss (95 %)"))]);
+}
+
+/// What the figures are of.
+pub(super) struct Tested {
+    pub name: String,
+    /// Op in words.
+    pub op: String,
+    /// Whether it carries a verdict.
+    pub primary: bool,
 }
 
 /// Columns before the loss.
@@ -37,32 +56,33 @@ fn row_text(name: &str, pairs: &str, ratio: &str) -> String {
     format!("  {name:<19}{pairs:>8}  {ratio:<24}")
 }
 
-fn row(page: &mut Page, workload: &str, metric: &MetricComparison) {
+pub(super) fn beside_row<M>(page: &mut Page, tested: &Tested, metric: &MetricComparison<M>) {
     let ratio = or_missing(metric.ratio_of_means, |e| {
         ratio_with_interval(e.value, e.low, e.high)
     });
     let loss = or_missing(metric.loss, |e| percent_with_interval(e.value, e.low, e.high));
-    let name = format!("{workload} {}", metric.metric.name);
     let pairs = format!("{}/{}", metric.n, metric.n + metric.lost);
-    let figures = row_text(&name, &pairs, &ratio);
+    let figures = row_text(&tested.name, &pairs, &ratio);
     page.beside(FIGURES, (Style::Plain, &figures), (Style::Plain, &loss));
-    page.wrapped("", 6, Style::Dim, &tests(metric));
+    page.wrapped("", 6, Style::Dim, &tests(tested, metric));
 }
 
-fn tests(metric: &MetricComparison) -> String {
+fn tests<M>(tested: &Tested, metric: &MetricComparison<M>) -> String {
     let paired = metric.paired.as_ref();
     let p = |p: Option<f64>| or_missing(p, p_value);
     let mut parts = vec![
-        format!("Op {}", or_missing(metric.op, |o| op(&metric.metric, o))),
+        format!("Op {}", tested.op),
         format!(
             "variability overhead {}",
             or_missing(metric.variability_overhead, percent)
         ),
+        format!("steadiness {}", remarks::steadiness(metric)),
         format!("r {}", or_missing(metric.pair_correlation, |r| format!("{r:.2}"))),
         format!("p {}", p(paired.and_then(|p| p.p))),
     ];
-    if metric.metric.primary {
+    if tested.primary {
         parts.push(format!("Holm {}", p(paired.and_then(|p| p.p_holm))));
+        parts.push(format!("Wilcoxon {}", p(paired.and_then(|p| p.p_wilcoxon))));
         parts.push(format!("TOST {}", p(paired.and_then(|p| p.p_equal))));
     }
     parts.join(", ")
@@ -109,6 +129,6 @@ fn columns(figures: &MetricFigures) -> [String; 4] {
     ]
 }
 
-fn cell_row(name: &str, n: &str, [mean, half, sd, cv]: [String; 4]) -> String {
+pub(super) fn cell_row(name: &str, n: &str, [mean, half, sd, cv]: [String; 4]) -> String {
     format!("  {name:<19}{n:>4}  {mean:<16}{half:<16}{sd:<16}{cv}")
 }

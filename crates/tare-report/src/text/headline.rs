@@ -8,6 +8,9 @@ use crate::show::{or_missing, ratio_with_interval};
 use tare_model::size::counted;
 
 pub(super) fn summary(page: &mut Page, analysis: &Analysis) {
+    if let Some(template) = &analysis.study.template {
+        page.wrapped("", 0, Style::Bold, &template.title);
+    }
     page.heading(&format!(
         "What each platform costs against {} ({} of {})",
         analysis.study.baseline,
@@ -32,8 +35,17 @@ pub(super) fn tables(page: &mut Page, analysis: &Analysis, all: bool) {
         let shown: Vec<&Comparison> = of_baseline.collect();
         if !shown.is_empty() {
             page.heading(&title(analysis, against));
+            looks(page, analysis);
             table(page, analysis, &shown, all);
         }
+    }
+}
+
+/// Columns are too narrow for what the intervals of a study with looks are called.
+fn looks(page: &mut Page, analysis: &Analysis) {
+    if !analysis.study.stopping.is_fixed() {
+        let text = format!("  intervals: {}", analysis.intervals);
+        page.line(&[(Style::Dim, &text)]);
     }
 }
 
@@ -84,9 +96,9 @@ fn step_row(step: &Step) -> String {
 }
 
 /// Columns before the verdict.
-const FIGURES: usize = 50;
+pub(super) const FIGURES: usize = 50;
 
-fn row_text(name: &str, n: &str, ratio: &str) -> String {
+pub(super) fn row_text(name: &str, n: &str, ratio: &str) -> String {
     format!("  {name:<19}{n:>4}  {ratio:<23}")
 }
 
@@ -112,7 +124,7 @@ fn row(page: &mut Page, analysis: &Analysis, comparison: &Comparison, metric: &M
 }
 
 /// What of a verdict stands beside the figures, and what below them.
-fn split(verdict: &Verdict) -> (String, String) {
+pub(super) fn split(verdict: &Verdict) -> (String, String) {
     let word = verdict.word.to_string();
     let phrase = verdict.phrase.clone();
     match verdict.word {

@@ -1,9 +1,19 @@
 //! The analysis for a terminal.
 
+mod change;
 mod detail;
 mod evidence;
+mod foreign;
 mod headline;
-mod page;
+pub(crate) mod page;
+mod scores;
+mod sizes;
+mod stops;
+
+pub use crate::show::clean;
+pub use change::change;
+pub use foreign::foreign;
+pub use scores::definitions;
 
 use crate::analysis::{Analysis, Word};
 use page::{Page, Style};
@@ -32,7 +42,10 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     headline::summary(&mut page, analysis);
     headline::tables(&mut page, analysis, true);
     headline::layers(&mut page, analysis);
+    sizes::effects(&mut page, analysis, true);
+    stops::table(&mut page, analysis);
     detail::beside(&mut page, analysis);
+    scores::scores(&mut page, analysis);
     detail::cells(&mut page, analysis);
     evidence::write(&mut page, analysis);
     page.finish()
@@ -44,6 +57,15 @@ pub fn summary(analysis: &Analysis, options: TextOptions) -> String {
     headline::summary(&mut page, analysis);
     headline::tables(&mut page, analysis, false);
     headline::layers(&mut page, analysis);
+    sizes::effects(&mut page, analysis, false);
+    page.finish()
+}
+
+/// Words of `text`, clean and wrapped at `width`, behind `first`; later lines begin
+/// at `indent`.
+pub fn wrapped(first: &str, indent: usize, text: &str, width: usize) -> String {
+    let mut page = Page::new(false, width);
+    page.wrapped(first, indent, Style::Plain, text);
     page.finish()
 }
 

@@ -5,7 +5,7 @@ use crate::show::clean;
 
 /// How a span looks where colours are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum Style {
     Plain,
     Bold,
     Dim,
@@ -27,7 +27,7 @@ impl Style {
     }
 }
 
-pub(super) struct Page {
+pub(crate) struct Page {
     out: String,
     colour: bool,
     width: usize,
@@ -97,13 +97,17 @@ impl Page {
         if !self.out.is_empty() {
             self.blank();
         }
-        self.line(&[(Style::Bold, text)]);
+        self.wrapped("", 0, Style::Bold, text);
     }
 
     /// Words of `text`, wrapped, behind `first`; later lines begin at `indent`.
     pub fn wrapped(&mut self, first: &str, indent: usize, style: Style, text: &str) {
         let cleaned = clean(text);
         let mut line = format!("{first:<indent$}");
+        // A name that fills the column would run into the words.
+        if length(first) >= indent && !line.is_empty() && !line.ends_with(' ') {
+            line.push(' ');
+        }
         let mut empty = true;
         for word in pieces(&cleaned, self.width.saturating_sub(indent).max(20)) {
             if !empty && length(&line) + 1 + length(&word) > self.width {
@@ -157,6 +161,13 @@ mod tests {
             wrapped("one two three four five six seven eight"),
             "  name    one two three four five six\n          seven eight\n"
         );
+    }
+
+    #[test]
+    fn a_name_wider_than_its_column_stands_off_from_the_words() {
+        let mut page = Page::new(false, 40);
+        page.wrapped("  a-long-name", 10, Style::Plain, "one two");
+        assert_eq!(page.finish(), "  a-long-name one two\n");
     }
 
     #[test]

@@ -54,7 +54,10 @@ impl Synthetic {
     }
 
     pub fn kernels(mut self, kernels: &[Kernel]) -> Self {
-        self.study.workloads = kernels.iter().map(|k| Workload::Kernel(spec(*k))).collect();
+        self.study.workloads = kernels
+            .iter()
+            .map(|k| Workload::Kernel(spec(*k).into()))
+            .collect();
         self
     }
 
@@ -158,6 +161,10 @@ impl Synthetic {
 pub struct Random(u64);
 
 impl Random {
+    pub fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -183,7 +190,7 @@ pub fn default_study() -> Synthetic {
     let mut synthetic = Synthetic::new()
         .platforms(&["native", "docker", "lxc", "vm"])
         .provisioning(&[Vanilla, Pinned])
-        .kernels(&Kernel::ALL)
+        .kernels(&Kernel::USUAL)
         .blocks(12)
         .noise(0.006)
         .block_noise(0.02);

@@ -7,12 +7,13 @@ use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
-use tare_model::study::{BoxKind, Cell, Fresh, Instance, Study, Workload};
+use tare_model::study::{BoxKind, Cell, Fresh, Instance, Stopping, Study, Workload};
 
 pub const START_NS: u64 = 1_795_253_999_000_000_000;
 
 pub fn study() -> Study {
     Study {
+        template: None,
         platforms: vec!["native".parse().unwrap(), "docker".parse().unwrap()],
         baseline: "native".parse().unwrap(),
         provisioning: vec![Pinned],
@@ -24,9 +25,13 @@ pub fn study() -> Study {
             },
             pinned_set: vec![0, 1],
         }],
-        workloads: vec![Workload::Kernel(spec(Kernel::Syscall))],
+        workloads: vec![Workload::Kernel(spec(Kernel::Syscall).into())],
+        listed: std::collections::BTreeSet::new(),
         blocks: 20,
+        stopping: Stopping::Fixed,
         budget_seconds: None,
+        warm_up_seconds: 0.0,
+        pause_seconds: 0.0,
         fresh: Fresh::Block,
         trial_seconds: 0.5,
         timeout_seconds: 30.0,
@@ -98,6 +103,7 @@ pub fn session(run: &str, boot: &str) -> Session {
         run: run.to_owned(),
         started_unix_ns: START_NS,
         boot_id: Some(boot.to_owned()),
+        blocks: None,
     }
 }
 
@@ -132,6 +138,7 @@ pub fn made(box_id: u32, kind: &BoxKind, block: u32) -> BoxRecord {
         box_id,
         kind: kind.clone(),
         block,
+        warm_up: false,
         hello_seconds: 0.25 + f64::from(block) * 0.01,
         facts: BoxFacts::default(),
         footprint: None,
@@ -155,6 +162,7 @@ pub fn ended_well(
         user_ns: 400_000_000,
         system_ns: 100_000_000,
         max_rss_bytes: 4 << 20,
+        major_faults: Some(0),
     };
     TrialRecord {
         trial,

@@ -1,6 +1,6 @@
 //! What runs inside boxes: the agent, and the processes that it starts.
 
-use crate::args::AgentArgs;
+use crate::box_args::AgentArgs;
 use crate::out;
 use std::process::ExitCode;
 use tare_box::agent::{self, LinkSource, Options};
@@ -18,6 +18,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     agent::run(&Options {
         link,
         init: args.init,
+        work: args.work,
         new_root: args.new_root,
         power_off: args.power_off,
         address: args.address,

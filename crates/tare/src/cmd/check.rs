@@ -88,7 +88,7 @@ fn list(checks: &[Check], json: bool) -> anyhow::Result<ExitCode> {
     } else {
         let lines = checks
             .iter()
-            .map(|check| format!("{:16} {}\n", check.name, check.promise));
+            .map(|check| out::wrapped(check.name, 17, check.promise));
         out::print(&lines.collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,6 @@
 use crate::args::DoctorArgs;
 use crate::out;
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -71,7 +70,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         out::print_json(&findings)?;
     } else {
-        out::print(&text(&findings)?)?;
+        out::print(&text(&findings))?;
     }
     let any = findings.platforms.iter().any(|p| p.ready.is_some());
     Ok(if any {
@@ -208,72 +207,110 @@ fn check(what: &'static str, found: String, fine: bool, advice: &'static str) ->
     }
 }
 
-fn text(findings: &Findings) -> anyhow::Result<String> {
-    let mut text = String::from("Platforms\n");
-    for platform in &findings.platforms {
-        match &platform.ready {
-            Some(version) => {
-                writeln!(
-                    text,
-                    "  ready    {:8} {}",
-                    platform.name,
-                    out::one_line(&version.version)
-                )?;
-                for (key, value) in &version.details {
-                    writeln!(text, "                    {key}: {}", out::one_line(value))?;
-                }
-                if platform.untested {
-                    writeln!(text, "                    {UNTESTED}")?;
-                }
-            }
-            None => {
-                writeln!(
-                    text,
-                    "  missing  {:8} {}",
-                    platform.name,
-                    out::one_line(platform.missing.as_deref().unwrap_or(""))
-                )?;
-                writeln!(
-                    text,
-                    "           {:8} -> {}",
-                    "",
-                    out::one_line(platform.fix.as_deref().unwrap_or(""))
-                )?;
-                if platform.untested {
-                    writeln!(text, "           {:8}    {UNTESTED}", "")?;
-                }
-            }
-        }
+/// Whether a platform can run, in one word.
+fn state(platform: &PlatformFinding) -> &'static str {
+    match &platform.ready {
+        None => "missing",
+        // Its figures are those of an emulated CPU, not of a VM.
+        Some(version) if version.details.get("accelerator").is_some_and(|a| a == "tcg") => "emulated",
+        Some(_) => "ready",
     }
-    let host = &findings.host;
-    writeln!(text, "\nHost")?;
-    writeln!(
-        text,
-        "  {}: {}, {}",
-        host.cpu_model.as_deref().unwrap_or("CPU unknown"),
-        counted(host.cpus, "CPU"),
-        counted(host.cores, "core")
-    )?;
-    let llc = host.llc_bytes.map_or_else(|| "unknown".to_owned(), show_memory);
-    writeln!(
-        text,
-        "  {} of memory, last-level cache {llc}",
-        show_memory(host.memory_bytes)
-    )?;
-    writeln!(
-        text,
-        "  Linux {}, {}, cgroup {}",
-        host.kernel,
-        host.os.as_deref().unwrap_or("distribution unknown"),
-        host.cgroup.as_deref().unwrap_or("not mounted")
-    )?;
-    writeln!(text, "\nNoise")?;
+}
+
+fn text(findings: &Findings) -> String {
+    let mut text = String::from("Platforms\n");
+    let names = findings.platforms.iter().map(|platform| platform.name.len());
+    let width = names.max().unwrap_or(0);
+    for found in &findings.platforms {
+        platform(&mut text, found, width);
+    }
+    text += "\nHost\n";
+    for line in host_lines(&findings.host) {
+        text += &out::wrapped("", 2, &line);
+    }
+    text += "\nNoise\n";
     for noise in &findings.noise {
         let mark = if noise.advice.is_some() { "!" } else { " " };
-        writeln!(text, "{mark} {:12} {}", noise.what, out::one_line(&noise.found))?;
+        text += &out::wrapped(&format!("{mark} {}", noise.what), 15, &noise.found);
         if let Some(advice) = noise.advice {
-            writeln!(text, "               -> {advice}")?;
+            text += &out::wrapped(&format!("{:15}->", ""), 18, advice);
         }
     }
-    Ok(text)
+    text
+}
+
+/// One platform; its name has `width` columns.
+fn platform(text: &mut String, platform: &PlatformFinding, width: usize) {
+    const STATE: usize = 10;
+    let indent = 2 + STATE + width + 1;
+    let first = format!("  {:STATE$}{}", state(platform), platform.name);
+    let blank = " ".repeat(indent);
+    let mut row = |first: &str, words: &str, more: usize| *text += &out::wrapped(first, indent + more, words);
+    match &platform.ready {
+        Some(version) => {
+            row(&first, &version.version, 0);
+            for (key, value) in &version.details {
+                row(&blank, &format!("{key}: {value}"), 0);
+            }
+        }
+        None => {
+            row(&first, platform.missing.as_deref().unwrap_or(""), 0);
+            row(&format!("{blank}->"), platform.fix.as_deref().unwrap_or(""), 3);
+        }
+    }
+    if platform.untested {
+        row(&blank, UNTESTED, 0);
+    }
+}
+
+fn host_lines(host: &HostFacts) -> [String; 3] {
+    let llc = host.llc_bytes.map_or_else(|| "unknown".to_owned(), show_memory);
+    [
+        format!(
+            "{}: {}, {}",
+            host.cpu_model.as_deref().unwrap_or("CPU unknown"),
+            counted(host.cpus, "CPU"),
+            counted(host.cores, "core")
+        ),
+        format!(
+            "{} of memory, last-level cache {llc}",
+            show_memory(host.memory_bytes)
+        ),
+        format!(
+            "Linux {}, {}, cgroup {}",
+            host.kernel,
+            host.os.as_deref().unwrap_or("distribution unknown"),
+            host.cgroup.as_deref().unwrap_or("not mounted")
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(name: &'static str, accelerator: Option<&str>) -> PlatformFinding {
+        let details = accelerator.map(|a| ("accelerator".to_owned(), a.to_owned()));
+        PlatformFinding {
+            name,
+            about: "",
+            untested: true,
+            ready: Some(PlatformVersion {
+                version: "engine 1 ".repeat(20),
+                details: details.into_iter().collect(),
+            }),
+            missing: None,
+            fix: None,
+        }
+    }
+
+    #[test]
+    fn long_names_keep_their_columns_and_emulation_is_told() {
+        let mut text = String::new();
+        platform(&mut text, &finding("vm", Some("tcg")), 16);
+        platform(&mut text, &finding("cloud-hypervisor", Some("kvm")), 16);
+        assert!(text.contains("  emulated  vm               engine 1"), "{text}");
+        assert!(text.contains("  ready     cloud-hypervisor engine 1"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= out::width()), "{text}");
+    }
 }

@@ -45,8 +45,13 @@ fn size(kernel: Kernel, text: &str) -> anyhow::Result<u64> {
                 "--size: '{text}' is not the order of a matrix: give linpack a whole number, such as 1000"
             )
         }),
+        Kernel::Integer => text.parse().map_err(|_| {
+            anyhow::anyhow!(
+                "--size: '{text}' is no number of iterations: give integer a whole number, such as 100000"
+            )
+        }),
         Kernel::Syscall | Kernel::Spawn => {
-            anyhow::bail!("{kernel} has no size, only stream and linpack have one: leave out --size")
+            anyhow::bail!("{kernel} has no size, only stream, linpack and integer have one: leave out --size")
         }
     }
 }

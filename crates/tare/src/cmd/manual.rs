@@ -92,12 +92,10 @@ mod tests {
             "steam",
         ] {
             let error = documented(Some(hidden)).expect_err("no page").to_string();
-            assert!(
-                error.ends_with(
-                    "are doctor, plan, run, report, check, density, clean, kernel, completions, man"
-                ),
-                "{error}"
-            );
+            let (_, known) = error.split_once(" are ").expect("the names that there are");
+            let known: Vec<&str> = known.split(", ").collect();
+            assert!(known.contains(&"run") && known.contains(&"man"), "{error}");
+            assert!(!known.contains(&hidden), "{error}");
             assert!(!of(None).contains(&format!("tare-{hidden}")));
         }
     }

@@ -1,15 +1,22 @@
 //! One file per subcommand.
 
 pub mod agent;
+pub mod analyze;
 pub mod check;
 pub mod clean;
+pub mod compare;
 pub mod density;
 pub mod doctor;
 pub mod kernel;
 pub mod manual;
+pub mod pilot;
 pub mod plan;
+pub mod published;
 pub mod report;
 pub mod run;
+pub mod selftest;
+mod study;
+mod study_plan;
 
 use crate::args::StudyArgs;
 use std::path::Path;
@@ -35,6 +42,9 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
 /// The study that the arguments ask for; without platforms, all real ones that
 /// can run here. Says on standard error which were left out.
 fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
+    if let Some(name) = &args.study {
+        return study::to_run(name, args, facts, state);
+    }
     let mut wishes = args.wishes();
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
@@ -49,6 +59,8 @@ fn wishes_for_check(wishes: &Wishes) -> Wishes {
     Wishes {
         platforms: vec!["native".to_owned()],
         baseline: None,
+        // With one platform there may be nothing to stop by.
+        adaptive: false,
         ..wishes.clone()
     }
 }

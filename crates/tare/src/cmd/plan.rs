@@ -1,45 +1,99 @@
 //! `tare plan`: what a run would do and how long it would take.
 
+use super::study_plan;
 use crate::args::PlanArgs;
 use crate::out;
-use std::fmt::Write as _;
 use std::process::ExitCode;
+use tare_lab::looks;
 use tare_lab::plan::{self, Cost};
 use tare_lab::preflight::Platforms;
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::Study;
+use tare_model::study::{Fresh, Stopping, Study};
+
+/// Fewer blocks bring no verdict.
+const VERDICT_BLOCKS: u32 = 10;
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
+    if args.list {
+        return study_plan::list(args.json);
+    }
     let facts = tare_box::host::facts();
     let state = args.state.folder();
+    if let Some(name) = &args.study.study {
+        return study_plan::run(name, args, &facts, &state);
+    }
     let study = super::study(&args.study, &facts, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?;
     let cost = plan::cost(&study, |kind| platforms.cost(kind));
     if args.json {
-        let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
-        let cost = serde_json::json!({
-            "trials": cost.trials, "boxes": cost.boxes, "seconds": cost.seconds, "bytes": cost.bytes,
-        });
-        out::print_json(&serde_json::json!({ "study": study, "cells": cells, "cost": cost }))?;
+        out::print_json(&json(&study, &cost))?;
     } else {
-        out::print(&text(&study, &cost)?)?;
+        out::print(&text(&study, &cost))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The plan for programs.
+pub fn json(study: &Study, cost: &Cost) -> serde_json::Value {
+    let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
+    let looks: Vec<u32> = looks::schedule(study).collect();
+    let cost = serde_json::json!({
+        "blocks": cost.blocks, "trials": cost.trials, "boxes": cost.boxes, "seconds": cost.seconds, "bytes": cost.bytes,
+    });
+    serde_json::json!({ "study": study, "cells": cells, "looks": looks, "cost": cost })
+}
+
+/// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
+fn blocks(study: &Study, cost: &Cost) -> String {
+    if cost.blocks < study.blocks && study.stopping.is_fixed() {
+        return format!("about {} (what the budget holds)", counted(cost.blocks, "block"));
+    }
+    let most = counted(study.blocks, "block");
+    if study.stopping.is_fixed() {
+        most
+    } else {
+        format!("{} to {most}", looks::FEWEST)
+    }
+}
+
+/// When a cell has enough blocks.
+fn stopping(study: &Study) -> String {
+    let Stopping::Adaptive { half_width } = study.stopping else {
+        return "every cell runs in every block".to_owned();
+    };
+    let times = looks::schedule(study).map(|blocks| blocks.to_string());
+    format!(
+        "looks after {} blocks; a cell leaves when its interval is within {:.2} % on either side, or surely beyond or within the margin",
+        times.collect::<Vec<_>>().join(", "),
+        100.0 * half_width.exp_m1()
+    )
+}
+
+/// Why the comparisons of this study will have figures and intervals, but no verdict.
+fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
+    if study.fresh == Fresh::Study {
+        return Some("one box per platform serves the whole study".to_owned());
+    }
+    (cost.blocks.min(study.blocks) < VERDICT_BLOCKS)
+        .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
+}
+
+/// Column at which the plan's words begin.
+const INDENT: usize = 14;
+
 /// The plan in a few lines.
-pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
+pub fn text(study: &Study, cost: &Cost) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let mut text = String::new();
+    let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
     let platforms = list(study.platforms.iter().map(ToString::to_string).collect());
-    writeln!(text, "platforms     {platforms} (baseline {})", study.baseline)?;
-    writeln!(
-        text,
-        "provisioning  {}",
-        list(study.provisioning.iter().map(ToString::to_string).collect())
-    )?;
+    row("platforms", &format!("{platforms} (baseline {})", study.baseline));
+    row(
+        "provisioning",
+        &list(study.provisioning.iter().map(ToString::to_string).collect()),
+    );
     for (i, instance) in study.instances.iter().enumerate() {
         let name = if i == 0 { "each box" } else { "" };
         let pinned = if instance.pinned_set.is_empty() {
@@ -47,33 +101,54 @@ pub fn text(study: &Study, cost: &Cost) -> anyhow::Result<String> {
         } else {
             format!(", pinned to {:?}", instance.pinned_set)
         };
-        writeln!(text, "{name:<14}{}{pinned}", instance.show())?;
+        row(name, &format!("{}{pinned}", instance.show()));
     }
-    writeln!(
-        text,
-        "workloads     {}",
-        list(study.workloads.iter().map(|w| w.name().to_owned()).collect())
-    )?;
-    writeln!(
-        text,
-        "design        {} x {}, a new box per {}, seed {}",
-        counted(study.cells().len(), "cell"),
-        counted(study.blocks, "block"),
-        study.fresh,
-        study.seed
-    )?;
-    writeln!(
-        text,
-        "cost          {} in {}, about {}{}, {} of results",
+    row(
+        "workloads",
+        &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
+    );
+    row(
+        "design",
+        &format!(
+            "{} x {}, a new box per {}, seed {}",
+            counted(study.cells().len(), "cell"),
+            blocks(study, cost),
+            study.fresh,
+            study.seed
+        ),
+    );
+    row("stopping", &stopping(study));
+    if let Some(why) = no_verdict(study, cost) {
+        row("verdicts", &format!("none: {why}"));
+    }
+    for (name, seconds, what) in [
+        (
+            "warm-up",
+            study.warm_up_seconds,
+            "of blocks that are not recorded",
+        ),
+        ("pause", study.pause_seconds, "before each trial"),
+    ] {
+        if seconds > 0.0 {
+            row(name, &format!("{} {what}", show_seconds(seconds)));
+        }
+    }
+    row("cost", &costs(study, cost));
+    text
+}
+
+fn costs(study: &Study, cost: &Cost) -> String {
+    let budget = if cost.blocks < study.blocks {
+        " (the budget)"
+    } else {
+        ""
+    };
+    format!(
+        "{}{} in {}, about {}{budget}, {} of results",
+        if study.stopping.is_fixed() { "" } else { "at most " },
         counted(cost.trials, "trial"),
         counted(cost.boxes, "box"),
         show_seconds(cost.seconds),
-        if study.budget_seconds.is_some() {
-            " (the budget)"
-        } else {
-            ""
-        },
         show_memory(cost.bytes)
-    )?;
-    Ok(text)
+    )
 }

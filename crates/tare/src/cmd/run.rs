@@ -49,7 +49,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let expected = cost(&study, |kind| platforms.cost(kind));
-    eprint!("{}", plan::text(&study, &expected)?);
+    eprint!("{}", plan::text(&study, &expected));
     eprintln!("results in    {}\n", output.display());
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
@@ -73,13 +73,13 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
     let Some(results) = earlier else {
         return super::study(&args.study, &facts, state);
     };
-    let theirs = results.header.study.clone();
+    let path = args
+        .resume
+        .as_ref()
+        .map(|p| p.display().to_string())
+        .unwrap_or_default();
+    let theirs = resume::study(&path, results, args.study.blocks)?;
     if !args.study.is_empty() {
-        let path = args
-            .resume
-            .as_ref()
-            .map(|p| p.display().to_string())
-            .unwrap_or_default();
         resume::check_study(&path, &theirs, &super::study(&args.study, &facts, state)?)?;
     }
     Ok(theirs)
@@ -108,6 +108,7 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         for results in [&args.output, &args.resume].into_iter().flatten() {
             report::refuse_same(html, results)?;
         }
+        report::refuse_foreign(html)?;
         let is_new = !html.exists();
         let made = std::fs::OpenOptions::new().append(true).create(true).open(html);
         made.with_context(|| {

@@ -3,11 +3,13 @@
 use super::super::apart::Apart;
 use super::super::security::{self, Capabilities, Seccomp, Security};
 use super::super::storage::{self, Work};
-use super::super::{BoxSpec, TO_HOLD_BOXES};
+use super::super::{BoxSpec, Network, TO_HOLD_BOXES};
 use super::LABEL;
 use crate::cgroup::{PERIOD_US, cpu_list};
-use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
+use crate::net;
+use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, PortBinding};
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 
 pub(super) fn body(
     spec: &BoxSpec,
@@ -27,7 +29,7 @@ pub(super) fn body(
         memory,
         // Equal to the memory: no swap.
         memory_swap: memory,
-        network_mode: Some(apart.network.name().to_owned()),
+        network_mode: Some(mode(apart.network).to_owned()),
         // Else the log driver writes the whole link to disk.
         log_config: Some(HostConfigLogConfig {
             typ: Some("none".to_owned()),
@@ -46,7 +48,17 @@ pub(super) fn body(
         host_config.readonly_paths = Some(Vec::new());
         host_config.binds = Some(vec!["/sys/fs/cgroup:/sys/fs/cgroup:rw".into()]);
     }
+    let is_published = apart.network == Network::Published;
+    if is_published {
+        let bound = PortBinding {
+            host_ip: Some(Ipv4Addr::LOCALHOST.to_string()),
+            // Whichever is free.
+            host_port: Some(String::new()),
+        };
+        host_config.port_bindings = Some(HashMap::from([(port(), Some(vec![bound]))]));
+    }
     ContainerCreateBody {
+        exposed_ports: is_published.then(|| vec![port()]),
         image: Some(image.to_owned()),
         entrypoint: Some(vec!["/tare".to_owned(), "agent".to_owned()]),
         labels: Some(HashMap::from([(LABEL.to_owned(), spec.run.clone())])),
@@ -62,6 +74,19 @@ pub(super) fn body(
     }
 }
 
+/// The engine's name for a network.
+const fn mode(network: Network) -> &'static str {
+    match network {
+        Network::Published => Network::Bridge.name(),
+        other => other.name(),
+    }
+}
+
+/// The engine's name for the port that is published.
+fn port() -> String {
+    format!("{}/tcp", net::PORT)
+}
+
 /// Commands start in the work folder, which the engine makes where nothing is mounted.
 pub(super) fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
     body.working_dir = Some(storage::FOLDER.to_owned());
@@ -69,7 +94,8 @@ pub(super) fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &S
         return;
     };
     match work {
-        Work::Own => {}
+        // An overlay of ours is not offered: the engine's own storage is one.
+        Work::Own | Work::Overlay(_) => {}
         Work::Tmpfs => {
             host.tmpfs = Some(HashMap::from([(
                 storage::FOLDER.to_owned(),

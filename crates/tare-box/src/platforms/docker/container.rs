@@ -5,8 +5,10 @@ use super::attach::attach;
 use super::engine::Engine;
 use crate::cgroup::{Cgroup, Layout, Meter};
 use crate::link::Link;
+use crate::net::HostReach;
+use bollard::models::NetworkSettings;
 use bollard::query_parameters as query;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,7 @@ pub(super) struct DockerBox {
     link: Option<Link>,
     cgroup: Option<Cgroup>,
     address: Option<IpAddr>,
+    host_reach: HostReach,
     hello_after: Duration,
     frozen: bool,
     gone: bool,
@@ -33,6 +36,7 @@ impl DockerBox {
             link: None,
             cgroup: None,
             address: None,
+            host_reach: HostReach::Direct,
             hello_after: Duration::ZERO,
             frozen: false,
             gone: false,
@@ -58,31 +62,59 @@ impl DockerBox {
         self.link = Some(link);
         self.hello_after = requested.elapsed();
         self.cgroup = self.find_cgroup();
-        self.address = match network {
-            Network::None => None,
-            Network::Host => Some(Ipv4Addr::LOCALHOST.into()),
-            Network::Bridge => Some(self.find_address()?),
-        };
+        match network {
+            // The last is not an engine's.
+            Network::None | Network::Macvlan => {}
+            Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
+            Network::Bridge => self.address = Some(self.find_address()?),
+            Network::Published => {
+                self.address = Some(self.find_address()?);
+                self.host_reach = HostReach::Published(self.find_port()?);
+            }
+        }
         Ok(())
     }
 
     /// The address that the engine gave the container.
     fn find_address(&self) -> Result<IpAddr, BoxError> {
-        let options = None::<query::InspectContainerOptions>;
-        let container = self
-            .engine
-            .wait(self.engine.api.inspect_container(&self.id, options))?;
-        let networks = container.network_settings.and_then(|settings| settings.networks);
+        let networks = self.networks()?.and_then(|settings| settings.networks);
         let mut addresses = networks
             .into_iter()
             .flatten()
             .filter_map(|(_, one)| one.ip_address);
         addresses
             .find_map(|address| address.parse().ok())
-            .ok_or_else(|| BoxError::Engine {
-                engine: self.engine.name,
-                message: format!("container {:.12} has no address in the engine's bridge", self.id),
-            })
+            .ok_or_else(|| self.lacks("address in the engine's bridge"))
+    }
+
+    /// Where the engine publishes the container's port on the host.
+    fn find_port(&self) -> Result<SocketAddr, BoxError> {
+        let ports = self.networks()?.and_then(|settings| settings.ports);
+        let bound = ports
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, bound)| bound)
+            .flatten();
+        let mut ports = bound.filter_map(|binding| binding.host_port?.parse().ok());
+        let found = ports
+            .find(|port| *port != 0)
+            .map(|port| (Ipv4Addr::LOCALHOST, port).into());
+        found.ok_or_else(|| self.lacks("published port"))
+    }
+
+    fn networks(&self) -> Result<Option<NetworkSettings>, BoxError> {
+        let options = None::<query::InspectContainerOptions>;
+        let container = self
+            .engine
+            .wait(self.engine.api.inspect_container(&self.id, options))?;
+        Ok(container.network_settings)
+    }
+
+    fn lacks(&self, what: &str) -> BoxError {
+        BoxError::Engine {
+            engine: self.engine.name,
+            message: format!("container {:.12} has no {what}", self.id),
+        }
     }
 
     /// The container's cgroup, by its first process.
@@ -139,6 +171,10 @@ impl RunningBox for DockerBox {
 
     fn address(&self) -> Option<IpAddr> {
         self.address
+    }
+
+    fn host_reach(&self) -> HostReach {
+        self.host_reach
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

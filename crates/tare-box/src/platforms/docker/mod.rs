@@ -1,5 +1,6 @@
 //! Docker containers, by the engine's API on its local socket.
 
+mod able;
 mod attach;
 mod body;
 mod container;
@@ -13,6 +14,7 @@ use super::{
     Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
     installed,
 };
+use able::{has_bridge, knows};
 use body::{add_work, body};
 use bollard::query_parameters as query;
 use container::DockerBox;
@@ -54,7 +56,7 @@ impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
-        let apart = Apart::take(&mut options, &SECURITY)?;
+        let apart = Apart::by_engine(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             runtime,
@@ -107,9 +109,9 @@ impl Platform for Docker {
         let version = engine.wait(engine.api.version()).map_err(unusable)?;
         let info = engine.wait(engine.api.info()).map_err(unusable)?;
         if let Some(name) = &self.runtime {
-            known(name, info.runtimes.as_ref())?;
+            knows(name, info.runtimes.as_ref())?;
         }
-        if self.apart.network == Network::Bridge {
+        if matches!(self.apart.network, Network::Bridge | Network::Published) {
             has_bridge(&engine)?;
         }
         let details = [
@@ -147,7 +149,8 @@ impl Platform for Docker {
             .apart
             .storage
             .map(|storage| Work::of(storage, folder))
-            .transpose()?;
+            .transpose()?
+            .flatten();
         let mut body = body(spec, &image, self.runtime.clone(), &self.apart);
         if let Some(work) = &work {
             add_work(&mut body, work, &self.apart.security);
@@ -240,35 +243,4 @@ impl Platform for Docker {
         })
         .collect()
     }
-}
-
-/// Whether an engine knows a runtime: by a name that was configured, or one of
-/// containerd's, which are not listed.
-fn known<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Result<(), Absent> {
-    let Some(runtimes) = runtimes.filter(|r| !r.contains_key(name) && !name.contains('.')) else {
-        return Ok(());
-    };
-    let mut names: Vec<&str> = runtimes.keys().map(String::as_str).collect();
-    names.sort_unstable();
-    Err(Absent::new(
-        format!("the engine knows no runtime '{name}', but {}", names.join(", ")),
-        "name one of these, or add it to \"runtimes\" in the engine's daemon.json",
-    ))
-}
-
-/// Whether the engine has the network that its containers have by default: `bridge`,
-/// or as Podman may call it.
-fn has_bridge(engine: &Engine) -> Result<(), Absent> {
-    let call = engine.api.list_networks(None::<query::ListNetworksOptions>);
-    let networks = engine
-        .wait(call)
-        .map_err(|e| Absent::new(e.to_string(), "look at the engine's log"))?;
-    let mut names = networks.into_iter().filter_map(|network| network.name);
-    if names.any(|name| name == Network::Bridge.name() || name == engine.name) {
-        return Ok(());
-    }
-    Err(Absent::new(
-        format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
-        "start it with one, or ask for network=none or network=host",
-    ))
 }

@@ -1,12 +1,19 @@
 //! A domain's description, as libvirt reads it.
 
 use super::super::BoxSpec;
+use super::super::disk::Image;
 use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use std::path::Path;
 
 /// The domain's description; each part's reason is in `docs/platforms.md`.
-pub(super) fn describe(spec: &BoxSpec, parts: &Parts, machine: Machine, folder: &Path) -> String {
+pub(super) fn describe(
+    spec: &BoxSpec,
+    parts: &Parts,
+    machine: Machine,
+    folder: &Path,
+    disk: Option<&Image>,
+) -> String {
     let (kind, cpu) = match parts.accelerator {
         Accelerator::Kvm => ("kvm", "host-passthrough"),
         Accelerator::Tcg => ("qemu", "maximum"),
@@ -36,7 +43,7 @@ pub(super) fn describe(spec: &BoxSpec, parts: &Parts, machine: Machine, folder: 
     <channel type='unix'>
       <source mode='bind' path='{link}'/>
       <target type='virtio' name='{PORT}'/>
-    </channel>
+    </channel>{disk}
   </devices>
   <seclabel type='static' model='dac' relabel='no'><label>+0:+0</label></seclabel>
 </domain>
@@ -50,6 +57,21 @@ pub(super) fn describe(spec: &BoxSpec, parts: &Parts, machine: Machine, folder: 
         words = escaped(&parts.command_line),
         console = file(&folder.join("console")),
         link = file(&folder.join("link")),
+        disk = disk.map(described_disk).unwrap_or_default(),
+    )
+}
+
+fn described_disk(image: &Image) -> String {
+    format!(
+        "
+    <disk type='file' device='disk'>
+      <driver name='qemu' type='{format}' cache='{cache}'/>
+      <source file='{file}'/>
+      <target dev='vda' bus='virtio'/>
+    </disk>",
+        format = image.disk.format.name(),
+        cache = image.disk.cache.name(),
+        file = escaped(&image.path.to_string_lossy()),
     )
 }
 
@@ -84,11 +106,16 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::disk::{Cache, Disk, Format};
     use super::*;
     use tare_model::platform::Provisioning;
     use tare_model::size::{Cpus, InstanceType};
 
     fn described(provisioning: Provisioning, folder: &str) -> String {
+        described_with(provisioning, folder, None)
+    }
+
+    fn described_with(provisioning: Provisioning, folder: &str, disk: Option<&Image>) -> String {
         let spec = BoxSpec {
             name: "tare-00c0ffee-1".to_owned(),
             run: "tare-00c0ffee".to_owned(),
@@ -108,7 +135,7 @@ mod tests {
             command_line: "a=\"1\" & b".to_owned(),
             accelerator: Accelerator::Tcg,
         };
-        describe(&spec, &parts, Machine::Q35, Path::new(folder))
+        describe(&spec, &parts, Machine::Q35, Path::new(folder), disk)
     }
 
     #[test]
@@ -125,6 +152,22 @@ mod tests {
             pinned.contains("cpuset='2,3'>2</vcpu>") && !pinned.contains("quota"),
             "{pinned}"
         );
+    }
+
+    #[test]
+    fn a_disk_stands_in_the_description_with_its_cache() {
+        let disk = Disk {
+            format: Format::Qcow2,
+            cache: Cache::Directsync,
+        };
+        let image = Image {
+            disk,
+            path: "/x/it's".into(),
+        };
+        let text = described_with(Provisioning::Vanilla, "/x", Some(&image));
+        assert!(text.contains("type='qcow2' cache='directsync'"), "{text}");
+        assert!(text.contains("<source file='/x/it&apos;s'/>"), "{text}");
+        assert!(!described(Provisioning::Vanilla, "/x").contains("<disk"));
     }
 
     #[test]

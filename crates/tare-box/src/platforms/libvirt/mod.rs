@@ -9,7 +9,7 @@ use super::guest;
 use super::vm::{Machine, Parts, Vm};
 use super::{
     Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Network, Options, Platform,
-    QuotaView, RunningBox,
+    QuotaView, RunningBox, Storage,
 };
 use crate::cgroup::{Cgroup, Layout, Meter, allowed_cpus};
 use crate::footprint;
@@ -42,9 +42,10 @@ impl Libvirt {
         let requested = Instant::now();
         let premises = spec.premises()?;
         let folder = premises.folder.clone();
+        let disk = self.vm.make_disk(&folder)?;
         fs::write(
             folder.join("domain.xml"),
-            domain::describe(spec, parts, self.vm.machine(), &folder),
+            domain::describe(spec, parts, self.vm.machine(), &folder, disk.as_ref()),
         )
         .map_err(BoxError::host("write the domain's description"))?;
         let mut command = virsh();
@@ -151,6 +152,10 @@ impl Platform for Libvirt {
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
         self.vm.clean()
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.vm.storage()
     }
 
     fn quota_view(&self) -> QuotaView {

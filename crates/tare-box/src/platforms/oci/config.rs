@@ -77,6 +77,9 @@ fn add_work(config: &mut Value, work: &Work) {
         Work::Volume(folder) => {
             json!({ "destination": storage::FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
         }
+        Work::Overlay(place) => {
+            json!({ "destination": storage::FOLDER, "type": "overlay", "source": "overlay", "options": storage::layers(place) })
+        }
         Work::Tmpfs => {
             json!({ "destination": storage::FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
         }

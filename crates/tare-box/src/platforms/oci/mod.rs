@@ -3,6 +3,7 @@
 
 mod config;
 
+use super::apart::can_be_had;
 use super::child::{ChildBox, Start};
 use super::security::{Capabilities, Offer, Seccomp, Security};
 use super::storage::{Storage, Work};
@@ -28,9 +29,17 @@ impl Runtime {
     /// The networks that its boxes can have.
     const fn networks(self) -> &'static [Network] {
         match self {
-            Self::Runc | Self::Crun => &Network::ALL,
+            Self::Runc | Self::Crun => &Network::OF_TOOLS,
             // It takes over a network that is there before it starts, and no later one.
             Self::Runsc => &[Network::None, Network::Host],
+        }
+    }
+
+    /// Where its boxes' work folder can lie. gVisor mounts no file system of the host's kernel.
+    const fn storages(self) -> &'static [Storage] {
+        match self {
+            Self::Runc | Self::Crun => &Storage::OF_BUNDLES,
+            Self::Runsc => &Storage::OF_CONTAINERS,
         }
     }
 
@@ -47,9 +56,11 @@ impl Runtime {
         let mut command = Command::new(self.program());
         if self == Self::Runsc {
             // A sandbox's own network cannot be had in the root's namespace.
-            command.arg(match network {
-                Network::Host => "--network=host",
-                Network::None | Network::Bridge => "--network=none",
+            let has_hosts = network == Network::Host;
+            command.arg(if has_hosts {
+                "--network=host"
+            } else {
+                "--network=none"
             });
         }
         if self == Self::Crun
@@ -84,7 +95,7 @@ impl Oci {
             Runtime::Runc | Runtime::Crun => Some(Security::take(&mut options, &SECURITY)?),
             Runtime::Runsc => None,
         };
-        let storage = Storage::take(&mut options)?;
+        let storage = Storage::take(&mut options, runtime.storages())?;
         let network = options.take_network(runtime.networks())?;
         options.none()?;
         Ok(Self {
@@ -101,13 +112,15 @@ impl Platform for Oci {
         cgroups_usable()?;
         let program = self.runtime.program();
         let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
+        self.storage.map_or(Ok(()), Storage::probe)?;
+        can_be_had(self.network)?;
         Ok(PlatformVersion {
             version,
             details: self
                 .security
                 .iter()
                 .flat_map(Security::details)
-                .chain(self.storage.map(Storage::detail))
+                .chain(self.storage.into_iter().flat_map(Storage::details))
                 .collect(),
         })
     }

@@ -1,8 +1,10 @@
 //! QEMU's command line and that of the guest's kernel.
 
-use super::super::BoxSpec;
+use super::super::disk::{self, Image};
+use super::super::{BoxError, BoxSpec, Storage};
 use super::machine::Accelerator;
 use super::{PORT, Parts, QEMU, Vm};
+use crate::agent::Work;
 use std::path::Path;
 use std::process::Command;
 
@@ -43,6 +45,38 @@ impl Vm {
             .arg(&parts.initramfs);
         command
     }
+
+    /// Kernel modules for the guest's devices.
+    pub(super) fn modules(&self, holds_boxes: bool) -> Vec<&'static str> {
+        let mut modules = self.machine.modules(holds_boxes, self.network);
+        if let Some(Storage::Disk(_)) = self.storage {
+            modules.extend(disk::MODULES);
+        }
+        modules
+    }
+
+    /// The image of the disk of a box, in its folder, if it is to have one.
+    pub(in super::super) fn make_disk(&self, folder: &Path) -> Result<Option<Image>, BoxError> {
+        match self.storage {
+            Some(Storage::Disk(disk)) => disk.make(folder).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Gives QEMU the image of a disk.
+    pub(super) fn add_disk(&self, command: &mut Command, image: &Image) {
+        let Image { disk, path } = image;
+        // Within the options of a drive a comma is written twice.
+        let file = path.display().to_string().replace(',', ",,");
+        let (format, cache) = (disk.format.name(), disk.cache.name());
+        let device = self.machine.disk_device();
+        command
+            .args([
+                "-drive",
+                &format!("if=none,id=work,format={format},cache={cache},file={file}"),
+            ])
+            .args(["-device", &format!("{device},drive=work")]);
+    }
 }
 
 /// Quiet, since an emulated console is slow; without the self-tests of the
@@ -54,13 +88,20 @@ impl Vm {
 /// kernel would else fall back to a clock that throttling slows down. `nokaslr`,
 /// since moving itself takes an emulated kernel half a second, and where it lies
 /// matters to nothing that is emulated.
-pub(super) fn kernel_command_line(accelerator: Accelerator, tsc_khz: u64, holds_boxes: bool) -> String {
+pub(super) fn kernel_command_line(
+    accelerator: Accelerator,
+    tsc_khz: u64,
+    holds_boxes: bool,
+    storage: Option<Storage>,
+) -> String {
     let clock = match accelerator {
         Accelerator::Tcg => format!("tsc=reliable tsc_early_khz={tsc_khz} nokaslr "),
         Accelerator::Kvm => String::new(),
     };
     let root = if holds_boxes { " --new-root" } else { "" };
+    let work = storage.and_then(Work::of_machine);
+    let work = work.map(|work| format!(" --work {work}")).unwrap_or_default();
     format!(
-        "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init{root} --port {PORT}"
+        "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init{root}{work} --port {PORT}"
     )
 }

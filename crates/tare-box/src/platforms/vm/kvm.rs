@@ -85,6 +85,7 @@ impl Vm {
         let bare = Self {
             machine: self.machine,
             network: Network::None,
+            storage: None,
             wanted: None,
             cache: self.cache.clone(),
             accelerator: None,

@@ -65,7 +65,15 @@ impl Machine {
         }
     }
 
-    /// Kernel modules for that device, and for what a guest that holds boxes needs.
+    /// The device that is a disk.
+    pub(super) fn disk_device(self) -> &'static str {
+        match self {
+            Self::Microvm => "virtio-blk-device",
+            Self::Q35 | Self::Pc => "virtio-blk-pci",
+        }
+    }
+
+    /// Kernel modules for links and networks, and for what a guest that holds boxes needs.
     pub(super) fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
         let bus = match self {
             Self::Microvm => "virtio_mmio",

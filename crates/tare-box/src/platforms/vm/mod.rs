@@ -13,7 +13,7 @@ use super::child::{ChildBox, Start};
 use super::guest::{self, Guest};
 use super::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
-    limits_usable, version_of,
+    Storage, limits_usable, version_of,
 };
 use crate::cgroup::Limits;
 use crate::link::FdStream;
@@ -49,6 +49,7 @@ pub(super) struct Parts {
 pub(super) struct Vm {
     machine: Machine,
     network: Network,
+    storage: Option<Storage>,
     wanted: Option<Accelerator>,
     cache: PathBuf,
     /// Chosen when first needed.
@@ -67,10 +68,12 @@ impl Vm {
         let machine = options.choose("machine", machines, Machine::name)?;
         let machine = machine.unwrap_or(machines[0]);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
+        let storage = Storage::take_of_machine(&mut options)?;
         let network = options.network(networks)?;
         Ok(Self {
             machine,
             network,
+            storage,
             wanted,
             cache: cache.to_owned(),
             accelerator: None,
@@ -94,12 +97,12 @@ impl Vm {
     }
 
     fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
-        let guest = Guest::find(&self.machine.modules(spec.holds_boxes, self.network))?;
+        let guest = Guest::find(&self.modules(spec.holds_boxes))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         Ok(Parts {
             kernel: guest.kernel,
             initramfs,
-            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes),
+            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes, self.storage),
             accelerator,
         })
     }
@@ -134,6 +137,9 @@ impl Vm {
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let mut command = self.command(spec, &parts, &premises.folder);
+        if let Some(image) = self.make_disk(&premises.folder)? {
+            self.add_disk(&mut command, &image);
+        }
         let port = self.connect(spec, &mut command)?;
         command.args(["-append", &with_address(&parts.command_line, port.as_ref())]);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
@@ -186,7 +192,8 @@ impl Platform for Vm {
                 "install QEMU (Debian: apt-get install qemu-system-x86)",
             )
         })?;
-        let guest = Guest::probe(&self.machine.modules(false, self.network))?;
+        let guest = Guest::probe(&self.modules(false))?;
+        self.storage.map_or(Ok(()), Storage::probe)?;
         let (accelerator, why) = self.accelerator();
         let details = [
             ("accelerator", accelerator.name().to_owned()),
@@ -197,6 +204,7 @@ impl Platform for Vm {
         let details = details
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value))
+            .chain(self.storage.into_iter().flat_map(Storage::details))
             .collect();
         Ok(PlatformVersion {
             version: version.split(" (").next().unwrap_or(&version).to_owned(),
@@ -216,6 +224,10 @@ impl Platform for Vm {
 
     fn clean(&mut self) -> Result<Vec<String>, BoxError> {
         kvm::clean(&self.cache)
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
     }
 
     fn quota_view(&self) -> QuotaView {

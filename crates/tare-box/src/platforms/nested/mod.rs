@@ -1,16 +1,15 @@
 //! Boxes in boxes: the outer platform makes a box, whose agent makes the inner
 //! one by the same code and relays its stream.
 
+mod running;
+
 use super::{
-    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox,
-    security,
+    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox, security,
 };
 use crate::carry;
-use crate::cgroup::Meter;
-use crate::link::{Link, LinkError, Stream, unexpected};
+use crate::link::{Link, unexpected};
+use running::{NestedBox, Relayed};
 use std::cell::RefCell;
-use std::io;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -175,105 +174,5 @@ impl Platform for Nested {
 
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         self.inner.cpus_inside(&self.outer.cpus_inside(set))
-    }
-}
-
-type Shared = Rc<RefCell<Box<dyn RunningBox>>>;
-
-/// The stream of an inner box's agent, over the link of the outer box.
-struct Relayed(Shared);
-
-impl Stream for Relayed {
-    fn send(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-        self.0.borrow_mut().link().relay(CHANNEL, bytes, deadline)
-    }
-
-    fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
-        self.0.borrow_mut().link().relayed(CHANNEL, buffer, deadline)
-    }
-}
-
-/// An inner box. The host sees the outer one: its counters, its CPUs, its freezer.
-struct NestedBox {
-    link: Link,
-    outer: Shared,
-    outer_layer: Layer,
-    /// Whether the outer box is a host of its own, which is not to be frozen and has no limits.
-    on_host: bool,
-    hello_after: Duration,
-    shares_network: bool,
-}
-
-impl NestedBox {
-    fn ask_outer(&self, request: &Request, expected: &Reply) -> Result<(), BoxError> {
-        let reply = self
-            .outer
-            .borrow_mut()
-            .link()
-            .request(request, ANSWER_DEADLINE)?
-            .reply;
-        if reply == *expected {
-            Ok(())
-        } else {
-            Err(unexpected("freeze or thaw an inner box", &reply).into())
-        }
-    }
-}
-
-impl RunningBox for NestedBox {
-    fn link(&mut self) -> &mut Link {
-        &mut self.link
-    }
-
-    fn hello_after(&self) -> Duration {
-        self.hello_after
-    }
-
-    fn marks(&self) -> Vec<String> {
-        if self.on_host {
-            return Vec::new();
-        }
-        self.outer.borrow().marks()
-    }
-
-    fn meter(&self) -> Option<Meter> {
-        self.outer.borrow().meter()
-    }
-
-    fn address(&self) -> Option<IpAddr> {
-        self.shares_network.then(|| self.outer.borrow().address())?
-    }
-
-    fn on_each_outer(&mut self, act: &mut OnLayer<'_>) -> Result<(), LinkError> {
-        if self.on_host {
-            return Ok(());
-        }
-        let mut outer = self.outer.borrow_mut();
-        outer.on_each_outer(act)?;
-        act(&mut **outer, &self.outer_layer)
-    }
-
-    fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
-        self.outer.borrow().host_allowed_cpus()
-    }
-
-    fn freeze(&mut self) -> Result<(), BoxError> {
-        if self.on_host {
-            return self.ask_outer(&Request::Freeze { channel: CHANNEL }, &Reply::Frozen);
-        }
-        self.outer.borrow_mut().freeze()
-    }
-
-    fn thaw(&mut self) -> Result<(), BoxError> {
-        if self.on_host {
-            return self.ask_outer(&Request::Thaw { channel: CHANNEL }, &Reply::Thawed);
-        }
-        self.outer.borrow_mut().thaw()
-    }
-
-    /// The inner box ends with the outer one: nothing is asked of it, which may be
-    /// frozen or dead.
-    fn destroy(&mut self) -> Result<(), BoxError> {
-        self.outer.borrow_mut().destroy()
     }
 }

@@ -6,26 +6,21 @@
 //! readings. *Less, without being throttled*: the host is busy. That is tried
 //! again and is then a finding.
 
-use crate::cgroup::{Meter, Usage};
+mod cpu;
+
 use crate::link::{LinkError, unexpected};
 use crate::platforms::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
-use crate::seat;
+use cpu::prove_cpu;
 use serde::de::DeserializeOwned;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-use tare_model::finding::Finding;
+use std::time::Duration;
 use tare_model::host::BoxFacts;
-use tare_model::kernel::{BurnReport, ProofSpec, TouchReport};
+use tare_model::kernel::{ProofSpec, TouchReport};
 use tare_model::platform::Provisioning;
 use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
 use tare_model::results::ProofRecord;
 use tare_model::size::show_memory;
 use tare_model::study::BoxKind;
 
-/// How far above the limit a reading may be, as a factor.
-const TOLERANCE: f64 = 1.02;
-/// Length of the burn: between edges eleven periods are enough for 0.1 %.
-const BURN_SECONDS: f64 = 1.2;
 /// How often a burn below the limit is repeated on a busy host, and a touch that failed.
 const RETRIES: u32 = 2;
 /// Time for one proof on the slowest box.
@@ -84,22 +79,7 @@ fn prove_layer(
     let cpus = facts(running)?
         .online_cpus
         .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
-    let mut record = ProofRecord {
-        kind: kind.clone(),
-        proven: false,
-        remarks: Vec::new(),
-        limit_cores: limit_cores(spec),
-        host_cores: None,
-        burn: None,
-        burn_threads: 2 * cpus,
-        limit_bytes: spec.instance.memory_bytes,
-        touched_bytes: None,
-        refused_bytes: None,
-        kernel_share_bytes: None,
-        host_limit_bytes: None,
-        findings: Vec::new(),
-        outer: Vec::new(),
-    };
+    let mut record = unproven(kind, (limit_cores(spec), 2 * cpus), spec.instance.memory_bytes);
     let mut refusals = prove_cpu(running, quota, spec, &mut record)?;
     refusals.extend(match memory {
         MemoryView::Touch => prove_memory(running, reserved_bytes, &mut record)?,
@@ -111,161 +91,33 @@ fn prove_layer(
     Ok(record)
 }
 
+/// What is to be proven of a kind of box: its CPU limit, by so many threads, and its
+/// memory limit.
+fn unproven(kind: &BoxKind, (limit_cores, burn_threads): (f64, u32), limit_bytes: u64) -> ProofRecord {
+    ProofRecord {
+        kind: kind.clone(),
+        proven: false,
+        remarks: Vec::new(),
+        limit_cores,
+        host_cores: None,
+        burn: None,
+        burn_threads,
+        limit_bytes,
+        touched_bytes: None,
+        refused_bytes: None,
+        kernel_share_bytes: None,
+        host_limit_bytes: None,
+        findings: Vec::new(),
+        outer: Vec::new(),
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
 fn limit_cores(spec: &BoxSpec) -> f64 {
     match spec.provisioning {
         Provisioning::Vanilla => spec.instance.cpus.as_f64(),
         Provisioning::Pinned => spec.pinned_set.len() as f64,
     }
-}
-
-fn prove_cpu(
-    running: &mut dyn RunningBox,
-    view: QuotaView,
-    spec: &BoxSpec,
-    record: &mut ProofRecord,
-) -> Result<Vec<String>, LinkError> {
-    let mut refusals = Vec::new();
-    for attempt in 0..=RETRIES {
-        let (burn, host) = burn(running, record.burn_threads)?;
-        let inside = burn
-            .cores_between_edges
-            .unwrap_or_else(|| burn.cpu_seconds / burn.wall_seconds.max(1e-9));
-        let throttled = host.is_some_and(|h| h.throttled) || burn.edges >= 2;
-        let limit = record.limit_cores;
-        record.host_cores = host.map(|h| h.cores);
-        record.burn = Some(burn);
-        let deciding = match view {
-            QuotaView::Inside => inside.max(record.host_cores.unwrap_or(inside)),
-            QuotaView::HostOnly => record.host_cores.unwrap_or(f64::INFINITY),
-        };
-        if deciding > limit * TOLERANCE {
-            // A busy host can mislead one reading; a limit that does not hold shows in all.
-            if attempt < RETRIES {
-                continue;
-            }
-            refusals.push(format!(
-                "CPU: {inside:.3} cores by the box's clock, {} by the host's, where {limit} are granted",
-                record
-                    .host_cores
-                    .map_or_else(|| "no reading".to_owned(), |cores| format!("{cores:.3}"))
-            ));
-            break;
-        }
-        if throttled || deciding >= limit / TOLERANCE {
-            break;
-        }
-        if attempt == RETRIES {
-            record.findings.push(Finding::BelowLimit {
-                cores: deciding,
-                limit,
-            });
-        }
-    }
-    refusals.extend(beyond_set(running, view, spec, record));
-    Ok(refusals)
-}
-
-/// CPUs that the box may use beyond its set.
-fn beyond_set(
-    running: &dyn RunningBox,
-    view: QuotaView,
-    spec: &BoxSpec,
-    record: &ProofRecord,
-) -> Option<String> {
-    if spec.provisioning != Provisioning::Pinned {
-        return None;
-    }
-    let inside = record.burn.as_ref().map(|burn| burn.allowed_cpus.clone());
-    let allowed = match view {
-        QuotaView::Inside => inside,
-        QuotaView::HostOnly => running.host_allowed_cpus(),
-    }?;
-    let beyond: Vec<u32> = allowed
-        .into_iter()
-        .filter(|cpu| !spec.pinned_set.contains(cpu))
-        .collect();
-    (!beyond.is_empty()).then(|| {
-        format!(
-            "CPU set: may also run on CPUs {beyond:?}, beyond {:?}",
-            spec.pinned_set
-        )
-    })
-}
-
-/// What the host's counters say of a burn.
-#[derive(Clone, Copy)]
-struct HostReading {
-    cores: f64,
-    throttled: bool,
-}
-
-fn burn(running: &mut dyn RunningBox, threads: u32) -> Result<(BurnReport, Option<HostReading>), LinkError> {
-    let meter = running.meter();
-    let stop = AtomicBool::new(false);
-    let (report, samples) = std::thread::scope(|scope| {
-        let sampler = meter.map(|meter| scope.spawn(|| sample(meter, &stop)));
-        let report = run_proof(
-            running,
-            &ProofSpec::Burn {
-                threads,
-                seconds: BURN_SECONDS,
-            },
-        );
-        stop.store(true, Ordering::Relaxed);
-        (report, sampler.and_then(|thread| thread.join().ok()))
-    });
-    let (exited, stdout) = report?;
-    Ok((
-        parse(&exited, &stdout)?,
-        samples.and_then(|samples| reading(&samples)),
-    ))
-}
-
-/// The host's counters of a box at one moment.
-type Sample = (Instant, Usage);
-
-/// Reads the counters every millisecond until told to stop.
-fn sample(meter: Meter, stop: &AtomicBool) -> Vec<Sample> {
-    let mut samples = Vec::with_capacity(4096);
-    seat::leave();
-    while !stop.load(Ordering::Relaxed) {
-        let Ok(usage) = meter.read() else { break };
-        samples.push((Instant::now(), usage));
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    samples
-}
-
-/// CPU time over wall time between the first and the last edge of a quota
-/// period; without a quota, between the first and the last sample in which the
-/// box was busy.
-fn reading(samples: &[Sample]) -> Option<HostReading> {
-    let edges: Vec<&Sample> = samples
-        .windows(2)
-        .filter(|w| w[1].1.periods > w[0].1.periods)
-        .map(|w| &w[1])
-        .collect();
-    let (first, last) = match edges[..] {
-        // The first period began before the burn did.
-        [_, first, .., last] => (first, last),
-        _ => busy_ends(samples)?,
-    };
-    let wall = last.0.duration_since(first.0).as_secs_f64();
-    let cpu = Duration::from_nanos(last.1.cpu_ns.saturating_sub(first.1.cpu_ns)).as_secs_f64();
-    let throttled = last.1.throttled_periods > first.1.throttled_periods;
-    (wall > 0.0).then(|| HostReading {
-        cores: cpu / wall,
-        throttled,
-    })
-}
-
-/// The first and the last sample between which the box used CPU time.
-fn busy_ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
-    let (idle_before, idle_after) = (samples.first()?.1.cpu_ns, samples.last()?.1.cpu_ns);
-    let first = samples.iter().rfind(|s| s.1.cpu_ns == idle_before)?;
-    let last = samples.iter().find(|s| s.1.cpu_ns == idle_after)?;
-    (first.0 < last.0).then_some((first, last))
 }
 
 /// What must be touchable below a limit: page tables, the agent and an inner box
@@ -420,26 +272,6 @@ pub fn facts(running: &mut dyn RunningBox) -> Result<BoxFacts, LinkError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_quota_is_read_between_the_edges_of_periods() {
-        let start = Instant::now();
-        // Half a core by quota: 50 ms of CPU time at the start of each period of
-        // 100 ms, seen from the middle of a period on.
-        let sample = |ms: u64| {
-            let cpu_ms = (ms / 100) * 50 + (ms % 100).min(50);
-            let usage = Usage {
-                cpu_ns: cpu_ms * 1_000_000,
-                periods: ms / 100,
-                throttled_periods: ms / 100,
-                throttled_ns: 0,
-            };
-            (start + Duration::from_millis(ms), usage)
-        };
-        let samples: Vec<_> = (30..730).map(sample).collect();
-        let reading = reading(&samples).unwrap();
-        assert!((reading.cores - 0.5).abs() < 1e-9 && reading.throttled);
-    }
 
     #[test]
     fn small_limits_leave_room_for_the_agent() {

@@ -1,0 +1,267 @@
+//! Every wish and what becomes of it.
+
+use super::*;
+use tare_model::kernel::Kernel;
+use tare_model::study::Workload;
+
+fn facts() -> HostFacts {
+    HostFacts {
+        memory_bytes: 8 << 30,
+        llc_bytes: Some(32 << 20),
+        ..HostFacts::default()
+    }
+}
+
+fn refused(wishes: &Wishes) -> String {
+    study(wishes, &facts()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_default_study_has_every_kernel_both_ways() {
+    let study = study(
+        &Wishes {
+            cpus: "1".parse().ok(),
+            ..Wishes::default()
+        },
+        &facts(),
+    )
+    .unwrap();
+    assert_eq!(study.workloads.len(), Kernel::USUAL.len());
+    assert_eq!(study.provisioning, Provisioning::ALL);
+    assert_eq!(study.instances[0].size.memory_bytes, 1 << 30);
+    assert_eq!(study.baseline.to_string(), "native");
+}
+
+#[test]
+fn each_bad_wish_is_named_with_what_would_be_right() {
+    let cpus = |text: &str| text.parse().ok();
+    let wishes = Wishes {
+        cpus: cpus("1"),
+        ..Wishes::default()
+    };
+    let with = |change: &dyn Fn(&mut Wishes)| {
+        let mut changed = wishes.clone();
+        change(&mut changed);
+        refused(&changed)
+    };
+    assert!(with(&|w| w.platforms = vec!["Docker!".into()]).contains("'Docker!' is not a platform"));
+    assert!(with(&|w| w.platforms = vec!["lxc".into(), "lxc".into()]).contains("given twice"));
+    assert!(with(&|w| w.baseline = Some("lxc".into())).contains("not among the platforms native"));
+    assert!(with(&|w| w.workloads = vec!["steam".into()]).contains("unknown workload 'steam'"));
+    assert!(with(&|w| w.cpus = cpus("4096")).contains("4096 CPUs are asked for"));
+    assert!(with(&|w| w.cpus = cpus("0.5")).contains("--provisioning vanilla"));
+    assert!(with(&|w| w.memory_bytes = Some(64 << 30)).contains("give --memory less"));
+    assert!(with(&|w| w.memory_bytes = Some(1 << 20)).contains("too little"));
+    assert!(with(&|w| w.memory_bytes = Some(256 << 20)).contains("stream"));
+    assert!(with(&|w| w.blocks = Some(0)).contains("--blocks"));
+    assert!(with(&|w| w.margin_percent = Some(-1.0)).contains("--margin"));
+    assert!(
+        with(&|w| w.command = Some(CommandWish {
+            argv: vec!["no-such-cmd".into()],
+            ..CommandWish::default()
+        }))
+        .contains("no program 'no-such-cmd'")
+    );
+    assert!(
+        with(&|w| {
+            w.workloads = vec!["stream".into()];
+            w.command = Some(CommandWish {
+                argv: vec!["true".into()],
+                ..CommandWish::default()
+            });
+        })
+        .contains("leave out --workloads")
+    );
+}
+
+#[test]
+fn instance_types_are_a_factor_and_those_that_do_not_fit_are_refused_with_the_numbers() {
+    let wishes = |list: &[&str]| Wishes {
+        workloads: vec!["syscall".into(), "stream".into()],
+        provisioning: vec![Provisioning::Vanilla],
+        instances: list.iter().map(ToString::to_string).collect(),
+        ..Wishes::default()
+    };
+    let study = study(&wishes(&["half=0.5:1G", "whole=1:2G"]), &facts()).unwrap();
+    let kinds: Vec<String> = study.box_kinds().iter().map(ToString::to_string).collect();
+    assert_eq!(kinds, ["native vanilla half", "native vanilla whole"]);
+    let whole = study.instance_of(&study.box_kinds()[1]).unwrap();
+    assert_eq!(whole.size.memory_bytes, 2 << 30);
+    let refused = |list: &[&str]| super::study(&wishes(list), &facts()).unwrap_err().to_string();
+    let large = refused(&["16xlarge"]);
+    assert!(
+        large.contains("64 CPUs and 256 GiB") && large.contains("8 GiB"),
+        "{large}"
+    );
+    assert!(refused(&["a=1:1G", "a=1:2G"]).contains("given twice"));
+    assert!(refused(&["huge"]).contains("16xlarge"));
+    assert!(refused(&["small=1:128M"]).contains("stream"));
+    let both = Wishes {
+        cpus: "1".parse().ok(),
+        ..wishes(&["a=1:1G"])
+    };
+    assert!(
+        super::study(&both, &facts())
+            .unwrap_err()
+            .to_string()
+            .contains("leave out --cpus")
+    );
+}
+
+#[test]
+fn a_dynamic_command_says_why_it_stays_on_the_host() {
+    let command = CommandWish {
+        argv: vec!["sh".into()],
+        ..CommandWish::default()
+    };
+    let wishes = Wishes {
+        cpus: "1".parse().ok(),
+        command: Some(command),
+        ..Wishes::default()
+    };
+    let study = study(&wishes, &facts()).unwrap();
+    let Workload::Command(spec) = &study.workloads[0] else {
+        panic!("a command")
+    };
+    assert!(
+        spec.host_only.as_ref().is_some_and(|why| why.contains("--with")),
+        "{spec:?}"
+    );
+}
+
+fn factors() -> Wishes {
+    Wishes {
+        platforms: vec!["native".into(), "docker".into()],
+        instances: vec!["a=1:1G".into(), "b=1:2G".into()],
+        workloads: vec![
+            "syscall".into(),
+            WorkloadWish {
+                size: Some(500),
+                ..WorkloadWish::from("linpack")
+            },
+            WorkloadWish {
+                size: Some(600),
+                ..WorkloadWish::from("linpack")
+            },
+        ],
+        ..Wishes::default()
+    }
+}
+
+#[test]
+fn runs_of_one_kernel_are_named_by_what_differs() {
+    let threads = |n| WorkloadWish {
+        size: Some(64 << 20),
+        threads: n,
+        ..WorkloadWish::from("stream")
+    };
+    let mut wishes = factors();
+    wishes.workloads.extend([threads(Some(1)), threads(None)]);
+    let study = study(&wishes, &facts()).unwrap();
+    let names: Vec<&str> = study.workloads.iter().map(Workload::name).collect();
+    assert_eq!(
+        names,
+        [
+            "syscall",
+            "linpack size=500",
+            "linpack size=600",
+            "stream threads=1",
+            "stream threads=auto"
+        ]
+    );
+    wishes.workloads.push(threads(Some(1)));
+    let twice = refused(&wishes);
+    assert!(
+        twice.contains("workload 'stream threads=1' is given twice"),
+        "{twice}"
+    );
+}
+
+#[test]
+fn parameters_that_a_kernel_does_not_take_are_refused() {
+    let with = |kernel: &str, size, threads| Wishes {
+        workloads: vec![WorkloadWish {
+            kernel: kernel.into(),
+            size,
+            threads,
+        }],
+        ..Wishes::default()
+    };
+    for (wishes, told) in [
+        (
+            with("spawn", Some(1), None),
+            "spawn cannot have size 1: it has no size, leave it out",
+        ),
+        (
+            with("linpack", Some(9), None),
+            "linpack cannot have size 9: give 50 to 16383 (order of the matrix)",
+        ),
+        (
+            with("syscall", None, Some(2)),
+            "syscall cannot have threads 2: give 1",
+        ),
+    ] {
+        assert_eq!(refused(&wishes), told);
+    }
+}
+
+#[test]
+fn one_at_a_time_varies_each_factor_from_the_base_and_brings_baselines() {
+    let base = Base {
+        platform: Some("docker".into()),
+        ..Base::default()
+    };
+    let wishes = Wishes {
+        cells: Cells::OneAtATime(base),
+        ..factors()
+    };
+    let study = study(&wishes, &facts()).unwrap();
+    let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        cells,
+        [
+            "native vanilla a syscall",
+            "native vanilla a linpack size=500",
+            "native vanilla a linpack size=600",
+            "native vanilla b syscall",
+            "native pinned a syscall",
+            "docker vanilla a syscall",
+            "docker vanilla a linpack size=500",
+            "docker vanilla a linpack size=600",
+            "docker vanilla b syscall",
+            "docker pinned a syscall",
+        ]
+    );
+}
+
+#[test]
+fn listed_cells_are_expanded_and_each_has_its_baseline() {
+    let levels = |platform: &[&str], workload: &str| Levels {
+        platform: platform.iter().map(ToString::to_string).collect(),
+        workload: vec![workload.to_owned()],
+        ..Levels::default()
+    };
+    let with = |list: &[Levels]| Wishes {
+        cells: Cells::List(list.to_vec()),
+        ..factors()
+    };
+    let all = [levels(&[], "linpack"), levels(&["native"], "syscall")];
+    assert_eq!(study(&with(&all), &facts()).unwrap().cells().len(), 20);
+    let told = |list: &[Levels]| refused(&with(list));
+    assert_eq!(
+        told(&[levels(&["docker"], "syscall")]),
+        "the baseline of the cell 'docker vanilla a syscall' is not among the cells: add 'native vanilla a syscall'"
+    );
+    assert_eq!(
+        told(&[all[0].clone(), levels(&["native"], "linpack size=500")]),
+        "the cell 'native vanilla a linpack size=500' is given twice: name each once"
+    );
+    assert_eq!(
+        told(&[levels(&["vm"], "syscall")]),
+        "a cell has the platform 'vm', which the study does not have: choose one of native, docker"
+    );
+    assert_eq!(
+        told(&all[..1]),
+        "the workload 'syscall' is in none of the cells: add a cell with it, or leave it out"
+    );
+}

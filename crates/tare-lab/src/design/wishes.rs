@@ -1,0 +1,127 @@
+//! What a user asks of a study, by options or by a file.
+
+use std::path::PathBuf;
+use tare_model::kernel::Isa;
+use tare_model::platform::Provisioning;
+use tare_model::size::Cpus;
+use tare_model::study::Fresh;
+use tare_model::template::Template;
+
+/// What a user asks; what is absent gets a default that fits the host.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// What a study file says in words.
+    pub template: Option<Box<Template>>,
+    /// Platforms; empty: the caller chooses.
+    pub platforms: Vec<String>,
+    /// The baseline; absent: the first platform.
+    pub baseline: Option<String>,
+    /// Ways to grant CPUs; empty: both.
+    pub provisioning: Vec<Provisioning>,
+    /// Built-in workloads; empty: all, unless there is a command, or a study file
+    /// that names only workloads that tare does not have.
+    pub workloads: Vec<WorkloadWish>,
+    /// The user's own command.
+    pub command: Option<CommandWish>,
+    /// CPUs of a box.
+    pub cpus: Option<Cpus>,
+    /// Memory of a box in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Instance types instead of the two, as the user wrote them.
+    pub instances: Vec<String>,
+    /// Which combinations are run.
+    pub cells: Cells,
+    /// Blocks.
+    pub blocks: Option<u32>,
+    /// Time budget in seconds.
+    pub budget_seconds: Option<f64>,
+    /// Let cells leave when they are settled.
+    pub adaptive: bool,
+    /// Seconds of blocks that are not recorded, before the first that is.
+    pub warm_up_seconds: Option<f64>,
+    /// Seconds of rest before each trial.
+    pub pause_seconds: Option<f64>,
+    /// How long a box is used.
+    pub fresh: Option<Fresh>,
+    /// Aim for a trial in seconds; 0 runs a command once per trial.
+    pub trial_seconds: Option<f64>,
+    /// Seconds after which a trial is given up.
+    pub timeout_seconds: Option<f64>,
+    /// Do not wait for a quiet host.
+    pub no_settle: bool,
+    /// Margin of equivalence in percent.
+    pub margin_percent: Option<f64>,
+    /// Seed of every random order.
+    pub seed: Option<u64>,
+    /// Instruction set of the kernels.
+    pub isa: Option<Isa>,
+}
+
+/// A built-in workload as the user asks for it.
+#[derive(Debug, Clone, Default)]
+pub struct WorkloadWish {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Size of the problem; absent: one that fits the host.
+    pub size: Option<u64>,
+    /// Threads; absent: as many as the box has CPUs.
+    pub threads: Option<u32>,
+}
+
+impl<T: Into<String>> From<T> for WorkloadWish {
+    fn from(kernel: T) -> Self {
+        Self {
+            kernel: kernel.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Which combinations of levels are run.
+#[derive(Debug, Clone, Default)]
+pub enum Cells {
+    /// All of them.
+    #[default]
+    All,
+    /// A base, and what differs from it in one factor.
+    OneAtATime(Base),
+    /// These.
+    List(Vec<Levels>),
+}
+
+/// A cell by its levels; an absent one is the first of its factor.
+#[derive(Debug, Clone, Default)]
+pub struct Base {
+    /// Platform.
+    pub platform: Option<String>,
+    /// Provisioning.
+    pub provisioning: Option<String>,
+    /// Name of the instance type.
+    pub instance: Option<String>,
+    /// Name of the workload.
+    pub workload: Option<String>,
+}
+
+/// Cells by their levels, in all combinations; a factor without levels has all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Levels {
+    /// Platforms.
+    pub platform: Vec<String>,
+    /// Ways to grant CPUs.
+    pub provisioning: Vec<String>,
+    /// Names of instance types.
+    pub instance: Vec<String>,
+    /// Names of workloads, or of kernels, which mean all of a kernel's runs.
+    pub workload: Vec<String>,
+}
+
+/// A command as the user gave it.
+#[derive(Debug, Clone, Default)]
+pub struct CommandWish {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Files and folders to carry into boxes.
+    pub with: Vec<PathBuf>,
+    /// Environment, `NAME=VALUE`.
+    pub env: Vec<String>,
+}

@@ -1,0 +1,225 @@
+//! What runs: built-in kernels as they fit this host, or a command.
+
+use super::{CommandWish, DesignError, Wishes, WorkloadWish, refuse_twice};
+use std::ops::RangeInclusive;
+use tare_box::carry::{self, Needs};
+use tare_model::host::HostFacts;
+use tare_model::kernel::{Isa, Kernel, KernelSpec};
+use tare_model::size::Cpus;
+use tare_model::study::{CommandSpec, KernelWorkload, Workload};
+use tare_model::template::Missing;
+
+/// Last-level cache assumed where the host does not tell.
+const UNKNOWN_LLC: u64 = 32 << 20;
+/// As many threads as a kernel takes.
+pub const MAX_THREADS: u32 = 4096;
+/// Order of the linpack matrix: the classical LINPACK 1000.
+const LINPACK_ORDER: u64 = 1000;
+
+/// Iterations of `integer`: some 40 ms.
+const INTEGER_ITERATIONS: u64 = 100_000;
+
+/// What runs: the command, or the kernels that are named, by default the usual ones.
+pub(super) fn workloads(
+    wishes: &Wishes,
+    cpus: Cpus,
+    facts: &HostFacts,
+    seconds: f64,
+) -> Result<Vec<Workload>, DesignError> {
+    if let Some(command) = &wishes.command {
+        if !command.argv.is_empty() && !wishes.workloads.is_empty() {
+            return Err(DesignError::WorkloadsAndCommand);
+        }
+        return Ok(vec![Workload::Command(command_spec(command)?)]);
+    }
+    let all = Kernel::USUAL.map(|kernel| WorkloadWish::from(kernel.name()));
+    let chosen = match (wishes.workloads.is_empty(), names_missing_ones(wishes)) {
+        (true, false) => &all[..],
+        _ => &wishes.workloads,
+    };
+    let read = chosen
+        .iter()
+        .enumerate()
+        .map(|(i, wish)| kernel(wish, i, wishes.isa, cpus, facts, seconds));
+    let mut kernels = read.collect::<Result<Vec<_>, _>>()?;
+    label(&mut kernels);
+    let named: Vec<Workload> = kernels.into_iter().map(Workload::Kernel).collect();
+    let names: Vec<&str> = named.iter().map(Workload::name).collect();
+    refuse_twice("workload", &names)?;
+    Ok(named)
+}
+
+/// Whether a study file names workloads that tare does not have.
+fn names_missing_ones(wishes: &Wishes) -> bool {
+    let mut left_out = wishes.template.iter().flat_map(|t| &t.left_out);
+    left_out.any(|item| item.what == Missing::Workload)
+}
+
+fn kernel(
+    wish: &WorkloadWish,
+    index: usize,
+    isa: Option<Isa>,
+    cpus: Cpus,
+    facts: &HostFacts,
+    seconds: f64,
+) -> Result<KernelWorkload, DesignError> {
+    let kernel: Kernel = wish.kernel.parse()?;
+    let threads = wish.threads.unwrap_or_else(|| cpus.whole());
+    let spec = kernel_spec(kernel, isa, threads, facts, seconds);
+    let refused = |parameter, value: u64, range: String| DesignError::Parameter {
+        kernel,
+        parameter,
+        value,
+        range,
+        index,
+    };
+    if let Some(threads) = wish.threads {
+        let range = match kernel {
+            Kernel::Stream => 1..=MAX_THREADS,
+            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => 1..=1,
+        };
+        if !range.contains(&threads) {
+            let range = format!("{} to {}", range.start(), range.end());
+            return Err(refused("threads", threads.into(), range));
+        }
+    }
+    if let Some(size) = wish.size {
+        let (range, unit) =
+            sizes(kernel, spec.threads).ok_or_else(|| refused("size", size, String::new()))?;
+        if !range.contains(&size) {
+            let range = format!("{} to {} ({unit})", range.start(), range.end());
+            return Err(refused("size", size, range));
+        }
+    }
+    Ok(KernelWorkload {
+        label: None,
+        fixed_threads: wish.threads.is_some(),
+        spec: KernelSpec {
+            size: wish.size.unwrap_or(spec.size),
+            ..spec
+        },
+    })
+}
+
+/// Sizes that a kernel takes, and what they are counted in: the bounds of
+/// `tare_kernels`, told before anything runs.
+fn sizes(kernel: Kernel, threads: u32) -> Option<(RangeInclusive<u64>, &'static str)> {
+    match kernel {
+        Kernel::Stream => Some((u64::from(threads) * 4096..=1 << 46, "bytes per array")),
+        Kernel::Linpack => Some((50..=16383, "order of the matrix")),
+        Kernel::Integer => Some((1..=1 << 36, "iterations")),
+        Kernel::Syscall | Kernel::Spawn => None,
+    }
+}
+
+/// Where a kernel has several runs, names each by the parameters in which they differ.
+fn label(workloads: &mut [KernelWorkload]) {
+    for kernel in Kernel::ALL {
+        let mut runs: Vec<&mut KernelWorkload> =
+            workloads.iter_mut().filter(|w| w.spec.kernel == kernel).collect();
+        let differs = |of: &dyn Fn(&KernelWorkload) -> String| {
+            let mut values = runs.iter().map(|w| of(w));
+            let first = values.next();
+            values.any(|value| Some(&value) != first.as_ref())
+        };
+        let (size, threads) = (differs(&shown_size), differs(&shown_threads));
+        for run in runs.iter_mut().filter(|_| size || threads) {
+            let mut label = kernel.name().to_owned();
+            if size {
+                label += &format!(" size={}", shown_size(run));
+            }
+            if threads {
+                label += &format!(" threads={}", shown_threads(run));
+            }
+            run.label = Some(label);
+        }
+    }
+}
+
+/// The size as a study file gives it: `64M`, `500`.
+fn shown_size(workload: &KernelWorkload) -> String {
+    let size = workload.spec.size;
+    let bytes = workload.spec.kernel == Kernel::Stream;
+    let units = [(30, "G"), (20, "M"), (10, "K")];
+    let unit = units
+        .into_iter()
+        .find(|(shift, _)| bytes && size > 0 && size.is_multiple_of(1 << shift));
+    unit.map_or_else(
+        || size.to_string(),
+        |(shift, name)| format!("{}{name}", size >> shift),
+    )
+}
+
+fn shown_threads(workload: &KernelWorkload) -> String {
+    if workload.fixed_threads {
+        workload.spec.threads.to_string()
+    } else {
+        "auto".to_owned()
+    }
+}
+
+/// The run of a kernel that fits this host: the same for `tare kernel` and for every box.
+pub fn kernel_spec(
+    kernel: Kernel,
+    isa: Option<Isa>,
+    threads: u32,
+    facts: &HostFacts,
+    seconds: f64,
+) -> KernelSpec {
+    let size = match kernel {
+        // STREAM's rule: each array at least four times the last-level cache.
+        Kernel::Stream => 4 * facts.llc_bytes.unwrap_or(UNKNOWN_LLC),
+        Kernel::Linpack => LINPACK_ORDER,
+        Kernel::Integer => INTEGER_ITERATIONS,
+        Kernel::Syscall | Kernel::Spawn => 0,
+    };
+    let threads = if kernel == Kernel::Stream { threads } else { 1 };
+    KernelSpec {
+        kernel,
+        isa: isa.unwrap_or(Isa::Baseline),
+        threads,
+        size,
+        seconds,
+    }
+}
+
+fn command_spec(wish: &CommandWish) -> Result<CommandSpec, DesignError> {
+    let (name, arguments) = wish.argv.split_first().ok_or(DesignError::WithoutCommand)?;
+    let program = carry::find_program(name)?;
+    let mut carried = vec![text(&program)];
+    for path in &wish.with {
+        carried.extend(carry::files_below(path)?.iter().map(|p| text(p)));
+    }
+    carried.sort();
+    carried.dedup();
+    let host_only = match carry::needs(&program)? {
+        Needs::Interpreter(interpreter) if !carried.contains(&interpreter) => Some(format!(
+            "{} needs {interpreter}, which the box does not have: link it statically, or carry what it needs with --with",
+            program.display()
+        )),
+        _ => None,
+    };
+    let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];
+    for variable in &wish.env {
+        let (name, value) = variable
+            .split_once('=')
+            .ok_or_else(|| DesignError::Environment(variable.clone()))?;
+        if name.is_empty() {
+            return Err(DesignError::Environment(variable.clone()));
+        }
+        env.push((name.to_owned(), value.to_owned()));
+    }
+    let argv = std::iter::once(text(&program))
+        .chain(arguments.iter().cloned())
+        .collect();
+    Ok(CommandSpec {
+        argv,
+        env,
+        carried,
+        host_only,
+    })
+}
+
+fn text(path: &std::path::Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,274 @@
+//! Adaptive stopping: which cells still run, and the looks that decide it.
+//!
+//! A cell is settled when all its comparisons are, and all those of the same cell
+//! in other sizes: size effects need every size in the same blocks. A settled
+//! cell leaves the later blocks, but as a baseline it stays while a cell that is
+//! held against it is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt};
+use tare_model::metric::Metric;
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::results::{Outcome, Record, Results, TrialRecord};
+use tare_model::size::counted;
+use tare_model::study::{Against, Cell, Stopping, Study};
+use tare_stats::{Judgement, LOOKS, Look, look};
+
+/// Why a study cannot be adaptive.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AdaptiveError {
+    /// No look would be taken, or blocks would follow the last one and decide nothing.
+    #[error(
+        "an adaptive study ends with a look, and there is none after {}: give one of {} blocks",
+        counted(*.0, "block"), LOOKS.map(|look| look.to_string()).join(", ")
+    )]
+    Blocks(u32),
+    /// There is nothing to look at.
+    #[error(
+        "an adaptive study stops when its comparisons are settled, and there is nothing to compare: add a platform with -p, or leave out --adaptive"
+    )]
+    NothingToCompare,
+}
+
+/// Blocks before the first look.
+pub const FEWEST: u32 = LOOKS[0];
+/// Blocks before the last look.
+pub const MOST: u32 = LOOKS[LOOKS.len() - 1];
+
+/// Numbers of blocks after which a study is looked at; none if it is not adaptive.
+pub fn schedule(study: &Study) -> impl Iterator<Item = u32> {
+    let looked_at = !study.stopping.is_fixed();
+    let blocks = study.blocks;
+    LOOKS.into_iter().filter(move |look| looked_at && *look <= blocks)
+}
+
+/// Checks that looks at this study would make sense.
+///
+/// # Errors
+/// [`AdaptiveError`].
+pub fn check(study: &Study) -> Result<(), AdaptiveError> {
+    let Some(looks) = Looks::of(study) else {
+        return Ok(());
+    };
+    if !LOOKS.contains(&study.blocks) {
+        return Err(AdaptiveError::Blocks(study.blocks));
+    }
+    if looks.comparisons.is_empty() && !study.workloads.is_empty() {
+        return Err(AdaptiveError::NothingToCompare);
+    }
+    Ok(())
+}
+
+/// The primary metric of a cell against one of its baselines.
+#[derive(Debug, Clone)]
+struct Comparison {
+    cell: Cell,
+    against: Against,
+    baseline: Cell,
+    metric: Metric,
+}
+
+/// The trials of one cell, by block.
+#[derive(Debug, Clone, Default)]
+struct Series {
+    tried: BTreeSet<u32>,
+    /// Figures of the primary metric.
+    figures: BTreeMap<u32, f64>,
+}
+
+/// The state of an adaptive study.
+#[derive(Debug, Clone)]
+pub struct Looks {
+    half_width: f64,
+    margin: f64,
+    comparisons: Vec<Comparison>,
+    series: BTreeMap<Cell, Series>,
+    /// Blocks after which a cell was settled.
+    settled: BTreeMap<Cell, u32>,
+    /// Blocks after which the last look was taken.
+    taken: u32,
+}
+
+impl Looks {
+    /// Before the first block; `None` if every cell runs in every block.
+    pub fn of(study: &Study) -> Option<Self> {
+        let Stopping::Adaptive { half_width } = study.stopping else {
+            return None;
+        };
+        Some(Self {
+            half_width,
+            margin: study.margin.ln_1p(),
+            comparisons: comparisons(study),
+            series: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            taken: 0,
+        })
+    }
+
+    /// The state that a results file tells of.
+    pub fn resumed(results: &Results) -> Option<Self> {
+        let mut looks = Self::of(&results.header.study)?;
+        for record in &results.records {
+            match record {
+                Record::Trial(trial) => looks.note(trial),
+                Record::Look(taken) => looks.replay(taken),
+                _ => {}
+            }
+        }
+        Some(looks)
+    }
+
+    /// Takes in a trial.
+    pub fn note(&mut self, trial: &TrialRecord) {
+        let compared = |c: &&Comparison| c.cell == trial.cell || c.baseline == trial.cell;
+        let Some(metric) = self.comparisons.iter().find(compared).map(|c| &c.metric.name) else {
+            return;
+        };
+        let series = self.series.entry(trial.cell.clone()).or_default();
+        series.tried.insert(trial.block);
+        if let Outcome::Ok(success) = &trial.outcome
+            && let Some(figure) = success.samples.get(metric)
+        {
+            series.figures.insert(trial.block, *figure);
+        }
+    }
+
+    fn replay(&mut self, taken: &LookRecord) {
+        self.taken = taken.blocks;
+        let settled = taken.settled.iter().map(|cell| (cell.clone(), taken.blocks));
+        self.settled.extend(settled);
+    }
+
+    /// Whether a cell has a trial in this block: its own comparisons are open, or
+    /// those of a cell that is held against it; or it is in none, and others are.
+    pub fn runs(&self, cell: &Cell, block: u32) -> bool {
+        let open = |c: &&Comparison| self.settled.get(&c.cell).is_none_or(|after| block < *after);
+        let concerns = |c: &Comparison| c.cell == *cell || c.baseline == *cell;
+        let compared = self.comparisons.iter().any(concerns);
+        self.comparisons
+            .iter()
+            .filter(open)
+            .any(|c| concerns(c) || !compared)
+    }
+
+    /// Whether a block lies before the last look: nothing of it is caught up on,
+    /// since the look would have been another one.
+    pub fn is_past(&self, block: u32) -> bool {
+        block < self.taken
+    }
+
+    /// Whether no comparison is open.
+    pub fn all_settled(&self) -> bool {
+        self.comparisons
+            .iter()
+            .all(|c| self.settled.contains_key(&c.cell))
+    }
+
+    /// The look that is due after so many blocks, if one is.
+    pub fn take(&mut self, blocks: u32) -> Option<LookRecord> {
+        if !LOOKS.contains(&blocks) || blocks <= self.taken || self.all_settled() {
+            return None;
+        }
+        let open = self
+            .comparisons
+            .iter()
+            .filter(|c| !self.settled.contains_key(&c.cell));
+        let comparisons: Vec<LookedAt> = open.map(|c| self.look_at(c)).collect();
+        let taken = LookRecord {
+            blocks,
+            settled: settled(&comparisons),
+            comparisons,
+        };
+        self.replay(&taken);
+        Some(taken)
+    }
+
+    fn look_at(&self, comparison: &Comparison) -> LookedAt {
+        let of = |cell| self.series.get(cell).cloned().unwrap_or_default();
+        let (cell, baseline) = (of(&comparison.cell), of(&comparison.baseline));
+        let direction = comparison.metric.direction;
+        let loss =
+            |(block, figure): (&u32, &f64)| direction.loss_in_logs(*figure, *baseline.figures.get(block)?);
+        let losses: Vec<f64> = cell.figures.iter().filter_map(loss).collect();
+        let looked = look(&losses, self.half_width, self.margin);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let tried = cell.tried.intersection(&baseline.tried).count();
+        LookedAt {
+            cell: comparison.cell.clone(),
+            against: comparison.against,
+            n: count(losses.len()),
+            lost: count(tried - losses.len()),
+            figures: looked.as_ref().map(figures),
+            judgement: judgement(count(losses.len()), looked),
+        }
+    }
+}
+
+/// The cells of comparisons all of whose sizes are settled.
+fn settled(comparisons: &[LookedAt]) -> Vec<Cell> {
+    let open: BTreeSet<_> = comparisons
+        .iter()
+        .filter(|c| !c.judgement.is_settled())
+        .map(|c| in_any_size(&c.cell))
+        .collect();
+    let closed = comparisons
+        .iter()
+        .filter(|c| !open.contains(&in_any_size(&c.cell)));
+    let cells: BTreeSet<Cell> = closed.map(|c| c.cell.clone()).collect();
+    cells.into_iter().collect()
+}
+
+/// What cells that differ in size alone have in common.
+fn in_any_size(cell: &Cell) -> (&PlatformPath, Provisioning, &str) {
+    (&cell.kind.platform, cell.kind.provisioning, &cell.workload)
+}
+
+fn comparisons(study: &Study) -> Vec<Comparison> {
+    let cells = study.cells();
+    let compared = |cell: &Cell, against| {
+        let baseline = study.baseline_cell(cell, against)?;
+        let metric = study.workload(cell)?.metrics().into_iter().find(|m| m.primary)?;
+        cells.contains(&baseline).then(|| Comparison {
+            cell: cell.clone(),
+            against,
+            baseline,
+            metric,
+        })
+    };
+    let of = |cell| {
+        Against::ALL
+            .into_iter()
+            .filter_map(move |against| compared(cell, against))
+    };
+    cells.iter().flat_map(of).collect()
+}
+
+fn figures(look: &Look) -> LookFigures {
+    LookFigures {
+        mean: look.mean,
+        interval: [look.interval.low, look.interval.high],
+        precise: [look.precise.low, look.precise.high],
+        autocorrelated: look.autocorrelated,
+        skewed: look.skewed,
+    }
+}
+
+/// Where pairs were lost there may be too few for any verdict, and where there is
+/// none after a whole look there will be none.
+fn judgement(pairs: u32, look: Option<Look>) -> LookJudgement {
+    let Some(look) = look.filter(|_| pairs >= FEWEST) else {
+        return if pairs == 0 {
+            LookJudgement::NoPairs
+        } else {
+            LookJudgement::TooFewPairs
+        };
+    };
+    match look.judgement {
+        Judgement::Narrow => LookJudgement::Narrow,
+        Judgement::Within => LookJudgement::Within,
+        Judgement::Beyond => LookJudgement::Beyond,
+        Judgement::TooWide => LookJudgement::TooWide,
+        Judgement::Autocorrelated => LookJudgement::Autocorrelated,
+        Judgement::Skewed => LookJudgement::Skewed,
+    }
+}

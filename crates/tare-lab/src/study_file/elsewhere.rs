@@ -1,0 +1,34 @@
+//! Workloads that published studies ran and that tare does not have yet: a study
+//! may name them, so that its plan tells what is missing.
+
+use tare_model::template::{Capacity, Feature, Property};
+
+/// Their names, and what each would show.
+pub(super) const ELSEWHERE: [(&str, Feature); 16] = [
+    ("iperf", of(Property::Communication, Capacity::Throughput)),
+    ("netperf", of(Property::Communication, Capacity::Latency)),
+    (
+        "netperf-stream",
+        of(Property::Communication, Capacity::Throughput),
+    ),
+    ("hardinfo", of(Property::Computation, Capacity::Latency)),
+    ("spec-cpu2006", of(Property::Computation, Capacity::Latency)),
+    ("bonnie++", of(Property::Storage, Capacity::Throughput)),
+    ("fio", of(Property::Storage, Capacity::TransactionSpeed)),
+    ("iozone", of(Property::Storage, Capacity::Throughput)),
+    ("cassandra", of(Property::Application, Capacity::Latency)),
+    ("ffmpeg", of(Property::Application, Capacity::Latency)),
+    ("hibench", of(Property::Application, Capacity::Latency)),
+    ("mpi", of(Property::Application, Capacity::Latency)),
+    ("mysql", of(Property::Application, Capacity::TransactionSpeed)),
+    ("redis", of(Property::Application, Capacity::TransactionSpeed)),
+    (
+        "spot-price-cleaning",
+        of(Property::Application, Capacity::Latency),
+    ),
+    ("wordpress", of(Property::Application, Capacity::Latency)),
+];
+
+const fn of(property: Property, capacity: Capacity) -> Feature {
+    Feature { property, capacity }
+}

@@ -1,0 +1,91 @@
+//! What is wrong with a study file, where, and what would be right.
+
+use super::source::Place;
+use crate::design::DesignError;
+
+/// What is wrong with a study file.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyFileError {
+    /// Something that stands in the file.
+    #[error("{file}:{line}:{column}: {message}")]
+    At {
+        /// The file, or the shipped study.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What, the offending text, and what would be right.
+        message: String,
+    },
+    /// The file as a whole.
+    #[error("{file}: {message}")]
+    File {
+        /// The file.
+        file: String,
+        /// What, and what would be right.
+        message: String,
+    },
+    /// A name of no shipped study.
+    #[error("there is no study '{name}': {} A file's name ends with .toml, and 'tare plan --list' lists the shipped ones", .advice)]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What may be meant.
+        advice: String,
+    },
+    /// Platforms for a study that lists its cells.
+    #[error(
+        "the study says which cells it runs: --platforms cannot change them; copy the study and change its [design]"
+    )]
+    Platforms,
+    /// What options of the command line made of it.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+}
+
+impl StudyFileError {
+    pub(super) fn at(place: &Place, message: impl Into<String>) -> Self {
+        let (line, column) = place.line_and_column();
+        Self::At {
+            file: place.file().to_owned(),
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+
+    pub(super) fn file(file: &str, message: impl Into<String>) -> Self {
+        Self::File {
+            file: file.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
+/// A message about options as one about the keys of a file, which are the same words.
+pub(super) fn in_keys(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| !(c.is_ascii_lowercase() || c == '-'))
+            .unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        let key = if option == "instance" { "instances" } else { option };
+        text += &key.replace('-', "_");
+        text += rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn options_become_keys() {
+        assert_eq!(
+            super::in_keys("--trial-time is 0: give --instance no --memory"),
+            "trial_time is 0: give instances no memory"
+        );
+    }
+}

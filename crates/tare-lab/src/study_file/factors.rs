@@ -1,0 +1,133 @@
+//! What is varied: platforms, provisioning, sizes of boxes.
+
+use super::chapters::Draft;
+use super::error::StudyFileError;
+use super::suggest;
+use super::tree::{Node, Value};
+use super::value::Keys;
+use std::path::Path;
+use tare_box::platforms::{self, OpenError, REGISTRY};
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::size::{self, parse_instance};
+use tare_model::template::{Chapter, LeftOut, Missing};
+
+impl Draft {
+    pub(super) fn factors(&mut self, node: &Node) -> Result<(), StudyFileError> {
+        let known = [
+            "text",
+            "platforms",
+            "baseline",
+            "provisioning",
+            "instances",
+            "cpus",
+            "memory",
+        ];
+        let keys = Keys::of(node, "[factors]", &known)?;
+        self.words(keys, Chapter::Factors)?;
+        if let Some(node) = keys.get("platforms") {
+            self.platforms(node)?;
+        }
+        if let Some(node) = keys.get("baseline") {
+            self.note(("baseline", None), node);
+            let name = node.text("baseline", "\"native\"")?;
+            platform(name, node)?;
+            if keys.get("platforms").is_none() {
+                let message = "'baseline' needs to know what is compared with it: name the platforms too";
+                return Err(StudyFileError::at(&node.place, message));
+            }
+            self.wishes.baseline = Some(name.to_owned());
+        }
+        if let Some(node) = keys.get("provisioning") {
+            self.note(("provisioning", None), node);
+            let choices = Provisioning::ALL.map(|p| (p.to_string(), p));
+            let choices: Vec<(&str, Provisioning)> = choices.iter().map(|(n, p)| (n.as_str(), *p)).collect();
+            let items = node.one_or_more("provisioning", "[\"vanilla\"]")?;
+            for (i, item) in items.iter().enumerate() {
+                self.note(("provisioning", Some(i)), item);
+                self.wishes
+                    .provisioning
+                    .push(item.choice("provisioning", &choices)?);
+            }
+        }
+        if let Some(node) = keys.get("instances") {
+            self.instances(node)?;
+        }
+        if let Some(node) = keys.get("cpus") {
+            self.note(("cpus", None), node);
+            self.wishes.cpus = Some(node.read("cpus", "2", str::parse)?);
+        }
+        if let Some(node) = keys.get("memory") {
+            self.note(("memory", None), node);
+            self.wishes.memory_bytes = Some(node.read("memory", "\"2G\"", size::parse_memory)?);
+        }
+        Ok(())
+    }
+
+    fn platforms(&mut self, node: &Node) -> Result<(), StudyFileError> {
+        self.note(("platforms", None), node);
+        for item in node.list("platforms", "[\"native\", \"docker\"]")? {
+            let name = item.text("platforms", "[\"native\", \"docker\"]")?;
+            if let Some(why) = platforms::elsewhere(name) {
+                self.template.left_out.push(LeftOut {
+                    what: Missing::Platform,
+                    name: name.to_owned(),
+                    feature: None,
+                    settings: None,
+                    why: why.to_owned(),
+                });
+                continue;
+            }
+            platform(name, item)?;
+            let index = self.wishes.platforms.len();
+            self.note(("platforms", Some(index)), item);
+            self.wishes.platforms.push(name.to_owned());
+        }
+        if self.wishes.platforms.is_empty() {
+            return Err(StudyFileError::at(
+                &node.place,
+                "'platforms' names only what tare does not have: add one that it has, such as \"native\"",
+            ));
+        }
+        Ok(())
+    }
+
+    fn instances(&mut self, node: &Node) -> Result<(), StudyFileError> {
+        self.note(("instances", None), node);
+        for (i, item) in node.list("instances", "[\"large\"]")?.iter().enumerate() {
+            let text = match item.value {
+                Value::Table(_) => own_instance(item)?,
+                _ => item.text("instances", "[\"large\"]")?.to_owned(),
+            };
+            parse_instance(&text).map_err(|e| StudyFileError::at(&item.place, e.to_string()))?;
+            self.note(("instances", Some(i)), item);
+            self.wishes.instances.push(text);
+        }
+        Ok(())
+    }
+}
+
+/// `{ name = "small", cpus = 1, memory = "2G" }`, as `small=1:2G`.
+fn own_instance(node: &Node) -> Result<String, StudyFileError> {
+    let keys = Keys::of(node, "an instance type", &["name", "cpus", "memory"])?;
+    let name = keys.needed("name", "\"small\"")?.text("name", "\"small\"")?;
+    let cpus = keys.needed("cpus", "1")?.word("cpus", "1")?;
+    let memory = keys.needed("memory", "\"2G\"")?.word("memory", "\"2G\"")?;
+    Ok(format!("{name}={cpus}:{memory}"))
+}
+
+/// Checks that there is such a platform with such options, without touching anything.
+fn platform(name: &str, node: &Node) -> Result<(), StudyFileError> {
+    let wrong = |message: String| StudyFileError::at(&node.place, message);
+    let path: PlatformPath = name
+        .parse()
+        .map_err(|e: tare_model::platform::PlatformPathError| wrong(e.to_string()))?;
+    match platforms::open(&path, Path::new("")) {
+        Ok(_) => Ok(()),
+        Err(OpenError::Unknown(unknown)) => {
+            let known = REGISTRY.map(|entry| entry.name);
+            let advice = suggest::among(&unknown, &known, "the platforms");
+            Err(wrong(format!("unknown platform '{unknown}': {advice}")))
+        }
+        Err(other) => Err(wrong(other.to_string())),
+    }
+}

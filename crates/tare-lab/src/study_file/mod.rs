@@ -1,0 +1,174 @@
+//! Study files: TOML whose chapters follow the ten steps of DoKnowMe, read into
+//! the same wishes that the options of the command line make. Every error names
+//! the file, the line and the column, what stands there, and what would be right.
+
+mod chapters;
+mod elsewhere;
+mod error;
+mod factors;
+mod protocol;
+mod shipped;
+mod source;
+mod suggest;
+mod tree;
+mod value;
+mod workloads;
+
+pub use error::StudyFileError;
+pub use shipped::SHIPPED;
+
+use crate::design::{self, Cells, Concern, DesignError, Wishes};
+use source::Place;
+use std::collections::BTreeMap;
+use tare_model::host::HostFacts;
+use tare_model::study::Study;
+use tare_model::template::Missing;
+
+/// Where the keys of a study stand, for errors that are found later.
+type Places = BTreeMap<Concern, Place>;
+
+/// A study file as it was read.
+#[derive(Debug)]
+pub struct StudyFile {
+    wishes: Wishes,
+    places: Places,
+}
+
+/// Reads a study: a file, or a shipped one by its name; `small` in its small size.
+///
+/// # Errors
+/// [`StudyFileError`] for the first thing that is wrong.
+pub fn read(study: &str, small: bool) -> Result<StudyFile, StudyFileError> {
+    let mut tree = source::load(study)?;
+    let small_tree = tree::take_small(&mut tree)?;
+    // Both are read whichever is wanted: a mistake is told before it is needed.
+    let whole = chapters::read(&tree)?;
+    let in_small = small_tree.map(|tree| chapters::read(&tree)).transpose()?;
+    let (mut wishes, places) = match in_small {
+        _ if !small => whole,
+        Some(in_small) => in_small,
+        None => {
+            return Err(StudyFileError::file(study, no_small_size(study)));
+        }
+    };
+    if let Some(template) = &mut wishes.template {
+        study.clone_into(&mut template.source);
+        template.small = small;
+    }
+    Ok(StudyFile { wishes, places })
+}
+
+/// What is to be done about a study without a small size: nobody can add one to
+/// a shipped study.
+fn no_small_size(study: &str) -> String {
+    let advice = if shipped::text(study).is_some() {
+        let names = SHIPPED.map(|(name, _)| name).into_iter();
+        let small: Vec<&str> = names.filter(|name| has_small(name)).collect();
+        format!("; of the shipped studies, {} have one", small.join(", "))
+    } else {
+        ", or add a table [small] with what is different".to_owned()
+    };
+    format!("has no small size: leave --small out{advice}")
+}
+
+/// Whether this study can be read and has a small size.
+pub fn has_small(study: &str) -> bool {
+    let small = source::load(study).and_then(|mut tree| tree::take_small(&mut tree));
+    small.is_ok_and(|small| small.is_some())
+}
+
+impl StudyFile {
+    /// What the file asks.
+    pub const fn wishes(&self) -> &Wishes {
+        &self.wishes
+    }
+
+    /// Lets options of the command line override what the file says.
+    ///
+    /// # Errors
+    /// [`StudyFileError::Platforms`] for platforms of a study that lists its cells.
+    pub fn override_with(&mut self, options: &Wishes) -> Result<(), StudyFileError> {
+        let mut own = |key| self.places.remove(&(key, None));
+        let wishes = &mut self.wishes;
+        if !options.platforms.is_empty() {
+            if !matches!(wishes.cells, Cells::All) {
+                return Err(StudyFileError::Platforms);
+            }
+            wishes.platforms.clone_from(&options.platforms);
+            own("platforms");
+            own("baseline");
+            if let Some(template) = &mut wishes.template {
+                template.left_out.retain(|item| item.what != Missing::Platform);
+            }
+        }
+        if options.baseline.is_some() {
+            wishes.baseline.clone_from(&options.baseline);
+            own("baseline");
+        }
+        for (key, given) in [
+            ("blocks", options.blocks.is_some()),
+            ("adaptive", options.adaptive),
+            ("margin", options.margin_percent.is_some()),
+            ("trial_time", options.trial_seconds.is_some()),
+            ("timeout", options.timeout_seconds.is_some()),
+        ] {
+            given.then(|| own(key));
+        }
+        protocol_from(wishes, options);
+        Ok(())
+    }
+
+    /// The study on this host, and what keeps it from running here; `wishes` are
+    /// the file's, with platforms that the caller chose where it names none.
+    ///
+    /// # Errors
+    /// [`StudyFileError`] for what would be wrong on any host.
+    pub fn sketch(
+        &self,
+        wishes: &Wishes,
+        facts: &HostFacts,
+    ) -> Result<(Study, Vec<StudyFileError>), StudyFileError> {
+        let sketch = design::sketch(wishes, facts).map_err(|e| self.placed(e))?;
+        let misfits = sketch.misfits.into_iter().map(|e| self.placed(e)).collect();
+        Ok((sketch.study, misfits))
+    }
+
+    /// The error with its place in the file, if it is about something in it.
+    fn placed(&self, error: DesignError) -> StudyFileError {
+        let (key, index) = error.concern();
+        // The size of a box stands in one of two keys.
+        let keys = [
+            key,
+            if matches!(key, "cpus" | "memory") {
+                "instances"
+            } else {
+                key
+            },
+        ];
+        let exact = self.places.get(&(key, index));
+        let place = exact.or_else(|| keys.iter().find_map(|key| self.places.get(&(key, None))));
+        match place {
+            Some(place) => StudyFileError::at(place, error::in_keys(&error.to_string())),
+            None => StudyFileError::Design(error),
+        }
+    }
+}
+
+/// Overrides the protocol by the options that are given.
+fn protocol_from(wishes: &mut Wishes, options: &Wishes) {
+    fn put<T: Copy>(to: &mut Option<T>, from: Option<T>) {
+        *to = from.or(*to);
+    }
+    put(&mut wishes.blocks, options.blocks);
+    put(&mut wishes.budget_seconds, options.budget_seconds);
+    put(&mut wishes.warm_up_seconds, options.warm_up_seconds);
+    put(&mut wishes.pause_seconds, options.pause_seconds);
+    put(&mut wishes.fresh, options.fresh);
+    put(&mut wishes.trial_seconds, options.trial_seconds);
+    put(&mut wishes.timeout_seconds, options.timeout_seconds);
+    put(&mut wishes.margin_percent, options.margin_percent);
+    put(&mut wishes.seed, options.seed);
+    put(&mut wishes.isa, options.isa);
+    wishes.adaptive |= options.adaptive;
+    wishes.no_settle |= options.no_settle;
+}

@@ -1,0 +1,117 @@
+//! How trials are run, and when there are enough.
+
+use super::chapters::Draft;
+use super::error::StudyFileError;
+use super::tree::Node;
+use super::value::Keys;
+use crate::design::{BLOCKS, BLOCKS_IN_WORDS};
+use tare_model::size::{self, SizeError};
+use tare_model::study::Fresh;
+use tare_model::template::Chapter;
+
+const KNOWN: [&str; 13] = [
+    "text",
+    "blocks",
+    "duration",
+    "adaptive",
+    "budget",
+    "warm_up",
+    "pause",
+    "fresh",
+    "trial_time",
+    "timeout",
+    "settle",
+    "seed",
+    "isa",
+];
+
+impl Draft {
+    pub(super) fn protocol(&mut self, node: &Node) -> Result<(), StudyFileError> {
+        let keys = Keys::of(node, "[protocol]", &KNOWN)?;
+        self.words(keys, Chapter::Implementation)?;
+        self.amount(keys)?;
+        let time = |key| {
+            let node: Option<&Node> = keys.get(key);
+            node.map(|n| n.read(key, "\"30s\"", seconds_or_none)).transpose()
+        };
+        let some_time = |key| {
+            let node: Option<&Node> = keys.get(key);
+            node.map(|n| n.read(key, "\"30s\"", size::parse_seconds))
+                .transpose()
+        };
+        self.wishes.warm_up_seconds = time("warm_up")?;
+        self.wishes.pause_seconds = time("pause")?;
+        if let Some(node) = keys.get("timeout") {
+            self.note(("timeout", None), node);
+            self.wishes.timeout_seconds = some_time("timeout")?;
+        }
+        if let Some(node) = keys.get("trial_time") {
+            self.note(("trial_time", None), node);
+            self.wishes.trial_seconds = time("trial_time")?;
+        }
+        if let Some(node) = keys.get("fresh") {
+            let choices = [
+                ("trial", Fresh::Trial),
+                ("block", Fresh::Block),
+                ("study", Fresh::Study),
+            ];
+            self.wishes.fresh = Some(node.choice("fresh", &choices)?);
+        }
+        if let Some(node) = keys.get("settle") {
+            self.wishes.no_settle = !node.boolean("settle")?;
+        }
+        if let Some(node) = keys.get("seed") {
+            self.wishes.seed = Some(node.whole("seed", "42")?);
+        }
+        if let Some(node) = keys.get("isa") {
+            self.wishes.isa = Some(node.read("isa", "\"baseline\"", str::parse)?);
+        }
+        Ok(())
+    }
+
+    /// Blocks, a duration, or as many as it takes.
+    fn amount(&mut self, keys: Keys<'_>) -> Result<(), StudyFileError> {
+        if let Some(node) = keys.get("adaptive") {
+            self.note(("adaptive", None), node);
+            self.wishes.adaptive = node.boolean("adaptive")?;
+        }
+        if let Some(node) = keys.get("blocks") {
+            self.note(("blocks", None), node);
+            let blocks = node.whole("blocks", "20")?;
+            let blocks = u32::try_from(blocks).map_err(|_| {
+                let message = format!("blocks is {blocks}: give {BLOCKS_IN_WORDS}");
+                StudyFileError::at(&node.place, message)
+            })?;
+            self.wishes.blocks = Some(blocks);
+        }
+        if let Some(node) = keys.get("budget") {
+            self.wishes.budget_seconds = Some(node.read("budget", "\"1h\"", size::parse_seconds)?);
+        }
+        let Some(node) = keys.get("duration") else {
+            return Ok(());
+        };
+        let other = ["blocks", "budget", "adaptive"]
+            .into_iter()
+            .find(|key| keys.get(key).is_some());
+        if let Some(other) = other {
+            return Err(StudyFileError::at(
+                &node.place,
+                format!(
+                    "'duration' says how long blocks are run, and so does '{other}': leave one of them out"
+                ),
+            ));
+        }
+        self.note(("blocks", None), node);
+        self.wishes.budget_seconds = Some(node.read("duration", "\"24h\"", size::parse_seconds)?);
+        self.wishes.blocks = Some(*BLOCKS.end());
+        Ok(())
+    }
+}
+
+fn seconds_or_none(text: &str) -> Result<f64, SizeError> {
+    if text == "0" {
+        Ok(0.0)
+    } else {
+        size::parse_seconds(text)
+    }
+}

@@ -1,0 +1,204 @@
+//! The text of a study and of what it includes, and places in it.
+
+use super::error::StudyFileError;
+use super::shipped;
+use super::tree::{self, Node};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// A study has a few kB; what is larger is something else.
+const MAX_BYTES: u64 = 1 << 20;
+/// Files that include one another, at most.
+const MAX_INCLUDES: usize = 16;
+
+/// A text by its name.
+#[derive(Debug)]
+struct Source {
+    name: String,
+    text: String,
+}
+
+/// A stretch of a text.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    source: Rc<Source>,
+    span: Range<usize>,
+}
+
+impl Place {
+    pub(super) fn file(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The place with another span in the same text.
+    pub(super) fn with(&self, span: Range<usize>) -> Self {
+        Self {
+            source: Rc::clone(&self.source),
+            span,
+        }
+    }
+
+    /// Where it begins.
+    pub(super) const fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// Line and column in characters, from 1.
+    pub(super) fn line_and_column(&self) -> (usize, usize) {
+        let text = self.source.text.as_bytes();
+        let before = &text[..self.span.start.min(text.len())];
+        line_and_column(before)
+    }
+
+    /// What stands there: its first line, cut short.
+    pub(super) fn snippet(&self) -> String {
+        const LONGEST: usize = 40;
+        let text = self.source.text.get(self.span.clone()).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        let short: String = line.chars().take(LONGEST).collect();
+        if short.len() < text.trim_end().len() {
+            format!("{short}...")
+        } else {
+            short
+        }
+    }
+}
+
+fn line_and_column(before: &[u8]) -> (usize, usize) {
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let begin = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(&before[begin..]).chars().count() + 1;
+    (line, column)
+}
+
+/// Where a text comes from, and what its includes are relative to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    File(PathBuf),
+    Shipped(String),
+}
+
+impl Origin {
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Shipped(name) => format!("{name}.toml"),
+        }
+    }
+
+    /// What an `include` in this text names.
+    fn included(&self, text: &str) -> Self {
+        match self {
+            Self::File(path) => Self::File(path.with_file_name(text)),
+            Self::Shipped(_) => Self::Shipped(text.trim_end_matches(".toml").to_owned()),
+        }
+    }
+
+    /// The same for every way to write its path.
+    fn identity(&self) -> Self {
+        match self {
+            Self::File(path) => Self::File(path.canonicalize().unwrap_or_else(|_| path.clone())),
+            Self::Shipped(_) => self.clone(),
+        }
+    }
+
+    fn text(&self) -> Result<String, StudyFileError> {
+        match self {
+            Self::File(path) => read_file(path),
+            Self::Shipped(name) => {
+                let text = shipped::text(name).ok_or_else(|| shipped::unknown(name))?;
+                Ok(text.to_owned())
+            }
+        }
+    }
+}
+
+/// Reads a study, what it includes below it.
+pub(super) fn load(study: &str) -> Result<Node, StudyFileError> {
+    let is_path = study.ends_with(".toml") || study.contains('/');
+    let origin = if is_path {
+        Origin::File(PathBuf::from(study))
+    } else {
+        Origin::Shipped(study.to_owned())
+    };
+    let text = origin.text()?;
+    with_includes(&origin, text, &mut vec![origin.identity()])
+}
+
+fn with_includes(origin: &Origin, text: String, chain: &mut Vec<Origin>) -> Result<Node, StudyFileError> {
+    let source = Rc::new(Source {
+        name: origin.name(),
+        text,
+    });
+    let whole = Place { source, span: 0..0 };
+    let mut node = tree::parse(&whole.source.text, &whole)?;
+    let Some(include) = tree::take_include(&mut node)? else {
+        return Ok(node);
+    };
+    let (text, place) = include;
+    let other = origin.included(&text);
+    let wrong = |message: String| Err(StudyFileError::at(&place, message));
+    if chain.contains(&other.identity()) {
+        let names: Vec<String> = chain.iter().chain([&other]).map(short_name).collect();
+        return wrong(format!(
+            "include \"{text}\" leads back to itself ({}): leave one include out",
+            names.join(" -> ")
+        ));
+    }
+    if chain.len() >= MAX_INCLUDES {
+        return wrong(format!(
+            "include \"{text}\" makes more than {MAX_INCLUDES} files that include one another: put what they say into fewer"
+        ));
+    }
+    chain.push(other.identity());
+    let read = match other.text() {
+        Ok(read) => read,
+        Err(cause) => return wrong(format!("include \"{text}\": {cause}")),
+    };
+    let base = with_includes(&other, read, chain)?;
+    Ok(tree::overlay(base, node))
+}
+
+/// The last part of a file's path: enough to see a circle.
+fn short_name(origin: &Origin) -> String {
+    let name = origin.name();
+    name.rsplit('/').next().unwrap_or(&name).to_owned()
+}
+
+fn read_file(path: &Path) -> Result<String, StudyFileError> {
+    let name = path.display().to_string();
+    let wrong = |message: String| StudyFileError::file(&name, message);
+    let unreadable = |e: std::io::Error| wrong(format!("cannot read the study file: {e}; check the path"));
+    // Before it is opened: a pipe would keep us waiting, a device never ends.
+    let found = std::fs::metadata(path).map_err(unreadable)?;
+    if !found.is_file() {
+        return Err(wrong(
+            "is no regular file: give the path of a study file".to_owned(),
+        ));
+    }
+    if found.len() > MAX_BYTES {
+        return Err(wrong(format!(
+            "has {} B, and a study file at most {MAX_BYTES}: is it another file that was meant?",
+            found.len()
+        )));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|e| {
+        let good = e.utf8_error().valid_up_to();
+        let bytes = e.as_bytes();
+        let (line, column) = line_and_column(&bytes[..good]);
+        StudyFileError::At {
+            file: name.clone(),
+            line,
+            column,
+            message: format!(
+                "the byte 0x{:02x} is no UTF-8 text: save the file as UTF-8",
+                bytes[good]
+            ),
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! What runs: kernels with their parameters, of which a list makes a factor, and
+//! workloads that tare does not have yet.
+
+use super::chapters::Draft;
+use super::elsewhere::ELSEWHERE;
+use super::error::StudyFileError;
+use super::suggest;
+use super::tree::Node;
+use super::value::Keys;
+use crate::design::{MAX_THREADS, WorkloadWish};
+use tare_model::kernel::Kernel;
+use tare_model::size::parse_memory;
+use tare_model::template::{LeftOut, Missing};
+
+/// As many runs as a study may have.
+const MAX_RUNS: usize = 1000;
+
+impl Draft {
+    pub(super) fn workloads(&mut self, node: &Node) -> Result<(), StudyFileError> {
+        self.note(("workload", None), node);
+        for item in node.list("workload", "[{ name = \"stream\" }]")? {
+            let all = ["name", "size", "threads", "settings"];
+            let keys = Keys::of(item, "[[workload]]", &all)?;
+            let name_node = keys.needed("name", "\"stream\"")?;
+            let name = name_node.text("name", "\"stream\"")?;
+            let kernel = Kernel::ALL.into_iter().find(|k| k.name() == name);
+            let missing = ELSEWHERE.iter().find(|(missing, _)| *missing == name);
+            match (kernel, missing) {
+                (Some(kernel), _) => self.kernel(kernel, item)?,
+                (None, Some((name, feature))) => {
+                    let keys = Keys::of(item, "[[workload]]", &["name", "settings"])?;
+                    let settings = keys.get("settings");
+                    let settings = settings.map(|n| n.text("settings", "\"...\"")).transpose()?;
+                    self.template.left_out.push(LeftOut {
+                        what: Missing::Workload,
+                        name: (*name).to_owned(),
+                        feature: Some(*feature),
+                        settings: settings.map(str::to_owned),
+                        why: "tare does not have it yet".to_owned(),
+                    });
+                }
+                (None, None) => return Err(unknown(name, name_node)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Every combination of a kernel's parameters.
+    fn kernel(&mut self, kernel: Kernel, node: &Node) -> Result<(), StudyFileError> {
+        let keys = Keys::of(node, "[[workload]]", &["name", "size", "threads"])?;
+        let sizes = levels(keys, "size", "[\"64M\", \"256M\"]", |item| size(kernel, item))?;
+        let threads = levels(keys, "threads", "[1, \"auto\"]", threads)?;
+        let runs = sizes.len() * threads.len();
+        if runs + self.wishes.workloads.len() > MAX_RUNS {
+            return Err(StudyFileError::at(
+                &node.place,
+                format!("{kernel} makes more than {MAX_RUNS} runs with its parameters: give fewer levels"),
+            ));
+        }
+        for (size, size_node) in &sizes {
+            for (threads, threads_node) in &threads {
+                let index = self.wishes.workloads.len();
+                self.note(("workload", Some(index)), node);
+                self.note(("size", Some(index)), size_node.unwrap_or(node));
+                self.note(("threads", Some(index)), threads_node.unwrap_or(node));
+                self.wishes.workloads.push(WorkloadWish {
+                    kernel: kernel.name().to_owned(),
+                    size: *size,
+                    threads: *threads,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A level of a parameter, and where it stands.
+type Level<'a, T> = (Option<T>, Option<&'a Node>);
+
+/// The levels of a parameter; one that is left to tare where the key is absent.
+fn levels<'a, T>(
+    keys: Keys<'a>,
+    key: &str,
+    example: &str,
+    read: impl Fn(&Node) -> Result<Option<T>, StudyFileError>,
+) -> Result<Vec<Level<'a, T>>, StudyFileError> {
+    let Some(node) = keys.get(key) else {
+        return Ok(vec![(None, None)]);
+    };
+    let items = node.one_or_more(key, example)?.iter();
+    items.map(|item| Ok((read(item)?, Some(item)))).collect()
+}
+
+/// Bytes with a unit for `stream`, plain numbers elsewhere.
+fn size(kernel: Kernel, node: &Node) -> Result<Option<u64>, StudyFileError> {
+    let size = match kernel {
+        Kernel::Stream => node.read("size", "\"64M\"", parse_memory)?,
+        Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => node.whole("size", "1000")?,
+    };
+    Ok(Some(size))
+}
+
+fn threads(node: &Node) -> Result<Option<u32>, StudyFileError> {
+    if node.text("threads", "\"auto\"").is_ok_and(|text| text == "auto") {
+        return Ok(None);
+    }
+    let number = node.whole("threads", "[1, \"auto\"]")?;
+    let threads = u32::try_from(number).map_err(|_| {
+        let message = format!("'threads' is {number}: give at most {MAX_THREADS}");
+        StudyFileError::at(&node.place, message)
+    })?;
+    Ok(Some(threads))
+}
+
+fn unknown(name: &str, node: &Node) -> StudyFileError {
+    let kernels = Kernel::ALL.map(Kernel::name);
+    let missing = ELSEWHERE.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = kernels.into_iter().chain(missing).collect();
+    let advice = match suggest::nearest(name, &known) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("the built-in ones are {}", kernels.join(", ")),
+    };
+    StudyFileError::at(&node.place, format!("unknown workload '{name}': {advice}"))
+}

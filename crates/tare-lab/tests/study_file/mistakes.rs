@@ -1,0 +1,319 @@
+//! Mistakes in what a study says, each with its exact message.
+
+use super::{study, told};
+
+#[test]
+fn unknown_keys_are_named_with_the_nearest() {
+    told(
+        "[factors]\nplatfroms = [\"native\"]",
+        "s.toml:3:1: unknown key 'platfroms' in [factors]: did you mean 'platforms'?",
+    );
+    told(
+        "[analysis]\nevidence = true",
+        "s.toml:3:1: unknown key 'evidence' in [analysis]: the keys are text, margin, confidence",
+    );
+    told(
+        "colour = 1",
+        "s.toml:2:1: unknown key 'colour' in a study: the keys are title, include, requirement, features, workload, \
+         metrics, factors, design, protocol, analysis, conclusion, small",
+    );
+    told(
+        "[[workload]]\nname = \"spawn\"\nsettings = \"x\"",
+        "s.toml:4:1: unknown key 'settings' in [[workload]]: the keys are name, size, threads",
+    );
+}
+
+#[test]
+fn values_of_another_type_are_named_with_an_example() {
+    told(
+        "[protocol]\nblocks = \"ten\"",
+        "s.toml:3:10: 'blocks' is \"ten\" (text), where a whole number is needed: write blocks = 20",
+    );
+    told(
+        "[factors]\nplatforms = \"native\"",
+        "s.toml:3:13: 'platforms' is \"native\" (text), where a list is needed: write platforms = [\"native\", \"docker\"]",
+    );
+    told(
+        "[factors]\nplatforms = [\"native\", 7]",
+        "s.toml:3:24: 'platforms' is 7 (a whole number), where text is needed: write platforms = [\"native\", \"docker\"]",
+    );
+    told(
+        "[protocol]\nsettle = 1",
+        "s.toml:3:10: 'settle' is 1 (a whole number), where true or false is needed: write settle = true",
+    );
+    told(
+        "factors = 2026-01-01",
+        "s.toml:2:11: 'factors' is 2026-01-01 (a date or time), where a table is needed: write factors = { text = ... }",
+    );
+    told(
+        "[protocol]\nfresh = \"blok\"",
+        "s.toml:3:9: 'fresh' cannot be 'blok': did you mean 'block'?",
+    );
+    told(
+        "[features]\nmemory = [\"speed\"]",
+        "s.toml:3:11: 'memory' cannot be 'speed': the choices are throughput, latency, transaction-speed",
+    );
+}
+
+#[test]
+fn what_is_missing_or_empty_is_told() {
+    assert_eq!(
+        study("[protocol]\nblocks = 3").unwrap_err(),
+        "s.toml:1:1: 'title' is missing: add title = \"what the study asks\""
+    );
+    told(
+        "[factors]\nplatforms = []",
+        "s.toml:3:13: 'platforms' is an empty list: name at least one, as in platforms = [\"native\", \"docker\"], \
+         or leave the key out",
+    );
+    told(
+        "[[workload]]\nname = \"linpack\"\nsize = []",
+        "s.toml:4:8: 'size' is an empty list: name at least one, as in size = [\"64M\", \"256M\"], or leave the key out",
+    );
+    told(
+        "[requirement]\ntext = \" \"",
+        "s.toml:3:8: 'text' is empty text: write text = \"...\", or leave it out",
+    );
+    told(
+        "[design]\nkind = \"cells\"",
+        "s.toml:2:1: 'cells' is missing: add cells = [{ platform = \"docker\" }]",
+    );
+}
+
+#[test]
+fn unknown_names_are_named_with_the_nearest() {
+    told(
+        "[factors]\nplatforms = [\"native\", \"dokcer\"]",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'?",
+    );
+    told(
+        "[factors]\nplatforms = [\"native\", \"vm/dokcer\"]",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'?",
+    );
+    told(
+        "[factors]\nplatforms = [\"Docker!\"]",
+        "s.toml:3:14: 'Docker!' is not a platform: a name is lower-case letters, digits and dashes, at most 32; \
+         write NAME, NAME:HOST, NAME?key=value&key=value, or OUTER/INNER",
+    );
+    told(
+        "[factors]\nplatforms = [\"gke\"]",
+        "s.toml:3:13: 'platforms' names only what tare does not have: add one that it has, such as \"native\"",
+    );
+    told(
+        "[[workload]]\nname = \"steram\"",
+        "s.toml:3:8: unknown workload 'steram': did you mean 'stream'?",
+    );
+    told(
+        "[[workload]]\nname = \"ffmpg\"",
+        "s.toml:3:8: unknown workload 'ffmpg': did you mean 'ffmpeg'?",
+    );
+    told(
+        "[[workload]]\nname = \"chess\"",
+        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, integer",
+    );
+    told(
+        "[factors]\ninstances = [\"huge\"]",
+        "s.toml:3:14: 'huge' is no instance type: there is none of this name; give one of large, xlarge, 2xlarge, \
+         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M",
+    );
+}
+
+#[test]
+fn what_is_given_twice_is_named_where_it_is_given_again() {
+    told(
+        "[factors]\nplatforms = [\"native\", \"lxc\", \"native\"]",
+        "s.toml:3:31: platform 'native' is given twice: name each once",
+    );
+    told(
+        "[factors]\nprovisioning = [\"vanilla\", \"vanilla\"]",
+        "s.toml:3:28: provisioning 'vanilla' is given twice: name each once",
+    );
+    told(
+        "[factors]\ninstances = [\"a=1:1G\", { name = \"a\", cpus = 1, memory = \"2G\" }]",
+        "s.toml:3:24: instance type 'a' is given twice: name each once",
+    );
+    told(
+        "[[workload]]\nname = \"spawn\"\n[[workload]]\nname = \"spawn\"",
+        "s.toml:4:1: workload 'spawn' is given twice: name each once",
+    );
+    told(
+        "[design]\nkind = \"cells\"\ncells = [{ platform = \"native\" }, { workload = \"spawn\" }]",
+        "s.toml:4:35: the cell 'native vanilla spawn' is given twice: name each once",
+    );
+    told(
+        "[analysis]\nmargin = 1\nmargin = 2",
+        "s.toml:4:1: no TOML at 'margin': duplicate key; docs/study-files.md shows how a study is written",
+    );
+}
+
+#[test]
+fn a_baseline_that_is_not_compared_is_named() {
+    told(
+        "[factors]\nplatforms = [\"lxc\", \"docker\"]\nbaseline = \"native\"",
+        "s.toml:4:12: the baseline 'native' is not among the platforms lxc, docker: add it with platforms, or choose \
+         one of them with baseline",
+    );
+    told(
+        "[factors]\nplatforms = [\"native\", \"lxc\"]\nprovisioning = [\"vanilla\"]\n\
+         [design]\nkind = \"cells\"\n[[design.cells]]\nplatform = \"lxc\"",
+        "s.toml:7:1: the baseline of the cell 'lxc vanilla stream' is not among the cells: add 'native vanilla stream'",
+    );
+    told(
+        "[factors]\nbaseline = \"native\"",
+        "s.toml:3:12: 'baseline' needs to know what is compared with it: name the platforms too",
+    );
+}
+
+#[test]
+fn cells_and_bases_have_levels_of_the_study() {
+    told(
+        "[factors]\nplatforms = [\"native\"]\n[design]\nkind = \"cells\"\ncells = [{ platform = \"vm\" }]",
+        "s.toml:6:10: a cell has the platform 'vm', which the study does not have: choose one of native",
+    );
+    told(
+        "[design]\nkind = \"one-at-a-time\"\nbase = { workload = \"sort\" }",
+        "s.toml:4:8: a cell has the workload 'sort', which the study does not have: choose one of stream, linpack, \
+         syscall, spawn",
+    );
+    told(
+        "[design]\nbase = { workload = \"spawn\" }",
+        "s.toml:3:1: 'base' belongs to another design: write kind = \"one-at-a-time\", or leave 'base' out",
+    );
+    told(
+        "[factors]\nplatforms = [\"native\", \"lxc\"]\n[design]\nkind = \"cells\"\ncells = [{ platform = \"native\" }]",
+        "s.toml:3:13: the platform 'lxc' is in none of the cells: add a cell with it, or leave it out",
+    );
+}
+
+#[test]
+fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
+    for (below, message) in [
+        (
+            "blocks = 0",
+            "10: blocks is 0: give a whole number from 1 to 1000000",
+        ),
+        (
+            "blocks = 999999999999999999999",
+            "10: 999999999999999999999 is too large a number: give one that makes sense",
+        ),
+        (
+            "blocks = -1",
+            "10: 'blocks' is -1: it cannot be negative, write blocks = 20",
+        ),
+        (
+            "duration = \"5d\"",
+            "12: 'duration': '5d' is not a duration: give a positive number with ms, s, m or h, such as 5m",
+        ),
+        (
+            "blocks = 99999999999999",
+            "10: blocks is 99999999999999: give a whole number from 1 to 1000000",
+        ),
+        (
+            "adaptive = true\nblocks = 12",
+            "4:10: an adaptive study ends with a look, and there is none after 12 blocks: give one of 10, 15, 20, 25, \
+             30, 40, 50, 60 blocks",
+        ),
+        (
+            "timeout = \"500ms\"\ntrial_time = \"1s\"",
+            "11: timeout is 500 ms, and a trial aims for 1.0 s, so that every one would be given up: give timeout more, \
+             or trial_time less",
+        ),
+        (
+            "pause = 1e18",
+            "9: 'pause': '1000000000000000000' is too much: give at most 8888h, about a year",
+        ),
+        ("trial_time = \"2h\"", "14: trial_time is 7200: give 0 s to 1 h"),
+        (
+            "duration = \"5m\"\nblocks = 9",
+            "12: 'duration' says how long blocks are run, and so does 'blocks': leave one of them out",
+        ),
+    ] {
+        // A place of another line is told in full.
+        let line = if message.starts_with("4:") { "" } else { "3:" };
+        told(
+            &format!("[protocol]\n{below}"),
+            &format!("s.toml:{line}{message}"),
+        );
+    }
+    told(
+        "[analysis]\nmargin = nan",
+        "s.toml:3:10: margin is NaN: give a percentage from 0.01 to 100",
+    );
+    told(
+        "[analysis]\nconfidence = 0.99",
+        "s.toml:3:14: 'confidence' is 0.99: every interval and verdict of tare is at 95 %, write confidence = 0.95 or \
+         leave it out",
+    );
+}
+
+#[test]
+fn absurd_sizes_are_refused_with_what_makes_sense() {
+    told(
+        "[factors]\ncpus = -2",
+        "s.toml:3:8: 'cpus': '-2' is not a number of CPUs: give a positive number with at most three decimals, such \
+         as 2 or 0.5",
+    );
+    told(
+        "[factors]\ncpus = 1e300",
+        "s.toml:3:8: 'cpus': '1000000000000000000000000000000000000000...' is too much: give at most 4294966 CPUs",
+    );
+    told(
+        "[factors]\nmemory = \"999999999999G\"",
+        "s.toml:3:10: 'memory': '999999999999G' is too much: give at most 16777215T",
+    );
+    told(
+        "[[workload]]\nname = \"stream\"\nthreads = 99999999999",
+        "s.toml:4:11: 'threads' is 99999999999: give at most 4096",
+    );
+    told(
+        "[factors]\ncpus = 1\nmemory = \"1M\"",
+        "s.toml:4:10: 1 MiB of memory are too little: a box needs at least 64 MiB: give memory 64M or more",
+    );
+    told(
+        "[factors]\ninstances = [\"a=1:128M\"]",
+        "s.toml:3:13: 128 MiB of memory are too little: stream (three arrays of 128 MiB) needs at least 519 MiB: give \
+         memory 519M or more",
+    );
+    told(
+        "[factors]\ninstances = [\"a=1:1G\"]\ncpus = 1",
+        "s.toml:3:13: instances gives both CPUs and memory: leave out cpus and memory",
+    );
+    told(
+        "[[workload]]\nname = \"linpack\"\nsize = [500, 100000]",
+        "s.toml:4:14: linpack cannot have size 100000: give 50 to 16383 (order of the matrix)",
+    );
+    told(
+        "[[workload]]\nname = \"stream\"\nthreads = 0",
+        "s.toml:4:11: stream cannot have threads 0: give 1 to 4096",
+    );
+    told(
+        "[[workload]]\nname = \"stream\"\nsize = \"1 TB\"",
+        "s.toml:4:8: 'size': '1 TB' is not an amount of memory: give a positive number with K, M or G (powers of \
+         1024), such as 512M",
+    );
+    let many = "title = \"t\"\n[factors]\ncpus = 9999\nprovisioning = [\"vanilla\"]";
+    let found = study(many).unwrap_err();
+    assert!(
+        found.starts_with("s.toml:3:8: 9999 CPUs are asked for, and this host has "),
+        "{found}"
+    );
+}
+
+#[test]
+fn more_than_anybody_could_run_is_refused_before_it_is_made() {
+    let numbers = |of: std::ops::Range<u32>| of.map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    told(
+        &format!("[[workload]]\nname = \"linpack\"\nsize = [{}]", numbers(50..2000)),
+        "s.toml:4:8: 'size' has 1950 items: give at most 1000",
+    );
+    let kernels = format!("[[workload]]\nname = \"linpack\"\nsize = [{}]", numbers(50..900));
+    told(
+        &format!("{kernels}\n{kernels}"),
+        "s.toml:5:1: linpack makes more than 1000 runs with its parameters: give fewer levels",
+    );
+    let platforms: Vec<String> = (1..=200).map(|i| format!("\"fake?seed={i}\"")).collect();
+    told(
+        &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
+        "s.toml:6:13: that is 340000 cells in 10 blocks: give at most 100000 cells and 4294967295 trials",
+    );
+}

@@ -1,0 +1,102 @@
+//! What holds for every file, with its figures.
+
+use super::comparison::{Comparison, MetricComparison};
+use super::interval_label;
+use crate::show::margin;
+use tare_model::size::counted;
+use tare_model::study::Study;
+use tare_stats::{LOOK_LEVEL, LOOK_P_FACTOR, Looks, STEADINESS_PAIRS};
+
+/// Correlation of a pair below which pairing removed under a tenth of the variance
+/// of d, which is that of both cells together times 1 - r where they vary alike.
+const NIL: f64 = 0.1;
+
+pub(crate) fn all(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
+    let mut caveats = [
+        "Intervals and verdicts hold for this host, boot and build.",
+        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
+        "A negative end of an interval in percents lies on the other side of the word beside it: 2 % faster (-1 to 5 %) reaches from 1 % slower to 5 % faster. Behind 'alike', negative is faster.",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    caveats.push(intervals(study));
+    caveats.extend(holm(study, family));
+    caveats.extend([
+        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.",
+        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.",
+    ].map(str::to_owned));
+    caveats.extend(steadiness(comparisons));
+    caveats.extend(pairing(comparisons));
+    caveats.extend(stalls(comparisons));
+    caveats
+}
+
+/// What is behind every interval.
+pub(crate) const CHECK: &str = "an end from which a bootstrap-t differs by over a quarter of the half-width is the wider of the two, flagged 'skewed'. They are per comparison, not simultaneous.";
+
+fn intervals(study: &Study) -> String {
+    let label = interval_label(study);
+    match super::question(study).looks {
+        Looks::None => format!("Intervals are {label} t intervals on log ratios within blocks; {CHECK}"),
+        Looks::Allowed => format!(
+            "Intervals of comparisons are {label}: {:.0} % t intervals of the last look on log ratios within blocks, and p values {LOOK_P_FACTOR} times that look's; {CHECK}",
+            LOOK_LEVEL * 100.0
+        ),
+    }
+}
+
+/// Nothing to say where nothing was tested.
+fn holm(study: &Study, family: usize) -> Option<String> {
+    let tests = counted(family, "test");
+    let margin = margin(study.margin);
+    (family > 0).then(|| {
+        format!(
+            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing."
+        )
+    })
+}
+
+fn steadiness(comparisons: &[Comparison]) -> Option<String> {
+    let metrics = || comparisons.iter().flat_map(|c| &c.metrics);
+    let any = metrics().any(|m| m.steadiness.is_some());
+    let judged = metrics().any(|m| m.n >= STEADINESS_PAIRS);
+    let interval = if judged {
+        "the interval is a jackknife's, the verdicts a Holm family of their own"
+    } else {
+        "under 30 pairs it has no interval and no verdict"
+    };
+    any.then(|| {
+        format!(
+            "Steadiness is the noise between successive blocks over the baseline's, without slow drift; over 1 is less steady; {interval}."
+        )
+    })
+}
+
+/// Where the two cells of a pair do not move together over the blocks.
+fn pairing(comparisons: &[Comparison]) -> Option<String> {
+    let primary = comparisons.iter().filter_map(Comparison::primary);
+    let known: Vec<f64> = primary
+        .filter_map(|m: &MetricComparison| m.pair_correlation)
+        .collect();
+    let nil = known.iter().filter(|r| **r < NIL).count();
+    let of = counted(known.len(), "comparison");
+    (nil > 0).then(|| {
+        format!(
+            "In {nil} of {of} the correlation of the pair over blocks (r) is under {NIL}: there pairing gained nothing, since the host drifts within blocks, or does not drift at all."
+        )
+    })
+}
+
+fn stalls(comparisons: &[Comparison]) -> Option<String> {
+    let pairs = comparisons.iter().filter_map(Comparison::primary).map(|m| m.n);
+    rare_stalls(pairs)
+}
+
+/// A stall in fewer than 3/n of the trials has a fair chance not to occur at all.
+pub(crate) fn rare_stalls(pairs: impl Iterator<Item = usize>) -> Option<String> {
+    let n = pairs.filter(|n| *n >= 3).min()?;
+    Some(format!(
+        "Stalls rarer than 1 run in {} would not show (n = {n}).",
+        n / 3
+    ))
+}

@@ -1,0 +1,237 @@
+//! Standardised scores after li2018, and which study defines which score.
+
+use super::cells::CellFigures;
+use serde::Serialize;
+use tare_model::metric::{Direction, Metric};
+use tare_model::platform::{PlatformPath, Provisioning};
+
+/// The scores of a file.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scores {
+    /// Standardised scores: one table per provisioning and size, where at least two
+    /// platforms have a figure.
+    pub standardised: Vec<ScoreTable>,
+    /// Every score of the analysis: what it is and whose.
+    pub definitions: &'static [Definition],
+}
+
+/// Platforms against metrics, within one provisioning and size.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScoreTable {
+    /// How CPUs are granted.
+    pub provisioning: Provisioning,
+    /// Name of the instance type, where the study has several.
+    pub instance: Option<String>,
+    /// One row per metric of each workload.
+    pub axes: Vec<ScoreAxis>,
+}
+
+impl ScoreTable {
+    /// `pinned`, `pinned large`.
+    pub fn name(&self) -> String {
+        let instance = self.instance.iter().map(|name| format!(" {name}"));
+        self.provisioning.to_string() + &instance.collect::<String>()
+    }
+
+    /// The platforms, in the order of the study.
+    pub fn platforms(&self) -> impl Iterator<Item = &PlatformPath> {
+        self.axes
+            .iter()
+            .take(1)
+            .flat_map(|a| &a.scores)
+            .map(|s| &s.platform)
+    }
+}
+
+/// One metric over all platforms.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScoreAxis {
+    /// The workload.
+    pub workload: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Every platform, also without a score.
+    pub scores: Vec<Score>,
+}
+
+impl ScoreAxis {
+    /// `stream triad`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.workload, self.metric)
+    }
+}
+
+/// One platform's score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Score {
+    /// The platform.
+    pub platform: PlatformPath,
+    /// 1 for the best platform, 0 to 1 elsewhere; absent without a positive mean.
+    pub score: Option<f64>,
+}
+
+/// A score: its formula, the study that defines it, and what else to know.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Definition {
+    /// Its name in tables.
+    pub score: &'static str,
+    /// Its formula; M is a mean, S a standard deviation, b the baseline.
+    pub formula: &'static str,
+    /// The study, or `tare`.
+    pub defined_by: &'static str,
+    /// What else to know.
+    pub remark: &'static str,
+}
+
+/// Every score of the analysis.
+pub const DEFINITIONS: &[Definition] = &[
+    Definition {
+        score: "performance overhead (Op)",
+        formula: "|M - Mb| / Mb",
+        defined_by: "li2018",
+        remark: "unsigned; printed with slower or faster, marked as ignored below 1 %",
+    },
+    Definition {
+        score: "Loss",
+        formula: "(M - Mb) / Mb for times, (Mb - M) / Mb for rates",
+        defined_by: "li2018",
+        remark: "Op with its sign: positive is worse",
+    },
+    Definition {
+        score: "variability overhead",
+        formula: "(S - Sb) / Sb, 0 where negative",
+        defined_by: "li2018",
+        remark: "in words only: the standard deviation is tare's reading",
+    },
+    Definition {
+        score: "standardised score",
+        formula: "M / max over platforms for rates, min over platforms / M for times",
+        defined_by: "li2018",
+        remark: "0 to 1, 1 is the best platform of the file; without interval or verdict",
+    },
+    Definition {
+        score: "rounds overhead",
+        formula: "(Rb - R) / Rb of whole rounds in a fixed time",
+        defined_by: "li2018",
+        remark: "not computed: no metric of tare counts rounds",
+    },
+    Definition {
+        score: "overhead ratio",
+        formula: "M / Mb for times, Mb / M for rates",
+        defined_by: "ghatrehsamani2020",
+        remark: "the ratio of means in these tables; the study has times alone",
+    },
+    Definition {
+        score: "PTO, PSO",
+        formula: "r(largest) - 1, r(smallest) / r(largest) - 1",
+        defined_by: "ghatrehsamani2020",
+        remark: "in words only: the formulas are tare's, and the verdicts too",
+    },
+    Definition {
+        score: "CHR",
+        formula: "CPUs of the box / CPUs of the host",
+        defined_by: "ghatrehsamani2020",
+        remark: "",
+    },
+    Definition {
+        score: "steadiness",
+        formula: "D / Db, D^2 half the mean squared difference of ln x between successive blocks",
+        defined_by: "tare",
+        remark: "with a verdict of its own from 30 pairs on",
+    },
+    Definition {
+        score: "paired ratio",
+        formula: "exp(mean of ln ratios within blocks)",
+        defined_by: "tare",
+        remark: "the headline; its verdict is that of the comparison",
+    },
+];
+
+/// The scores of every cell.
+pub(crate) fn all(cells: &[CellFigures]) -> Scores {
+    let mut tables: Vec<ScoreTable> = Vec::new();
+    for cell in cells {
+        let kind = &cell.cell.kind;
+        if !tables
+            .iter()
+            .any(|t| (t.provisioning, &t.instance) == (kind.provisioning, &kind.instance))
+        {
+            tables.push(table(cells, kind.provisioning, kind.instance.as_ref()));
+        }
+    }
+    tables.retain(|t| {
+        t.axes
+            .iter()
+            .any(|a| a.scores.iter().flat_map(|s| s.score).count() > 1)
+    });
+    Scores {
+        standardised: tables,
+        definitions: DEFINITIONS,
+    }
+}
+
+fn table(cells: &[CellFigures], provisioning: Provisioning, instance: Option<&String>) -> ScoreTable {
+    let is_of = |c: &&CellFigures| {
+        c.cell.kind.provisioning == provisioning && c.cell.kind.instance.as_ref() == instance
+    };
+    let cells: Vec<&CellFigures> = cells.iter().filter(is_of).collect();
+    let mut platforms: Vec<&PlatformPath> = Vec::new();
+    let mut axes: Vec<(&str, &Metric)> = Vec::new();
+    for cell in &cells {
+        if !platforms.contains(&&cell.cell.kind.platform) {
+            platforms.push(&cell.cell.kind.platform);
+        }
+        for figures in &cell.metrics {
+            let axis = (cell.cell.workload.as_str(), &figures.metric);
+            if !axes.contains(&axis) {
+                axes.push(axis);
+            }
+        }
+    }
+    let axis = |&(workload, metric): &(&str, &Metric)| ScoreAxis {
+        workload: workload.to_owned(),
+        metric: metric.name.clone(),
+        scores: scores(&cells, &platforms, workload, metric),
+    };
+    ScoreTable {
+        provisioning,
+        instance: instance.cloned(),
+        axes: axes.iter().map(axis).collect(),
+    }
+}
+
+fn scores(
+    cells: &[&CellFigures],
+    platforms: &[&PlatformPath],
+    workload: &str,
+    metric: &Metric,
+) -> Vec<Score> {
+    let mean = |platform: &PlatformPath| {
+        let cell = cells
+            .iter()
+            .find(|c| c.cell.kind.platform == *platform && c.cell.workload == workload)?;
+        let figures = cell.metrics.iter().find(|f| f.metric == *metric)?;
+        figures.mean.filter(|mean| *mean > 0.0)
+    };
+    let means: Vec<Option<f64>> = platforms.iter().map(|p| mean(p)).collect();
+    let best = means
+        .iter()
+        .flatten()
+        .copied()
+        .reduce(|a, b| match metric.direction {
+            Direction::Higher => a.max(b),
+            Direction::Lower => a.min(b),
+        });
+    let score = |mean: f64, best: f64| match metric.direction {
+        Direction::Higher => mean / best,
+        Direction::Lower => best / mean,
+    };
+    platforms
+        .iter()
+        .zip(&means)
+        .map(|(platform, mean)| Score {
+            platform: (*platform).clone(),
+            score: mean.zip(best).map(|(mean, best)| score(mean, best)),
+        })
+        .collect()
+}

@@ -1,0 +1,230 @@
+//! One size effect: from the pairs of every size to estimates, fit and range.
+
+use super::{ChrRange, Fit, RangeEnd, SizeEffect, SizePoint, Standing, share};
+use crate::analysis::cells::Estimate;
+use crate::analysis::comparison::Comparison;
+use crate::analysis::refusal::Refusal;
+use crate::analysis::trials::{CellTrials, Trials};
+use crate::analysis::{fitness, margin, question};
+use crate::show::p_value;
+use std::collections::{BTreeMap, BTreeSet};
+use tare_model::host::HostFacts;
+use tare_model::metric::Metric;
+use tare_model::study::Study;
+use tare_stats::{
+    Excess, PairedInference, Question, dying_out, fit_is_quotable, infer, size_fit, size_series,
+};
+
+/// Level below which the test of the model voids a fit.
+const LACK_OF_FIT: f64 = 0.05;
+
+/// A size and its losses in logs by block.
+struct Measured<'a> {
+    comparison: &'a Comparison,
+    cpus: f64,
+    losses: BTreeMap<u32, f64>,
+    tried: BTreeSet<u32>,
+}
+
+/// The effect of one group of comparisons, which differ in size alone; `None`
+/// with fewer than two sizes or with two of the same CPUs.
+pub(super) fn effect(
+    study: &Study,
+    host: &HostFacts,
+    trials: &Trials,
+    group: &[&Comparison],
+) -> Option<SizeEffect> {
+    let metric = &group.first()?.primary()?.metric;
+    let sizes: Option<Vec<Measured>> = group.iter().map(|c| measured(study, trials, metric, c)).collect();
+    let mut sizes = sizes?;
+    sizes.sort_by(|a, b| a.cpus.total_cmp(&b.cpus));
+    if sizes.len() < 2 || sizes[0].cpus <= 0.0 || sizes.windows(2).any(|w| w[0].cpus >= w[1].cpus) {
+        return None;
+    }
+    let blocks = complete(&sizes);
+    let cell = &group[0].cell;
+    let series = size_series(&blocks);
+    // All estimates are made as the headline's are.
+    let question = question(study);
+    let excess: Vec<Option<PairedInference>> = match &series {
+        Some(series) => series.excess.iter().map(|e| infer(e, question)).collect(),
+        None => vec![None; sizes.len() - 1],
+    };
+    let largest = series.and_then(|s| infer(&s.largest, question));
+    let cpus: Vec<f64> = sizes.iter().map(|s| s.cpus).collect();
+    let chr = |cpus: f64| (host.cpus > 0).then(|| cpus / f64::from(host.cpus));
+    let (n, lost) = (blocks.len(), tried(&sizes) - blocks.len());
+    Some(SizeEffect {
+        platform: cell.kind.platform.clone(),
+        provisioning: cell.kind.provisioning,
+        workload: cell.workload.clone(),
+        metric: metric.name.clone(),
+        n,
+        lost,
+        sizes: points(&sizes, &blocks, question, &excess, chr),
+        class: None,
+        refusals: refusals(&sizes, n, lost),
+        pto: None,
+        pso: None,
+        fit: fit(&cpus, &blocks, question.looks.level()),
+        range: range(&cpus, &excess, margin(study), chr),
+        estimates: [largest, excess[0]],
+    })
+}
+
+fn measured<'a>(
+    study: &Study,
+    trials: &Trials,
+    metric: &Metric,
+    comparison: &'a Comparison,
+) -> Option<Measured<'a>> {
+    let cell = trials.get(&comparison.cell)?.of_own_comparisons();
+    let baseline = trials.get(&comparison.baseline)?;
+    Some(Measured {
+        comparison,
+        cpus: study.instance_of(&comparison.cell.kind)?.size.cpus.as_f64(),
+        losses: losses(metric, &cell, baseline),
+        tried: cell
+            .attempted
+            .intersection(&baseline.attempted)
+            .copied()
+            .collect(),
+    })
+}
+
+fn losses(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> BTreeMap<u32, f64> {
+    let loss = |block: &u32| {
+        let sample = |cell: &CellTrials| cell.used.get(block)?.sample(&metric.name);
+        Some((
+            *block,
+            metric.direction.loss_in_logs(sample(cell)?, sample(baseline)?)?,
+        ))
+    };
+    cell.used.keys().filter_map(loss).collect()
+}
+
+/// The losses of all sizes in every block in which none is missing.
+fn complete(sizes: &[Measured]) -> Vec<Vec<f64>> {
+    let blocks = sizes.first().into_iter().flat_map(|s| s.losses.keys());
+    let row = |block: &u32| sizes.iter().map(|s| s.losses.get(block).copied()).collect();
+    blocks.filter_map(row).collect()
+}
+
+fn tried(sizes: &[Measured]) -> usize {
+    let blocks = sizes.first().into_iter().flat_map(|s| &s.tried);
+    blocks
+        .filter(|b| sizes.iter().all(|s| s.tried.contains(b)))
+        .count()
+}
+
+fn points(
+    sizes: &[Measured],
+    blocks: &[Vec<f64>],
+    question: Question,
+    excess: &[Option<PairedInference>],
+    chr: impl Fn(f64) -> Option<f64>,
+) -> Vec<SizePoint> {
+    let ratio = |size: usize| {
+        let losses: Vec<f64> = blocks.iter().map(|b| b[size]).collect();
+        let share = share(&infer(&losses, question)?)?;
+        Some(Estimate {
+            value: 1.0 + share.value,
+            low: 1.0 + share.low,
+            high: 1.0 + share.high,
+        })
+    };
+    let point = |(i, size): (usize, &Measured)| SizePoint {
+        instance: size.comparison.cell.kind.instance.clone(),
+        cpus: size.cpus,
+        chr: chr(size.cpus),
+        ratio: ratio(i),
+        excess: excess.get(i).and_then(|e| share(e.as_ref()?)),
+    };
+    sizes.iter().enumerate().map(point).collect()
+}
+
+/// The reasons not to judge any of the comparisons, and those of the blocks that
+/// all sizes have. Pairs of one size alone do not matter here.
+fn refusals(sizes: &[Measured], n: usize, lost: usize) -> Vec<String> {
+    let verdicts = sizes
+        .iter()
+        .filter_map(|s| s.comparison.primary()?.verdict.as_ref());
+    let of_pairs = |r: &&Refusal| matches!(r, Refusal::FewPairs { .. } | Refusal::PairsLost { .. });
+    let mut reasons: Vec<String> = verdicts
+        .flat_map(|v| &v.refusals)
+        .filter(|r| !of_pairs(r))
+        .map(ToString::to_string)
+        .collect();
+    reasons.extend(fitness::pairs(n, lost).iter().map(ToString::to_string));
+    let mut told = BTreeSet::new();
+    reasons.retain(|reason| told.insert(reason.clone()));
+    reasons
+}
+
+fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
+    let standing = |standing, reason: Option<String>| Fit {
+        standing,
+        reason,
+        pto: None,
+        pso: None,
+        p_fits: None,
+        drawn: None,
+    };
+    if cpus.len() < 3 {
+        return standing(Standing::Absent, Some("a fit needs three sizes".to_owned()));
+    }
+    let Some(found) = size_fit(cpus, blocks, level) else {
+        return standing(Standing::Absent, Some("too few blocks for a fit".to_owned()));
+    };
+    let drawn = Some((found.pto.mean, found.pso.mean));
+    let not_quoted = |reason: &str| Fit {
+        drawn,
+        ..standing(Standing::Drawn, Some(reason.to_owned()))
+    };
+    if !fit_is_quotable(cpus) {
+        return not_quoted("figures need four sizes that span a factor of 8");
+    }
+    let Some(p) = found.p_fits else {
+        return not_quoted("whether the model holds cannot be tested with these blocks");
+    };
+    let void = |reason| Fit {
+        p_fits: Some(p),
+        ..standing(Standing::Void, Some(reason))
+    };
+    if found.pso.interval.high < 0.0 {
+        return void("the cost rises with the size, which the model does not know".to_owned());
+    }
+    if p < LACK_OF_FIT {
+        return void(format!("the sizes do not follow the model (p {})", p_value(p)));
+    }
+    Fit {
+        pto: Estimate::new(found.pto.mean, found.pto.interval),
+        pso: Estimate::new(found.pso.mean, found.pso.interval),
+        p_fits: Some(p),
+        drawn,
+        ..standing(Standing::Quoted, None)
+    }
+}
+
+fn range(
+    cpus: &[f64],
+    excess: &[Option<PairedInference>],
+    margin: Option<f64>,
+    chr: impl Fn(f64) -> Option<f64>,
+) -> ChrRange {
+    let shown = |estimate: &Option<PairedInference>| match (estimate, margin) {
+        (Some(estimate), Some(margin)) => Excess::of(estimate.interval, margin),
+        _ => Excess::Open,
+    };
+    let found = dying_out(&excess.iter().map(shown).collect::<Vec<_>>());
+    let end = |at: Option<usize>| {
+        at.map(|at| RangeEnd {
+            cpus: cpus[at],
+            chr: chr(cpus[at]),
+        })
+    };
+    ChrRange {
+        beyond: end(found.beyond),
+        within: end(found.within),
+    }
+}

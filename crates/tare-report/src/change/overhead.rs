@@ -1,0 +1,187 @@
+//! The change of what a box costs against its baseline, with its verdict.
+
+use super::cells::unlike;
+use super::verdict::{decided, refused};
+use crate::analysis::{Against, Analysis, Comparison, Estimate, Flag, MetricComparison, Refusal, Verdict};
+use serde::Serialize;
+use tare_model::metric::Metric;
+use tare_model::study::{Cell, Study};
+use tare_stats::{Looks, Sample, Welch, holm, welch};
+
+/// What one cell costs against one baseline, before and after.
+#[derive(Debug, Clone, Serialize)]
+pub struct OverheadChange {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Which baseline.
+    pub against: Against,
+    /// The baseline's cell.
+    pub baseline: Cell,
+    /// The primary metric.
+    pub metric: Metric,
+    /// The overhead before.
+    pub before: Overhead,
+    /// The overhead after.
+    pub after: Overhead,
+    /// exp(mean d after - mean d before): over 1, the box costs more than it did.
+    pub change: Option<Estimate>,
+    /// The change in logs.
+    pub change_log: Option<f64>,
+    /// Its standard error.
+    pub error_log: Option<f64>,
+    /// Degrees of freedom by Welch and Satterthwaite.
+    pub freedom: Option<f64>,
+    /// p of Welch's t that nothing changed.
+    pub p: Option<f64>,
+    /// The same after Holm's correction.
+    pub p_holm: Option<f64>,
+    /// p of the two one-sided tests that the change is within the margin.
+    pub p_equal: Option<f64>,
+    /// The verdict by the decision table.
+    pub verdict: Verdict,
+    #[serde(skip)]
+    welch: Option<Welch>,
+    /// Why there is no verdict, before and after.
+    #[serde(skip)]
+    refusals: [Vec<Refusal>; 2],
+}
+
+/// The overhead in one of the two runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overhead {
+    /// Pairs.
+    pub n: usize,
+    /// Paired ratio; over 1 costs more than the baseline.
+    pub ratio: Option<Estimate>,
+    /// Reasons to read its interval with care.
+    pub flags: Vec<Flag>,
+}
+
+impl Overhead {
+    fn of(metric: &MetricComparison) -> Self {
+        Self {
+            n: metric.n,
+            ratio: metric.paired.as_ref().map(|p| p.ratio),
+            flags: metric.flags.clone(),
+        }
+    }
+}
+
+/// A run that was looked at while it grew stopped where its interval was narrow:
+/// the wider level and the larger p allow for it.
+pub(super) fn looks((before, after): (&Study, &Study)) -> Looks {
+    if before.stopping.is_fixed() && after.stopping.is_fixed() {
+        Looks::None
+    } else {
+        Looks::Allowed
+    }
+}
+
+/// The change of every overhead that both files have, and the number of tests.
+/// Boxes are held against the baseline limited alike. Of the other baseline,
+/// the one without a quota, only the price of the quota is told: with it, the
+/// rest follows.
+pub(super) fn all(
+    studies: (&Study, &Study),
+    (before, after): (&Analysis, &Analysis),
+    margin: f64,
+) -> (Vec<OverheadChange>, usize) {
+    let wanted = |c: &&Comparison| c.against == Against::Native || c.is_price_of_quota();
+    let changed = |second: &Comparison| {
+        let same = |c: &&Comparison| c.cell == second.cell && c.against == second.against;
+        let first = before.comparisons.iter().find(same)?;
+        change(studies, (first, second))
+    };
+    let compared = after.comparisons.iter().filter(wanted);
+    let mut changes: Vec<OverheadChange> = compared.filter_map(changed).collect();
+    let p_values: Vec<Option<f64>> = changes.iter().map(|c| c.p).collect();
+    let margin = Some(margin.ln_1p()).filter(|m| m.is_finite() && *m > 0.0);
+    for (change, p) in changes.iter_mut().zip(holm(&p_values)) {
+        change.p_holm = p;
+        change.judge(margin, looks(studies));
+    }
+    (changes, p_values.iter().flatten().count())
+}
+
+/// The change of one overhead, not yet judged; `None` where a file has no figure
+/// that carries a verdict.
+fn change(studies: (&Study, &Study), (before, after): (&Comparison, &Comparison)) -> Option<OverheadChange> {
+    let (first, second) = (before.primary()?, after.primary()?);
+    let looks = looks(studies);
+    let unlike = not_alike(studies, before, after);
+    let welch = match unlike {
+        None => difference(first, second, looks),
+        Some(_) => None,
+    };
+    let refusals =
+        |metric: &MetricComparison| metric.verdict.iter().flat_map(|v| v.refusals.clone()).collect();
+    let (first_refusals, mut second_refusals): (Vec<Refusal>, Vec<Refusal>) =
+        (refusals(first), refusals(second));
+    second_refusals.extend(unlike);
+    Some(OverheadChange {
+        cell: after.cell.clone(),
+        against: after.against,
+        baseline: after.baseline.clone(),
+        metric: second.metric.clone(),
+        before: Overhead::of(first),
+        after: Overhead::of(second),
+        change: welch.and_then(|w| Estimate::of_logs(w.difference, w.interval)),
+        change_log: welch.map(|w| w.difference),
+        error_log: welch.map(|w| w.error),
+        freedom: welch.map(|w| w.freedom),
+        p: welch
+            .and_then(Welch::p_zero)
+            .map(|p| (p * looks.p_factor()).min(1.0)),
+        p_holm: None,
+        p_equal: None,
+        verdict: refused(&[Vec::new(), Vec::new()]),
+        welch,
+        refusals: [first_refusals, second_refusals],
+    })
+}
+
+/// Why the two comparisons are not of the same things.
+fn not_alike(studies: (&Study, &Study), before: &Comparison, after: &Comparison) -> Option<Refusal> {
+    let metrics = |c: &Comparison| c.primary().map(|m| m.metric.clone());
+    if before.baseline != after.baseline {
+        return Some(Refusal::OtherBaseline);
+    }
+    if metrics(before) != metrics(after) {
+        return Some(Refusal::OtherWork);
+    }
+    unlike(studies, &after.cell)
+}
+
+/// d after less d before. The spread of each is widened by its autocorrelation,
+/// and stretched as far as the check by bootstrap-t moved an end.
+fn difference(before: &MetricComparison, after: &MetricComparison, looks: Looks) -> Option<Welch> {
+    let sample = |metric: &MetricComparison| {
+        let inference = metric.inference?;
+        let (low, high) = inference.stretch();
+        Some(Sample {
+            n: inference.n,
+            mean: inference.mean,
+            sd: inference.t.sd * low.max(high),
+        })
+    };
+    welch(sample(before)?, sample(after)?, looks.level())
+}
+
+impl OverheadChange {
+    fn judge(&mut self, margin: Option<f64>, looks: Looks) {
+        self.p_equal = margin
+            .and_then(|m| self.welch?.p_within(m))
+            .map(|p| (p * looks.p_factor()).min(1.0));
+        let [before, after] = &mut self.refusals;
+        // The margin of this comparison is what counts, not those of the studies.
+        before.retain(|r| *r != Refusal::NoMargin);
+        after.retain(|r| *r != Refusal::NoMargin);
+        after.extend(margin.is_none().then_some(Refusal::NoMargin));
+        let fit = before.is_empty() && after.is_empty();
+        self.verdict = match (self.welch, self.p_holm, margin) {
+            (Some(welch), Some(p), Some(margin)) if fit => decided(&welch, p, margin),
+            _ => refused(&self.refusals),
+        };
+    }
+}

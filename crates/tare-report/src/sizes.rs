@@ -1,0 +1,118 @@
+//! Size effects in words: what text and page have in common.
+
+use crate::analysis::{ChrRange, Fit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
+use crate::remarks::joined;
+use crate::show::{MISSING, or_missing, p_value, percent, percent_with_interval};
+
+/// What the figures are and where they come from.
+pub(crate) const ABOUT: &str = "PTO is the cost at the largest size, PSO that of the smallest over the largest, both without a model; each is shown where its interval and Holm's p say so. Against native-set: as many CPUs by set, no quota.";
+
+/// CPUs without needless decimals.
+fn cpus(cpus: f64) -> String {
+    let shown = format!("{cpus:.2}");
+    shown.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// CPUs, with the CHR where the host's CPUs are known: `2 CPUs (CHR 0.25)`.
+pub(crate) fn size(point: &SizePoint) -> String {
+    with_chr(point.cpus, point.chr)
+}
+
+fn with_chr(n: f64, chr: Option<f64>) -> String {
+    let noun = if cpus(n) == "1" { "CPU" } else { "CPUs" };
+    let chr = chr.map_or_else(String::new, |chr| format!(" (CHR {chr:.2})"));
+    format!("{} {noun}{chr}", cpus(n))
+}
+
+/// The same for the axis of a chart: `2 (0.25)`.
+pub(crate) fn tick(point: &SizePoint) -> String {
+    let chr = point.chr.map_or_else(String::new, |chr| format!(" ({chr:.2})"));
+    cpus(point.cpus) + &chr
+}
+
+/// Class of the effect, or that there is no verdict.
+pub(crate) fn class(effect: &SizeEffect) -> String {
+    effect
+        .class
+        .map_or_else(|| "no verdict".to_owned(), |class| class.name().to_owned())
+}
+
+/// `12 % (10 to 14 %): shown`; the word only where there may be a verdict.
+pub(crate) fn part(effect: &SizeEffect, part: Option<&Part>) -> String {
+    or_missing(part, |part| {
+        let figure = percent_with_interval(part.share.value, part.share.low, part.share.high);
+        match effect.class {
+            Some(_) => format!("{figure}: {}", part.shown.name()),
+            None => figure,
+        }
+    })
+}
+
+/// The fit with its figures, or why there are none.
+pub(crate) fn fit(fit: &Fit) -> String {
+    let figure = |e: crate::analysis::Estimate| percent_with_interval(e.value, e.low, e.high);
+    let reason = fit.reason.clone().unwrap_or_default();
+    match fit.standing {
+        Standing::Absent => format!("none: {reason}"),
+        Standing::Drawn => format!("drawn, not quoted: {reason}"),
+        Standing::Void => format!("void: {reason}"),
+        Standing::Quoted => format!(
+            "PTO {}, PSO {} at one CPU (lack of fit p {})",
+            or_missing(fit.pto, figure),
+            or_missing(fit.pso, figure),
+            or_missing(fit.p_fits, p_value)
+        ),
+    }
+}
+
+/// The range of sizes in which PSO dies out: `2 CPUs (CHR 0.25) to 4 CPUs (CHR 0.50)`.
+pub(crate) fn range(range: &ChrRange) -> String {
+    let end = |end: RangeEnd| with_chr(end.cpus, end.chr);
+    match (range.beyond, range.within) {
+        (Some(from), Some(to)) => format!("{} to {}", end(from), end(to)),
+        (Some(from), None) => format!("above {}", end(from)),
+        (None, Some(to)) => format!("below {}", end(to)),
+        (None, None) => "not found".to_owned(),
+    }
+}
+
+/// Excess of a size over the largest.
+pub(crate) fn excess(point: &SizePoint) -> String {
+    or_missing(point.excess, |e| percent_with_interval(e.value, e.low, e.high))
+}
+
+/// Reasons for no verdict, and blocks lost.
+pub(crate) fn remarks(effect: &SizeEffect) -> String {
+    let lost =
+        (effect.lost > 0).then(|| format!("{} of {} blocks lost", effect.lost, effect.lost + effect.n));
+    let mut parts = effect.refusals.clone();
+    parts.extend(lost);
+    joined(parts)
+}
+
+/// p values of both parts, for the detail.
+pub(crate) fn p_values(effect: &SizeEffect) -> String {
+    let of = |part: Option<&Part>| {
+        part.map_or_else(
+            || MISSING.to_owned(),
+            |p| format!("p {}, Holm {}", p_value(p.p), p_value(p.p_holm)),
+        )
+    };
+    format!("PTO {}; PSO {}", of(effect.pto.as_ref()), of(effect.pso.as_ref()))
+}
+
+/// Whose effect it is.
+pub(crate) fn label(effect: &SizeEffect) -> String {
+    format!("{} {}", effect.platform, effect.provisioning)
+}
+
+/// PTO and PSO in a few words, for a chart.
+pub(crate) fn brief(effect: &SizeEffect) -> String {
+    let of = |part: &Option<Part>| or_missing(part.as_ref(), |p| percent(p.share.value));
+    format!(
+        "{}: PTO {}, PSO {}",
+        class(effect),
+        of(&effect.pto),
+        of(&effect.pso)
+    )
+}

@@ -1,0 +1,77 @@
+//! Scores as published studies define them.
+
+mod common;
+
+use common::*;
+use tare_report::analysis::{Analysis, ScoreTable, analyze};
+use tare_report::text::{TextOptions, render};
+
+fn pinned(analysis: &Analysis) -> &ScoreTable {
+    let of = |t: &&ScoreTable| t.name() == "pinned";
+    analysis.scores.standardised.iter().find(of).expect("scores")
+}
+
+fn score(table: &ScoreTable, axis: &str, platform: &str) -> Option<f64> {
+    let axis = table.axes.iter().find(|a| a.name() == axis).expect("an axis");
+    let of = |s: &&tare_report::analysis::Score| s.platform.to_string() == platform;
+    axis.scores.iter().find(of).expect("a platform").score
+}
+
+#[test]
+fn the_best_platform_has_1_for_rates_and_for_times() {
+    let results = Synthetic::new()
+        .kernels(&tare_model::kernel::Kernel::ALL)
+        .cost("docker", Pinned, "stream", 1.25)
+        .cost("docker", Pinned, "syscall", 0.5)
+        .build();
+    let analysis = analyze(&results);
+    let table = pinned(&analysis);
+    near(score(table, "stream triad", "native").expect("a score"), 1.0);
+    near(score(table, "stream triad", "docker").expect("a score"), 0.8);
+    near(score(table, "syscall latency", "native").expect("a score"), 0.5);
+    near(score(table, "syscall latency", "docker").expect("a score"), 1.0);
+}
+
+#[test]
+fn a_missing_score_is_a_dash_and_a_gap() {
+    let mut results = default_study().build();
+    for trial in trials_of(&mut results, "lxc", Pinned).filter(|t| t.cell.workload == "spawn") {
+        trial.outcome =
+            tare_model::results::Outcome::Failed(failure(tare_model::finding::Reason::Killed, "x"));
+    }
+    let analysis = analyze(&results);
+    assert_eq!(score(pinned(&analysis), "spawn latency", "lxc"), None);
+    let text = render(&analysis, TextOptions::default());
+    assert!(text.contains("spawn latency —"), "{text}");
+    // Seven metrics: seven segments, less the two beside the gap.
+    let page = page(&analysis);
+    let segments = |d: &str| d.matches('M').count();
+    let paths: Vec<usize> = page
+        .split("<path d=\"")
+        .skip(1)
+        .map(|rest| segments(rest.split('"').next().unwrap_or("")))
+        .collect();
+    assert_eq!(paths.iter().filter(|n| **n == 5).count(), 1, "{paths:?}");
+    assert_eq!(paths.iter().filter(|n| **n == 7).count(), 7, "{paths:?}");
+}
+
+#[test]
+fn one_platform_or_two_metrics_have_no_radar() {
+    let alone = analyze(&Synthetic::new().platforms(&["native"]).build());
+    assert!(alone.scores.standardised.is_empty());
+    let few = analyze(&Synthetic::new().build());
+    assert_eq!(few.scores.standardised.len(), 1);
+    assert!(!page(&few).contains("Standardised scores, "));
+    assert!(page(&analyze(&default_study().build())).contains("Standardised scores, pinned"));
+}
+
+#[test]
+fn every_score_says_whose_it_is() {
+    let analysis = analyze(&Synthetic::new().build());
+    let text = render(&analysis, TextOptions::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("no metric of tare counts rounds"), "{text}");
+    for study in ["li2018", "ghatrehsamani2020"] {
+        assert!(analysis.scores.definitions.iter().any(|d| d.defined_by == study));
+    }
+}

@@ -1,0 +1,155 @@
+//! One campaign: a whole comparison of two arms, by itself.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use tare_stats::{LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, welch};
+
+/// Fewest pairs of a verdict.
+pub const MIN_PAIRS: usize = 10;
+
+/// The seed of a campaign, by a stream of its own: it does not hang on how many
+/// came before.
+pub fn seed(all: u64, campaign: u32) -> u64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(all);
+    rng.set_stream(campaign.into());
+    rng.next_u64()
+}
+
+/// What was measured in a campaign.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Campaign {
+    /// Its number, from 0.
+    pub campaign: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Start, nanoseconds since the epoch.
+    pub started_unix_ns: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The blocks in which both arms have a figure.
+    pub pairs: Vec<Pair>,
+    /// Blocks in which one has none.
+    pub lost: u32,
+    /// Times of each arm, measured one after the other; absent if not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<[Vec<f64>; 2]>,
+}
+
+/// A block: the first arm, then the second, whichever ran first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Number of the block, from 0.
+    pub block: u32,
+    /// Times of the work in seconds.
+    pub time: [f64; 2],
+    /// CPU time of the work in seconds.
+    pub cpu: [f64; 2],
+}
+
+/// What the method says of a campaign.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Everything that is reported.
+    pub inference: PairedInference,
+    /// The row of the decision table.
+    pub row: Row,
+}
+
+impl Campaign {
+    /// The losses in logs: second arm over first, in the order of the blocks.
+    pub fn d(&self) -> Vec<f64> {
+        let logs = self.pairs.iter().map(|p| log_ratio(p.time[1], p.time[0]));
+        logs.flatten().collect()
+    }
+
+    /// As [`Campaign::d`], of CPU time.
+    pub fn d_cpu(&self) -> Vec<f64> {
+        let logs = self.pairs.iter().map(|p| log_ratio(p.cpu[1], p.cpu[0]));
+        logs.flatten().collect()
+    }
+
+    /// What a report would say, with a margin in logs; `None` where it would give
+    /// no verdict: under 10 pairs, or over 1 in 10 lost.
+    pub fn judge(&self, margin: f64) -> Option<Judged> {
+        let d = self.d();
+        let lost = self.lost as usize;
+        if d.len() < MIN_PAIRS || 10 * lost > d.len() + lost {
+            return None;
+        }
+        let question = Question {
+            looks: Looks::None,
+            margin: Some(margin),
+            check: Some(self.seed),
+        };
+        let inference = infer(&d, question)?;
+        // One comparison is a family of one: Holm leaves its p as it is.
+        let row = decide(inference.interval, inference.p_t?, margin);
+        Some(Judged { inference, row })
+    }
+
+    /// Whether Welch's test of the two batches says that they differ (p < 0.05).
+    pub fn batches_differ(&self) -> Option<bool> {
+        let [first, second] = self.batches.as_ref()?;
+        let found = welch(Sample::of(first, 1.0)?, Sample::of(second, 1.0)?, LEVEL)?;
+        Some(!found.interval.contains(0.0))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A campaign of 12 blocks whose second arm takes `ratio` times as long, give or
+    /// take a pattern.
+    pub(crate) fn campaign(number: u32, ratio: f64) -> Campaign {
+        let pair = |block: u32| {
+            let off = f64::from((block * 5 + number * 7) % 12) / 12.0 - 11.0 / 24.0;
+            let time = [1.0, ratio * (1.0 + 0.01 * off)];
+            Pair {
+                block,
+                time,
+                cpu: time,
+            }
+        };
+        Campaign {
+            campaign: number,
+            seed: number.into(),
+            started_unix_ns: 0,
+            seconds: 1.0,
+            pairs: (0..12).map(pair).collect(),
+            lost: 0,
+            batches: Some([vec![1.0, 1.1, 0.9, 1.0], vec![2.0, 2.1, 1.9, 2.0]]),
+        }
+    }
+
+    #[test]
+    fn a_campaign_is_judged_as_a_report_judges() {
+        let equal = campaign(0, 1.0).judge(0.01).expect("a verdict");
+        assert_eq!(equal.row, Row::Equal);
+        let slower = campaign(0, 1.05).judge(0.01).expect("a verdict");
+        assert_eq!(slower.row, Row::SlowerBeyond);
+        assert!(slower.inference.interval.contains(1.05_f64.ln()));
+        assert_eq!(campaign(0, 1.0).batches_differ(), Some(true));
+    }
+
+    #[test]
+    fn too_few_pairs_and_too_many_lost_give_no_verdict() {
+        let mut few = campaign(0, 1.0);
+        few.pairs.truncate(9);
+        assert_eq!(few.judge(0.01), None);
+        let mut lost = campaign(0, 1.0);
+        lost.lost = 2;
+        assert_eq!(lost.judge(0.01), None);
+    }
+
+    #[test]
+    fn it_survives_json() {
+        let campaign = campaign(3, 1.01);
+        let json = serde_json::to_string(&campaign).expect("JSON");
+        assert_eq!(
+            serde_json::from_str::<Campaign>(&json).expect("a campaign"),
+            campaign
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! The method held against known truths: by simulation, and by campaigns on real
+//! boxes whose scores are kept here.
+//!
+//! Whatever judges a simulated series is the function of `tare-stats` that judges
+//! a measured one. Nothing here touches the system.
+
+#![forbid(unsafe_code)]
+
+pub mod binomial;
+pub mod campaign;
+mod experiments;
+pub mod noise;
+pub mod score;
+pub mod simulate;
+pub mod table;
+
+pub use experiments::all;

@@ -1,0 +1,316 @@
+//! What many campaigns say of the method: counts held against its promises.
+
+use crate::binomial::{at_most, lower, upper};
+use crate::campaign::{Campaign, Judged};
+use serde::Serialize;
+use tare_stats::{LEVEL, Row, median, t_estimate};
+
+/// Campaigns from which on what was promised has to be shown, and not only not to
+/// be contradicted: a true 3.5 % passes a gate of 7 % in 93 of 100 such series.
+const ENOUGH: u64 = 400;
+/// A promise counts as broken where it would give such a count less often.
+const RARE: f64 = 0.001;
+/// By how much CPU time of all campaigns together may miss what was put in.
+const CPU_SLACK: f64 = 0.001;
+
+/// What is asked of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promise {
+    /// At most `promised`; shown where the share lies below `bound`.
+    AtMost {
+        /// What the method promises.
+        promised: f64,
+        /// What campaigns have to show, with 95 % confidence.
+        bound: f64,
+    },
+    /// At least `promised`; shown where the share lies above `bound`.
+    AtLeast {
+        /// What the method promises.
+        promised: f64,
+        /// What campaigns have to show, with 95 % confidence.
+        bound: f64,
+    },
+}
+
+/// What campaigns say of a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Shown with 95 % confidence.
+    Shown,
+    /// Neither shown nor contradicted.
+    Open,
+    /// Contradicted: it would give this less than once in 1,000 times.
+    Broken,
+}
+
+/// How many campaigns did what.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Count {
+    /// What they did.
+    pub what: &'static str,
+    /// How many of them.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+    /// The 95 % interval of the share (Clopper and Pearson).
+    pub interval: [f64; 2],
+    /// What is asked; absent where the count stands for comparison.
+    pub promise: Option<Promise>,
+    /// What follows; absent likewise.
+    pub standing: Option<Standing>,
+}
+
+impl Count {
+    fn new(what: &'static str, promise: Option<Promise>, outcomes: impl Iterator<Item = bool>) -> Self {
+        let (count, of) = outcomes.fold((0, 0), |(yes, all), is| (yes + u64::from(is), all + 1));
+        Self {
+            what,
+            count,
+            of,
+            interval: [lower(count, of, 0.975), upper(count, of, 0.975)],
+            promise,
+            standing: promise.map(|promise| promise.standing(count, of)),
+        }
+    }
+}
+
+impl Promise {
+    fn standing(self, count: u64, of: u64) -> Standing {
+        let (shown, rare) = match self {
+            Self::AtMost { promised, bound } => (
+                upper(count, of, LEVEL) <= bound,
+                count > 0 && 1.0 - at_most(count - 1, of, promised) < RARE,
+            ),
+            Self::AtLeast { promised, bound } => (
+                lower(count, of, LEVEL) >= bound,
+                at_most(count, of, promised) < RARE,
+            ),
+        };
+        match (rare, shown) {
+            (true, _) => Standing::Broken,
+            (false, true) => Standing::Shown,
+            (false, false) => Standing::Open,
+        }
+    }
+}
+
+/// A ratio of all campaigns together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Pooled {
+    /// The geometric mean of the ratios of all blocks.
+    pub ratio: f64,
+    /// Its 95 % interval, by the campaigns' means.
+    pub interval: [f64; 2],
+}
+
+/// What the campaigns are held against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Truth {
+    /// What the second arm costs over the first, as a ratio less 1: 0 for A/A.
+    pub effect: f64,
+    /// The margin as a ratio less 1.
+    pub margin: f64,
+}
+
+/// What all campaigns say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Score {
+    /// Campaigns.
+    pub campaigns: usize,
+    /// Those that gave no verdict: too many pairs lost.
+    pub void: usize,
+    /// The counts.
+    pub counts: Vec<Count>,
+    /// Time of the second arm over that of the first.
+    pub time: Option<Pooled>,
+    /// CPU time likewise.
+    pub cpu: Option<Pooled>,
+    /// Whether CPU time shows what was put in; absent for A/A.
+    pub cpu_standing: Option<Standing>,
+    /// Median of the intervals' half-widths, in logs.
+    pub half_width: Option<f64>,
+}
+
+impl Score {
+    /// Scores campaigns.
+    pub fn of(campaigns: &[Campaign], truth: Truth) -> Self {
+        let margin = truth.margin.ln_1p();
+        let judged: Vec<Judged> = campaigns.iter().filter_map(|c| c.judge(margin)).collect();
+        let mut counts = if truth.effect == 0.0 {
+            against_itself(&judged)
+        } else {
+            injected(&judged, truth)
+        };
+        let batches: Vec<bool> = campaigns.iter().filter_map(Campaign::batches_differ).collect();
+        if !batches.is_empty() {
+            counts.push(Count::new(
+                "two batches differ (Welch)",
+                None,
+                batches.into_iter(),
+            ));
+        }
+        let widths: Vec<f64> = judged
+            .iter()
+            .map(|j| (j.inference.interval.high - j.inference.interval.low) / 2.0)
+            .collect();
+        Self {
+            campaigns: campaigns.len(),
+            void: campaigns.len() - judged.len(),
+            counts,
+            time: pooled(campaigns, Campaign::d, LEVEL),
+            cpu: pooled(campaigns, Campaign::d_cpu, LEVEL),
+            cpu_standing: (truth.effect != 0.0)
+                .then(|| cpu_standing(campaigns, truth.effect))
+                .flatten(),
+            half_width: median(&widths),
+        }
+    }
+
+    /// Whether nothing is contradicted, and all is shown where the campaigns are many.
+    pub fn passes(&self) -> bool {
+        let fine = |standing: Standing, of: u64| {
+            standing == Standing::Shown || (standing == Standing::Open && of < ENOUGH)
+        };
+        let counts = self.counts.iter().filter_map(|c| Some(fine(c.standing?, c.of)));
+        counts
+            .chain(self.cpu_standing.map(|s| s != Standing::Broken))
+            .all(|is| is)
+    }
+}
+
+fn differs(row: Row) -> bool {
+    (2..=4).contains(&row.number())
+}
+
+fn against_itself(judged: &[Judged]) -> Vec<Count> {
+    let at_most = |promised, bound| Some(Promise::AtMost { promised, bound });
+    let rows = || judged.iter().map(|j| j.row);
+    vec![
+        Count::new(
+            "interval excludes 1",
+            at_most(0.06, 0.08),
+            judged.iter().map(|j| !j.inference.interval.contains(0.0)),
+        ),
+        Count::new("slower or faster", at_most(0.05, 0.07), rows().map(differs)),
+        Count::new("by more than the margin", None, rows().map(Row::beyond_margin)),
+    ]
+}
+
+fn injected(judged: &[Judged], truth: Truth) -> Vec<Count> {
+    let d = truth.effect.ln_1p();
+    let rows = || judged.iter().map(|j| j.row);
+    let is_margin = (truth.effect - truth.margin).abs() < 1e-9;
+    let at_margin = is_margin.then_some(Promise::AtMost {
+        promised: 0.05,
+        bound: 0.07,
+    });
+    // From five margins on a difference beyond it is to be found. On a noisy host a few
+    // campaigns may find none, which contradicts nothing: nothing is promised.
+    let found = (truth.effect >= 5.0 * truth.margin - 1e-9).then_some(Promise::AtLeast {
+        promised: 0.0,
+        bound: 0.975,
+    });
+    vec![
+        Count::new(
+            "interval covers the truth",
+            Some(Promise::AtLeast {
+                promised: 0.94,
+                bound: 0.93,
+            }),
+            judged.iter().map(|j| j.inference.interval.contains(d)),
+        ),
+        Count::new(
+            "slower by more than the margin",
+            at_margin.or(found),
+            rows().map(|row| row == Row::SlowerBeyond),
+        ),
+        Count::new("equal", at_margin, rows().map(|row| row == Row::Equal)),
+    ]
+}
+
+/// The mean over campaigns of each one's mean, with its interval.
+fn pooled(campaigns: &[Campaign], d: fn(&Campaign) -> Vec<f64>, level: f64) -> Option<Pooled> {
+    let means: Vec<f64> = campaigns.iter().filter_map(|c| tare_stats::mean(&d(c))).collect();
+    let estimate = t_estimate(&means, level, 1.0)?;
+    Some(Pooled {
+        ratio: estimate.mean.exp(),
+        interval: [estimate.interval.low.exp(), estimate.interval.high.exp()],
+    })
+}
+
+/// Whether CPU time shows what was put in to a tenth of a percent.
+fn cpu_standing(campaigns: &[Campaign], effect: f64) -> Option<Standing> {
+    let off = |pooled: Pooled| pooled.interval.map(|end| end / (1.0 + effect) - 1.0);
+    let [low, high] = off(pooled(campaigns, Campaign::d_cpu, LEVEL)?);
+    let [least, most] = off(pooled(campaigns, Campaign::d_cpu, 1.0 - RARE)?);
+    Some(if least > CPU_SLACK || most < -CPU_SLACK {
+        Standing::Broken
+    } else if low >= -CPU_SLACK && high <= CPU_SLACK {
+        Standing::Shown
+    } else {
+        Standing::Open
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::tests::campaign;
+
+    fn score(n: u32, ratio: f64, effect: f64) -> Score {
+        let campaigns: Vec<Campaign> = (0..n).map(|i| campaign(i, ratio)).collect();
+        Score::of(&campaigns, Truth { effect, margin: 0.01 })
+    }
+
+    #[test]
+    fn a_platform_that_equals_itself_passes() {
+        let score = score(50, 1.0, 0.0);
+        assert!(score.passes(), "{score:?}");
+        assert_eq!(score.counts[1].standing, Some(Standing::Shown));
+        assert_eq!((score.campaigns, score.void), (50, 0));
+    }
+
+    #[test]
+    fn a_few_campaigns_show_nothing_and_break_nothing() {
+        let score = score(5, 1.0, 0.0);
+        assert_eq!(score.counts[1].standing, Some(Standing::Open));
+        assert!(score.passes());
+    }
+
+    #[test]
+    fn false_differences_break_the_promise() {
+        let score = score(10, 1.05, 0.0);
+        assert_eq!(score.counts[1].count, 10);
+        assert_eq!(score.counts[1].standing, Some(Standing::Broken));
+        assert!(!score.passes());
+    }
+
+    #[test]
+    fn what_was_put_in_is_found_and_seen_in_cpu_time() {
+        let found = score(400, 1.05, 0.05);
+        assert!(found.passes(), "{found:?}");
+        assert_eq!(found.cpu_standing, Some(Standing::Shown));
+        assert_eq!(found.counts[1].count, 400);
+        let missing = score(20, 1.03, 0.05);
+        assert_eq!(missing.cpu_standing, Some(Standing::Broken));
+        assert_eq!(missing.counts[0].standing, Some(Standing::Broken));
+        assert!(!missing.passes());
+    }
+
+    #[test]
+    fn at_the_margin_neither_answer_may_be_frequent() {
+        let score = score(20, 1.01, 0.01);
+        assert!(score.counts[1].promise.is_some() && score.counts[2].promise.is_some());
+    }
+
+    #[test]
+    fn without_campaigns_there_are_no_figures() {
+        let score = score(0, 1.0, 0.05);
+        assert_eq!(
+            (score.time, score.cpu_standing, score.half_width),
+            (None, None, None)
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! From the d of one comparison to everything that is said of it.
+
+use crate::bootstrap::check;
+use crate::{Autocorrelation, Interval, TEstimate, autocorrelation, sd, skewness, t_estimate, wilcoxon};
+use crate::{LOOK_LEVEL, LOOK_P_FACTOR};
+
+/// Level of every interval.
+pub const LEVEL: f64 = 0.95;
+
+/// Skewness from which on its flag is up.
+const SKEWED: f64 = 1.0;
+
+/// Spread below which a series is constant but for rounding: its shape is then
+/// that of the rounding errors. d are logarithms, of order 1 at most.
+const ROUNDING: f64 = 1e-12;
+
+/// How the end of a study came about, which its intervals and p values allow for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// The number of blocks was fixed beforehand.
+    None,
+    /// The study was looked at while it grew.
+    Allowed,
+}
+
+impl Looks {
+    /// Level of the t interval that is reported.
+    pub const fn level(self) -> f64 {
+        match self {
+            Self::None => LEVEL,
+            Self::Allowed => LOOK_LEVEL,
+        }
+    }
+
+    /// Factor on every p value: with [`LOOK_P_FACTOR`] one of 4 % counts as 5 %, so
+    /// that p and the interval at [`LOOK_LEVEL`] agree.
+    pub const fn p_factor(self) -> f64 {
+        match self {
+            Self::None => 1.0,
+            Self::Allowed => LOOK_P_FACTOR,
+        }
+    }
+}
+
+/// What is asked of an inference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// Whether the study was looked at while it grew.
+    pub looks: Looks,
+    /// The margin in logs, for the test of equality.
+    pub margin: Option<f64>,
+    /// Seed of the check by bootstrap-t; `None` leaves it out. It costs 2,000
+    /// draws per value, some 5 microseconds for each value of a series.
+    pub check: Option<u64>,
+}
+
+/// What one series of d, the loss in logs within each block, says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedInference {
+    /// Number of values.
+    pub n: usize,
+    /// Mean of d.
+    pub mean: f64,
+    /// Standard deviation of d, not widened.
+    pub sd: f64,
+    /// The interval to report: Student's t, widened by autocorrelation, and with
+    /// the ends of the check where those lie far out.
+    pub interval: Interval,
+    /// Factor by which autocorrelation widened it; 1 without.
+    pub widening: f64,
+    /// The autocorrelation, where its flag is up.
+    pub autocorrelation: Option<Autocorrelation>,
+    /// The skewness g1; none without spread.
+    pub skewness: Option<f64>,
+    /// Whether its flag is up: |g1| > 1.
+    pub skewed: bool,
+    /// Whether an end of the bootstrap-t differs from that of t by over a quarter
+    /// of the half-width.
+    pub ends_moved: bool,
+    /// p of the paired t test that d is 0. Two-sided; with the widening, and with
+    /// the factor for looks, as all p values here.
+    pub p_t: Option<f64>,
+    /// p of Wilcoxon's signed-rank test. It never decides.
+    pub p_wilcoxon: Option<f64>,
+    /// p of the two one-sided tests that d lies within the margin.
+    pub p_tost: Option<f64>,
+    /// The t estimate behind it, its standard deviation widened.
+    pub t: TEstimate,
+    /// What level and p values allow for.
+    pub looks: Looks,
+}
+
+impl PairedInference {
+    /// Factors by which the check moved the lower and the upper end away from the
+    /// mean, over the half-width of t.
+    pub fn stretch(&self) -> (f64, f64) {
+        let factor = |end: f64, t: f64| {
+            let factor = (end - self.mean) / (t - self.mean);
+            if factor.is_finite() { factor } else { 1.0 }
+        };
+        (
+            factor(self.interval.low, self.t.interval.low),
+            factor(self.interval.high, self.t.interval.high),
+        )
+    }
+}
+
+/// What the order and the shape of a series say against the t interval of its mean.
+pub(crate) struct Shape<'a> {
+    /// The series; nothing of one that is constant but for rounding.
+    pub shaped: &'a [f64],
+    /// The autocorrelation, where its flag is up.
+    pub autocorrelation: Option<Autocorrelation>,
+    /// The skewness g1.
+    pub skewness: Option<f64>,
+    /// Whether its flag is up.
+    pub skewed: bool,
+}
+
+impl<'a> Shape<'a> {
+    pub fn of(d: &'a [f64]) -> Self {
+        let constant = sd(d).is_none_or(|sd| sd < ROUNDING);
+        let shaped = if constant { &[] } else { d };
+        let skewness = skewness(shaped);
+        Self {
+            shaped,
+            autocorrelation: autocorrelation(shaped).filter(|a| a.flagged),
+            skewness,
+            skewed: skewness.is_some_and(|g1| g1.abs() > SKEWED),
+        }
+    }
+
+    /// Factor on the half-width.
+    pub fn widening(&self) -> f64 {
+        self.autocorrelation.map_or(1.0, |a| a.widening)
+    }
+}
+
+/// Everything that is reported of one comparison from its d in the order of the
+/// blocks: `METHODOLOGY.md`, "Inference". At least 2 values.
+pub fn infer(d: &[f64], question: Question) -> Option<PairedInference> {
+    let Question {
+        looks,
+        margin,
+        check: seed,
+    } = question;
+    let shape = Shape::of(d);
+    let widening = shape.widening();
+    let t = t_estimate(d, looks.level(), widening)?;
+    let checked = seed.and_then(|seed| check(shape.shaped, &t, looks.level(), widening, seed));
+    let with_looks = |p: f64| (p * looks.p_factor()).min(1.0);
+    Some(PairedInference {
+        n: t.n,
+        mean: t.mean,
+        sd: sd(d)?,
+        interval: checked.map_or(t.interval, |c| c.interval),
+        widening,
+        autocorrelation: shape.autocorrelation,
+        skewness: shape.skewness,
+        skewed: shape.skewed,
+        ends_moved: checked.is_some_and(|c| c.apart),
+        p_t: t.p_zero().map(with_looks),
+        p_wilcoxon: wilcoxon(d).map(with_looks),
+        p_tost: margin.and_then(|m| t.p_within(m)).map(with_looks),
+        t,
+        looks,
+    })
+}

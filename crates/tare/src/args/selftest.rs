@@ -1,0 +1,157 @@
+//! The arguments of `tare selftest`.
+
+use super::{StateArgs, seed, whole_number};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tare_model::size::parse_seconds;
+
+/// What is held against a known truth.
+#[derive(Debug, Subcommand)]
+pub enum SelftestCommand {
+    /// Simulate data of known truth and count how often the method is right about it
+    #[command(
+        after_help = "Exit codes: 0 all as promised and as told; 1 a figure differs; 2 bad input; 130 stopped."
+    )]
+    Coverage(CoverageArgs),
+    /// Measure a platform against itself, many times over, and count the false differences
+    #[command(after_help = CAMPAIGN_CODES)]
+    Aa(CampaignArgs),
+    /// Put a known cost in, many times over, and count how often it is found
+    #[command(after_help = CAMPAIGN_CODES)]
+    Inject(InjectArgs),
+}
+
+const CAMPAIGN_CODES: &str = "Exit codes: 0 nothing contradicts the method, and from 400 campaigns on its promises are shown; \
+    1 not so; 2 bad input, or nothing can run; 130 stopped (the log is whole and can be continued).";
+
+/// Campaigns: whole comparisons of two arms on one platform.
+#[derive(Debug, Args)]
+pub struct CampaignArgs {
+    /// Platform, such as native or vm/docker
+    #[arg(short, long, value_name = "PLATFORM")]
+    pub platform: String,
+    /// Campaigns, each a comparison by itself; 400 or 1000 show what is promised
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = campaigns, default_value_t = 400)]
+    pub campaigns: u32,
+    /// Blocks of each campaign
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = campaign_blocks, default_value_t = 10)]
+    pub blocks: u32,
+    /// When an arm gets a new box: in every block, or one per campaign
+    #[arg(long, value_name = "WHEN", default_value = "block")]
+    pub fresh: CampaignFresh,
+    /// Aim for a trial
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, default_value = "100ms")]
+    pub trial_time: f64,
+    /// Margin of equivalence in percent
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = super::percentage, default_value_t = 1.0)]
+    pub margin: f64,
+    /// Also measure each arm in a batch of its own, for Welch's test; doubles the time
+    #[arg(long)]
+    pub batches: bool,
+    /// Do not wait for a quiet host before each trial
+    #[arg(long)]
+    pub no_settle: bool,
+    /// Seed of the campaigns' seeds
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed, default_value_t = 1)]
+    pub seed: u64,
+    /// Log of the campaigns, JSON lines; one that is there is continued [default: tare-selftest-RUN.jsonl]
+    #[arg(long, value_name = "FILE", value_parser = super::file_to_make())]
+    pub log: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub state: StateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct InjectArgs {
+    /// Work that the second arm does more, in percent: 5 is 21 iterations against 20
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = injected, default_value = "5")]
+    pub percent: Tenths,
+    #[command(flatten)]
+    pub campaigns: CampaignArgs,
+}
+
+/// A percentage in whole tenths, so that it is a whole number of iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tenths(pub u32);
+
+/// When an arm gets a new box, as a word.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum CampaignFresh {
+    /// In every block
+    Block,
+    /// Once per campaign, frozen when it is not its turn
+    Study,
+}
+
+#[derive(Debug, Args)]
+pub struct CoverageArgs {
+    /// Draws of each case, at least 500; costly ones take a tenth or a quarter of it
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = draws, default_value_t = 20_000)]
+    pub draws: u32,
+    /// Seed of the simulation: the same gives the same table, on any number of CPUs
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn draws(text: &str) -> Result<u32, String> {
+    // With fewer, claims are told apart from nothing.
+    whole_number(text, 500..=10_000_000)
+}
+
+fn campaigns(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=1_000_000)
+}
+
+fn campaign_blocks(text: &str) -> Result<u32, String> {
+    // With fewer pairs there is no verdict.
+    whole_number(text, 10..=10_000)
+}
+
+fn injected(text: &str) -> Result<Tenths, String> {
+    let refused = || "give a percentage from 0.1 to 100 in whole tenths, such as 0.5".to_owned();
+    let (whole, tenths) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |part: &str| -> Option<u32> {
+        let all = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        all.then(|| part.parse().ok()).flatten()
+    };
+    let whole = digits(whole).filter(|whole| *whole <= 100).ok_or_else(refused)?;
+    let tenths = digits(tenths).filter(|_| tenths.len() == 1).ok_or_else(refused)?;
+    Some(Tenths(10 * whole + tenths))
+        .filter(|all| (1..=1000).contains(&all.0))
+        .ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_counted_in_tenths() {
+        let read = |text| injected(text).ok().map(|tenths| tenths.0);
+        assert_eq!(
+            [read("5"), read("0.5"), read("100"), read("1.0")],
+            [Some(50), Some(5), Some(1000), Some(10)]
+        );
+        for bad in [
+            "0",
+            "0.05",
+            "100.1",
+            "-1",
+            "5%",
+            "",
+            ".",
+            "5.",
+            ".5",
+            "1e1",
+            "99999999999",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `tare compare`: what changed between two results files; a file beside a published study.
+
+use crate::args::CompareArgs;
+use crate::out;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_model::results::Results;
+use tare_report::change::{self, Change};
+use tare_report::{json, text};
+
+/// Puts a file beside a study, or before another.
+pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    match (&args.published, &args.after) {
+        (Some(study), _) => super::published::beside(&args.results, study, args.json),
+        (None, Some(after)) => files(args, after),
+        (None, None) => anyhow::bail!("name a second results file, or a study with --published"),
+    }
+}
+
+/// Reads both files, compares and prints; a regression is exit code 1.
+fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
+    let (before, after) = (Results::read(&args.results)?, Results::read(after)?);
+    let margin = args.fail_above.map(|percent| percent / 100.0);
+    let change = change::compare(&before, &after, margin)?;
+    anyhow::ensure!(
+        args.fail_above.is_none() || change.notices.iter().all(|n| n.notice != "same-run"),
+        "{} and {} hold trials of one run, and nothing can have changed between them: give the results of two runs with --fail-above",
+        args.results.display(),
+        args.after.as_deref().unwrap_or(&args.results).display()
+    );
+    if args.json {
+        out::print(&json::render(&change)?)?;
+    } else {
+        out::print(&text::change(&change, super::report::options()))?;
+    }
+    match args.fail_above {
+        Some(percent) => gate(&change, percent),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Only what is worse by more than the margin fails. Where nothing could be
+/// judged, a gate that let everything through would be none.
+fn gate(change: &Change, percent: f64) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        change.judged(),
+        "--fail-above {percent}: no change could be judged, see the reasons beside each cell; a verdict needs the same work in both files and 10 pairs in each"
+    );
+    for regression in change.regressions() {
+        eprintln!(
+            "regression: {} costs more than before by more than {percent} %",
+            out::one_line(&regression.cell.to_string())
+        );
+    }
+    for doubtful in change.doubtful() {
+        eprintln!(
+            "warning: {} costs more than before, perhaps by less than {percent} %",
+            out::one_line(&doubtful.cell.to_string())
+        );
+    }
+    let failed = change.regressions().next().is_some();
+    Ok(if failed {
+        ExitCode::from(out::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}

@@ -1,0 +1,115 @@
+//! `tare pilot`: how much boxes, processes and iterations vary, and what follows
+//! for a study.
+
+use crate::args::{PilotArgs, StudyArgs};
+use crate::out;
+use crate::progress::Progress as Display;
+use anyhow::Context;
+use std::process::ExitCode;
+use tare_box::interrupt;
+use tare_box::state::Run;
+use tare_lab::Writer;
+use tare_lab::plan::cost;
+use tare_lab::preflight::{self, Platforms};
+use tare_lab::resume::Progress;
+use tare_lab::runner::Runner;
+use tare_model::results::{EndReason, Results};
+use tare_model::size::{counted, show_seconds};
+use tare_model::study::{Fresh, Stopping, Study};
+use tare_report::pilot::{self, BOXES, PROCESSES};
+
+/// Name and version of the pilot as JSON.
+const SCHEMA: &str = "tare-pilot/1";
+
+/// Runs a pilot and tells what it advises.
+pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
+    super::refuse_missing_command(&args.study)?;
+    refuse_own_design(&args.study)?;
+    interrupt::install().context("cannot take signals")?;
+    let state = args.state.folder();
+    let study = Study {
+        blocks: BOXES * PROCESSES,
+        fresh: Fresh::Study,
+        // A study file may ask for these: they are the study's, not its pilot's.
+        stopping: Stopping::Fixed,
+        budget_seconds: None,
+        ..super::study(&args.study, &tare_box::host::facts(), &state)?
+    };
+    let (run, swept) = Run::begin(&state)?;
+    swept
+        .iter()
+        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+    let mut platforms = Platforms::open(&study.platforms, &state)?;
+    // A pilot is for planning: its results file goes with the run.
+    let output = run.folder().join("pilot.jsonl");
+    let header = preflight::header(&study, &platforms, &output);
+    let mut writer = Writer::create(&output, &header)?;
+    let expected = cost(&study, |kind| platforms.cost(kind));
+    eprintln!(
+        "{}, {PROCESSES} processes of each workload in each; {} in all, about {}",
+        boxes(study.box_kinds().len()),
+        counted(expected.trials, "trial"),
+        show_seconds(expected.seconds)
+    );
+    let binary = std::env::current_exe().context("cannot find the tare binary")?;
+    let mut display = Display::new(expected.trials);
+    let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
+    let ended = Runner::new(
+        &study,
+        &mut platforms,
+        &mut writer,
+        &run,
+        binary,
+        Progress::default(),
+        &mut observe,
+    )?
+    .renewing(PROCESSES)
+    .run();
+    display.finish();
+    if ended?.reason == EndReason::Interrupted {
+        eprintln!("stopped; all boxes are removed, and nothing is told of half a pilot");
+        return Ok(ExitCode::from(out::INTERRUPTED));
+    }
+    finish(args, &Results::read(&output)?)
+}
+
+/// `3 kinds of box, 5 boxes of each`.
+fn boxes(kinds: usize) -> String {
+    if kinds == 1 {
+        format!("{BOXES} boxes of one kind")
+    } else {
+        format!("{kinds} kinds of box, {BOXES} boxes of each")
+    }
+}
+
+/// A pilot has a design of its own.
+fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
+    let given = [
+        ("--blocks", study.blocks.is_some()),
+        ("--fresh", study.fresh.is_some()),
+        ("--adaptive", study.adaptive),
+        ("--budget", study.budget.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        anyhow::bail!("a pilot has {BOXES} boxes with {PROCESSES} processes each: leave out {option}");
+    }
+    Ok(())
+}
+
+fn finish(args: &PilotArgs, results: &Results) -> anyhow::Result<ExitCode> {
+    let cells = pilot::cells(results);
+    if args.json {
+        out::print_json(&serde_json::json!({
+            "schema": SCHEMA,
+            "tare": tare_model::VERSION,
+            "build": tare_model::BUILD_ID,
+            "study": results.header.study,
+            "cells": cells,
+            "advice": pilot::advice(&cells),
+        }))?;
+    } else {
+        out::print(&pilot::text(&cells, out::width()))?;
+    }
+    let failed = cells.iter().any(|cell| cell.levels.is_none());
+    Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
+}

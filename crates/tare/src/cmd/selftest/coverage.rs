@@ -1,0 +1,80 @@
+//! `tare selftest coverage`: simulated data, and how often the method is right.
+
+use super::eta::Eta;
+use crate::args::selftest::CoverageArgs;
+use crate::out;
+use anyhow::Context;
+use serde::Serialize;
+use std::process::ExitCode;
+use tare_box::{host, interrupt};
+use tare_model::size::counted;
+use tare_selftest::simulate::simulate;
+use tare_selftest::table::{Row, Verdict, text};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    tare: &'static str,
+    build: &'static str,
+    draws: u32,
+    seed: u64,
+    rows: &'a [Row],
+}
+
+/// Simulates every case and prints the table.
+pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
+    interrupt::install().context("cannot take signals")?;
+    let mut eta = Eta::new();
+    let rows = simulate(
+        &tare_selftest::all(),
+        args.draws,
+        args.seed,
+        host::allowed_cpus().len(),
+        &mut |done| {
+            eta.show(done, &format!("{:.0} % simulated", 100.0 * done));
+            !interrupt::requested()
+        },
+    );
+    eta.finish();
+    let Some(rows) = rows else {
+        eprintln!("stopped; nothing is kept of a simulation");
+        return Ok(ExitCode::from(out::INTERRUPTED));
+    };
+    if args.json {
+        out::print_json(&Shown {
+            tare: tare_model::VERSION,
+            build: tare_model::BUILD_ID,
+            draws: args.draws,
+            seed: args.seed,
+            rows: &rows,
+        })?;
+    } else {
+        out::print(&report(&rows, args))?;
+    }
+    Ok(if differing(&rows) == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(out::FAILED)
+    })
+}
+
+fn differing(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| row.verdict == Verdict::Differs).count()
+}
+
+fn report(rows: &[Row], args: &CoverageArgs) -> String {
+    let of = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let heading = format!(
+        "{} of each case, seed {}; +- is the standard error of the simulation",
+        counted(args.draws, "draw"),
+        args.seed
+    );
+    format!(
+        "{}{}\n{} as promised, {} as told, {} differ\n",
+        out::wrapped("", 0, &heading),
+        text(rows),
+        of(Verdict::AsPromised),
+        of(Verdict::AsTold),
+        differing(rows)
+    )
+}

@@ -1,0 +1,197 @@
+//! The log of campaigns: JSON lines, the first says what the rest is. A campaign
+//! is a line or is not there, so that a killed self-test goes on where it was.
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tare_box::host;
+use tare_model::host::HostFacts;
+use tare_model::study::Fresh;
+use tare_selftest::campaign::Campaign;
+
+/// Name and version of the format.
+const SCHEMA: &str = "tare-selftest/1";
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    schema: String,
+    /// Version of tare.
+    tare: String,
+    /// Identity of the build.
+    build: String,
+    /// What was asked.
+    pub options: Options,
+    /// Iterations of the kernel `integer` in a trial of each arm; they follow from the
+    /// aim and from how fast the host was when the log was begun.
+    pub iterations: [u64; 2],
+    /// The host.
+    host: HostFacts,
+}
+
+/// What was asked; the number of campaigns is not in it, so that more can be added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// The platform.
+    pub platform: String,
+    /// What the second arm does more, in tenths of a percent; 0 for A/A.
+    pub tenths: u32,
+    /// Blocks of each campaign.
+    pub blocks: u32,
+    /// When an arm gets a new box.
+    pub fresh: Fresh,
+    /// Aim for a trial in seconds.
+    pub trial_seconds: f64,
+    /// Margin in percent.
+    pub margin_percent: f64,
+    /// Whether each arm is also measured in a batch.
+    pub batches: bool,
+    /// Whether trials wait for a quiet host.
+    pub settle: bool,
+    /// Seed of the campaigns' seeds.
+    pub seed: u64,
+}
+
+impl Header {
+    /// The header of a new log.
+    pub fn new(options: Options, iterations: [u64; 2]) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            tare: tare_model::VERSION.to_owned(),
+            build: tare_model::BUILD_ID.to_owned(),
+            options,
+            iterations,
+            host: host::facts(),
+        }
+    }
+}
+
+/// An open log.
+pub struct Log {
+    file: File,
+    path: PathBuf,
+    /// Bytes of whole lines.
+    length: u64,
+}
+
+impl Log {
+    /// Makes a new log; nothing is left if its header cannot be written.
+    pub fn create(path: &Path, header: &Header) -> anyhow::Result<Self> {
+        let made = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = made.with_context(|| {
+            format!(
+                "cannot make log {}: give a path that can be written with --log",
+                path.display()
+            )
+        })?;
+        let mut log = Self {
+            file,
+            path: path.to_owned(),
+            length: 0,
+        };
+        log.append(header).inspect_err(|_| {
+            // Only our own, just made.
+            let _ = std::fs::remove_file(path);
+        })?;
+        Ok(log)
+    }
+
+    /// Opens a log to continue it: its header and its campaigns. Half a line at its
+    /// end is cut off.
+    pub fn resume(path: &Path, options: &Options) -> anyhow::Result<(Self, Header, Vec<Campaign>)> {
+        let shown = path.display();
+        // What is no file may have no end.
+        anyhow::ensure!(path.is_file(), "{shown} is no file: name another log with --log");
+        let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
+        let end = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut lines = bytes[..end]
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let header: Header = lines
+            .next()
+            .and_then(|line| serde_json::from_slice(line).ok())
+            .with_context(|| format!("{shown} is no log of a self-test: name another with --log"))?;
+        check(&shown.to_string(), &header, options)?;
+        let mut campaigns = Vec::new();
+        for (number, line) in (2..).zip(lines) {
+            let read = serde_json::from_slice(line);
+            campaigns.push(read.with_context(|| {
+                format!("{shown}:{number} is no campaign: remove the line, or name another log with --log")
+            })?);
+        }
+        let open = || -> std::io::Result<File> {
+            let file = OpenOptions::new().append(true).open(path)?;
+            file.set_len(end as u64)?;
+            Ok(file)
+        };
+        let file = open().with_context(|| format!("cannot write to log {shown}"))?;
+        let log = Self {
+            file,
+            path: path.to_owned(),
+            length: end as u64,
+        };
+        Ok((log, header, campaigns))
+    }
+
+    /// Appends a line; if it cannot be written whole, none of it stays.
+    pub fn append(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            let _ = self.file.set_len(self.length);
+            return Err(error).with_context(|| {
+                format!(
+                    "cannot write to log {}: the campaigns up to here are whole; make room, then start again with the same --log",
+                    self.path.display()
+                )
+            });
+        }
+        self.length += text.len() as u64;
+        Ok(())
+    }
+}
+
+/// Refuses to mix what another build, another host or other options measured.
+fn check(path: &str, header: &Header, options: &Options) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        header.build == tare_model::BUILD_ID,
+        "{path} was written by another build of tare: the two may run different machine code; continue it with the same binary, or begin another log"
+    );
+    let now = host::facts();
+    let same_host = (&header.host.cpu_model, header.host.cpus, &header.host.kernel)
+        == (&now.cpu_model, now.cpus, &now.kernel);
+    anyhow::ensure!(
+        same_host,
+        "{path} was written on another host or kernel: continue it there, or begin another log"
+    );
+    let then = &header.options;
+    let differs = [
+        ("--platform", then.platform != options.platform),
+        ("--percent, or aa for inject", then.tenths != options.tenths),
+        ("--blocks", then.blocks != options.blocks),
+        ("--fresh", then.fresh != options.fresh),
+        (
+            "--trial-time",
+            then.trial_seconds.to_bits() != options.trial_seconds.to_bits(),
+        ),
+        (
+            "--margin",
+            then.margin_percent.to_bits() != options.margin_percent.to_bits(),
+        ),
+        ("--batches", then.batches != options.batches),
+        ("--no-settle", then.settle != options.settle),
+        ("--seed", then.seed != options.seed),
+    ];
+    match differs.into_iter().find(|(_, differs)| *differs) {
+        Some((option, _)) => anyhow::bail!(
+            "{path} was begun with another {option}: give the same options to continue it, or begin another log"
+        ),
+        None => Ok(()),
+    }
+}

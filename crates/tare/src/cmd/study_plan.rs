@@ -1,0 +1,220 @@
+//! `tare plan STUDY`: the chapters of a study, its blueprint, its cells, what
+//! it takes, and what is missing for it here.
+
+use super::{plan, study};
+use crate::args::PlanArgs;
+use crate::out;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_lab::plan::cost;
+use tare_lab::preflight::Platforms;
+use tare_lab::study_file::{self, SHIPPED};
+use tare_model::host::HostFacts;
+use tare_model::study::{Study, Workload};
+use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
+
+/// Lists the studies that ship.
+pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
+    let mut text = String::new();
+    let mut studies = Vec::new();
+    for (name, _) in SHIPPED {
+        let file = study_file::read(name, false)?;
+        let title = file.wishes().template.as_ref().map_or("", |t| t.title.as_str());
+        let has_small = study_file::has_small(name);
+        let small = if has_small { "; has a small size" } else { "" };
+        text += &out::wrapped(name, 19, &format!("{title}{small}"));
+        studies.push(serde_json::json!({ "name": name, "title": title, "small": has_small }));
+    }
+    if json {
+        out::print_json(&serde_json::json!({ "studies": studies }))?;
+    } else {
+        out::print(&text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the plan of a study.
+pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<ExitCode> {
+    let (study, misfits) = study::sketch(name, &args.study, facts, state)?;
+    let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
+    let cost = cost(&study, |kind| platforms.cost(kind));
+    let left_out = study.template.iter().flat_map(|t| &t.left_out);
+    let mut missing: Vec<String> = left_out
+        .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
+        .collect();
+    missing.extend(absent.iter().map(ToString::to_string));
+    missing.extend(misfits.iter().map(ToString::to_string));
+    let blueprint = blueprint(&study);
+    if args.json {
+        let mut json = plan::json(&study, &cost);
+        json["blueprint"] = blueprint.iter().map(Layer::json).collect();
+        json["missing"] = missing.into();
+        out::print_json(&json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = Page::default();
+    if let Some(template) = &study.template {
+        page.chapters(template, &study, &blueprint);
+    }
+    page.heading("what it takes");
+    page.text += &plan::text(&study, &cost);
+    page.heading("missing here");
+    for item in &missing {
+        page.paragraph("- ", item);
+    }
+    if missing.is_empty() {
+        page.paragraph("", "nothing");
+    }
+    out::print(&page.text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One row of the blueprint: a workload, the resource that it shows, the capacity of it.
+struct Layer {
+    workload: String,
+    feature: Option<Feature>,
+    metrics: Vec<String>,
+    missing: Option<LeftOut>,
+}
+
+impl Layer {
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "workload": self.workload,
+            "resource": self.feature.map(|f| f.property),
+            "capacity": self.feature.map(|f| f.capacity),
+            "metrics": self.metrics,
+            "available": self.missing.is_none(),
+        })
+    }
+}
+
+/// The layers workload, resource and capacity, after li2018's figure.
+fn blueprint(study: &Study) -> Vec<Layer> {
+    let here = study.workloads.iter().map(|workload: &Workload| Layer {
+        workload: workload.name().to_owned(),
+        feature: workload.kernel().map(|kernel| kernel.feature()),
+        metrics: workload.metrics().into_iter().map(|m| m.name).collect(),
+        missing: None,
+    });
+    let left_out = study.template.iter().flat_map(|t| &t.left_out);
+    let absent = left_out
+        .filter(|item| item.what == Missing::Workload)
+        .map(|item| Layer {
+            workload: item.name.clone(),
+            feature: item.feature,
+            metrics: Vec::new(),
+            missing: Some(item.clone()),
+        });
+    here.chain(absent).collect()
+}
+
+/// Text as wide as the terminal.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn heading(&mut self, name: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text += name;
+        self.text.push('\n');
+    }
+
+    /// Words in lines, the first behind a mark.
+    fn paragraph(&mut self, mark: &str, words: &str) {
+        self.text += &out::wrapped(&format!("  {mark}"), 2 + mark.len(), words);
+    }
+
+    fn chapters(&mut self, template: &Template, study: &Study, blueprint: &[Layer]) {
+        let size = if template.small { ", small size" } else { "" };
+        self.text += &out::wrapped("", 0, &template.title);
+        self.text += &out::wrapped("", 0, &format!("({}{size})", template.source));
+        for chapter in Chapter::ALL {
+            let before = self.text.len();
+            self.heading(chapter.name());
+            let heading_ends = self.text.len();
+            if let Some(text) = template.texts.get(&chapter) {
+                self.paragraph("", text);
+            }
+            match chapter {
+                Chapter::Requirement => template.questions.iter().for_each(|q| self.paragraph("- ", q)),
+                Chapter::Features => self.features(template, blueprint),
+                Chapter::Metrics => self.blueprint(blueprint),
+                Chapter::Design => self.cells(study, blueprint),
+                Chapter::Analysis => {
+                    let margin = 100.0 * study.margin;
+                    self.paragraph(
+                        "",
+                        &format!("95 % intervals; equal within a margin of {margin} %"),
+                    );
+                }
+                Chapter::Factors | Chapter::Implementation | Chapter::Conclusion => {}
+            }
+            if self.text.len() == heading_ends {
+                self.text.truncate(before);
+            }
+        }
+    }
+
+    fn features(&mut self, template: &Template, blueprint: &[Layer]) {
+        for feature in &template.features {
+            let shown = |l: &&Layer| l.feature == Some(*feature);
+            let by: Vec<String> = blueprint
+                .iter()
+                .filter(shown)
+                .map(|l| l.workload.clone())
+                .collect();
+            let by = if by.is_empty() {
+                "no workload of the study shows it".to_owned()
+            } else {
+                by.join(", ")
+            };
+            self.paragraph("- ", &format!("{feature}: {by}"));
+        }
+    }
+
+    fn blueprint(&mut self, layers: &[Layer]) {
+        let longest = layers.iter().map(|l| l.workload.chars().count()).max();
+        let width = longest.unwrap_or(0).max("workload".len()) + 2;
+        let row = |workload: &str, resource: &str, capacity: &str, metrics: &str| {
+            out::one_line(&format!(
+                "  {workload:<width$}{resource:<15}{capacity:<19}{metrics}"
+            )) + "\n"
+        };
+        self.text += &row("workload", "resource", "capacity", "metrics");
+        for layer in layers {
+            let (resource, capacity) = match layer.feature {
+                Some(feature) => (feature.property.name(), feature.capacity.name()),
+                None => ("", ""),
+            };
+            let metrics = match layer.missing {
+                Some(_) => "not available".to_owned(),
+                None => layer.metrics.join(", "),
+            };
+            self.text += &row(&layer.workload, resource, capacity, &metrics);
+            let settings = layer.missing.as_ref().and_then(|m| m.settings.as_ref());
+            if let Some(settings) = settings {
+                self.paragraph("    ", settings);
+            }
+        }
+    }
+
+    /// The cells, one line for each kind of box; what is missing in brackets,
+    /// where it would be in every kind.
+    fn cells(&mut self, study: &Study, blueprint: &[Layer]) {
+        let missing = blueprint
+            .iter()
+            .filter(|l| l.missing.is_some() && study.listed.is_empty())
+            .map(|l| format!("[{}]", l.workload));
+        let missing: Vec<String> = missing.collect();
+        for kind in study.box_kinds() {
+            let names = study.cells_of(&kind).into_iter().map(|c| c.workload);
+            let names: Vec<String> = names.chain(missing.iter().cloned()).collect();
+            self.paragraph("", &format!("{kind}: {}", names.join(", ")));
+        }
+    }
+}

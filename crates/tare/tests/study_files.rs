@@ -1,0 +1,181 @@
+//! Study files from the command line: plan, run, resume, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Tare;
+
+const STUDY: &str = "title = \"Does twice the cost show?\"
+[requirement]
+questions = [\"is \\u001b[31mit\\u001b[0m twice?\"]
+[features]
+storage = [\"transaction-speed\"]
+[[workload]]
+name = \"linpack\"
+size = [100, 200]
+[[workload]]
+name = \"fio\"
+[factors]
+platforms = [\"fake\", \"fake?cost=2\", \"ecs\"]
+provisioning = \"vanilla\"
+cpus = 1
+memory = \"256M\"
+[protocol]
+blocks = 12
+settle = false
+seed = 7
+[small.protocol]
+blocks = 2
+";
+
+fn tare_with(study: &str) -> Tare {
+    let tare = Tare::new();
+    std::fs::write(tare.path("s.toml"), study).unwrap();
+    tare
+}
+
+#[test]
+fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
+    let tare = tare_with(STUDY);
+    let plan = tare.ok(&["plan", "s.toml"]).stdout;
+    for part in [
+        "Does twice the cost show?",
+        "fake vanilla: linpack size=100, linpack size=200, [fio]",
+        "storage transaction-speed: fio",
+        "4 cells x 12 blocks",
+        "- workload fio: tare does not have it yet",
+        "- platform ecs: ",
+    ] {
+        assert!(plan.contains(part), "'{part}' is not in: {plan}");
+    }
+    assert!(!plan.contains('\u{1b}'), "the study drives the terminal: {plan}");
+    let small = tare.ok(&["plan", "s.toml", "--small"]).stdout;
+    assert!(small.contains("fewer than 10 blocks bring no verdict"), "{small}");
+    let json: serde_json::Value =
+        serde_json::from_str(&tare.ok(&["plan", "s.toml", "--json"]).stdout).unwrap();
+    assert_eq!(json["cells"].as_array().unwrap().len(), 4);
+    assert_eq!(json["blueprint"][2]["available"], false);
+    assert_eq!(json["missing"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_platform_that_is_not_here_is_planned_as_missing_and_not_run() {
+    let tare = tare_with(&STUDY.replace("fake?cost=2", "fake?fail=probe"));
+    let plan = tare.ok(&["plan", "s.toml"]).stdout;
+    assert!(
+        plan.contains("platform 'fake?fail=probe' cannot run here"),
+        "{plan}"
+    );
+    tare.refused(
+        &["run", "s.toml", "-o", "r.jsonl"],
+        &["'fake?fail=probe' cannot run here"],
+    );
+    assert!(!tare.path("r.jsonl").exists());
+}
+
+#[test]
+fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
+    let tare = tare_with(STUDY);
+    let ended = tare.ok(&["run", "s.toml", "--blocks", "3", "-o", "r.jsonl"]);
+    assert!(
+        ended.stderr.contains("left out: workload fio"),
+        "{}",
+        ended.stderr
+    );
+    let header = &tare.records_of("r.jsonl", "header")[0];
+    assert_eq!(header["study"]["template"]["title"], "Does twice the cost show?");
+    assert_eq!(header["study"]["blocks"], 3);
+    assert_eq!(tare.records_of("r.jsonl", "trial").len(), 12);
+    // Cut after a trial: the file alone says what is left.
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let kept: Vec<&str> = text.lines().take_while(|l| !l.contains("\"trial\":9,")).collect();
+    std::fs::write(tare.path("r.jsonl"), kept.join("\n") + "\n").unwrap();
+    std::fs::rename(tare.path("s.toml"), tare.path("t.toml")).unwrap();
+    tare.ok(&["run", "--resume", "r.jsonl"]);
+    assert_eq!(tare.records_of("r.jsonl", "trial").len(), 12);
+}
+
+#[test]
+fn cells_that_are_listed_are_those_that_are_run() {
+    let study = STUDY.replace(
+        "[protocol]",
+        "[design]\nkind = \"cells\"\ncells = [{ workload = \"linpack size=100\" }, \
+         { platform = \"fake\", workload = \"linpack size=200\" }]\n[protocol]",
+    );
+    let tare = tare_with(&study);
+    tare.ok(&["run", "s.toml", "--small", "-o", "r.jsonl"]);
+    let trials = tare.records_of("r.jsonl", "trial");
+    let of = |platform: &str| trials.iter().filter(|t| t["platform"] == platform).count();
+    assert_eq!((of("fake"), of("fake?cost=2")), (4, 2));
+}
+
+#[test]
+fn shipped_studies_are_listed_and_take_other_platforms() {
+    let tare = Tare::new();
+    let json: serde_json::Value =
+        serde_json::from_str(&tare.ok(&["plan", "--list", "--json"]).stdout).unwrap();
+    assert_eq!(json["studies"][0]["name"], "quick");
+    assert_eq!(json["studies"][0]["small"], false);
+    let list = tare.ok(&["plan", "--list"]).stdout;
+    for name in [
+        "quick",
+        "full",
+        "ruan2016",
+        "li2018",
+        "ghatrehsamani2020",
+        "conaboy2021",
+    ] {
+        assert!(list.contains(name), "{list}");
+    }
+    let plan = tare.ok(&["plan", "quick", "-p", "fake,fake?cost=2"]).stdout;
+    assert!(plan.contains("8 cells x 10 blocks"), "{plan}");
+}
+
+#[test]
+fn bad_studies_end_with_code_2_and_leave_nothing() {
+    let tare = tare_with(&STUDY.replace("blocks = 12", "bloks = 12"));
+    let run = |args: &[&str], words: &[&str]| {
+        let args = [&["run", "-o", "r.jsonl"], args].concat();
+        let ended = tare.refused(&args, words);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        assert!(!tare.path("r.jsonl").exists(), "{args:?} left a results file");
+    };
+    run(
+        &["s.toml"],
+        &["s.toml:17:1: unknown key 'bloks' in [protocol]: did you mean 'blocks'?"],
+    );
+    tare.refused(&["plan", "s.toml"], &["s.toml:17:1: "]);
+    run(&["gone.toml"], &["gone.toml: cannot read the study file"]);
+    run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
+    run(&["/dev/zero"], &["/dev/zero: is no regular file"]);
+    std::fs::write(tare.path("bytes.toml"), b"\xff\xfe").unwrap();
+    run(
+        &["bytes.toml"],
+        &["bytes.toml:1:1: the byte 0xff is no UTF-8 text"],
+    );
+    std::fs::write(tare.path("s.toml"), STUDY).unwrap();
+    run(
+        &["s.toml", "-w", "stream"],
+        &["--workloads beside the study s.toml"],
+    );
+    run(&["s.toml", "--", "true"], &["a command beside the study s.toml"]);
+    run(
+        &["quick", "--small"],
+        &[
+            "quick: has no small size: leave --small out; of the shipped studies, ",
+            "li2018",
+        ],
+    );
+    run(
+        &["s.toml", "--timeout", "1ms"],
+        &["--timeout is 1 ms, and a trial aims for"],
+    );
+    run(
+        &["s.toml", "--blocks", "1", "--baseline", "lxc"],
+        &["the baseline 'lxc' is not among"],
+    );
+    run(&["ghatrehsamani2020"], &["none of the study's workloads can run"]);
+    let small = tare.run(&["run", "--small"]);
+    assert_eq!(small.code, 2, "{}", small.stderr);
+}
