@@ -5,6 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tare_model::results::Footprint;
 
 /// Takes the footprint of a box whose processes bear one of `marks` in their
@@ -46,6 +47,20 @@ fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         marks.iter().any(|mark| holds(&text, mark))
     })
+}
+
+/// Waits until no process bears one of `marks`; whether that came before the deadline.
+pub(crate) fn ended(marks: &[String], within: Duration) -> bool {
+    let deadline = Instant::now() + within;
+    loop {
+        if processes(marks).next().is_none() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Kills a process by its folder in /proc.

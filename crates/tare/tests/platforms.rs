@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Tare, left_of, ready};
+use common::{Tare, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -387,6 +387,12 @@ fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(left_of(&run), Vec::<String>::new(), "{platform}");
+        // A container's shim bears the engine's name of it, not ours.
+        for line in next.stderr.lines() {
+            if let Some((_, container)) = line.split_once(": container ") {
+                assert_eq!(processes_that_bear(container), Vec::<String>::new(), "{platform}");
+            }
+        }
         assert_eq!(tare.records_of("r.jsonl", "trial"), before);
     });
 }

@@ -168,6 +168,15 @@ fn layer_ready(platform: &str, found: &Value) -> bool {
     skipped(&format!("{platform}: {} -> {}", entry["missing"], entry["fix"]))
 }
 
+/// The processes whose command line holds `mark`.
+pub fn processes_that_bear(mark: &str) -> Vec<String> {
+    let lines = entries(Path::new("/proc")).into_iter().map(|process| {
+        let line = std::fs::read(format!("{process}/cmdline")).unwrap_or_default();
+        format!("process {process}: {}", String::from_utf8_lossy(&line))
+    });
+    lines.filter(|line| line.contains(mark)).collect()
+}
+
 /// Everything on this machine that bears the name of a run.
 pub fn left_of(run: &str) -> Vec<String> {
     let mut left = Vec::new();
@@ -187,12 +196,7 @@ pub fn left_of(run: &str) -> Vec<String> {
             .flat_map(|mount| entries(&mount))
             .filter(|path| names(path, run)),
     );
-    for process in entries(Path::new("/proc")) {
-        let line = std::fs::read(format!("{process}/cmdline")).unwrap_or_default();
-        if String::from_utf8_lossy(&line).contains(run) {
-            left.push(format!("process {process}: {}", String::from_utf8_lossy(&line)));
-        }
-    }
+    left.extend(processes_that_bear(run));
     // nspawn's, libvirt's, and those of a host that is reached by ssh and is this one.
     let folders = [
         "/run/systemd/nspawn/propagate",

@@ -61,7 +61,8 @@ impl Engine {
     }
 
     /// Removes a container and waits until the engine has forgotten it and its
-    /// monitor or shim, which bears its id, has ended.
+    /// monitor or shim, which bears its id, has ended. A shim of Docker's that missed the
+    /// end of its container, as it may where a run was killed, never ends by itself.
     pub fn remove(&self, id: &str) -> Result<(), BoxError> {
         let marks = [id.to_owned()];
         if let Err(refused) = self.forget(id) {
@@ -71,9 +72,9 @@ impl Engine {
             footprint::processes(&marks).for_each(|process| footprint::kill(&process));
             self.forget(id)?;
         }
-        let deadline = Instant::now() + END_DEADLINE;
-        while footprint::processes(&marks).next().is_some() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(2));
+        if !footprint::ended(&marks, END_DEADLINE) {
+            footprint::processes(&marks).for_each(|process| footprint::kill(&process));
+            footprint::ended(&marks, END_DEADLINE);
         }
         // Podman leaves them when its monitor was killed.
         Ok(cgroup::remove_marked(id)?)
