@@ -41,7 +41,7 @@ fn standard_input_is_read_and_json_printed() {
             .unwrap();
         }
     }
-    let mut command = tare.command(&["analyze", "-", "--baseline", "a", "--json", "--margin", "2"]);
+    let mut command = tare.command("analyze - --baseline a --json --margin 2");
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
     let ended = ended(child.wait_with_output().unwrap());
@@ -77,20 +77,19 @@ fn bad_data_is_one_line_without_control_characters() {
     let tare = Tare::new();
     std::fs::write(tare.path("bad.csv"), "block,cell,metric,value\n1,a,t,\u{1b}[2J\n").unwrap();
     let refused = tare.refused(
-        &["analyze", "bad.csv", "--baseline", "a"],
+        "analyze bad.csv --baseline a",
         &["bad.csv:2:7: value '\\u{1b}[2J' is no number"],
     );
     assert_eq!(refused.stderr.lines().count(), 1);
     assert!(refused.stdout.is_empty());
-    tare.refused(&["analyze", "absent.csv"], &["cannot read absent.csv"]);
-    tare.refused(&["analyze", "."], &["cannot be read"]);
+    tare.refused("analyze absent.csv", &["cannot read absent.csv"]);
+    tare.refused("analyze .", &["cannot be read"]);
     std::fs::write(
         tare.path("none.csv"),
         "block,cell,metric,value\n1,a,t,1\n1,b,t,1\n",
     )
     .unwrap();
-    tare.refused(
-        &["analyze", "none.csv"],
+    tare.refused("analyze none.csv", 
         &["none.csv: no baseline: name the cell that the others are held against with --baseline, one of a, b"],
     );
     for (option, value, expected) in [

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Tare, ended};
+use common::{Tare, Words, ended};
 use std::process::Command;
 
 fn run(tare: &Tare, more: &[&str], words: &[&str]) {
@@ -180,9 +180,9 @@ fn unknown_names_are_named_with_the_known_ones() {
         &["-p", "vm?accel=xen", "--cpus", "1"],
         &["'xen' is not a value", "kvm, tcg"],
     );
-    tare.refused(&["kernel", "steam"], &["unknown workload 'steam'"]);
+    tare.refused("kernel steam", &["unknown workload 'steam'"]);
     tare.refused(
-        &["man", "rum"],
+        "man rum",
         &["no manual page for 'rum'", "doctor, plan, pilot, run"],
     );
 }
@@ -196,15 +196,9 @@ fn what_belongs_to_one_kernel_is_refused_with_the_others() {
     for name in ["syscall", "spawn"] {
         tare.refused(&["kernel", name, "--size", "1M"], &[name, "leave out --size"]);
     }
-    tare.refused(
-        &["kernel", "linpack", "--size", "1e99"],
-        &["'1e99'", "order of a matrix"],
-    );
-    tare.refused(
-        &["kernel", "stream", "--size", "1e99"],
-        &["'1e99'", "amount of memory"],
-    );
-    tare.refused(&["kernel", "stream", "--threads", "0"], &["from 1 to 4096"]);
+    tare.refused("kernel linpack --size 1e99", &["'1e99'", "order of a matrix"]);
+    tare.refused("kernel stream --size 1e99", &["'1e99'", "amount of memory"]);
+    tare.refused("kernel stream --threads 0", &["from 1 to 4096"]);
 }
 
 #[test]
@@ -215,7 +209,7 @@ fn a_missing_or_second_subject_is_refused() {
         &["-p", "fake", "--cpus", "1", "--"],
         &["no command follows --"],
     );
-    tare.refused(&["plan", "-p", "fake", "--"], &["no command follows --"]);
+    tare.refused("plan -p fake --", &["no command follows --"]);
     run(
         &tare,
         &["-p", "fake", "-w", "stream", "--", "true"],
@@ -232,7 +226,7 @@ fn a_missing_or_second_subject_is_refused() {
 fn arguments_that_are_no_text_are_shown() {
     use std::os::unix::ffi::OsStrExt;
     let tare = Tare::new();
-    let mut command = tare.command(&["run", "-p", "fake", "--"]);
+    let mut command = tare.command("run -p fake --");
     command.arg(std::ffi::OsStr::from_bytes(b"a\xffb"));
     let done = ended(command.output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
@@ -249,26 +243,15 @@ fn a_page_never_takes_the_place_of_results() {
     let same = ["is the results file", "--html"];
     run(&tare, &["-p", "fake", "--html", "./out.jsonl"], &same);
     std::fs::write(tare.path("old.jsonl"), "kept").unwrap();
-    tare.refused(&["report", "old.jsonl", "--html", "./old.jsonl"], &same);
+    tare.refused("report old.jsonl --html ./old.jsonl", &same);
     assert_eq!(std::fs::read(tare.path("old.jsonl")).unwrap(), b"kept");
 }
 
 #[test]
 fn a_page_takes_the_place_of_nothing_but_a_page() {
     let tare = Tare::new();
-    tare.ok(&[
-        "run",
-        "-p",
-        "fake",
-        "--blocks",
-        "1",
-        "--no-settle",
-        "-o",
-        "r.jsonl",
-        "--html",
-        "p.html",
-    ]);
-    tare.ok(&["report", "r.jsonl", "--html", "p.html"]);
+    tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
+    tare.ok("report r.jsonl --html p.html");
     std::fs::write(tare.path("notes.txt"), "kept").unwrap();
     let foreign = ["is no page", "give another path with --html"];
     for path in ["notes.txt", "/dev/full", "/dev/null"] {
@@ -279,7 +262,7 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
     // A name that ends as a partial page might is nobody's but the user's.
     std::fs::write(tare.path("p.html.partial"), "kept").unwrap();
     std::os::unix::fs::symlink("p.html", tare.path("link.html")).unwrap();
-    tare.ok(&["report", "r.jsonl", "--html", "link.html"]);
+    tare.ok("report r.jsonl --html link.html");
     assert_eq!(std::fs::read(tare.path("p.html.partial")).unwrap(), b"kept");
     assert!(tare.path("link.html").is_symlink());
 }
@@ -287,22 +270,13 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
 #[test]
 fn results_that_are_no_file_or_two_files_are_refused() {
     let tare = Tare::new();
-    tare.ok(&[
-        "run",
-        "-p",
-        "fake",
-        "--blocks",
-        "1",
-        "--no-settle",
-        "-o",
-        "r.jsonl",
-    ]);
-    tare.refused(&["report", "/dev/zero"], &["/dev/zero is no file"]);
-    tare.refused(&["report", "."], &[". is no file"]);
+    tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
+    tare.refused("report /dev/zero", &["/dev/zero is no file"]);
+    tare.refused("report .", &[". is no file"]);
     let one = std::fs::read(tare.path("r.jsonl")).unwrap();
     std::fs::write(tare.path("joined.jsonl"), [&one[..], &one[..]].concat()).unwrap();
     tare.refused(
-        &["report", "joined.jsonl"],
+        "report joined.jsonl",
         &["a second header", "two files were joined"],
     );
 }
@@ -382,14 +356,11 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
     let tare = Tare::new();
     std::fs::write(tare.path("there.jsonl"), "mine").unwrap();
     tare.refused(
-        &["run", "-p", "fake", "--cpus", "1", "-o", "there.jsonl"],
+        "run -p fake --cpus 1 -o there.jsonl",
         &["exists already", "--resume"],
     );
     assert_eq!(std::fs::read_to_string(tare.path("there.jsonl")).unwrap(), "mine");
-    tare.refused(
-        &["run", "-p", "fake", "--cpus", "1", "-o", "."],
-        &[". is a folder", "./results.jsonl"],
-    );
+    tare.refused("run -p fake --cpus 1 -o .", &[". is a folder", "./results.jsonl"]);
     for args in [
         &["run", "-o", "-"][..],
         &["run", "--html", "-"],
@@ -398,14 +369,8 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
         tare.refused(args, &["a path is needed", "--json", "./-"]);
         assert!(!tare.path("-").exists());
     }
-    tare.refused(
-        &["run", "-p", "fake", "--cpus", "1", "-o", "no/such/out.jsonl"],
-        &["no/such"],
-    );
-    tare.refused(
-        &["run", "-p", "fake", "--cpus", "1", "-o", "/proc/out.jsonl"],
-        &["/proc/out.jsonl"],
-    );
+    tare.refused("run -p fake --cpus 1 -o no/such/out.jsonl", &["no/such"]);
+    tare.refused("run -p fake --cpus 1 -o /proc/out.jsonl", &["/proc/out.jsonl"]);
     run(
         &tare,
         &["-p", "fake", "--cpus", "1", "--html", "no/such/page.html"],
@@ -417,17 +382,7 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
 fn missing_engines_say_how_to_get_them() {
     let tare = Tare::new();
     let with = |name: &str, value: &str, platform: &str, words: &[&str]| {
-        let args = [
-            "run",
-            "-p",
-            platform,
-            "--cpus",
-            "1",
-            "-w",
-            "syscall",
-            "-o",
-            "out.jsonl",
-        ];
+        let args = format!("run -p {platform} --cpus 1 -w syscall -o out.jsonl");
         let done = ended(tare.command(&args).env(name, value).output().unwrap());
         assert_eq!(done.code, 2, "{}", done.stderr);
         words
@@ -467,7 +422,7 @@ fn missing_engines_say_how_to_get_them() {
 }
 
 /// Runs tare as the user `nobody`, if we are root.
-fn as_nobody(tare: &Tare, args: &[&str]) -> Option<common::Ended> {
+fn as_nobody(tare: &Tare, args: &str) -> Option<common::Ended> {
     let program = tare.path("tare");
     std::fs::copy(common::binary(), &program).unwrap();
     let folder = program.parent().unwrap();
@@ -481,7 +436,7 @@ fn as_nobody(tare: &Tare, args: &[&str]) -> Option<common::Ended> {
     command
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)
-        .args(args);
+        .args(args.words());
     command
         .current_dir(folder)
         .env("TARE_STATE_DIR", tare.path("state-of-nobody"));
@@ -492,18 +447,8 @@ fn as_nobody(tare: &Tare, args: &[&str]) -> Option<common::Ended> {
 #[test]
 fn without_root_the_reason_is_told() {
     let tare = Tare::new();
-    let args = [
-        "run",
-        "-p",
-        "native",
-        "--cpus",
-        "1",
-        "-w",
-        "syscall",
-        "-o",
-        "out.jsonl",
-    ];
-    let Some(done) = as_nobody(&tare, &args) else {
+    let args = "run -p native --cpus 1 -w syscall -o out.jsonl";
+    let Some(done) = as_nobody(&tare, args) else {
         eprintln!("skipped: setpriv is not there to become another user");
         return;
     };
@@ -522,7 +467,7 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
     let tare = Tare::new();
     let socket = tare.path("closed.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let Some(_) = as_nobody(&tare, &["--version"]) else {
+    let Some(_) = as_nobody(&tare, "--version") else {
         eprintln!("skipped: setpriv is not there to become another user");
         return;
     };
@@ -544,25 +489,12 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
 #[test]
 fn damaged_foreign_and_future_results_are_refused() {
     let tare = Tare::new();
-    tare.ok(&[
-        "run",
-        "-p",
-        "fake",
-        "--cpus",
-        "1",
-        "-w",
-        "syscall",
-        "--no-settle",
-        "--blocks",
-        "2",
-        "-o",
-        "good.jsonl",
-    ]);
+    tare.ok("run -p fake --cpus 1 -w syscall --no-settle --blocks 2 -o good.jsonl");
     let good = std::fs::read_to_string(tare.path("good.jsonl")).unwrap();
     let check = |content: &str, words: &[&str]| {
         std::fs::write(tare.path("bad.jsonl"), content).unwrap();
-        tare.refused(&["report", "bad.jsonl"], words);
-        tare.refused(&["run", "--resume", "bad.jsonl"], words);
+        tare.refused("report bad.jsonl", words);
+        tare.refused("run --resume bad.jsonl", words);
         assert_eq!(
             std::fs::read_to_string(tare.path("bad.jsonl")).unwrap(),
             content,
@@ -580,46 +512,25 @@ fn damaged_foreign_and_future_results_are_refused() {
         &good.replacen("\"record\":\"session\"", "\"record\":\"se", 1),
         &["bad.jsonl:2", "damaged"],
     );
-    tare.refused(&["report", "absent.jsonl"], &["absent.jsonl"]);
-    tare.refused(&["run", "--resume", "absent.jsonl"], &["absent.jsonl"]);
+    tare.refused("report absent.jsonl", &["absent.jsonl"]);
+    tare.refused("run --resume absent.jsonl", &["absent.jsonl"]);
 }
 
 #[test]
 fn another_study_or_build_is_not_continued() {
     let tare = Tare::new();
-    tare.ok(&[
-        "run",
-        "-p",
-        "fake",
-        "--cpus",
-        "1",
-        "-w",
-        "syscall",
-        "--no-settle",
-        "--blocks",
-        "2",
-        "-o",
-        "r.jsonl",
-    ]);
+    tare.ok("run -p fake --cpus 1 -w syscall --no-settle --blocks 2 -o r.jsonl");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let cut: String = text.lines().take(4).map(|l| format!("{l}\n")).collect();
     std::fs::write(tare.path("r.jsonl"), &cut).unwrap();
     tare.refused(
-        &[
-            "run",
-            "--resume",
-            "r.jsonl",
-            "-p",
-            "fake,fake?cost=2",
-            "--cpus",
-            "1",
-        ],
+        "run --resume r.jsonl -p fake,fake?cost=2 --cpus 1",
         &["another study", "platforms"],
     );
     let build: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let other = cut.replace(build["build"].as_str().unwrap(), "0000000000000000");
     std::fs::write(tare.path("r.jsonl"), other).unwrap();
-    tare.refused(&["run", "--resume", "r.jsonl"], &["build 0000000000000000"]);
+    tare.refused("run --resume r.jsonl", &["build 0000000000000000"]);
 }
 
 /// A mounted file system of a few hundred KiB; `None` where mounting is not allowed.
@@ -650,19 +561,11 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
         return;
     };
     let output = small.0.join("r.jsonl");
-    let args = [
-        "run",
-        "-p",
-        "fake",
-        "--cpus",
-        "1",
-        "--no-settle",
-        "--blocks",
-        "5000",
-        "-o",
-    ];
-    let args: Vec<&str> = args.into_iter().chain([output.to_str().unwrap()]).collect();
-    tare.refused(&args, &["cannot write to results file", "--resume"]);
+    let args = "run -p fake --cpus 1 --no-settle --blocks 5000 -o";
+    tare.refused(
+        &format!("{args} {}", output.display()),
+        &["cannot write to results file", "--resume"],
+    );
     let text = std::fs::read_to_string(&output).unwrap();
     assert!(text.ends_with('\n') && text.len() > 50_000);
     text.lines()

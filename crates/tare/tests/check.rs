@@ -208,7 +208,7 @@ fn a_user_namespace_needs_a_way_to_the_boxes_root() {
         return;
     }
     let tare = Tare::new();
-    let done = tare.run(&["check", "--only", "hello", "runc?userns=on"]);
+    let done = tare.run("check --only hello runc?userns=on");
     assert_eq!(done.code, 1, "{}", done.stderr);
     assert!(done.stdout.contains("chmod o+x"), "{}", done.stdout);
 }
@@ -234,16 +234,13 @@ fn a_container_in_a_vm_is_reached_at_the_address_of_the_vm() {
 #[test]
 fn checks_are_chosen_by_name_and_listed_with_what_they_hold_a_platform_to() {
     let tare = Tare::new();
-    let listed = tare.ok(&["check", "--list", "--only", "freeze,hello"]).stdout;
+    let listed = tare.ok("check --list --only freeze,hello").stdout;
     // A line that begins with a blank goes on with the one before.
     let begun = listed.lines().filter(|line| !line.starts_with(' '));
     let names: Vec<&str> = begun.filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names, ["freeze", "hello"], "{listed}");
-    tare.refused(
-        &["check", "--only", "frieze"],
-        &["unknown check 'frieze'", "freeze"],
-    );
-    tare.refused(&["check", "fake"], &["'fake' makes no box", "tare doctor"]);
-    tare.refused(&["check", "dokcer"], &["unknown platform 'dokcer'"]);
-    tare.refused(&["check", "--boxes", "0", "native"], &["--boxes", "from 1 to"]);
+    tare.refused("check --only frieze", &["unknown check 'frieze'", "freeze"]);
+    tare.refused("check fake", &["'fake' makes no box", "tare doctor"]);
+    tare.refused("check dokcer", &["unknown platform 'dokcer'"]);
+    tare.refused("check --boxes 0 native", &["--boxes", "from 1 to"]);
 }

@@ -8,28 +8,8 @@ use common::Tare;
 
 /// Measures what a box costs that costs so much, into a file.
 fn measured(tare: &Tare, cost: &str, seed: &str, file: &str) {
-    let platforms = format!("fake,{cost}");
-    let args = [
-        "run",
-        "-p",
-        &platforms,
-        "-w",
-        "linpack",
-        "--cpus",
-        "1",
-        "--no-settle",
-    ];
-    let more = [
-        "--provisioning",
-        "vanilla",
-        "--blocks",
-        "12",
-        "--seed",
-        seed,
-        "-o",
-        file,
-    ];
-    tare.ok(&[&args[..], &more[..]].concat());
+    let study = format!("-p fake,{cost} -w linpack --provisioning vanilla --blocks 12 --seed {seed}");
+    tare.ok(&format!("run {study} --cpus 1 --no-settle -o {file}"));
 }
 
 /// The scripted cost is part of the platform's name: under one name it is rewritten.
@@ -52,7 +32,7 @@ fn before_and_after(before: &str, after: &str) -> Tare {
 #[test]
 fn a_regression_beyond_the_limit_is_exit_code_1() {
     let tare = before_and_after("1.1", "1.3");
-    let ended = tare.run(&["compare", "before.jsonl", "after.jsonl", "--fail-above", "5"]);
+    let ended = tare.run("compare before.jsonl after.jsonl --fail-above 5");
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(
         ended
@@ -63,15 +43,15 @@ fn a_regression_beyond_the_limit_is_exit_code_1() {
     );
     assert!(ended.stdout.contains("slower"), "{}", ended.stdout);
     // The same without a limit fails nothing, and so does the way back.
-    tare.ok(&["compare", "before.jsonl", "after.jsonl"]);
-    tare.ok(&["compare", "after.jsonl", "before.jsonl", "--fail-above", "5"]);
-    tare.ok(&["compare", "before.jsonl", "after.jsonl", "--fail-above", "50"]);
+    tare.ok("compare before.jsonl after.jsonl");
+    tare.ok("compare after.jsonl before.jsonl --fail-above 5");
+    tare.ok("compare before.jsonl after.jsonl --fail-above 50");
 }
 
 #[test]
 fn the_comparison_as_json_has_every_figure() {
     let tare = before_and_after("1.1", "1.3");
-    let ended = tare.ok(&["compare", "before.jsonl", "after.jsonl", "--json"]);
+    let ended = tare.ok("compare before.jsonl after.jsonl --json");
     let change: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(change["schema"], "tare-change/1");
     let overhead = &change["overheads"][0];
@@ -104,7 +84,7 @@ fn files_that_cannot_be_compared_are_refused() {
     measured(&tare, "fake?cost=1.1", "2", "two.jsonl");
     renamed(&tare, "two.jsonl", "\"linpack\"", "\"syscall\"");
     tare.refused(
-        &["compare", "one.jsonl", "two.jsonl"],
+        "compare one.jsonl two.jsonl",
         &[
             "the two files measure nothing in common",
             "fake vanilla linpack",
@@ -112,7 +92,7 @@ fn files_that_cannot_be_compared_are_refused() {
         ],
     );
     tare.refused(
-        &["compare", "one.jsonl", "absent.jsonl"],
+        "compare one.jsonl absent.jsonl",
         &["cannot read results file absent.jsonl"],
     );
     for percent in ["0", "-1", "nan", "x", "101"] {
@@ -129,26 +109,15 @@ fn files_that_cannot_be_compared_are_refused() {
 #[test]
 fn a_limit_that_holds_nothing_is_refused() {
     let tare = Tare::new();
-    let args = [
-        "run",
-        "-p",
-        "fake,fake?cost=1.1",
-        "-w",
-        "linpack",
-        "--cpus",
-        "1",
-        "--no-settle",
-    ];
-    let more = ["--provisioning", "vanilla", "--blocks", "3", "-o", "few.jsonl"];
-    tare.ok(&[&args[..], &more[..]].concat());
+    let args = "run -p fake,fake?cost=1.1 -w linpack --provisioning vanilla --blocks 3 --cpus 1 --no-settle";
+    tare.ok(&format!("{args} -o few.jsonl"));
     tare.refused(
-        &["compare", "few.jsonl", "few.jsonl", "--fail-above", "5"],
+        "compare few.jsonl few.jsonl --fail-above 5",
         &["hold trials of one run", "give the results of two runs"],
     );
-    let again = ["--provisioning", "vanilla", "--blocks", "3", "-o", "again.jsonl"];
-    tare.ok(&[&args[..], &again[..]].concat());
+    tare.ok(&format!("{args} -o again.jsonl"));
     tare.refused(
-        &["compare", "few.jsonl", "again.jsonl", "--fail-above", "5"],
+        "compare few.jsonl again.jsonl --fail-above 5",
         &["no change could be judged"],
     );
 }

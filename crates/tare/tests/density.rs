@@ -24,10 +24,9 @@ fn figures_of(platform: &str) {
         return;
     }
     let tare = Tare::new();
-    let args = [
-        "density", "-p", platform, "--boxes", "4", "--starts", "2", "--json",
-    ];
-    let done = tare.ok(&[&args[..], &["-o", "density.json"]].concat());
+    let done = tare.ok(&format!(
+        "density -p {platform} --boxes 4 --starts 2 --json -o density.json"
+    ));
     let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     let stored = std::fs::read_to_string(tare.path("density.json")).unwrap();
     assert_eq!(printed, serde_json::from_str::<Value>(&stored).unwrap());
@@ -79,9 +78,7 @@ fn people_are_told_what_was_limited_what_was_measured_and_what_is_extrapolated()
         return;
     }
     let tare = Tare::new();
-    let done = tare.ok(&[
-        "density", "-p", "native", "--boxes", "3", "--starts", "1", "--memory", "64M",
-    ]);
+    let done = tare.ok("density -p native --boxes 3 --starts 1 --memory 64M");
     for expected in [
         "limited to 1 CPU by quota and 64 MiB",
         "native, n = 3",
@@ -143,7 +140,7 @@ fn what_a_killed_one_leaves_is_swept_by_the_next_start() {
     child.kill().unwrap();
     child.wait().unwrap();
     let run = run.unwrap();
-    let next = tare.ok(&["density", "-p", "native", "--boxes", "3", "--starts", "1"]);
+    let next = tare.ok("density -p native --boxes 3 --starts 1");
     assert!(next.stderr.contains(&format!("swept: {run}")), "{}", next.stderr);
     assert_eq!(left_of(&run), Vec::<String>::new());
 }

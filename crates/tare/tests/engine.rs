@@ -143,27 +143,8 @@ fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
     let tare = Tare::new();
     let mut engine = Engine::new(tare.path("engine"));
     engine.start();
-    let args = [
-        "run",
-        "-p",
-        "docker",
-        "-w",
-        "syscall",
-        "--cpus",
-        "1",
-        "--memory",
-        "256M",
-        "--blocks",
-        "1000",
-        "--fresh",
-        "study",
-        "--no-settle",
-        "--trial-time",
-        "50ms",
-        "-o",
-        "r.jsonl",
-    ];
-    let mut command = tare.command(&args);
+    let args = "run -p docker -w syscall --cpus 1 --memory 256M --blocks 1000 --fresh study --no-settle --trial-time 50ms -o r.jsonl";
+    let mut command = tare.command(args);
     let run = command.env("DOCKER_HOST", engine.address()).spawn().unwrap();
     let trials = || tare.path("r.jsonl").exists() && tare.records_of("r.jsonl", "trial").len() >= 2;
     wait(trials, || "no trial in a box of the engine".to_owned());
@@ -177,18 +158,7 @@ fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
 
     engine.start();
     // Any next start sweeps.
-    let mut next = tare.command(&[
-        "run",
-        "-p",
-        "fake",
-        "-w",
-        "syscall",
-        "--cpus",
-        "1",
-        "--no-settle",
-        "-o",
-        "next.jsonl",
-    ]);
+    let mut next = tare.command("run -p fake -w syscall --cpus 1 --no-settle -o next.jsonl");
     let swept = ended(next.env("DOCKER_HOST", engine.address()).output().unwrap());
     assert_eq!(swept.code, 0, "{}", swept.stderr);
     assert_eq!(engine.docker(&["ps", "-aq"]).unwrap(), "", "{done:?} {swept:?}");

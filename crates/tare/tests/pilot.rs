@@ -74,7 +74,7 @@ fn a_pilot_without_enough_figures_says_so() {
 #[test]
 fn a_pilot_has_a_design_of_its_own() {
     let tare = Tare::new();
-    let help = tare.ok(&["pilot", "--help"]).stdout;
+    let help = tare.ok("pilot --help").stdout;
     for option in ["--blocks", "--adaptive", "--fresh", "--budget"] {
         assert!(!help.contains(&format!(" {option}")), "{help}");
     }

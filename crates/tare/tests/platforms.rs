@@ -47,26 +47,11 @@ fn on_each(with: impl Fn(&str, &Tare)) {
 }
 
 /// The arguments of a short run.
-fn short<'a>(platform: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec![
-        "run",
-        "-p",
-        platform,
-        "--no-settle",
-        "--trial-time",
-        "50ms",
-        "-o",
-        "r.jsonl",
-    ];
-    let given = |option: &str| more.contains(&option);
-    if !given("--cpus") {
-        args.extend(["--cpus", "1"]);
-    }
-    if !given("--blocks") {
-        args.extend(["--blocks", "1"]);
-    }
-    args.extend(more);
-    args
+fn short(platform: &str, more: &str) -> String {
+    let given = |option| more.split(' ').any(|word| word == option);
+    let cpus = if given("--cpus") { "" } else { "--cpus 1" };
+    let blocks = if given("--blocks") { "" } else { "--blocks 1" };
+    format!("run -p {platform} --no-settle --trial-time 50ms -o r.jsonl {cpus} {blocks} {more}")
 }
 
 /// Whether a platform is another host, which has its own files and whose counters
@@ -95,7 +80,7 @@ fn kernels_run_under_proven_limits_and_nothing_is_left() {
     on_each(|platform, tare| {
         tare.ok(&short(
             platform,
-            &["-w", "linpack,syscall,spawn", "--blocks", "1", "--memory", "256M"],
+            "-w linpack,syscall,spawn --blocks 1 --memory 256M",
         ));
         let trials = tare.records_of("r.jsonl", "trial");
         assert_eq!(trials.len(), 6);
@@ -132,17 +117,8 @@ fn boxes_in_boxes_have_their_limits_proven_at_every_layer() {
     for platform in NESTED.into_iter().filter(|p| ready(p)) {
         eprintln!("on {platform}");
         let tare = Tare::new();
-        let args = [
-            "-w",
-            "syscall",
-            "--cpus",
-            "0.5",
-            "--provisioning",
-            "vanilla",
-            "--memory",
-            "256M",
-        ];
-        tare.ok(&short(platform, &args));
+        let args = "-w syscall --cpus 0.5 --provisioning vanilla --memory 256M";
+        tare.ok(&short(platform, args));
         let trials = tare.records_of("r.jsonl", "trial");
         assert!(trials[0]["outcome"]["ok"].is_object(), "{trials:?}");
         let proof = &tare.records_of("r.jsonl", "proof")[0];
@@ -240,17 +216,8 @@ fn a_user_with_a_delegated_cgroup_needs_no_root() {
 #[test]
 fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
     on_each(|platform, tare| {
-        let half = [
-            "--cpus",
-            "0.5",
-            "--provisioning",
-            "vanilla",
-            "-w",
-            "syscall",
-            "--memory",
-            "256M",
-        ];
-        tare.ok(&short(platform, &half));
+        let half = "--cpus 0.5 --provisioning vanilla -w syscall --memory 256M";
+        tare.ok(&short(platform, half));
         let proof = &tare.records_of("r.jsonl", "proof")[0];
         assert_eq!(proof["proven"], true, "{proof}");
         let cores = cores(platform, proof);
@@ -261,20 +228,11 @@ fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
 
 #[test]
 fn a_static_command_is_carried_into_every_box() {
-    let program = common::binary().display().to_string();
+    let program = common::binary();
+    let program = program.display();
     on_each(|platform, tare| {
-        let args = [
-            "--blocks",
-            "1",
-            "--provisioning",
-            "vanilla",
-            "--memory",
-            "256M",
-            "--",
-            &program,
-            "man",
-        ];
-        tare.ok(&short(platform, &args));
+        let args = &format!("--blocks 1 --provisioning vanilla --memory 256M -- {program} man");
+        tare.ok(&short(platform, args));
         let trial = &tare.records_of("r.jsonl", "trial")[0];
         let samples = &trial["outcome"]["ok"]["samples"];
         assert!(
@@ -293,17 +251,8 @@ fn a_static_command_is_carried_into_every_box() {
 #[test]
 fn a_dynamic_command_runs_natively_and_says_why_not_elsewhere() {
     on_each(|platform, tare| {
-        let args = [
-            "--blocks",
-            "1",
-            "--provisioning",
-            "vanilla",
-            "--memory",
-            "256M",
-            "--",
-            "/bin/true",
-        ];
-        tare.ok(&short(platform, &args));
+        let args = "--blocks 1 --provisioning vanilla --memory 256M -- /bin/true";
+        tare.ok(&short(platform, args));
         let trial = &tare.records_of("r.jsonl", "trial")[0];
         if platform == "native" || is_host(platform) {
             assert!(trial["outcome"]["ok"].is_object(), "{trial}");
@@ -319,19 +268,8 @@ fn kept_boxes_are_frozen_and_thawed() {
     let list: Vec<&str> = PLATFORMS.into_iter().filter(|p| ready(p)).collect();
     let tare = Tare::new();
     let list = list.join(",");
-    let args = [
-        "-w",
-        "syscall",
-        "--blocks",
-        "3",
-        "--provisioning",
-        "pinned",
-        "--memory",
-        "256M",
-        "--fresh",
-        "study",
-    ];
-    tare.ok(&short(&list, &args));
+    let args = "-w syscall --blocks 3 --provisioning pinned --memory 256M --fresh study";
+    tare.ok(&short(&list, args));
     let n = list.split(',').count();
     assert_eq!(tare.records_of("r.jsonl", "box").len(), n);
     let trials = tare.records_of("r.jsonl", "trial");
@@ -347,17 +285,8 @@ fn kept_boxes_are_frozen_and_thawed() {
 #[test]
 fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
     on_each(|platform, tare| {
-        let args = [
-            "-w",
-            "syscall,spawn",
-            "--blocks",
-            "50",
-            "--memory",
-            "256M",
-            "--fresh",
-            "study",
-        ];
-        let mut child = tare.spawn(&short(platform, &args));
+        let args = "-w syscall,spawn --blocks 50 --memory 256M --fresh study";
+        let mut child = tare.spawn(&short(platform, args));
         let deadline = std::time::Instant::now() + Duration::from_secs(120);
         let finished = |t: &Tare| t.path("r.jsonl").exists() && t.records_of("r.jsonl", "trial").len() >= 3;
         while !finished(tare) && std::time::Instant::now() < deadline {
@@ -368,18 +297,7 @@ fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
         let run = tare.run_name("r.jsonl");
         let before = tare.records_of("r.jsonl", "trial");
         assert!(before.len() >= 3);
-        let next = tare.ok(&[
-            "run",
-            "-p",
-            "fake",
-            "-w",
-            "syscall",
-            "--cpus",
-            "1",
-            "--no-settle",
-            "-o",
-            "next.jsonl",
-        ]);
+        let next = tare.ok("run -p fake -w syscall --cpus 1 --no-settle -o next.jsonl");
         assert!(next.stderr.contains(&run), "the sweep is told: {}", next.stderr);
         let deadline = std::time::Instant::now() + Duration::from_secs(10);
         while is_host(platform) && !left_of(&run).is_empty() && std::time::Instant::now() < deadline {
@@ -400,8 +318,8 @@ fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
 #[test]
 fn ctrl_c_removes_the_boxes_and_leaves_a_whole_file() {
     on_each(|platform, tare| {
-        let args = ["-w", "syscall", "--blocks", "1000", "--memory", "256M"];
-        let mut child = tare.spawn(&short(platform, &args));
+        let args = "-w syscall --blocks 1000 --memory 256M";
+        let mut child = tare.spawn(&short(platform, args));
         let deadline = std::time::Instant::now() + Duration::from_secs(120);
         let finished = |t: &Tare| t.path("r.jsonl").exists() && !t.records_of("r.jsonl", "trial").is_empty();
         while !finished(tare) && std::time::Instant::now() < deadline {

@@ -19,8 +19,8 @@ fn the_list_names_every_study_with_its_figures() {
     assert_eq!(list.len(), 15);
     let figures: u64 = list.iter().map(|s| s["figures"].as_u64().unwrap()).sum();
     assert_eq!(figures, 1518);
-    let text = tare.ok(&["published"]).stdout;
-    assert_eq!(text, tare.ok(&["published", "list"]).stdout);
+    let text = tare.ok("published").stdout;
+    assert_eq!(text, tare.ok("published list").stdout);
     for study in list {
         assert!(text.contains(study["id"].as_str().unwrap()), "{study}");
     }
@@ -37,7 +37,7 @@ fn every_study_can_be_shown() {
         let whole = json(&tare, &["published", "show", id, "--json"]);
         assert_eq!(whole["study"]["id"], id);
     }
-    let shown = tare.ok(&["published", "show", "conaboy2021"]).stdout;
+    let shown = tare.ok("published show conaboy2021").stdout;
     for words in ["iozone, kB/s", "Errata", "8050.44", "Where studies differ"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -56,7 +56,7 @@ fn every_checkable_claim_is_reproduced() {
     ] {
         assert_eq!(tally[key], count, "{key}");
     }
-    let text = tare.ok(&["published", "check"]).stdout;
+    let text = tare.ok("published check").stdout;
     for words in [
         "40 of 40 claims that can be checked follow from the tables",
         "the study's word: 29 %: differs by 2.86 points",
@@ -66,7 +66,7 @@ fn every_checkable_claim_is_reproduced() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let one = tare.ok(&["published", "check", "li2018"]).stdout;
+    let one = tare.ok("published check li2018").stdout;
     assert!(
         one.contains("2 of 2 claims") && !one.contains("felter2015"),
         "{one}"
@@ -76,7 +76,7 @@ fn every_checkable_claim_is_reproduced() {
 #[test]
 fn a_workload_shows_what_all_studies_say_and_where_they_differ() {
     let tare = Tare::new();
-    let text = tare.ok(&["published", "workload", "redis"]).stdout;
+    let text = tare.ok("published workload redis").stdout;
     for words in [
         "felter2015",
         "kuenzer2021 against felter2015: Redis: Docker loses 20 %",
@@ -87,7 +87,7 @@ fn a_workload_shows_what_all_studies_say_and_where_they_differ() {
     let storage = json(&tare, &["published", "workload", "storage", "--json"]);
     assert_eq!(storage["families"].as_array().unwrap().len(), 3);
     assert!(storage["contradictions"].as_array().unwrap().len() >= 4);
-    assert!(tare.ok(&["published", "scores"]).stdout.contains("li2018"));
+    assert!(tare.ok("published scores").stdout.contains("li2018"));
 }
 
 #[test]
@@ -103,32 +103,13 @@ fn unknown_names_are_refused_with_the_nearest() {
         );
     }
     let words = ["no study has a workload 'rediss'", "did you mean 'redis'?"];
-    tare.refused(&["published", "workload", "rediss"], &words);
+    tare.refused("published workload rediss", &words);
 }
 
 /// Results of 12 blocks of linpack, in which docker costs twice as much: the test bed under the names of platforms.
 fn measured(tare: &Tare) {
-    let run = [
-        "run",
-        "-p",
-        "fake,fake?cost=2",
-        "-w",
-        "linpack",
-        "--cpus",
-        "1",
-        "--no-settle",
-    ];
-    let more = [
-        "--provisioning",
-        "vanilla",
-        "--blocks",
-        "12",
-        "--seed",
-        "1",
-        "-o",
-        "own.jsonl",
-    ];
-    tare.ok(&[&run[..], &more[..]].concat());
+    let study = "-p fake,fake?cost=2 -w linpack --provisioning vanilla --blocks 12 --seed 1";
+    tare.ok(&format!("run {study} --cpus 1 --no-settle -o own.jsonl"));
     let path = tare.path("own.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let text = text
@@ -162,7 +143,7 @@ fn own_figures_stand_beside_those_of_a_study() {
 fn a_comparison_names_a_study_or_a_second_file() {
     let tare = Tare::new();
     measured(&tare);
-    tare.refused(&["compare", "own.jsonl"], &["<AFTER>", "--published <STUDY>"]);
+    tare.refused("compare own.jsonl", &["<AFTER>", "--published <STUDY>"]);
     let both = ["compare", "own.jsonl", "own.jsonl", "--published", "li2018"];
     tare.refused(&both, &["cannot be used with"]);
     let gate = [

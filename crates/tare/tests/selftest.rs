@@ -21,17 +21,13 @@ fn lines(tare: &Tare, log: &str) -> usize {
 #[test]
 fn the_simulated_table_holds() {
     let tare = Tare::new();
-    let ended = tare.ok(&["selftest", "coverage", "--draws", "500"]);
+    let ended = tare.ok("selftest coverage --draws 500");
     assert!(
         ended.stdout.contains("as promised") && ended.stdout.ends_with(" 0 differ\n"),
         "{}",
         ended.stdout
     );
-    let rows = json(
-        &tare
-            .ok(&["selftest", "coverage", "--draws", "500", "--json"])
-            .stdout,
-    );
+    let rows = json(&tare.ok("selftest coverage --draws 500 --json").stdout);
     assert!(rows["rows"].as_array().expect("rows").len() > 80);
 }
 
@@ -73,25 +69,13 @@ fn campaigns_run_on_real_boxes() {
     if !common::ready("native") {
         return;
     }
-    let args = [
-        "--campaigns",
-        "2",
-        "--no-settle",
-        "--trial-time",
-        "20ms",
-        "--log",
-        "log",
-    ];
+    let args = "--campaigns 2 --no-settle --trial-time 20ms --log";
     for fresh in ["block", "study"] {
-        let log = format!("log-{fresh}");
-        let aa = ["selftest", "aa", "-p", "native", "--fresh", fresh];
-        tare.ok(&[&aa[..], &args[..6], &[&log]].concat());
+        tare.ok(&format!(
+            "selftest aa -p native --fresh {fresh} {args} log-{fresh}"
+        ));
     }
-    tare.ok(&[
-        &["selftest", "inject", "-p", "native", "--percent", "20"],
-        &args[..],
-    ]
-    .concat());
+    tare.ok(&format!("selftest inject -p native --percent 20 {args} log"));
 }
 
 #[test]
@@ -139,38 +123,15 @@ fn a_killed_self_test_goes_on_where_it_was() {
 #[test]
 fn what_another_build_or_other_options_measured_is_not_continued() {
     let tare = Tare::new();
-    let args = [
-        "selftest",
-        "aa",
-        "-p",
-        "fake",
-        "--no-settle",
-        "--campaigns",
-        "1",
-        "--log",
-        "log",
-    ];
-    tare.ok(&args);
-    tare.refused(
-        &[&args[..], &["--seed", "2"]].concat(),
-        &["log", "another --seed"],
-    );
-    let inject = [
-        "selftest",
-        "inject",
-        "-p",
-        "fake",
-        "--no-settle",
-        "--campaigns",
-        "1",
-        "--log",
-        "log",
-    ];
-    tare.refused(&inject, &["aa for inject"]);
+    let args = "selftest aa -p fake --no-settle --campaigns 1 --log log";
+    tare.ok(args);
+    tare.refused(&format!("{args} --seed 2"), &["log", "another --seed"]);
+    let inject = "selftest inject -p fake --no-settle --campaigns 1 --log log";
+    tare.refused(inject, &["aa for inject"]);
     let log = std::fs::read_to_string(tare.path("log")).expect("a log");
     let build = json(log.lines().next().expect("a header"))["build"].to_string();
     std::fs::write(tare.path("log"), log.replace(&build, "\"other\"")).expect("a log");
-    tare.refused(&args, &["another build"]);
+    tare.refused(args, &["another build"]);
 }
 
 #[test]
@@ -196,15 +157,7 @@ fn what_makes_no_self_test_is_refused() {
         tare.refused(&args, &[word]);
     }
     tare.refused(
-        &[
-            "selftest",
-            "aa",
-            "-p",
-            "fake?fail=kill",
-            "--no-settle",
-            "--log",
-            "l",
-        ],
+        "selftest aa -p fake?fail=kill --no-settle --log l",
         &["not one pair"],
     );
     assert!(tare.path("text").exists());
@@ -213,17 +166,7 @@ fn what_makes_no_self_test_is_refused() {
 #[test]
 fn a_broken_promise_is_exit_code_1() {
     let tare = Tare::new();
-    let made = tare.ok(&[
-        "selftest",
-        "aa",
-        "-p",
-        "fake",
-        "--no-settle",
-        "--campaigns",
-        "1",
-        "--log",
-        "log",
-    ]);
+    let made = tare.ok("selftest aa -p fake --no-settle --campaigns 1 --log log");
     assert!(made.stdout.contains("not shown"), "{}", made.stdout);
     let log = std::fs::read_to_string(tare.path("log")).expect("a log");
     let (header, campaign) = log.split_once('\n').expect("two lines");
@@ -238,17 +181,7 @@ fn a_broken_promise_is_exit_code_1() {
     };
     let text = header.to_owned() + "\n" + &(0..20).map(slower).collect::<String>();
     std::fs::write(tare.path("log"), text).expect("a log");
-    let ended = tare.run(&[
-        "selftest",
-        "aa",
-        "-p",
-        "fake",
-        "--no-settle",
-        "--campaigns",
-        "20",
-        "--log",
-        "log",
-    ]);
+    let ended = tare.run("selftest aa -p fake --no-settle --campaigns 20 --log log");
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(ended.stdout.contains("CONTRADICTED"), "{}", ended.stdout);
 }

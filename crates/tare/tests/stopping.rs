@@ -84,7 +84,7 @@ fn a_study_ends_when_every_cell_is_settled() {
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10]);
     assert_eq!(records.last().unwrap()["reason"], "settled");
-    tare.refused(&["run", "--resume", "r.jsonl"], &["complete"]);
+    tare.refused("run --resume r.jsonl", &["complete"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_file_that_was_cut_repeats_no_look() {
         let cut = whole.len() * share / 100;
         std::fs::write(tare.path("cut.jsonl"), &whole[..cut]).unwrap();
         let before = looks(&tare.records("cut.jsonl"));
-        let ended = tare.run(&["run", "--resume", "cut.jsonl"]);
+        let ended = tare.run("run --resume cut.jsonl");
         assert_eq!(ended.code, 0, "cut at {share} %: {}", ended.stderr);
         let records = tare.records("cut.jsonl");
         assert_eq!(looks(&records), [10, 15, 20, 25, 30], "cut at {share} %");
@@ -146,7 +146,7 @@ fn a_killed_run_is_gone_on_with() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    tare.ok(&["run", "--resume", "r.jsonl"]);
+    tare.ok("run --resume r.jsonl");
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10, 15, 20, 25]);
     assert_eq!(trials_of(&records, "fake?cost=1.2&ms=4&sd=0.001").len(), 10);
@@ -158,22 +158,19 @@ fn blocks_are_added_by_the_schedule_of_looks_and_not_to_a_fixed_number() {
     let tare = Tare::new();
     tare.ok(&args(STEADY_AND_NOISY, &["--adaptive", "--blocks", "15"]));
     tare.refused(
-        &["run", "--resume", "r.jsonl"],
+        "run --resume r.jsonl",
         &["all 15 blocks were run", "--blocks up to 60"],
     );
-    tare.refused(
-        &["run", "--resume", "r.jsonl", "--blocks", "61"],
-        &["none after 61 blocks"],
-    );
-    tare.ok(&["run", "--resume", "r.jsonl", "--blocks", "25"]);
+    tare.refused("run --resume r.jsonl --blocks 61", &["none after 61 blocks"]);
+    tare.ok("run --resume r.jsonl --blocks 25");
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10, 15, 20, 25]);
-    let shown = tare.ok(&["report", "r.jsonl"]).stdout;
+    let shown = tare.ok("report r.jsonl").stdout;
     assert!(shown.contains("25 of 25 blocks"), "{shown}");
     let fixed = Tare::new();
     fixed.ok(&args("fake,fake?cost=1.1", &["--blocks", "3"]));
     fixed.refused(
-        &["run", "--resume", "r.jsonl", "--blocks", "5"],
+        "run --resume r.jsonl --blocks 5",
         &["3 blocks, fixed beforehand", "--adaptive"],
     );
 }
@@ -202,7 +199,7 @@ fn a_warm_up_is_told_and_not_recorded_and_the_budget_counts_after_it() {
         .filter(|r| r["record"] == "box" && r["warm_up"] == true);
     assert!(warm_boxes.count() > 3);
     // A resumption warms up again.
-    tare.ok(&["run", "--resume", "r.jsonl"]);
+    tare.ok("run --resume r.jsonl");
     assert_eq!(tare.records_of("r.jsonl", "warm-up").len(), 2);
 }
 

@@ -143,7 +143,7 @@ fn a_cut_file_is_continued_at_the_first_missing_trial_in_the_same_order() {
             cut = whole[..cut].rfind('\n').unwrap() + 1;
         }
         std::fs::write(tare.path("cut.jsonl"), &whole[..cut]).unwrap();
-        let ended = tare.run(&["run", "--resume", "cut.jsonl"]);
+        let ended = tare.run("run --resume cut.jsonl");
         assert_eq!(ended.code, 0, "cut at {share} %: {}", ended.stderr);
         let resumed: Vec<_> = trials(&tare, "cut.jsonl");
         assert_eq!(resumed, expected, "cut at {share} %");
@@ -155,7 +155,7 @@ fn resuming_repeats_only_what_failed_once() {
     let tare = Tare::new();
     let ended = tare.run(&run_args("fake,fake?fail=exit&every=3", &["--blocks", "3"]));
     assert!(ended.code <= 1, "{}", ended.stderr);
-    tare.refused(&["run", "--resume", "r.jsonl"], &["complete"]);
+    tare.refused("run --resume r.jsonl", &["complete"]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn an_interrupted_run_is_whole_and_goes_on() {
     let status = { child }.wait().unwrap();
     assert_eq!(status.code(), Some(130));
     assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "interrupted");
-    tare.ok(&["run", "--resume", "r.jsonl"]);
+    tare.ok("run --resume r.jsonl");
     assert_eq!(trials(&tare, "r.jsonl").len(), 40);
 }
 
@@ -180,10 +180,7 @@ fn two_runs_at_once_are_refused() {
     let tare = Tare::new();
     let mut first = tare.spawn(&run_args("fake?ms=50", &["--blocks", "100"]));
     std::thread::sleep(std::time::Duration::from_millis(500));
-    tare.refused(
-        &["run", "-p", "fake", "--cpus", "1", "-o", "other.jsonl"],
-        &["another run", "disturb"],
-    );
+    tare.refused("run -p fake --cpus 1 -o other.jsonl", &["another run", "disturb"]);
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(!tare.path("other.jsonl").exists());

@@ -38,7 +38,7 @@ fn tare_with(study: &str) -> Tare {
 #[test]
 fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     let tare = tare_with(STUDY);
-    let plan = tare.ok(&["plan", "s.toml"]).stdout;
+    let plan = tare.ok("plan s.toml").stdout;
     for part in [
         "Does twice the cost show?",
         "fake vanilla: linpack size=100, linpack size=200, [fio]",
@@ -50,10 +50,9 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
         assert!(plan.contains(part), "'{part}' is not in: {plan}");
     }
     assert!(!plan.contains('\u{1b}'), "the study drives the terminal: {plan}");
-    let small = tare.ok(&["plan", "s.toml", "--small"]).stdout;
+    let small = tare.ok("plan s.toml --small").stdout;
     assert!(small.contains("fewer than 10 blocks bring no verdict"), "{small}");
-    let json: serde_json::Value =
-        serde_json::from_str(&tare.ok(&["plan", "s.toml", "--json"]).stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&tare.ok("plan s.toml --json").stdout).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), 4);
     assert_eq!(json["blueprint"][2]["available"], false);
     assert_eq!(json["missing"].as_array().unwrap().len(), 2);
@@ -62,22 +61,19 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
 #[test]
 fn a_platform_that_is_not_here_is_planned_as_missing_and_not_run() {
     let tare = tare_with(&STUDY.replace("fake?cost=2", "fake?fail=probe"));
-    let plan = tare.ok(&["plan", "s.toml"]).stdout;
+    let plan = tare.ok("plan s.toml").stdout;
     assert!(
         plan.contains("platform 'fake?fail=probe' cannot run here"),
         "{plan}"
     );
-    tare.refused(
-        &["run", "s.toml", "-o", "r.jsonl"],
-        &["'fake?fail=probe' cannot run here"],
-    );
+    tare.refused("run s.toml -o r.jsonl", &["'fake?fail=probe' cannot run here"]);
     assert!(!tare.path("r.jsonl").exists());
 }
 
 #[test]
 fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let tare = tare_with(STUDY);
-    let ended = tare.ok(&["run", "s.toml", "--blocks", "3", "-o", "r.jsonl"]);
+    let ended = tare.ok("run s.toml --blocks 3 -o r.jsonl");
     assert!(
         ended.stderr.contains("left out: workload fio"),
         "{}",
@@ -92,7 +88,7 @@ fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let kept: Vec<&str> = text.lines().take_while(|l| !l.contains("\"trial\":9,")).collect();
     std::fs::write(tare.path("r.jsonl"), kept.join("\n") + "\n").unwrap();
     std::fs::rename(tare.path("s.toml"), tare.path("t.toml")).unwrap();
-    tare.ok(&["run", "--resume", "r.jsonl"]);
+    tare.ok("run --resume r.jsonl");
     assert_eq!(tare.records_of("r.jsonl", "trial").len(), 12);
 }
 
@@ -104,7 +100,7 @@ fn cells_that_are_listed_are_those_that_are_run() {
          { platform = \"fake\", workload = \"linpack size=200\" }]\n[protocol]",
     );
     let tare = tare_with(&study);
-    tare.ok(&["run", "s.toml", "--small", "-o", "r.jsonl"]);
+    tare.ok("run s.toml --small -o r.jsonl");
     let trials = tare.records_of("r.jsonl", "trial");
     let of = |platform: &str| trials.iter().filter(|t| t["platform"] == platform).count();
     assert_eq!((of("fake"), of("fake?cost=2")), (4, 2));
@@ -113,11 +109,10 @@ fn cells_that_are_listed_are_those_that_are_run() {
 #[test]
 fn shipped_studies_are_listed_and_take_other_platforms() {
     let tare = Tare::new();
-    let json: serde_json::Value =
-        serde_json::from_str(&tare.ok(&["plan", "--list", "--json"]).stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&tare.ok("plan --list --json").stdout).unwrap();
     assert_eq!(json["studies"][0]["name"], "quick");
     assert_eq!(json["studies"][0]["small"], false);
-    let list = tare.ok(&["plan", "--list"]).stdout;
+    let list = tare.ok("plan --list").stdout;
     for name in [
         "quick",
         "full",
@@ -128,7 +123,7 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
     ] {
         assert!(list.contains(name), "{list}");
     }
-    let plan = tare.ok(&["plan", "quick", "-p", "fake,fake?cost=2"]).stdout;
+    let plan = tare.ok("plan quick -p fake,fake?cost=2").stdout;
     assert!(plan.contains("8 cells x 10 blocks"), "{plan}");
 }
 
@@ -145,7 +140,7 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
         &["s.toml"],
         &["s.toml:17:1: unknown key 'bloks' in [protocol]: did you mean 'blocks'?"],
     );
-    tare.refused(&["plan", "s.toml"], &["s.toml:17:1: "]);
+    tare.refused("plan s.toml", &["s.toml:17:1: "]);
     run(&["gone.toml"], &["gone.toml: cannot read the study file"]);
     run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
     run(&["/dev/zero"], &["/dev/zero: is no regular file"]);
@@ -176,6 +171,6 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
         &["the baseline 'lxc' is not among"],
     );
     run(&["ghatrehsamani2020"], &["none of the study's workloads can run"]);
-    let small = tare.run(&["run", "--small"]);
+    let small = tare.run("run --small");
     assert_eq!(small.code, 2, "{}", small.stderr);
 }

@@ -21,6 +21,41 @@ pub struct Tare {
     folder: TempDir,
 }
 
+/// The arguments of a command: one by one, or as a line parted by blanks.
+pub trait Words {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Words for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Words for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Words for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Words for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Words for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -44,10 +79,10 @@ impl Tare {
         self.folder.path().join(name)
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub fn command<W: Words + ?Sized>(&self, args: &W) -> Command {
         let mut command = Command::new(binary());
         command
-            .args(args)
+            .args(args.words())
             .current_dir(self.folder.path())
             .env("TARE_STATE_DIR", self.path("state"));
         command
@@ -57,20 +92,22 @@ impl Tare {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Ended {
+    pub fn run<W: Words + ?Sized>(&self, args: &W) -> Ended {
         ended(self.command(args).output().expect("tare starts"))
     }
 
     /// Runs and expects success.
-    pub fn ok(&self, args: &[&str]) -> Ended {
+    pub fn ok<W: Words + ?Sized>(&self, args: &W) -> Ended {
         let ended = self.run(args);
+        let args = args.words();
         assert_eq!(ended.code, 0, "{args:?}: {}\n{}", ended.stderr, ended.stdout);
         ended
     }
 
     /// Runs and expects exit code 2 with one line that holds all of `words`.
-    pub fn refused(&self, args: &[&str], words: &[&str]) -> Ended {
+    pub fn refused<W: Words + ?Sized>(&self, args: &W, words: &[&str]) -> Ended {
         let ended = self.run(args);
+        let args = args.words();
         assert_eq!(ended.code, 2, "{args:?}: {}\n{}", ended.stderr, ended.stdout);
         for word in words {
             assert!(
@@ -83,7 +120,7 @@ impl Tare {
         ended
     }
 
-    pub fn spawn(&self, args: &[&str]) -> Child {
+    pub fn spawn<W: Words + ?Sized>(&self, args: &W) -> Child {
         self.command(args)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
