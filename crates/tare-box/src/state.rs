@@ -12,6 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
+use tare_model::time::nanoseconds;
 
 /// For how long the lock of a run that was killed may be held by a child of it that
 /// was just being started.
@@ -185,7 +186,7 @@ fn rand_seed() -> impl Rng {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
-    let seed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX) ^ (u64::from(std::process::id()) << 40);
+    let seed = nanoseconds(now) ^ (u64::from(std::process::id()) << 40);
     rand_chacha::ChaCha8Rng::seed_from_u64(seed)
 }
 

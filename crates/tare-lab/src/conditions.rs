@@ -1,7 +1,6 @@
 //! The conditions of a trial: read before and after it, outside its timed region.
 
 use crate::settle::{QUIET_LOAD, Watch};
-use crate::trial::nanoseconds;
 use std::io;
 use std::time::Instant;
 use tare_box::conditions::Reading;
@@ -10,6 +9,7 @@ use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::conditions::{ClockReading, Conditions};
 use tare_model::finding::Finding;
 use tare_model::protocol::{Reply, Request};
+use tare_model::time::nanoseconds;
 
 /// Most by which a clock that is disciplined (NTP) may run fast or slow: the
 /// kernel slews by at most 500 ppm. Within it two clocks may differ and both be right.

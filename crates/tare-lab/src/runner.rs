@@ -1,6 +1,7 @@
 //! The run itself: block by block, box by box, trial by trial, each appended
 //! as it ends.
 
+mod boxes;
 mod course;
 
 use crate::looks::Looks;
@@ -8,25 +9,25 @@ use crate::plan::{PlannedTrial, Visit};
 use crate::preflight::Platforms;
 use crate::resume::Progress;
 use crate::settle::Watch;
-use crate::trial::{self, Tried, nanoseconds};
+use crate::trial::{self, Tried};
 use crate::writer::{WriteError, Writer};
+use boxes::{Held, Obtain, supply};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
-use tare_box::limits;
-use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
+use tare_box::platforms::BoxError;
 use tare_box::state::Run;
-use tare_box::{footprint, host, interrupt, seat};
+use tare_box::{host, interrupt, seat};
 use tare_model::finding::{Finding, Reason};
 use tare_model::looks::{LookRecord, WarmUpRecord};
 use tare_model::platform::Provisioning;
 use tare_model::results::{
-    BoxRecord, EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, RemovedRecord,
-    Session, TrialRecord,
+    EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session, TrialRecord,
 };
-use tare_model::study::{BoxKind, Fresh, Study, Workload};
+use tare_model::study::{BoxKind, Study, Workload};
+use tare_model::time::nanoseconds;
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -98,20 +99,6 @@ pub struct Summary {
     pub failed: u32,
     /// Kinds of box whose limits were not proven.
     pub refused: u32,
-}
-
-/// A box that is in use or kept.
-struct Held {
-    running: Box<dyn RunningBox>,
-    id: u32,
-    kind: BoxKind,
-    name: String,
-    /// Time that freezing it took, while it is frozen.
-    frozen: Option<Duration>,
-    /// Whether the files of a command were carried into it.
-    supplied: bool,
-    /// Time that the last freeze and the thaw after it took, until a trial tells.
-    waking: Option<(Duration, Duration)>,
 }
 
 /// A run under way.
@@ -491,199 +478,6 @@ impl<'a> Runner<'a> {
             .budget_seconds
             .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
     }
-
-    /// A box of this kind: a kept one thawed, or a new one, with its limits
-    /// proven. `None` if they could not be.
-    fn obtain(&mut self, kind: &BoxKind, block: u32) -> Result<Option<Held>, Obtain> {
-        if let Some(held) = self.kept.remove(kind) {
-            return self.thaw(held);
-        }
-        (self.observe)(Event::Launching(kind));
-        let id = self.progress.boxes;
-        let Some(spec) = self.spec(kind, id) else {
-            return Ok(None);
-        };
-        let Some(platform) = self.platforms.get(&kind.platform) else {
-            return Ok(None);
-        };
-        let view = (platform.quota_view(), platform.memory_view());
-        let running = platform.launch(&spec).map_err(not_made)?;
-        self.progress.boxes += 1;
-        let name = spec.name.clone();
-        let mut held = Held {
-            running,
-            id,
-            kind: kind.clone(),
-            name,
-            frozen: None,
-            supplied: false,
-            waking: None,
-        };
-        self.watch.follow(held.running.meter());
-        let facts = limits::facts(&mut *held.running)
-            .map_err(BoxError::from)
-            .map_err(not_made)?;
-        let hello_seconds = held.running.hello_after().as_secs_f64();
-        let is_first = !self.proven.contains(kind);
-        let marks = held.running.marks();
-        let footprint = (is_first && !marks.is_empty())
-            .then(|| footprint::footprint(&marks, &spec.scratch.join(&spec.name)));
-        let made = BoxRecord {
-            box_id: id,
-            kind: kind.clone(),
-            block,
-            warm_up: self.warming.is_some(),
-            hello_seconds,
-            facts,
-            footprint,
-        };
-        self.writer
-            .append(&Record::Box(made))
-            .map_err(|e| Obtain::Stop(e.into()))?;
-        if self.proven.contains(kind) {
-            return Ok(Some(held));
-        }
-        (self.observe)(Event::Proving(kind));
-        let proof = limits::prove(&mut *held.running, view, kind, &spec)
-            .map_err(BoxError::from)
-            .map_err(not_made)?;
-        self.judge_proof(kind, proof, held)
-    }
-
-    fn judge_proof(
-        &mut self,
-        kind: &BoxKind,
-        proof: ProofRecord,
-        held: Held,
-    ) -> Result<Option<Held>, Obtain> {
-        (self.observe)(Event::Proven(&proof));
-        let proven = proof.proven;
-        self.writer
-            .append(&Record::Proof(proof))
-            .map_err(|e| Obtain::Stop(e.into()))?;
-        if proven {
-            self.proven.insert(kind.clone());
-            return Ok(Some(held));
-        }
-        self.refused.insert(kind.clone());
-        self.destroy(held).map_err(|e| Obtain::Stop(e.into()))?;
-        Ok(None)
-    }
-
-    fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
-        if let Some(freeze) = held.frozen.take() {
-            self.watch.follow(held.running.meter());
-            let begun = Instant::now();
-            held.running.thaw().map_err(not_made)?;
-            held.waking = Some((freeze, begun.elapsed()));
-        }
-        Ok(Some(held))
-    }
-
-    fn spec(&self, kind: &BoxKind, id: u32) -> Option<BoxSpec> {
-        let instance = self.study.instance_of(kind)?;
-        Some(BoxSpec {
-            name: format!("{}-{id}", self.run.name()),
-            run: self.run.name().to_owned(),
-            instance: instance.size,
-            provisioning: kind.provisioning,
-            pinned_set: instance.pinned_set.clone(),
-            scratch: self.run.folder().to_owned(),
-            binary: self.binary.clone(),
-            holds_boxes: false,
-        })
-    }
-
-    /// After a visit: a box is removed, or frozen where it is kept.
-    fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
-        if self.study.fresh != Fresh::Study {
-            return self.destroy(held);
-        }
-        if !self.alone {
-            self.watch.follow(None);
-            let begun = Instant::now();
-            if let Err(source) = held.running.freeze() {
-                // A box that cannot be stopped would disturb the others: it is given up.
-                let name = held.name.clone();
-                return self.destroy(held).and(Err(RunError::Left { name, source }));
-            }
-            held.frozen = Some(begun.elapsed());
-        }
-        self.kept.insert(kind.clone(), held);
-        Ok(())
-    }
-
-    fn destroy_kept(&mut self) -> Result<(), RunError> {
-        let kept: Vec<Held> = std::mem::take(&mut self.kept).into_values().collect();
-        kept.into_iter().try_for_each(|held| self.destroy(held))
-    }
-
-    fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
-        self.watch.follow(None);
-        let begun = Instant::now();
-        held.running.destroy().map_err(|source| {
-            self.run.leave_for_sweep();
-            RunError::Left {
-                name: held.name.clone(),
-                source,
-            }
-        })?;
-        self.writer.append(&Record::Removed(RemovedRecord {
-            box_id: held.id,
-            kind: held.kind,
-            seconds: begun.elapsed().as_secs_f64(),
-        }))?;
-        Ok(())
-    }
-}
-
-/// Why there is no box.
-enum Obtain {
-    /// It could not be made: the trial failed.
-    Failed(Failure),
-    /// The run ends.
-    Stop(Stop),
-}
-
-fn not_made(error: BoxError) -> Obtain {
-    if error.is_interruption() {
-        return Obtain::Stop(Stop::Interrupted);
-    }
-    let reason = match error {
-        BoxError::Link(_) | BoxError::NoHello { .. } => Reason::Handshake,
-        BoxError::Cgroup(_)
-        | BoxError::Net(_)
-        | BoxError::Host { .. }
-        | BoxError::Engine { .. }
-        | BoxError::Taken(_) => Reason::Launch,
-    };
-    Obtain::Failed(Failure {
-        reason,
-        detail: error.to_string(),
-    })
-}
-
-/// Carries a command's files into a box that has its own root.
-fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
-    let Workload::Command(command) = workload else {
-        return Ok(());
-    };
-    if has_host_files || held.supplied {
-        return Ok(());
-    }
-    for path in &command.carried {
-        let failed = |detail: String| Failure {
-            reason: Reason::CannotRun,
-            detail,
-        };
-        let content = std::fs::read(path).map_err(|e| failed(format!("read {path}: {e}")))?;
-        let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
-        held.running
-            .carry(path, 0o755, &content, within)
-            .map_err(|e| failed(e.to_string()))?;
-    }
-    held.supplied = true;
-    Ok(())
 }
 
 fn unix_ns() -> u64 {

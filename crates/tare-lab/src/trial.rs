@@ -13,6 +13,7 @@ use tare_model::kernel::KernelReport;
 use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply, Request};
 use tare_model::results::{Failure, HostReadings, Outcome, Repetition, Success};
 use tare_model::study::{CommandSpec, KernelWorkload, Study, Workload};
+use tare_model::time::nanoseconds;
 
 /// Most repetitions of a short command within a trial.
 const MAX_REPETITIONS: u32 = 100_000;
@@ -105,11 +106,6 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
             max_repetitions: MAX_REPETITIONS,
         }),
     }
-}
-
-/// A duration as the results file counts it.
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {

@@ -22,6 +22,7 @@ pub mod results;
 pub mod size;
 pub mod study;
 pub mod template;
+pub mod time;
 pub mod workload;
 
 /// Identity of this build: a digest of the sources, the profile and the target.

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
 use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply};
 use tare_model::results::{ProcessUsage, Repetition};
+use tare_model::time::nanoseconds;
 
 /// Runs a kernel or a proof: this binary again, in a fresh process. For `spared`
 /// see [`command`].
@@ -136,10 +137,6 @@ fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
         max_rss_bytes: repetitions.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0),
         major_faults: repetitions.iter().map(|r| r.major_faults).sum(),
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 struct Ended {

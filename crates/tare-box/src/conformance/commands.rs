@@ -2,7 +2,7 @@
 
 use super::act::pattern;
 use super::site::Site;
-use super::talk::{self, Ended, act, acting, greet, nanoseconds};
+use super::talk::{self, Ended, act, acting, greet};
 use super::{Broken, Kept, expect};
 use crate::host;
 use crate::link::LinkError;
@@ -10,6 +10,7 @@ use crate::platforms::{self, ANSWER_DEADLINE, MemoryView, RunningBox, Seen};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_model::protocol::{CommandRequest, ErrorCode, ExitStatus, Request};
+use tare_model::time::nanoseconds;
 
 /// A large output, in bytes.
 const LARGE: u64 = 32 << 20;

@@ -6,6 +6,7 @@ use crate::link::unexpected;
 use crate::platforms::{ANSWER_DEADLINE, RunningBox};
 use std::time::Duration;
 use tare_model::protocol::{Bounds, CommandRequest, ExitStatus, Exited, Reply, Request};
+use tare_model::time::nanoseconds;
 
 /// Time for a command, on the slowest box of a busy host.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(60);
@@ -47,10 +48,6 @@ pub(super) fn acting(words: &[&str]) -> CommandRequest {
         min_wall_ns: 0,
         max_repetitions: 1,
     }
-}
-
-pub(super) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Time for a command and its answer.

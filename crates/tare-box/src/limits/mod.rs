@@ -20,6 +20,7 @@ use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
 use tare_model::results::ProofRecord;
 use tare_model::size::show_memory;
 use tare_model::study::BoxKind;
+use tare_model::time::nanoseconds;
 
 /// How often a burn below the limit is repeated on a busy host, and a touch that failed.
 const RETRIES: u32 = 2;
@@ -233,7 +234,7 @@ fn touch(running: &mut dyn RunningBox, bytes: u64) -> Result<u64, LinkError> {
 
 fn run_proof(running: &mut dyn RunningBox, spec: &ProofSpec) -> Result<(Exited, Vec<u8>), LinkError> {
     let bounds = Bounds {
-        timeout_ns: u64::try_from(PROOF_DEADLINE.as_nanos()).unwrap_or(u64::MAX),
+        timeout_ns: nanoseconds(PROOF_DEADLINE),
         max_stdout_bytes: 1 << 20,
         max_stderr_bytes: 4096,
         padding_bytes: 0,

@@ -17,6 +17,7 @@ use tare_model::kernel::{BurnReport, Check, Kernel, KernelReport, KernelSpec, Pr
 use tare_model::metric::Direction;
 use tare_model::protocol::{Counters, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION};
 use tare_model::results::{PlatformVersion, ProcessUsage, Repetition};
+use tare_model::time::nanoseconds;
 
 /// Stretches that a kernel times.
 const STRETCHES: usize = 20;
@@ -329,7 +330,7 @@ impl FakeAgent {
     fn counters(&self) -> Counters {
         let seconds = self.booted.elapsed().mul_f64(self.script.clock);
         Counters {
-            monotonic_ns: u64::try_from(seconds.as_nanos()).unwrap_or(u64::MAX),
+            monotonic_ns: nanoseconds(seconds),
             ..Counters::default()
         }
     }

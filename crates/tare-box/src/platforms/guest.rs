@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use tare_model::protocol::Request;
+use tare_model::time::nanoseconds;
 
 /// Time for a guest's kernel to change to the clock source that it will keep:
 /// the time stamp counter counts as provisional for about a second.
@@ -51,7 +52,7 @@ pub(super) fn set_clock(running: &mut dyn RunningBox) -> Result<(), BoxError> {
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
-    let unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+    let unix_ns = nanoseconds(now);
     running
         .link()
         .request(&Request::SetClock { unix_ns }, ANSWER_DEADLINE)?;

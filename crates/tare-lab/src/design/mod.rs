@@ -18,6 +18,7 @@ use std::ops::RangeInclusive;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{Fresh, Stopping, Study};
+use tare_model::time::nanoseconds;
 
 /// Numbers of blocks that a study may have.
 pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
@@ -253,7 +254,7 @@ fn random_seed() -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
-    let mixed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+    let mixed = nanoseconds(now);
     // Short enough to be typed again.
     u64::from(rand_chacha::ChaCha8Rng::seed_from_u64(mixed).next_u32())
 }

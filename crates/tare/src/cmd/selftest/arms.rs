@@ -15,6 +15,7 @@ use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Outcome, Record, Results, TrialRecord};
 use tare_model::study::{BoxKind, Cell, Study};
+use tare_model::time::nanoseconds;
 use tare_selftest::campaign::{Campaign, Pair, seed};
 
 /// The arms are instance types of one size: each has boxes of its own.
@@ -124,7 +125,7 @@ pub fn campaign(site: &mut Site<'_>, header: &Header, number: u32) -> anyhow::Re
     Ok(Some(Campaign {
         campaign: number,
         seed,
-        started_unix_ns: u64::try_from(started.as_nanos()).unwrap_or(u64::MAX),
+        started_unix_ns: nanoseconds(started),
         seconds: begun.elapsed().as_secs_f64(),
         pairs,
         lost,
