@@ -233,38 +233,49 @@ fn a_trial_short_for_its_quota_is_unfit_beside_one_without_quota() {
     assert_eq!(rows, expected.map(|(name, row)| (name.to_owned(), row)));
 }
 
+/// The row and the phrase where native and docker did such shares of the work.
+fn judged(cost: f64, native: f64, docker: f64) -> (u8, String) {
+    let mut results = of_cost(cost, 0.01);
+    for (platform, share) in [("native", native), ("docker", docker)] {
+        if share < 1.0 {
+            find(
+                &mut results,
+                platform,
+                Pinned,
+                u32::MAX,
+                &Finding::PartialWork { share },
+            );
+        }
+    }
+    let verdict = verdict(&results);
+    (verdict.row, verdict.phrase)
+}
+
 #[test]
 fn a_part_of_the_work_is_never_called_better_than_the_whole() {
-    let rows = |cost: f64, platform: &str| {
-        let mut results = of_cost(cost, 0.01);
-        find(
-            &mut results,
-            platform,
-            Pinned,
-            1,
-            &Finding::PartialWork { share: 0.2 },
-        );
-        let analysis = analyze(&results);
-        let verdict = analysis.comparisons[0]
-            .primary()
-            .unwrap()
-            .verdict
-            .clone()
-            .unwrap();
-        (verdict.row, verdict.phrase)
-    };
-    assert_eq!(rows(1.19, "docker").0, 2);
-    assert_eq!(rows(0.81, "native").0, 4);
-    for (cost, part) in [
-        (0.81, "docker"),
-        (1.0, "docker"),
-        (1.19, "native"),
-        (1.0, "native"),
+    assert_eq!(judged(1.19, 1.0, 0.2).0, 2);
+    assert_eq!(judged(0.81, 0.2, 1.0).0, 4);
+    for (cost, native, docker) in [
+        (0.81, 1.0, 0.2),
+        (1.0, 1.0, 0.2),
+        (1.19, 0.2, 1.0),
+        (1.0, 0.2, 1.0),
     ] {
-        let (row, phrase) = rows(cost, part);
-        assert_eq!(row, 0, "{part} at {cost}");
-        assert!(phrase.contains("partial-work in 1 trial"), "{phrase}");
+        let (row, phrase) = judged(cost, native, docker);
+        assert_eq!(row, 0, "{native} and {docker} at {cost}");
+        assert!(phrase.contains("partial-work in 20 trials"), "{phrase}");
     }
+}
+
+/// What is slower does less in the same time, which makes it look rather better.
+#[test]
+fn of_two_that_did_a_part_each_the_one_that_did_more_is_judged() {
+    assert_eq!(judged(1.19, 0.31, 0.27).0, 2);
+    assert_eq!(judged(1.19, 0.27, 0.31).0, 0);
+    assert_eq!(judged(0.81, 0.27, 0.31).0, 4);
+    assert_eq!(judged(0.81, 0.31, 0.27).0, 0);
+    assert_eq!(judged(1.0, 0.3, 0.31).0, judged(1.0, 1.0, 1.0).0);
+    assert_eq!(judged(1.0, 0.3, 0.4).0, 0);
 }
 
 #[test]

@@ -148,6 +148,19 @@ fn boxes_in_boxes_have_their_limits_proven_at_every_layer() {
 
 /// cgroups of version 2 are at hand in a VM: what tare does there as a user, a tare
 /// that runs as root in the VM's box sees by the exit code.
+/// From 3 GiB on a guest's kernel keeps more for itself, which the inner box must not lack.
+#[test]
+fn a_box_in_a_vm_has_all_of_its_memory() {
+    let platform = "vm?accel=tcg/runc";
+    if !ready(platform) {
+        return;
+    }
+    let tare = Tare::new();
+    tare.ok(&short(platform, "-w syscall --provisioning vanilla --memory 3G"));
+    let proof = &tare.records_of("r.jsonl", "proof")[0];
+    assert_eq!(proof["proven"], true, "{proof}");
+}
+
 #[test]
 fn a_user_with_a_delegated_cgroup_needs_no_root() {
     if !ready("vm") {

@@ -13,6 +13,9 @@ use tare_model::study::{Cell, Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
 const MIN_PAIRS: usize = 10;
+/// By how much less work a cell did than another before it counts as less, as a share:
+/// what is done in the same time differs by chance.
+const LESS_WORK: f64 = 0.05;
 
 /// Every reason not to judge `metric`; empty where it may be judged.
 pub(crate) fn refusals(
@@ -103,22 +106,40 @@ fn carried_over(comparison: &Comparison) -> Option<Refusal> {
 }
 
 /// A part of the work is easier than the whole, since it fits into the caches sooner: a
-/// cell that did no more may still be called worse, but neither equal nor better.
+/// cell that did less of it than the other may still be called worse, but neither equal
+/// nor better. Where the slower one did less, as it does in the same time, the cost is
+/// rather more than it seems.
 pub(crate) fn smaller_work(comparison: &Comparison, trials: &Trials, word: Word) -> Option<Refusal> {
-    let favoured = match word {
-        Word::Faster => vec![&comparison.cell],
-        Word::Slower => vec![&comparison.baseline],
-        Word::Equal => vec![&comparison.cell, &comparison.baseline],
-        Word::None | Word::Inconclusive => Vec::new(),
+    let (cell, baseline) = (trials.get(&comparison.cell)?, trials.get(&comparison.baseline)?);
+    let less = |one: &CellTrials, other: &CellTrials| {
+        (work_done(one) < (1.0 - LESS_WORK) * work_done(other)).then(|| parts(one).count())
     };
-    let is_part = |finding: &&Finding| matches!(finding, Finding::PartialWork { .. });
-    let used = favoured.into_iter().filter_map(|cell| trials.get(cell));
-    let found = used.flat_map(|c| c.used.values()).flat_map(|u| u.findings);
-    let parts = found.filter(is_part).count();
-    (parts > 0).then_some(Refusal::Disqualified {
+    let trials = match word {
+        Word::Faster => less(cell, baseline),
+        Word::Slower => less(baseline, cell),
+        Word::Equal => less(cell, baseline).or_else(|| less(baseline, cell)),
+        Word::None | Word::Inconclusive => None,
+    }?;
+    Some(Refusal::Disqualified {
         finding: "partial-work",
-        trials: parts,
+        trials,
     })
+}
+
+/// Shares of the work that was done, of the trials in which that was not the whole.
+fn parts<'a>(cell: &'a CellTrials) -> impl Iterator<Item = f64> + 'a {
+    let findings = cell.used.values().flat_map(|used| used.findings);
+    findings.filter_map(|finding| match finding {
+        Finding::PartialWork { share } => Some(*share),
+        _ => None,
+    })
+}
+
+/// The mean share of the work that a trial did.
+#[expect(clippy::cast_precision_loss, reason = "no cell has 2^52 trials")]
+fn work_done(cell: &CellTrials) -> f64 {
+    let missing: f64 = parts(cell).map(|share| 1.0 - share).sum();
+    1.0 - missing / cell.used.len().max(1) as f64
 }
 
 fn disqualified(cell: &Cell, baseline: &Cell, cells: &[&CellTrials], study: &Study) -> Vec<Refusal> {

@@ -27,6 +27,11 @@ const LAUNCH_DEADLINE: Duration = Duration::from_secs(180);
 /// Time for one file to be carried into the outer box.
 const CARRY_DEADLINE: Duration = Duration::from_secs(60);
 
+/// A guest's kernel keeps up to one part in so many of large memory: 64 bytes for each
+/// page, page tables, what it leaves free for huge pages, and from 3 GiB on buffers for
+/// devices that address no more.
+const KERNEL_SHARE: u64 = 16;
+
 /// A platform in another, which may itself be in another: every box of a path is
 /// made from here, by the agent of the box around it.
 pub(super) struct Nested {
@@ -53,6 +58,16 @@ impl Nested {
         files.sort();
         files.dedup();
         Ok(files)
+    }
+
+    /// Memory of the outer box beyond that of the inner one: for its engine, and where the
+    /// outer box has a kernel of its own, for the kernel's books, which grow with the memory.
+    fn headroom_bytes(&self, inner_bytes: u64) -> u64 {
+        let kernel_bytes = match self.outer.memory_view() {
+            MemoryView::Ram => inner_bytes / KERNEL_SHARE,
+            MemoryView::Touch | MemoryView::HostLimit => 0,
+        };
+        self.inner.inner_needs().memory_bytes + kernel_bytes
     }
 
     fn supply(&self, outer: &mut dyn RunningBox) -> Result<(), BoxError> {
@@ -92,7 +107,7 @@ impl Platform for Nested {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let headroom_bytes = self.inner.inner_needs().memory_bytes;
+        let headroom_bytes = self.headroom_bytes(spec.instance.memory_bytes);
         let outer_spec = BoxSpec {
             instance: InstanceType {
                 memory_bytes: spec.instance.memory_bytes + headroom_bytes,
