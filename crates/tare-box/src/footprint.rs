@@ -5,7 +5,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use tare_model::results::Footprint;
 
 /// Takes the footprint of a box whose processes bear one of `marks` in their
@@ -49,18 +48,23 @@ fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
     })
 }
 
-/// Waits until no process bears one of `marks`; whether that came before the deadline.
-pub(crate) fn ended(marks: &[String], within: Duration) -> bool {
-    let deadline = Instant::now() + within;
-    loop {
-        if processes(marks).next().is_none() {
-            return true;
-        }
-        if Instant::now() > deadline {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
+/// Folders in /proc of what a container of this id consists of: the processes in its
+/// cgroup, its sandbox, its monitor or shim. Others may name the id, such as a pager
+/// that shows its counters.
+pub(crate) fn container(id: &str) -> Vec<PathBuf> {
+    let marks = [id.to_owned()];
+    let belongs = |process: &PathBuf| is_marked(process, &marks, &["cgroup"]) || is_engines(process);
+    processes(&marks).filter(belongs).collect()
+}
+
+fn is_engines(process: &Path) -> bool {
+    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    let program = line.split('\0').next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or_default();
+    ["containerd-shim", "conmon", "runsc"]
+        .iter()
+        .any(|engine| name.starts_with(engine))
 }
 
 /// Kills a process by its folder in /proc.

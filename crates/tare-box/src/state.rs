@@ -174,7 +174,9 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start's sweep, which needs the lock's file.
-        let cleared = net::clear(&self.name).is_ok();
+        let network = net::clear(&self.name);
+        let cgroups = cgroup::sweep(&self.name);
+        let cleared = network.is_ok() && cgroups.is_ok();
         if cleared && !self.left.get() && remove_folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
@@ -239,9 +241,8 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
             .into_iter()
             .map(|name| format!("cgroup {name}")),
     );
-    let folder = state.join(run);
     removed.extend(net::clear(run)?);
-    if folder.exists() {
+    for folder in folders(state, run) {
         remove_folder(&folder).map_err(|source| BoxError::Host {
             what: format!("remove {}", folder.display()),
             source,
@@ -249,6 +250,22 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
         removed.push(format!("folder {}", folder.display()));
     }
     Ok(removed)
+}
+
+/// The folders of a run: its own, and those of boxes that an agent on this host made.
+fn folders(state: &Path, run: &str) -> Vec<PathBuf> {
+    let own = state.join(run);
+    let mut folders: Vec<PathBuf> = own.exists().then_some(own).into_iter().collect();
+    let inner = fs::read_dir(crate::agent::SCRATCH)
+        .into_iter()
+        .flatten()
+        .flatten();
+    let is_of_run = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.strip_prefix(run).is_some_and(|rest| rest.starts_with('-'))
+    };
+    folders.extend(inner.map(|entry| entry.path()).filter(is_of_run));
+    folders
 }
 
 /// Removes a folder of ours; what is mounted in it is unmounted first, so that

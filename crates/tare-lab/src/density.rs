@@ -121,7 +121,7 @@ pub fn measure(
     say("the first box");
     let first = site.launch()?;
     let is_elsewhere = first.running.marks().is_empty();
-    remove(first)?;
+    remove(order.run, first)?;
     if is_elsewhere {
         return Err(DensityError::Elsewhere(path.clone()));
     }
@@ -131,9 +131,9 @@ pub fn measure(
     let measured = site.crowd(&mut held, say);
     say("removing the boxes");
     // Also after an error: those that can be removed are, and the first that cannot is told.
-    let removed: Vec<_> = held.into_iter().map(remove).collect();
-    let crowd = measured?;
+    let removed: Vec<_> = held.into_iter().map(|made| remove(order.run, made)).collect();
     removed.into_iter().collect::<Result<Vec<f64>, _>>()?;
+    let crowd = measured?;
     Ok(PlatformDensity {
         platform: path.clone(),
         version,
@@ -208,7 +208,7 @@ impl Site<'_> {
                 starts.push(Start {
                     cold,
                     hello_seconds,
-                    removed_seconds: remove(made)?,
+                    removed_seconds: remove(self.order.run, made)?,
                 });
             }
         }
@@ -261,12 +261,13 @@ impl Site<'_> {
 }
 
 /// Removes a box; the seconds that it took.
-fn remove(mut made: Named) -> Result<f64, DensityError> {
+fn remove(run: &Run, mut made: Named) -> Result<f64, DensityError> {
     let begun = Instant::now();
     let name = made.name;
-    made.running
-        .destroy()
-        .map_err(|source| DensityError::Left { name, source })?;
+    made.running.destroy().map_err(|source| {
+        run.leave_for_sweep();
+        DensityError::Left { name, source }
+    })?;
     Ok(begun.elapsed().as_secs_f64())
 }
 

@@ -41,7 +41,7 @@ pub enum ResumeError {
     },
     /// More blocks for a study whose number was fixed.
     #[error(
-        "{path} was to have {blocks} blocks, fixed beforehand: blocks added after a result was seen would make its intervals cover less than they say; start anew with -o and more --blocks, or with --adaptive"
+        "{path} was to have {blocks} blocks, fixed beforehand: blocks added or left out after a result was seen would make its intervals cover less than they say; start anew with -o and other --blocks, or with --adaptive"
     )]
     FixedBlocks {
         /// The file.
@@ -184,15 +184,14 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
 
 fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
     let path = path.to_owned();
-    let end = |r: &Record| {
-        if let Record::End(end) = r {
-            Some(end.reason)
-        } else {
-            None
-        }
+    // A session without an end, since it was killed, has something left.
+    let end = |r: &Record| match r {
+        Record::End(end) => Some(Some(end.reason)),
+        Record::Session(_) => Some(None),
+        _ => None,
     };
     let run = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
-    match results.records.iter().rev().find_map(end) {
+    match results.records.iter().rev().find_map(end).flatten() {
         Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
         Some(EndReason::BudgetSpent) if run >= blocks && blocks < MOST => {
             Err(ResumeError::OutOfBlocks { path, blocks })
@@ -215,7 +214,7 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
     };
     let path = path.to_owned();
     match study.stopping {
-        Stopping::Fixed if study.blocks > planned => Err(ResumeError::FixedBlocks {
+        Stopping::Fixed if asked.is_some_and(|asked| asked != planned) => Err(ResumeError::FixedBlocks {
             path,
             blocks: planned,
         }),
@@ -227,8 +226,8 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
     }
 }
 
-/// Checks that the study asked for is that of the file; the seed, blocks and
-/// budget of the file hold.
+/// Checks that the study asked for is that of the file, but for its blocks, and for
+/// seed and budget: what was not asked for is that of the file.
 ///
 /// # Errors
 /// [`ResumeError::OtherStudy`].
@@ -249,6 +248,8 @@ pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeEr
                 || then.stopping != now.stopping
                 || then.warm_up_seconds.to_bits() != now.warm_up_seconds.to_bits()
                 || then.pause_seconds.to_bits() != now.pause_seconds.to_bits()
+                || then.trial_seconds.to_bits() != now.trial_seconds.to_bits()
+                || then.timeout_seconds.to_bits() != now.timeout_seconds.to_bits()
                 || then.margin.to_bits() != now.margin.to_bits(),
         ),
     ];

@@ -1,6 +1,8 @@
 //! The results file as it is written: one record per line, each handed to the
 //! kernel whole, so that a killed run loses nothing that was finished.
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,6 +23,9 @@ pub enum WriteError {
         /// The cause.
         source: io::Error,
     },
+    /// Another run has it open.
+    #[error("{0} is being written by another run: wait until that ends")]
+    Busy(PathBuf),
     /// It cannot be continued.
     #[error(
         "cannot write to results file {path}: {source}; the records up to here are whole: make room, then continue with --resume"
@@ -61,6 +66,7 @@ impl Writer {
                 source,
             },
         })?;
+        lock(&file, path)?;
         let mut writer = Self {
             file,
             path: path.to_owned(),
@@ -92,6 +98,10 @@ impl Writer {
             source,
         };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        lock(&file, path)?;
+        if file.metadata().map_err(failed)?.len() < complete_bytes {
+            return Err(failed(io::Error::other("it became shorter meanwhile")));
+        }
         file.set_len(complete_bytes).map_err(failed)?;
         Ok(Self {
             file,
@@ -142,5 +152,14 @@ impl Writer {
             path: self.path.clone(),
             source,
         })
+    }
+}
+
+/// Keeps others from writing to the file as long as it is open.
+fn lock(file: &File, path: &Path) -> Result<(), WriteError> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(WriteError::Busy(path.to_owned())),
+        // A file system without locks has none to break.
+        _ => Ok(()),
     }
 }

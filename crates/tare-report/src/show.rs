@@ -91,6 +91,15 @@ pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
     }
 }
 
+/// The same of a cost that is known to differ, however little.
+pub(crate) fn known_change(ratio_of_costs: f64) -> String {
+    if (ratio_of_costs - 1.0).abs() >= ALIKE {
+        return cost_change(ratio_of_costs);
+    }
+    let word = if ratio_of_costs > 1.0 { "slower" } else { "faster" };
+    format!("less than 0.1 % {word}")
+}
+
 fn is_faster(ratio_of_costs: f64) -> bool {
     ratio_of_costs - 1.0 <= -ALIKE
 }

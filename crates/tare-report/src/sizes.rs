@@ -1,6 +1,6 @@
 //! Size effects in words: what text and page have in common.
 
-use crate::analysis::{ChrRange, Fit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
+use crate::analysis::{Part, RangeEnd, SizeEffect, SizePoint, Standing};
 use crate::remarks::joined;
 use crate::show::{MISSING, or_missing, p_value, percent, percent_with_interval};
 
@@ -49,13 +49,17 @@ pub(crate) fn part(effect: &SizeEffect, part: Option<&Part>) -> String {
 }
 
 /// The fit with its figures, or why there are none.
-pub(crate) fn fit(fit: &Fit) -> String {
+pub(crate) fn fit(effect: &SizeEffect) -> String {
+    let fit = &effect.fit;
     let figure = |e: crate::analysis::Estimate| percent_with_interval(e.value, e.low, e.high);
     let reason = fit.reason.clone().unwrap_or_default();
     match fit.standing {
         Standing::Absent => format!("none: {reason}"),
         Standing::Drawn => format!("drawn, not quoted: {reason}"),
         Standing::Void => format!("void: {reason}"),
+        Standing::Quoted if effect.class.is_none() => {
+            "drawn, not quoted: no verdict on the effect".to_owned()
+        }
         Standing::Quoted => format!(
             "PTO {}, PSO {} at one CPU (lack of fit p {})",
             or_missing(fit.pto, figure),
@@ -66,7 +70,12 @@ pub(crate) fn fit(fit: &Fit) -> String {
 }
 
 /// The range of sizes in which PSO dies out: `2 CPUs (CHR 0.25) to 4 CPUs (CHR 0.50)`.
-pub(crate) fn range(range: &ChrRange) -> String {
+pub(crate) fn range(effect: &SizeEffect) -> String {
+    if effect.class.is_none() {
+        // Its ends are what is shown, and without a verdict nothing is.
+        return MISSING.to_owned();
+    }
+    let range = &effect.range;
     let end = |end: RangeEnd| with_chr(end.cpus, end.chr);
     match (range.beyond, range.within) {
         (Some(from), Some(to)) => format!("{} to {}", end(from), end(to)),

@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use tare_model::finding::Reason;
+use tare_model::finding::{Finding, Reason};
 use tare_model::results::Results;
 use tare_model::study::Workload;
 use tare_report::analysis::{Refusal, Word};
@@ -109,6 +109,26 @@ fn other_work_and_other_sizes_are_not_compared() {
     after.header.study.instances[0].size.memory_bytes += 1;
     let change = changed(&before, &after, None);
     assert_eq!(only(&change).verdict.refusals, [Refusal::OtherSize]);
+}
+
+#[test]
+fn another_part_of_the_work_is_not_compared() {
+    let part = |share: f64, seed: u64| {
+        let mut results = run(1.3, 1.0, seed);
+        find(
+            &mut results,
+            "docker",
+            Pinned,
+            u32::MAX,
+            &Finding::PartialWork { share },
+        );
+        results
+    };
+    let whole = run(1.5, 1.0, 2);
+    let refused = changed(&whole, &part(0.3, 3), None);
+    assert!(only(&refused).verdict.refusals.contains(&Refusal::OtherWork));
+    let alike = changed(&part(0.3, 3), &part(0.31, 4), None);
+    assert_eq!(only(&alike).verdict.refusals, []);
 }
 
 #[test]

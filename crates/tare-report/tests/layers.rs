@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use tare_model::finding::Reason;
 use tare_model::results::{ProofRecord, Record, Results};
 use tare_model::study::BoxKind;
 use tare_report::analysis::{Analysis, analyze};
@@ -47,6 +48,17 @@ fn the_steps_multiply_to_the_whole() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn a_block_that_one_box_lacks_is_in_no_step() {
+    let mut results = nested(&["native", "vm", "vm/docker"]);
+    fail(&mut results, "vm", 1, Reason::Launch);
+    let split = &analyze(&results).layers[0];
+    let pairs: Vec<usize> = split.steps.iter().map(|s| s.n).collect();
+    assert_eq!(pairs, [split.whole.n; 2]);
+    let product: f64 = split.steps.iter().map(|s| s.ratio.unwrap().value).product();
+    assert!((product / split.whole.ratio.unwrap().value - 1.0).abs() < 1e-9);
 }
 
 #[test]

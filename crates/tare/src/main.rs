@@ -1,6 +1,8 @@
 //! The tare command: what does the box cost?
 
 #![forbid(unsafe_code)]
+// A closed standard error makes the macros panic: out::say does not.
+#![deny(clippy::print_stderr)]
 
 mod args;
 mod box_args;

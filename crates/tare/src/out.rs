@@ -23,6 +23,17 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Says a line on standard error. That nobody listens any more (`| head`, a closed
+/// terminal) must not end a measurement.
+pub fn say(line: &str) {
+    say_lines(&format!("{line}\n"));
+}
+
+/// Says lines that end with a line break.
+pub fn say_lines(lines: &str) {
+    let _ = io::stderr().lock().write_all(lines.as_bytes());
+}
+
 /// Prints a value as JSON.
 ///
 /// # Errors
@@ -33,7 +44,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// Tells an error in one line, with its causes.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
-    eprintln!("tare: {}", one_line(&with_causes(error)));
+    say(&format!("tare: {}", one_line(&with_causes(error))));
     ExitCode::from(BAD_INPUT)
 }
 
@@ -45,7 +56,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         error.exit();
     }
     for line in plain.lines() {
-        eprintln!("{}", text::clean(line));
+        say(&text::clean(line));
     }
     ExitCode::from(BAD_INPUT)
 }

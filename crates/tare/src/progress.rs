@@ -1,6 +1,6 @@
 //! Shows a run: a bar with the time left on a terminal, plain lines elsewhere.
 
-use crate::out::one_line;
+use crate::out::{one_line, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Progress {
     fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(one_line(text)),
-            None => eprintln!("{}", one_line(text)),
+            None => say(&one_line(text)),
         }
     }
 
@@ -132,7 +132,7 @@ impl Progress {
             bar.set_position(u64::from(done));
             bar.set_message(left);
         } else if self.last_line.is_none_or(|at| at.elapsed() > LINE_EVERY) || done == total {
-            eprintln!("{done} of {}, {left}", counted(total, "trial"));
+            say(&format!("{done} of {}, {left}", counted(total, "trial")));
             self.last_line = Some(Instant::now());
         }
     }

@@ -215,6 +215,7 @@ fn a_missing_or_second_subject_is_refused() {
         &["-p", "fake", "-w", "stream", "--", "true"],
         &["leave out --workloads"],
     );
+    run(&tare, &["-p", "fake", "--isa", "v3", "--", "true"], &["--isa"]);
     run(
         &tare,
         &["--resume", "r.jsonl"],

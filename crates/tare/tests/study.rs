@@ -159,6 +159,33 @@ fn resuming_repeats_only_what_failed_once() {
 }
 
 #[test]
+fn a_session_that_was_killed_after_one_that_ran_out_of_time_has_something_left() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake", &["--blocks", "3"]));
+    tare.refused("run --resume r.jsonl --blocks 1", &["fixed beforehand"]);
+    tare.refused("run --resume r.jsonl --seed 123456", &["another --seed"]);
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let of = |kind: &str| {
+        lines
+            .iter()
+            .find(|l| l.contains(&format!("\"record\":\"{kind}\"")))
+            .unwrap()
+    };
+    let end = of("end").replace("complete", "budget-spent");
+    let cut = lines
+        .iter()
+        .rposition(|l| l.contains("\"record\":\"trial\""))
+        .unwrap();
+    let killed = [&lines[..cut], &[end.as_str(), of("session")]]
+        .concat()
+        .join("\n")
+        + "\n";
+    std::fs::write(tare.path("killed.jsonl"), killed).unwrap();
+    tare.ok("run --resume killed.jsonl");
+}
+
+#[test]
 fn an_interrupted_run_is_whole_and_goes_on() {
     let tare = Tare::new();
     let child = tare.spawn(&run_args("fake?ms=30", &["--blocks", "20"]));
@@ -202,4 +229,16 @@ fn a_clock_that_runs_at_another_speed_is_found() {
             "{trial}"
         );
     }
+}
+
+/// As with `2>&1 | head`: a reader of the talk that went away ends no measurement.
+#[test]
+fn nobody_needs_to_listen() {
+    let tare = Tare::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let args = "run -p fake --cpus 1 -w syscall --no-settle --blocks 2 -o r.jsonl";
+    let ended = tare.command(args).stderr(writer).status().unwrap();
+    assert!(ended.success(), "{ended}");
+    assert_eq!(tare.records_of("r.jsonl", "end").len(), 1);
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tare_model::protocol::{ErrorCode, InnerBox, Reply};
 
 /// Folder of the folders with the files of inner boxes, one for each.
-const SCRATCH: &str = "/run/tare";
+pub(crate) const SCRATCH: &str = "/run/tare";
 /// Time for an inner box to take what is sent to it.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 

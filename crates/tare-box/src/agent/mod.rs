@@ -14,6 +14,7 @@ mod process;
 mod work;
 
 pub use init::MODULE_LIST;
+pub(crate) use inner::SCRATCH;
 pub use work::Work;
 
 use crate::agent::inner::Inner;

@@ -280,6 +280,13 @@ pub struct Checked {
     pub seconds: f64,
 }
 
+impl Checked {
+    /// Whether the promise was broken.
+    pub const fn failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed { .. })
+    }
+}
+
 /// What is to be checked.
 pub struct Order<'a> {
     /// The platform.

@@ -68,6 +68,9 @@ impl Podman {
 
     fn connect(&self) -> Result<Connected, BoxError> {
         if UnixStream::connect(SOCKET).is_ok() {
+            // Where the folder is, a sweep asks for boxes.
+            fs::create_dir_all(&self.folder)
+                .map_err(BoxError::host("make the folder of the Podman service"))?;
             return Ok(Connected {
                 docker: Docker::at("podman", format!("unix://{SOCKET}"), self.apart),
                 _service: None,

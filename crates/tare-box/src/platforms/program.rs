@@ -9,6 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// Time for a program to tell its version.
+const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+
 /// The first line that a program prints when asked for its version.
 pub(super) fn version_of(program: &str, argument: &str) -> Option<String> {
     let mut command = Command::new(program);
@@ -16,7 +19,7 @@ pub(super) fn version_of(program: &str, argument: &str) -> Option<String> {
         // The first process of a VM has none.
         command.env("PATH", carry::PATH);
     }
-    let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
+    let output = output(command.arg(argument), VERSION_DEADLINE).ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines()
         .next()

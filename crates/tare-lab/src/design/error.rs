@@ -129,6 +129,9 @@ pub enum DesignError {
         "--workloads names built-in ones, and a command of yours is measured by itself: leave out --workloads, or the command after --"
     )]
     WorkloadsAndCommand,
+    /// An instruction set and a command.
+    #[error("--isa chooses the code of the built-in workloads: leave it out beside a command")]
+    IsaAndCommand,
     /// Files to carry without a command.
     #[error(
         "--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
@@ -226,9 +229,11 @@ impl DesignError {
             Self::Platform(_) => ("platforms", None),
             Self::Workload(_) | Self::NothingToRun => ("workload", None),
             Self::Size(_) | Self::TooManyCpus { .. } | Self::PinnedFraction(_) => ("cpus", None),
-            Self::Carry(_) | Self::WorkloadsAndCommand | Self::WithoutCommand | Self::Environment(_) => {
-                ("command", None)
-            }
+            Self::Carry(_)
+            | Self::WorkloadsAndCommand
+            | Self::IsaAndCommand
+            | Self::WithoutCommand
+            | Self::Environment(_) => ("command", None),
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),

@@ -30,6 +30,9 @@ pub(super) fn workloads(
         if !command.argv.is_empty() && !wishes.workloads.is_empty() {
             return Err(DesignError::WorkloadsAndCommand);
         }
+        if wishes.isa.is_some() {
+            return Err(DesignError::IsaAndCommand);
+        }
         return Ok(vec![Workload::Command(command_spec(command)?)]);
     }
     let all = Kernel::USUAL.map(|kernel| WorkloadWish::from(kernel.name()));

@@ -3,7 +3,7 @@
 use super::{Event, RunError, Runner, Stop};
 use std::time::{Duration, Instant};
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
-use tare_box::{footprint, limits};
+use tare_box::{footprint, interrupt, limits};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Workload};
@@ -103,7 +103,7 @@ impl Runner<'_> {
 
     fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
         if let Some(freeze) = held.frozen.take() {
-            self.watch.follow(held.running.meter());
+            self.watch.follow_again(held.running.meter());
             let begun = Instant::now();
             held.running.thaw().map_err(not_made)?;
             held.waking = Some((freeze, begun.elapsed()));
@@ -127,16 +127,15 @@ impl Runner<'_> {
 
     /// After a visit: a box is removed, or frozen where it is kept.
     pub(super) fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
-        if self.study.fresh != Fresh::Study {
+        if self.study.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held);
         }
         if !self.alone {
             self.watch.follow(None);
             let begun = Instant::now();
-            if let Err(source) = held.running.freeze() {
-                // A box that cannot be stopped would disturb the others: it is given up.
-                let name = held.name.clone();
-                return self.destroy(held).and(Err(RunError::Left { name, source }));
+            if held.running.freeze().is_err() {
+                // A box that cannot be stopped would disturb the others: a new one takes its place.
+                return self.destroy(held);
             }
             held.frozen = Some(begun.elapsed());
         }

@@ -19,6 +19,7 @@ pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Comparison> {
 fn compare(study: &Study, trials: &Trials, cell: &CellTrials, against: Against) -> Option<Comparison> {
     let baseline = trials.get(&study.baseline_cell(&cell.cell, against)?)?;
     let own = cell.of_own_comparisons();
+    let baseline = &*baseline.for_comparisons_of(cell);
     let compared = |metric| pairing::compare(metric, &own, baseline, question(study));
     let primary = cell.metrics.iter().find(|m| m.primary);
     let carried = primary.map(|metric| carry_over::find(metric, &own, baseline, margin(study)));

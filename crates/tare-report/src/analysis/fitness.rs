@@ -8,8 +8,9 @@ use super::refusal::Refusal;
 use super::trials::{CellTrials, Trials};
 use super::verdict::Word;
 use crate::show::clipped;
+use std::borrow::Cow;
 use tare_model::finding::{Finding, Reason};
-use tare_model::study::{Cell, Fresh, Study};
+use tare_model::study::{Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
 const MIN_PAIRS: usize = 10;
@@ -39,12 +40,7 @@ pub(crate) fn refusals(
         refusals.extend(pairs(metric.n, metric.lost));
     }
     refusals.extend(cannot_run);
-    refusals.extend(disqualified(
-        &comparison.cell,
-        &comparison.baseline,
-        &cells,
-        study,
-    ));
+    refusals.extend(disqualified(comparison, trials, study));
     refusals.extend(carried_over(comparison));
     if study.fresh == Fresh::Study {
         refusals.push(Refusal::KeptBoxes);
@@ -110,10 +106,9 @@ fn carried_over(comparison: &Comparison) -> Option<Refusal> {
 /// nor better. Where the slower one did less, as it does in the same time, the cost is
 /// rather more than it seems.
 pub(crate) fn smaller_work(comparison: &Comparison, trials: &Trials, word: Word) -> Option<Refusal> {
-    let (cell, baseline) = (trials.get(&comparison.cell)?, trials.get(&comparison.baseline)?);
-    let less = |one: &CellTrials, other: &CellTrials| {
-        (work_done(one) < (1.0 - LESS_WORK) * work_done(other)).then(|| parts(one).count())
-    };
+    let [cell, baseline] = compared(comparison, trials)?;
+    let (cell, baseline) = (&*cell, &*baseline);
+    let less = |one: &CellTrials, other: &CellTrials| did_less(one, other).then(|| parts(one).count());
     let trials = match word {
         Word::Faster => less(cell, baseline),
         Word::Slower => less(baseline, cell),
@@ -124,6 +119,22 @@ pub(crate) fn smaller_work(comparison: &Comparison, trials: &Trials, word: Word)
         finding: "partial-work",
         trials,
     })
+}
+
+/// Whether one did markedly less of the work than the other.
+fn did_less(one: &CellTrials, other: &CellTrials) -> bool {
+    work_done(one) < (1.0 - LESS_WORK) * work_done(other)
+}
+
+/// Whether both did about as much of the work.
+pub(crate) fn did_alike(one: &CellTrials, other: &CellTrials) -> bool {
+    !did_less(one, other) && !did_less(other, one)
+}
+
+/// The trials that a comparison uses, of the cell and of its baseline.
+fn compared<'t>(comparison: &Comparison, trials: &'t Trials) -> Option<[Cow<'t, CellTrials<'t>>; 2]> {
+    let (cell, baseline) = (trials.get(&comparison.cell)?, trials.get(&comparison.baseline)?);
+    Some([cell.of_own_comparisons(), baseline.for_comparisons_of(cell)])
 }
 
 /// Shares of the work that was done, of the trials in which that was not the whole.
@@ -142,12 +153,12 @@ fn work_done(cell: &CellTrials) -> f64 {
     1.0 - missing / cell.used.len().max(1) as f64
 }
 
-fn disqualified(cell: &Cell, baseline: &Cell, cells: &[&CellTrials], study: &Study) -> Vec<Refusal> {
-    let limited_alike = cell.kind.provisioning == baseline.kind.provisioning;
-    let found = cells
-        .iter()
-        .flat_map(|c| c.used.values())
-        .flat_map(|u| u.findings);
+fn disqualified(comparison: &Comparison, trials: &Trials, study: &Study) -> Vec<Refusal> {
+    let (cell, baseline) = (&comparison.cell.kind, &comparison.baseline.kind);
+    let limited_alike = cell.provisioning == baseline.provisioning;
+    let cells = compared(comparison, trials);
+    let used = cells.iter().flatten().flat_map(|c| c.used.values());
+    let found = used.flat_map(|u| u.findings);
     let unfit = found.filter(|finding| disqualifying(finding, limited_alike, margin(study)));
     super::findings::count(unfit)
         .into_iter()

@@ -3,9 +3,10 @@
 //! the steps multiply to the whole.
 
 use super::cells::Estimate;
-use super::trials::Trials;
+use super::trials::{CellTrials, Trials};
 use super::{pairing, question};
 use serde::Serialize;
+use tare_model::metric::Metric;
 use tare_model::platform::PlatformPath;
 use tare_model::study::{BoxKind, Cell, Study};
 
@@ -56,31 +57,49 @@ pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Split> {
 fn split(study: &Study, trials: &Trials, cell: &Cell) -> Option<Split> {
     let chain = chain(study, &cell.kind.platform);
     let metric = trials.get(cell)?.metrics.iter().find(|m| m.primary)?;
-    let step = |from: &PlatformPath, to: &PlatformPath| {
-        let at = |platform: &PlatformPath| {
-            trials.get(&Cell {
-                kind: BoxKind {
-                    platform: platform.clone(),
-                    ..cell.kind.clone()
-                },
-                workload: cell.workload.clone(),
-            })
-        };
-        let compared = pairing::compare(metric, at(to)?, at(from)?, question(study));
-        Some(Step {
-            from: from.clone(),
-            to: to.clone(),
-            n: compared.n,
-            ratio: compared.paired.map(|p| p.ratio),
+    let at = |platform: &PlatformPath| {
+        trials.get(&Cell {
+            kind: BoxKind {
+                platform: platform.clone(),
+                ..cell.kind.clone()
+            },
+            workload: cell.workload.clone(),
         })
     };
-    let steps: Option<Vec<Step>> = chain.windows(2).map(|pair| step(&pair[0], &pair[1])).collect();
-    Some(Split {
+    let boxes: Option<Vec<&CellTrials>> = chain.iter().map(at).collect();
+    let boxes = in_common_blocks(metric, &boxes?);
+    let step = |from: usize, to: usize| {
+        let compared = pairing::compare(metric, &boxes[to], &boxes[from], question(study));
+        Step {
+            from: chain[from].clone(),
+            to: chain[to].clone(),
+            n: compared.n,
+            ratio: compared.paired.map(|p| p.ratio),
+        }
+    };
+    let last = boxes.len() - 1;
+    (last > 1).then(|| Split {
         cell: cell.clone(),
         metric: metric.name.clone(),
-        whole: step(chain.first()?, chain.last()?)?,
-        steps: steps.filter(|steps| steps.len() > 1)?,
+        whole: step(0, last),
+        steps: (0..last).map(|from| step(from, from + 1)).collect(),
     })
+}
+
+/// The trials of the blocks in which every box has a figure, or the steps would not be
+/// parts of the whole.
+fn in_common_blocks<'a>(metric: &Metric, boxes: &[&CellTrials<'a>]) -> Vec<CellTrials<'a>> {
+    let has = |cell: &CellTrials, block: &u32| {
+        let figure = cell.used.get(block).and_then(|used| used.sample(&metric.name));
+        figure.is_some_and(|figure| figure > 0.0)
+    };
+    let common = |block: &u32| boxes.iter().all(|cell| has(cell, block));
+    let cut = |cell: &&CellTrials<'a>| {
+        let mut cell = (*cell).clone();
+        cell.used.retain(|block, _| common(block));
+        cell
+    };
+    boxes.iter().map(cut).collect()
 }
 
 /// The baseline, the boxes around a platform that are in the study, the platform.

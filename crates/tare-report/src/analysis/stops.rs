@@ -33,7 +33,9 @@ impl Stop {
         let judgement = self.at.judgement;
         match (self.settled, judgement.is_settled()) {
             (true, _) => judgement.to_string(),
-            (false, true) => format!("open: {judgement}, another comparison of the cell is not"),
+            (false, true) => {
+                format!("open: {judgement}, another comparison of the cell, or its other size, is not")
+            }
             (false, false) => format!("open: {judgement}"),
         }
     }

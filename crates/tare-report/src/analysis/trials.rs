@@ -79,7 +79,12 @@ impl<'a> CellTrials<'a> {
 
     /// The trials that its own comparisons may use: those before it was settled.
     pub fn of_own_comparisons(&self) -> Cow<'_, Self> {
-        let is_after = |block: &u32| self.settled.is_some_and(|blocks| *block >= blocks);
+        self.for_comparisons_of(self)
+    }
+
+    /// The trials that comparisons of `cell` may use: those before that was settled.
+    pub fn for_comparisons_of(&self, cell: &Self) -> Cow<'_, Self> {
+        let is_after = |block: &u32| cell.settled.is_some_and(|blocks| *block >= blocks);
         if !self.attempted.iter().any(is_after) {
             return Cow::Borrowed(self);
         }

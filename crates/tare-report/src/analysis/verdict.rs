@@ -1,7 +1,7 @@
 //! What a row of the decision table (`tare_stats::decide`) means in words.
 
 use super::refusal::Refusal;
-use crate::show::{cost_change, margin, percent};
+use crate::show::{known_change, margin, percent};
 use serde::Serialize;
 use std::fmt;
 use tare_stats::{Interval, PairedInference, Row, decide, more_blocks};
@@ -149,7 +149,7 @@ fn within(inference: &PairedInference, m: f64) -> String {
     if inference.interval.contains(0.0) {
         return format!("within {}", margin(m.exp_m1()));
     }
-    let change = cost_change(inference.mean.exp());
+    let change = known_change(inference.mean.exp());
     format!("measurably {change}, within the margin of {}", margin(m.exp_m1()))
 }
 

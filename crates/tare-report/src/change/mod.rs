@@ -121,8 +121,13 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
     let trials = (Trials::collect(before), Trials::collect(after));
     let studies = (&before.header.study, &after.header.study);
     let margin = margin.unwrap_or(studies.1.margin);
-    let level = overhead::looks(studies).level();
-    let (overheads, family) = overhead::all(studies, (&analyses.0, &analyses.1), margin);
+    let looks = overhead::looks(studies);
+    let (overheads, family) = overhead::all(
+        studies,
+        (&analyses.0, &analyses.1),
+        (&trials.0, &trials.1),
+        margin,
+    );
     let (first, second) = (Side::of(&analyses.0), Side::of(&analyses.1));
     Ok(Change {
         schema: SCHEMA,
@@ -130,11 +135,11 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
         before: first,
         after: second,
         margin,
-        level,
+        level: looks.level(),
         caveats: CAVEATS.to_vec(),
         overheads,
         family,
-        raw: raw::all(&shared, studies, (&trials.0, &trials.1), level),
+        raw: raw::all(&shared, studies, (&trials.0, &trials.1), looks),
         only_before: shared.only_before,
         only_after: shared.only_after,
         differences: environment::differences(&before.header, &after.header),

@@ -2,6 +2,8 @@
 
 use super::cells::unlike;
 use super::verdict::{decided, refused};
+use crate::analysis::fitness::did_alike;
+use crate::analysis::trials::Trials;
 use crate::analysis::{Against, Analysis, Comparison, Estimate, Flag, MetricComparison, Refusal, Verdict};
 use serde::Serialize;
 use tare_model::metric::Metric;
@@ -85,13 +87,14 @@ pub(super) fn looks((before, after): (&Study, &Study)) -> Looks {
 pub(super) fn all(
     studies: (&Study, &Study),
     (before, after): (&Analysis, &Analysis),
+    trials: (&Trials, &Trials),
     margin: f64,
 ) -> (Vec<OverheadChange>, usize) {
     let wanted = |c: &&Comparison| c.against == Against::Native || c.is_price_of_quota();
     let changed = |second: &Comparison| {
         let same = |c: &&Comparison| c.cell == second.cell && c.against == second.against;
         let first = before.comparisons.iter().find(same)?;
-        change(studies, (first, second))
+        change(studies, (first, second), trials)
     };
     let compared = after.comparisons.iter().filter(wanted);
     let mut changes: Vec<OverheadChange> = compared.filter_map(changed).collect();
@@ -106,10 +109,15 @@ pub(super) fn all(
 
 /// The change of one overhead, not yet judged; `None` where a file has no figure
 /// that carries a verdict.
-fn change(studies: (&Study, &Study), (before, after): (&Comparison, &Comparison)) -> Option<OverheadChange> {
+fn change(
+    studies: (&Study, &Study),
+    (before, after): (&Comparison, &Comparison),
+    trials: (&Trials, &Trials),
+) -> Option<OverheadChange> {
     let (first, second) = (before.primary()?, after.primary()?);
     let looks = looks(studies);
-    let unlike = not_alike(studies, before, after);
+    let parts = || other_part(&[&after.cell, &after.baseline], trials);
+    let unlike = not_alike(studies, before, after).or_else(parts);
     let welch = match unlike {
         None => difference(first, second, looks),
         Some(_) => None,
@@ -151,6 +159,13 @@ fn not_alike(studies: (&Study, &Study), before: &Comparison, after: &Comparison)
         return Some(Refusal::OtherWork);
     }
     unlike(studies, &after.cell)
+}
+
+/// Where time runs out before the work is done, what is done hangs on the length of the
+/// trial and the speed of the host: another part of the work is other work.
+fn other_part(cells: &[&Cell], (before, after): (&Trials, &Trials)) -> Option<Refusal> {
+    let alike = |cell: &&&Cell| Some(did_alike(before.get(cell)?, after.get(cell)?));
+    (!cells.iter().filter_map(|cell| alike(&cell)).all(|alike| alike)).then_some(Refusal::OtherWork)
 }
 
 /// d after less d before. The spread of each is widened by its autocorrelation,

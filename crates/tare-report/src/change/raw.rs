@@ -7,7 +7,7 @@ use crate::analysis::trials::{CellTrials, Trials};
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
 use tare_model::study::{Cell, Study};
-use tare_stats::{Sample, Welch, autocorrelation, mean, welch};
+use tare_stats::{Looks, Sample, Welch, autocorrelation, mean, welch};
 
 /// One cell's primary metric, before and after.
 #[derive(Debug, Clone, Serialize)]
@@ -41,17 +41,17 @@ pub(super) fn all(
     shared: &Shared,
     studies: (&Study, &Study),
     (before, after): (&Trials, &Trials),
-    level: f64,
+    looks: Looks,
 ) -> Vec<RawChange> {
     let alike = shared.both.iter().filter(|cell| unlike(studies, cell).is_none());
-    let changed = |cell: &Cell| change(before.get(cell)?, after.get(cell)?, level);
+    let changed = |cell: &Cell| change(before.get(cell)?, after.get(cell)?, looks);
     alike.filter_map(changed).collect()
 }
 
-fn change(before: &CellTrials, after: &CellTrials, level: f64) -> Option<RawChange> {
+fn change(before: &CellTrials, after: &CellTrials, looks: Looks) -> Option<RawChange> {
     let metric = after.metrics.iter().find(|m| m.primary)?;
     let (first, second) = (before.samples(&metric.name), after.samples(&metric.name));
-    let welch = difference(metric, &first, &second, level);
+    let welch = difference(metric, &first, &second, looks.level());
     Some(RawChange {
         cell: after.cell.clone(),
         metric: metric.clone(),
@@ -64,7 +64,9 @@ fn change(before: &CellTrials, after: &CellTrials, level: f64) -> Option<RawChan
             mean: mean(&second),
         },
         change: welch.and_then(|w| Estimate::of_logs(w.difference, w.interval)),
-        p: welch.and_then(Welch::p_zero),
+        p: welch
+            .and_then(Welch::p_zero)
+            .map(|p| (p * looks.p_factor()).min(1.0)),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::analysis::verdict::{bound, of_row};
 use crate::analysis::{Refusal, Verdict, Word};
-use crate::show::{cost_change, margin as show_margin};
+use crate::show::{known_change, margin as show_margin};
 use tare_stats::{Interval, Row, Welch, decide};
 
 /// Rows 1 to 5, for a positive margin `m` in logs and Holm's `p`.
@@ -21,7 +21,7 @@ fn phrase(row: Row, welch: &Welch, m: f64) -> String {
     match row {
         Row::Equal if welch.interval.contains(0.0) => format!("within {margin}"),
         Row::Equal => {
-            let change = cost_change(welch.difference.exp());
+            let change = known_change(welch.difference.exp());
             format!("measurably {change}, within the margin of {margin}")
         }
         Row::SlowerBeyond | Row::FasterBeyond => "by more than the margin".to_owned(),

@@ -63,7 +63,7 @@ fn without_logs(comparisons: &[ForeignComparison]) -> Option<Notice> {
     (without > 0).then(|| Notice {
         notice: "no-logarithm",
         text: format!(
-            "{} of {} {} values of 0 or less, which have no ratio in logs: they get the ratio of means (where the baseline's mean is above 0), and no paired ratio, test or verdict",
+            "{} of {} {} values of 0 or less, which have no ratio in logs: they get the ratio of means (where the mean that it is divided by is above 0), and no paired ratio, test or verdict",
             without,
             counted(comparisons.len(), "comparison"),
             if comparisons.len() == 1 { "holds" } else { "hold" }

@@ -38,8 +38,8 @@ fn table(effects: &[SizeEffect]) -> Table {
             cell(NAME, sizes::class(effect)),
             cell(TEXT, sizes::part(effect, effect.pto.as_ref())),
             cell(TEXT, sizes::part(effect, effect.pso.as_ref())),
-            cell(TEXT, sizes::range(&effect.range)),
-            cell(TEXT, sizes::fit(&effect.fit)),
+            cell(TEXT, sizes::range(effect)),
+            cell(TEXT, sizes::fit(effect)),
             cell(
                 TEXT,
                 joined(vec![sizes::remarks(effect), sizes::p_values(effect)]),

@@ -41,8 +41,8 @@ fn one(page: &mut Page, effect: &SizeEffect, all: bool) {
     let mut row = |name: &str, text: &str| page.wrapped(&format!("      {name}"), 16, Style::Plain, text);
     row("PTO", &sizes::part(effect, effect.pto.as_ref()));
     row("PSO", &sizes::part(effect, effect.pso.as_ref()));
-    row("dies out", &sizes::range(&effect.range));
-    row("fit", &sizes::fit(&effect.fit));
+    row("dies out", &sizes::range(effect));
+    row("fit", &sizes::fit(effect));
     if all {
         row("tests", &sizes::p_values(effect));
         effect.sizes.iter().for_each(|point| row("", &size(point)));

@@ -45,7 +45,7 @@ fn finish(report: Result<impl serde::Serialize, KernelError>) -> anyhow::Result<
             Ok(ExitCode::SUCCESS)
         }
         Err(error @ KernelError::UnsupportedIsa(_)) => {
-            eprintln!("{error}");
+            out::say(&error.to_string());
             Ok(ExitCode::from(u8::try_from(tare_model::kernel::UNSUPPORTED)?))
         }
         Err(error) => Err(error.into()),

@@ -31,7 +31,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let (run, swept) = Run::begin(&state)?;
     swept
         .iter()
-        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
     let mut findings = Vec::new();
     for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {
@@ -55,6 +55,10 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             ended => ended?,
         };
         shown?;
+        if checks.iter().any(Checked::failed) {
+            // What a platform that fails may have left is looked for by the next start.
+            run.leave_for_sweep();
+        }
         findings.push(Finding {
             platform,
             version,
@@ -112,16 +116,14 @@ fn line(checked: &Checked) -> String {
 
 fn finish(findings: &[Finding], json: bool) -> anyhow::Result<ExitCode> {
     let outcomes = findings.iter().flat_map(|finding| &finding.checks);
-    let failed = outcomes
-        .filter(|checked| matches!(checked.outcome, Outcome::Failed { .. }))
-        .count();
+    let failed = outcomes.filter(|checked| checked.failed()).count();
     if json {
         out::print_json(&serde_json::json!({ "platforms": findings }))?;
     }
     if failed == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{} failed", counted(failed, "check"));
+    out::say(&format!("{} failed", counted(failed, "check")));
     Ok(ExitCode::from(out::FAILED))
 }
 

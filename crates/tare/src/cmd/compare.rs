@@ -47,16 +47,16 @@ fn gate(change: &Change, percent: f64) -> anyhow::Result<ExitCode> {
         "--fail-above {percent}: no change could be judged, see the reasons beside each cell; a verdict needs the same work in both files and 10 pairs in each"
     );
     for regression in change.regressions() {
-        eprintln!(
+        out::say(&format!(
             "regression: {} costs more than before by more than {percent} %",
             out::one_line(&regression.cell.to_string())
-        );
+        ));
     }
     for doubtful in change.doubtful() {
-        eprintln!(
+        out::say(&format!(
             "warning: {} costs more than before, perhaps by less than {percent} %",
             out::one_line(&doubtful.cell.to_string())
-        );
+        ));
     }
     let failed = change.regressions().next().is_some();
     Ok(if failed {

@@ -33,7 +33,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     let (run, swept) = Run::begin(&state)?;
     swept
         .iter()
-        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
     let order = Order {
         run: &run,
         state: state.clone(),
@@ -56,10 +56,10 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
         "no platform can run here: 'tare doctor' tells what is missing"
     );
     for (path, version) in chosen {
-        let mut say = |what: &str| eprintln!("{path}: {}", out::one_line(what));
+        let mut say = |what: &str| out::say(&format!("{path}: {}", out::one_line(what)));
         match density::measure(&order, &path, version, &mut say) {
             Err(DensityError::Interrupted) => {
-                eprintln!("stopped; all boxes are removed, and nothing is stored");
+                out::say("stopped; all boxes are removed, and nothing is stored");
                 return Ok(ExitCode::from(out::INTERRUPTED));
             }
             ended => measured.platforms.push(ended?),
@@ -108,7 +108,7 @@ fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
     }
     if let Some(path) = &args.output {
         store(path, &(serde_json::to_string_pretty(&shown)? + "\n"))?;
-        eprintln!("stored in {}", path.display());
+        out::say(&format!("stored in {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -103,7 +103,7 @@ fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
         };
         match platform.probe() {
             Ok(_) => names.push(entry.name.to_owned()),
-            Err(absent) => eprintln!("left out: {}: {absent}", entry.name),
+            Err(absent) => crate::out::say(&format!("left out: {}: {absent}", entry.name)),
         }
     }
     names

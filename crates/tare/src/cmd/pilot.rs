@@ -38,19 +38,19 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let (run, swept) = Run::begin(&state)?;
     swept
         .iter()
-        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     // A pilot is for planning: its results file goes with the run.
     let output = run.folder().join("pilot.jsonl");
     let header = preflight::header(&study, &platforms, &output);
     let mut writer = Writer::create(&output, &header)?;
     let expected = cost(&study, |kind| platforms.cost(kind));
-    eprintln!(
+    out::say(&format!(
         "{}, {PROCESSES} processes of each workload in each; {} in all, about {}",
         boxes(study.box_kinds().len()),
         counted(expected.trials, "trial"),
         show_seconds(expected.seconds)
-    );
+    ));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
@@ -67,7 +67,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     .run();
     display.finish();
     if ended?.reason == EndReason::Interrupted {
-        eprintln!("stopped; all boxes are removed, and nothing is told of half a pilot");
+        out::say("stopped; all boxes are removed, and nothing is told of half a pilot");
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
     finish(args, &Results::read(&output)?)

@@ -19,7 +19,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let analysis = analyze(&results);
     if let Some(path) = &args.html {
         page(&analysis, path)?;
-        eprintln!("page written to {}", path.display());
+        out::say(&format!("page written to {}", path.display()));
     }
     if args.json || args.html.is_none() {
         print(&analysis, args.json)?;

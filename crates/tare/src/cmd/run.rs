@@ -34,7 +34,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let (run, swept) = Run::begin(&state)?;
     swept
         .iter()
-        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    // A run that wrote to the file may have ended just now, while this one waited for it.
+    let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
@@ -49,8 +51,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let expected = cost(&study, |kind| platforms.cost(kind));
-    eprint!("{}", plan::text(&study, &expected));
-    eprintln!("results in    {}\n", output.display());
+    out::say_lines(&plan::text(&study, &expected));
+    out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
@@ -79,6 +81,16 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         .map(|p| p.display().to_string())
         .unwrap_or_default();
     let theirs = resume::study(&path, results, args.study.blocks)?;
+    let budget = args.study.budget;
+    for (option, given) in [
+        ("--seed", args.study.seed.is_some_and(|seed| seed != theirs.seed)),
+        ("--budget", budget.is_some() && budget != theirs.budget_seconds),
+    ] {
+        anyhow::ensure!(
+            !given,
+            "{path} has another {option}, and goes on with that: leave {option} out"
+        );
+    }
     if !args.study.is_empty() {
         resume::check_study(&path, &theirs, &super::study(&args.study, &facts, state)?)?;
     }
@@ -139,20 +151,23 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
     if let Some(html) = &args.html {
         report::page(&analysis, html)?;
     }
-    eprintln!(
+    out::say(&format!(
         "\nresults: {0} (all about them: tare report {0})",
         output.display()
-    );
+    ));
     if let Some(html) = &args.html {
-        eprintln!("page:    {}", html.display());
+        out::say(&format!("page:    {}", html.display()));
     }
     match summary.reason {
         EndReason::Interrupted => {
-            eprintln!("stopped; go on with: tare run --resume {}", output.display());
+            out::say(&format!(
+                "stopped; go on with: tare run --resume {}",
+                output.display()
+            ));
             Ok(ExitCode::from(out::INTERRUPTED))
         }
         _ if summary.failed > 0 || summary.refused > 0 => {
-            eprintln!("{}", what_failed(&summary));
+            out::say(&what_failed(&summary));
             Ok(ExitCode::from(out::FAILED))
         }
         _ => Ok(ExitCode::SUCCESS),

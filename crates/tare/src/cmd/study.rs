@@ -49,7 +49,7 @@ pub(super) fn to_run(name: &str, args: &StudyArgs, facts: &HostFacts, state: &Pa
     }
     for item in study.template.iter().flat_map(|t| &t.left_out) {
         let line = format!("{} {}: {}", item.what, item.name, item.why);
-        eprint!("{}", out::wrapped("left out:", 10, &line));
+        out::say_lines(&out::wrapped("left out:", 10, &line));
     }
     Ok(study)
 }

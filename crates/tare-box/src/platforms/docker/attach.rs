@@ -1,7 +1,7 @@
 //! The stream to a container's first process: a connection to the engine that
 //! changes from HTTP to chunks of the process's streams.
 
-use super::super::BoxError;
+use super::super::{ANSWER_DEADLINE, BoxError};
 use super::engine::Engine;
 use crate::link::{FdStream, Stream};
 use hyper::client::conn::http1;
@@ -14,6 +14,7 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Instant;
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 /// Most bytes of a container's standard error that are kept for messages.
 const STDERR_KEPT: usize = 4096;
@@ -25,14 +26,16 @@ pub(super) fn attach(
     id: &str,
     stderr: Rc<RefCell<Vec<u8>>>,
 ) -> Result<AttachedStream, BoxError> {
-    let (socket, read) =
-        engine
-            .runtime
-            .block_on(upgrade(engine, id))
-            .map_err(|message| BoxError::Engine {
-                engine: engine.name,
-                message: format!("cannot attach to container {id:.12}: {message}"),
-            })?;
+    let (socket, read) = engine
+        .runtime
+        .block_on(async {
+            let answer = timeout(ANSWER_DEADLINE, upgrade(engine, id)).await;
+            answer.unwrap_or_else(|_| Err("the engine does not answer".to_owned()))
+        })
+        .map_err(|message| BoxError::Engine {
+            engine: engine.name,
+            message: format!("cannot attach to container {id:.12}: {message}"),
+        })?;
     let mut chunks = Chunks::default();
     let mut early = Vec::new();
     chunks

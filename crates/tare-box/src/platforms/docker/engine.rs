@@ -64,17 +64,20 @@ impl Engine {
     /// monitor or shim, which bears its id, has ended. A shim of Docker's that missed the
     /// end of its container, as it may where a run was killed, never ends by itself.
     pub fn remove(&self, id: &str) -> Result<(), BoxError> {
-        let marks = [id.to_owned()];
         if let Err(refused) = self.forget(id) {
             if !is_held(&refused.to_string()) {
                 return Err(refused);
             }
-            footprint::processes(&marks).for_each(|process| footprint::kill(&process));
+            footprint::container(id)
+                .iter()
+                .for_each(|process| footprint::kill(process));
             self.forget(id)?;
         }
-        if !footprint::ended(&marks, END_DEADLINE) {
-            footprint::processes(&marks).for_each(|process| footprint::kill(&process));
-            footprint::ended(&marks, END_DEADLINE);
+        if !ended(id) {
+            footprint::container(id)
+                .iter()
+                .for_each(|process| footprint::kill(process));
+            ended(id);
         }
         // Podman leaves them when its monitor was killed.
         Ok(cgroup::remove_marked(id)?)
@@ -124,6 +127,18 @@ impl Engine {
         })?;
         Ok(name)
     }
+}
+
+/// Waits until nothing of a container runs; whether that came before the deadline.
+fn ended(id: &str) -> bool {
+    let deadline = Instant::now() + END_DEADLINE;
+    while !footprint::container(id).is_empty() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
 }
 
 /// Whether the engine gave up on a process that was killed and whose parent, the shim,

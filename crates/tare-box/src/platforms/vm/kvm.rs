@@ -54,6 +54,10 @@ impl Vm {
             return known.failure.map_or(Ok(()), Err);
         }
         let failure = self.boot_on_kvm().err();
+        if crate::interrupt::requested() {
+            // Stopped by the user: nothing was found out.
+            return failure.map_or(Ok(()), Err);
+        }
         let probe = KvmProbe {
             failure: failure.clone(),
             ..now

@@ -31,7 +31,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     let (run, swept) = Run::begin(&state)?;
     swept
         .iter()
-        .for_each(|what| eprintln!("swept: {}", out::one_line(what)));
+        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let path = log_path(args, &run);
     let (mut log, header, mut campaigns) = match earlier {
@@ -41,11 +41,11 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
             (Log::create(&path, &header)?, header, Vec::new())
         }
     };
-    eprintln!(
+    out::say(&format!(
         "log: {}, {} done",
         path.display(),
         counted(campaigns.len(), "campaign")
-    );
+    ));
     let mut site = Site {
         run: &run,
         platforms: &mut platforms,
@@ -124,10 +124,10 @@ fn finish(
         out::print(&report::text(header, &score))?;
     }
     if !complete {
-        eprintln!(
+        out::say(&format!(
             "stopped; go on with the same options and --log {}",
             path.display()
-        );
+        ));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
     Ok(if score.passes() {

@@ -37,7 +37,7 @@ pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
     );
     eta.finish();
     let Some(rows) = rows else {
-        eprintln!("stopped; nothing is kept of a simulation");
+        out::say("stopped; nothing is kept of a simulation");
         return Ok(ExitCode::from(out::INTERRUPTED));
     };
     if args.json {

@@ -46,7 +46,7 @@ impl Eta {
             bar.set_position((done * 1000.0) as u64);
             bar.set_message(told);
         } else if self.last_line.elapsed() > LINE_EVERY {
-            eprintln!("{told}");
+            crate::out::say(&told);
             self.last_line = Instant::now();
         }
     }

@@ -31,7 +31,7 @@ pub fn text(header: &Header, score: &Score) -> String {
     let mut text = wrapped("", 0, &title(header, score));
     if score.void > 0 {
         text += &format!(
-            "{} without a verdict: over 1 pair in 10 lost\n",
+            "{} without a verdict: under 10 pairs, or over 1 in 10 lost\n",
             counted(score.void, "campaign")
         );
     }
