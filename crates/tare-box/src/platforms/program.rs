@@ -3,6 +3,7 @@
 
 use super::{Absent, BoxError};
 use crate::{carry, seat};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::process::CommandExt;
@@ -35,7 +36,7 @@ pub(super) fn installed(program: &str, fix: impl Into<String>) -> Result<String,
 /// Runs a program to its end within a deadline, with nothing to read, and takes
 /// what it prints.
 pub(super) fn output(command: &mut Command, within: Duration) -> io::Result<Output> {
-    let mut printed = tempfile::tempfile()?;
+    let mut printed = in_memory()?;
     command.stdin(Stdio::null()).stdout(printed.try_clone()?);
     let (status, stderr) = end(command, within)?;
     Ok(Output {
@@ -64,7 +65,7 @@ pub(crate) fn run(mut command: Command, within: Duration) -> Result<(), BoxError
 
 /// How a program ended, and all that it said on standard error.
 fn end(command: &mut Command, within: Duration) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let mut words = tempfile::tempfile()?;
+    let mut words = in_memory()?;
     // Ctrl-C is the controller's alone.
     command.stderr(words.try_clone()?).process_group(0);
     tare_sys::die_with_parent(command);
@@ -92,6 +93,11 @@ fn end_within(child: &mut Child, within: Duration) -> io::Result<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// A file for what is said: a box may have no folder for one.
+fn in_memory() -> io::Result<File> {
+    Ok(memfd_create("tare", MemfdFlags::CLOEXEC)?.into())
 }
 
 fn content(file: &mut File) -> io::Result<Vec<u8>> {

@@ -13,6 +13,8 @@ const RADIUS: f64 = 140.0;
 const TOP: f64 = 40.0;
 const LEGEND_X: f64 = 614.0;
 const LINE: f64 = 20.0;
+/// Kinds of dashes.
+const DASHES: usize = 3;
 /// Distance of a label from the end of its axis.
 const LABEL: f64 = 14.0;
 /// With fewer axes there is no area to see.
@@ -56,6 +58,8 @@ pub(crate) struct Line {
     pub path: String,
     pub dots: Vec<Dot>,
     pub legend_y: String,
+    /// The line before its name in the legend.
+    pub sample: String,
 }
 
 /// A score.
@@ -176,9 +180,15 @@ fn line(table: &ScoreTable, wheel: &Wheel, platform: usize) -> Line {
     let place = (0..platform).fold(TOP, |y, _| y + LINE);
     Line {
         name: shortened(&name),
-        class: format!("series-{}", platform % COLOURS),
+        // Where the colours come again, other dashes tell the lines apart.
+        class: format!(
+            "series-{} dash-{}",
+            platform % COLOURS,
+            platform / COLOURS % DASHES
+        ),
         path: segments.collect::<Vec<_>>().join(" "),
         dots: (0..n).filter_map(dot).collect(),
         legend_y: px(place),
+        sample: format!("M{},{} h20", px(LEGEND_X - 28.0), px(place - 4.0)),
     }
 }
