@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use tare_model::finding::Finding;
 use tare_report::analysis::{Analysis, ScoreTable, analyze};
 use tare_report::text::{TextOptions, render};
 
@@ -30,6 +31,23 @@ fn the_best_platform_has_1_for_rates_and_for_times() {
     near(score(table, "stream triad", "docker").expect("a score"), 0.8);
     near(score(table, "syscall latency", "native").expect("a score"), 0.5);
     near(score(table, "syscall latency", "docker").expect("a score"), 1.0);
+}
+
+#[test]
+fn what_did_less_of_the_work_is_not_the_best() {
+    let scores = |cost: f64| {
+        let mut results = Synthetic::new()
+            .kernels(&tare_model::kernel::Kernel::ALL)
+            .cost("docker", Pinned, "stream", cost)
+            .build();
+        for trial in trials_of(&mut results, "docker", Pinned) {
+            trial.findings.push(Finding::PartialWork { share: 0.2 });
+        }
+        let analysis = analyze(&results);
+        ["native", "docker"].map(|platform| score(pinned(&analysis), "stream triad", platform))
+    };
+    assert_eq!(scores(0.5), [Some(1.0), None]);
+    near(scores(1.25)[1].expect("a score"), 0.8);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every cell by itself: n, mean, sd, CV and interval per metric.
 
 use super::findings::{FindingCount, count};
+use super::fitness;
 use super::trials::{CellTrials, Trials};
 use crate::show::clipped;
 use serde::Serialize;
@@ -49,6 +50,8 @@ pub struct CellFigures {
     pub failures: Vec<FailureCount>,
     /// Findings in the trials behind the figures.
     pub findings: Vec<FindingCount>,
+    /// The mean share of a unit of work that a trial did: 1 without `partial-work`.
+    pub work_done: f64,
     /// Figures per metric.
     pub metrics: Vec<MetricFigures>,
 }
@@ -92,6 +95,7 @@ fn figures(trials: &CellTrials) -> CellFigures {
         blocks: trials.attempted.len(),
         failures: failures(trials),
         findings: count(trials.used.values().flat_map(|u| u.findings)),
+        work_done: fitness::work_done(trials),
         metrics: trials
             .metrics
             .iter()

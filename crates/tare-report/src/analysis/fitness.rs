@@ -16,7 +16,7 @@ use tare_model::study::{Fresh, Study};
 const MIN_PAIRS: usize = 10;
 /// By how much less work a cell did than another before it counts as less, as a share:
 /// what is done in the same time differs by chance.
-const LESS_WORK: f64 = 0.05;
+pub(super) const LESS_WORK: f64 = 0.05;
 
 /// Every reason not to judge `metric`; empty where it may be judged.
 pub(crate) fn refusals(
@@ -148,7 +148,7 @@ fn parts<'a>(cell: &'a CellTrials) -> impl Iterator<Item = f64> + 'a {
 
 /// The mean share of the work that a trial did.
 #[expect(clippy::cast_precision_loss, reason = "no cell has 2^52 trials")]
-fn work_done(cell: &CellTrials) -> f64 {
+pub(super) fn work_done(cell: &CellTrials) -> f64 {
     let missing: f64 = parts(cell).map(|share| 1.0 - share).sum();
     1.0 - missing / cell.used.len().max(1) as f64
 }

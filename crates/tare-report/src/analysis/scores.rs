@@ -1,6 +1,7 @@
 //! Standardised scores after li2018, and which study defines which score.
 
 use super::cells::CellFigures;
+use super::fitness::LESS_WORK;
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -107,7 +108,7 @@ pub const DEFINITIONS: &[Definition] = &[
         score: "standardised score",
         formula: "M / max over platforms for rates, min over platforms / M for times",
         defined_by: "li2018",
-        remark: "0 to 1, 1 is the best platform of the file; without interval or verdict",
+        remark: "0 to 1, 1 is the best platform of the file; none for what seems better and did less of the work; without interval or verdict",
     },
     Definition {
         score: "rounds overhead",
@@ -206,18 +207,22 @@ fn scores(
     workload: &str,
     metric: &Metric,
 ) -> Vec<Score> {
-    let mean = |platform: &PlatformPath| {
-        let cell = cells
-            .iter()
-            .find(|c| c.cell.kind.platform == *platform && c.cell.workload == workload)?;
+    let of = |platform: &PlatformPath| {
+        let is_it = |c: &&&CellFigures| c.cell.kind.platform == *platform && c.cell.workload == workload;
+        let cell = cells.iter().find(is_it)?;
         let figures = cell.metrics.iter().find(|f| f.metric == *metric)?;
-        figures.mean.filter(|mean| *mean > 0.0)
+        let mean = figures.mean.filter(|mean| *mean > 0.0)?;
+        Some((mean, cell.work_done))
     };
-    let means: Vec<Option<f64>> = platforms.iter().map(|p| mean(p)).collect();
-    let best = means
+    let means: Vec<Option<(f64, f64)>> = platforms.iter().map(|p| of(p)).collect();
+    // What did less of the work than others cannot be the best.
+    let most_work = means.iter().flatten().map(|(_, work)| *work).fold(0.0, f64::max);
+    let whole = means
         .iter()
         .flatten()
-        .copied()
+        .filter(|(_, work)| *work >= (1.0 - LESS_WORK) * most_work);
+    let best = whole
+        .map(|(mean, _)| *mean)
         .reduce(|a, b| match metric.direction {
             Direction::Higher => a.max(b),
             Direction::Lower => a.min(b),
@@ -231,7 +236,11 @@ fn scores(
         .zip(&means)
         .map(|(platform, mean)| Score {
             platform: (*platform).clone(),
-            score: mean.zip(best).map(|(mean, best)| score(mean, best)),
+            // Beyond the best is only what did less: that has no score.
+            score: mean
+                .zip(best)
+                .map(|((mean, _), best)| score(mean, best))
+                .filter(|score| *score <= 1.0),
         })
         .collect()
 }
