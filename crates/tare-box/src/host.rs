@@ -6,8 +6,15 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use tare_model::host::HostFacts;
+use tare_model::time::nanoseconds;
+
+/// The time in nanoseconds since the epoch; 0 on a host whose clock is before it.
+pub fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    nanoseconds(since.unwrap_or_default())
+}
 
 /// Reads the facts of this host; what cannot be read is absent.
 pub fn facts() -> HostFacts {

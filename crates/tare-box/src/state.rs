@@ -12,7 +12,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
-use tare_model::time::nanoseconds;
 
 /// For how long the lock of a run that was killed may be held by a child of it that
 /// was just being started.
@@ -185,10 +184,7 @@ impl Drop for Run {
 
 fn rand_seed() -> impl Rng {
     // The run's name need not be secret, only unlikely to occur twice.
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    let seed = nanoseconds(now) ^ (u64::from(std::process::id()) << 40);
+    let seed = crate::host::unix_ns() ^ (u64::from(std::process::id()) << 40);
     rand_chacha::ChaCha8Rng::seed_from_u64(seed)
 }
 

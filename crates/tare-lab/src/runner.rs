@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tare_box::platforms::BoxError;
 use tare_box::state::Run;
 use tare_box::{host, interrupt, seat};
@@ -207,7 +207,7 @@ impl<'a> Runner<'a> {
         let boot_id = tare_box::host::facts().boot_id;
         let session = Session {
             run: self.run.name().to_owned(),
-            started_unix_ns: unix_ns(),
+            started_unix_ns: host::unix_ns(),
             boot_id,
             blocks: self.more_blocks(),
         };
@@ -220,7 +220,7 @@ impl<'a> Runner<'a> {
         };
         let closed = self.writer.append(&Record::End(EndRecord {
             reason,
-            ended_unix_ns: unix_ns(),
+            ended_unix_ns: host::unix_ns(),
         }));
         let synced = self.writer.sync();
         let reason = ended?;
@@ -442,7 +442,7 @@ impl<'a> Runner<'a> {
             attempt,
             cell: planned.cell.clone(),
             box_id,
-            started_unix_ns: unix_ns().saturating_sub(wall),
+            started_unix_ns: host::unix_ns().saturating_sub(wall),
             outcome,
             findings,
             host,
@@ -478,12 +478,4 @@ impl<'a> Runner<'a> {
             .budget_seconds
             .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
     }
-}
-
-fn unix_ns() -> u64 {
-    nanoseconds(
-        SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default(),
-    )
 }

@@ -10,9 +10,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tare_model::protocol::Request;
-use tare_model::time::nanoseconds;
 
 /// Time for a guest's kernel to change to the clock source that it will keep:
 /// the time stamp counter counts as provisional for about a second.
@@ -49,10 +48,7 @@ pub(super) fn check_clock(engine: &'static str, running: &mut dyn RunningBox) ->
 
 /// Sets the guest's wall clock to the host's, after it stood still with the guest.
 pub(super) fn set_clock(running: &mut dyn RunningBox) -> Result<(), BoxError> {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    let unix_ns = nanoseconds(now);
+    let unix_ns = crate::host::unix_ns();
     running
         .link()
         .request(&Request::SetClock { unix_ns }, ANSWER_DEADLINE)?;

@@ -18,7 +18,6 @@ use std::ops::RangeInclusive;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{Fresh, Stopping, Study};
-use tare_model::time::nanoseconds;
 
 /// Numbers of blocks that a study may have.
 pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
@@ -251,10 +250,7 @@ fn blocks(blocks: u32) -> Result<u32, DesignError> {
 
 fn random_seed() -> u64 {
     use rand::{Rng, SeedableRng};
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    let mixed = nanoseconds(now);
+    let mixed = tare_box::host::unix_ns();
     // Short enough to be typed again.
     u64::from(rand_chacha::ChaCha8Rng::seed_from_u64(mixed).next_u32())
 }

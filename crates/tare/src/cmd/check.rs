@@ -28,10 +28,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     }
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
-    let (run, swept) = Run::begin(&state)?;
-    swept
-        .iter()
-        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    let run = super::begin(&state)?;
     let mut findings = Vec::new();
     for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_box::interrupt;
-use tare_box::state::Run;
 use tare_lab::WriteError;
 use tare_lab::density::{self, DensityError, Order};
 use tare_model::density::{Density, SCHEMA};
@@ -30,10 +29,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     }
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
-    let (run, swept) = Run::begin(&state)?;
-    swept
-        .iter()
-        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    let run = super::begin(&state)?;
     let order = Order {
         run: &run,
         state: state.clone(),

@@ -19,14 +19,25 @@ mod study;
 mod study_plan;
 
 use crate::args::StudyArgs;
+use crate::out;
 use std::path::Path;
 use tare_box::platforms::{self, Entry, REGISTRY};
+use tare_box::state::Run;
 use tare_lab::design::{self, Wishes};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
 use tare_model::results::PlatformVersion;
 use tare_model::study::Study;
+
+/// Begins a run and tells what dead ones had left.
+fn begin(state: &Path) -> anyhow::Result<Run> {
+    let (run, swept) = Run::begin(state)?;
+    for what in swept {
+        out::say(&format!("swept: {}", out::one_line(&what)));
+    }
+    Ok(run)
+}
 
 /// Refuses a `--` that nothing follows: a script whose command came out empty
 /// does not want the default study. Arguments are parsed without a trace of it.
@@ -103,7 +114,7 @@ fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
         };
         match platform.probe() {
             Ok(_) => names.push(entry.name.to_owned()),
-            Err(absent) => crate::out::say(&format!("left out: {}: {absent}", entry.name)),
+            Err(absent) => out::say(&format!("left out: {}: {absent}", entry.name)),
         }
     }
     names

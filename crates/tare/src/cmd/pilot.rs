@@ -7,7 +7,6 @@ use crate::progress::Progress as Display;
 use anyhow::Context;
 use std::process::ExitCode;
 use tare_box::interrupt;
-use tare_box::state::Run;
 use tare_lab::Writer;
 use tare_lab::plan::cost;
 use tare_lab::preflight::{self, Platforms};
@@ -35,10 +34,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         budget_seconds: None,
         ..super::study(&args.study, &tare_box::host::facts(), &state)?
     };
-    let (run, swept) = Run::begin(&state)?;
-    swept
-        .iter()
-        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    let run = super::begin(&state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     // A pilot is for planning: its results file goes with the run.
     let output = run.folder().join("pilot.jsonl");

@@ -31,10 +31,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let study = choose_study(args, earlier.as_ref(), &state)?;
     check_outputs(args)?;
-    let (run, swept) = Run::begin(&state)?;
-    swept
-        .iter()
-        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    let run = super::begin(&state)?;
     // A run that wrote to the file may have ended just now, while this one waited for it.
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;

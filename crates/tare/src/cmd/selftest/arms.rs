@@ -4,7 +4,8 @@ use super::log::{Header, Options};
 use anyhow::Context;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
+use tare_box::host;
 use tare_box::state::Run;
 use tare_lab::Writer;
 use tare_lab::design::{self, Wishes, WorkloadWish};
@@ -15,7 +16,6 @@ use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Outcome, Record, Results, TrialRecord};
 use tare_model::study::{BoxKind, Cell, Study};
-use tare_model::time::nanoseconds;
 use tare_selftest::campaign::{Campaign, Pair, seed};
 
 /// The arms are instance types of one size: each has boxes of its own.
@@ -102,7 +102,7 @@ pub struct Site<'a> {
 /// Runs a campaign; `None` if the user asked to stop.
 pub fn campaign(site: &mut Site<'_>, header: &Header, number: u32) -> anyhow::Result<Option<Campaign>> {
     let begun = Instant::now();
-    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started_unix_ns = host::unix_ns();
     let seed = seed(header.options.seed, number);
     let study = study(&header.options, header.iterations, seed)?;
     let Some(trials) = site.trials(&study)? else {
@@ -125,7 +125,7 @@ pub fn campaign(site: &mut Site<'_>, header: &Header, number: u32) -> anyhow::Re
     Ok(Some(Campaign {
         campaign: number,
         seed,
-        started_unix_ns: nanoseconds(started),
+        started_unix_ns,
         seconds: begun.elapsed().as_secs_f64(),
         pairs,
         lost,

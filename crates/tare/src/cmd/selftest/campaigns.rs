@@ -28,10 +28,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     let study = arms::study(&options, [1000, 1000], 0)?;
     let earlier = args.log.as_deref().filter(|path| path.exists());
     let earlier = earlier.map(|path| Log::resume(path, &options)).transpose()?;
-    let (run, swept) = Run::begin(&state)?;
-    swept
-        .iter()
-        .for_each(|what| out::say(&format!("swept: {}", out::one_line(what))));
+    let run = crate::cmd::begin(&state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let path = log_path(args, &run);
     let (mut log, header, mut campaigns) = match earlier {
