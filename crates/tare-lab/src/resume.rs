@@ -114,6 +114,7 @@ impl Progress {
                 | Record::Removed(_)
                 | Record::Proof(_)
                 | Record::WarmUp(_)
+                | Record::Group(_)
                 | Record::Look(_)
                 | Record::End(_) => {}
             }

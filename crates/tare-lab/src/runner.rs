@@ -442,6 +442,7 @@ impl<'a> Runner<'a> {
             attempt,
             cell: planned.cell.clone(),
             box_id,
+            group: None,
             started_unix_ns: host::unix_ns().saturating_sub(wall),
             outcome,
             findings,

@@ -61,6 +61,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
         attempt: 0,
         cell: cell.clone(),
         box_id: None,
+        group: None,
         started_unix_ns: 0,
         outcome: figure.map_or(failed, ended_well),
         findings: Vec::new(),

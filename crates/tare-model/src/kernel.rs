@@ -70,6 +70,17 @@ impl Kernel {
         Feature { property, capacity }
     }
 
+    /// The names of the timed parts of a slice, each that of the metric that it is the
+    /// figure of: its work over its time of a rate, its time over its work of a time.
+    pub const fn parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Stream => &["copy", "scale", "add", "triad"],
+            Self::Linpack => &["rate"],
+            Self::Syscall | Self::Spawn => &["latency"],
+            Self::Integer => &["time"],
+        }
+    }
+
     /// The metrics of a report, the primary one marked.
     pub fn metrics(self) -> Vec<Metric> {
         use Direction::{Higher, Lower};

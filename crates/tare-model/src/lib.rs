@@ -11,6 +11,8 @@ pub mod conditions;
 pub mod density;
 pub mod finding;
 pub mod frame;
+pub mod gate;
+pub mod group;
 pub mod host;
 pub mod kernel;
 pub mod looks;

@@ -1,11 +1,12 @@
 //! Requests of the controller and replies of the agent.
 //!
 //! The controller speaks first; the agent is silent until asked, and ends with
-//! its link. One request is under way at a time: the agent answers it with any
-//! number of data frames ([`Kind::File`](crate::frame::Kind::File),
+//! its link. One request is under way at a time, while any number of processes may
+//! wait at their gates: the agent answers it with any number of data frames ([`Kind::File`](crate::frame::Kind::File),
 //! [`Stdout`](crate::frame::Kind::Stdout), [`Stderr`](crate::frame::Kind::Stderr))
 //! and then exactly one [`Reply`]. Nothing is sent while a clock runs.
 
+use crate::gate::{Order, Slice};
 use crate::host::BoxFacts;
 use crate::kernel::{KernelSpec, ProofSpec};
 use crate::platform::{PlatformPath, Provisioning};
@@ -14,7 +15,7 @@ use crate::size::InstanceType;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +50,29 @@ pub enum Request {
     },
     /// Run a command.
     Command(CommandRequest),
+    /// Start a process that works in slices and bring it to its gate: set up, its
+    /// clock not yet running. Others may be under way at the same time.
+    Start {
+        /// Number by which it is spoken of until it was stopped.
+        process: u16,
+        /// What runs.
+        task: Task,
+        /// Bounds of everything that it does until it is stopped; its time counts
+        /// while it works or sets up, not while it waits at its gate.
+        bounds: Bounds,
+    },
+    /// Let a process do one slice of work.
+    Go {
+        /// Its number.
+        process: u16,
+        /// How much work.
+        order: Order,
+    },
+    /// End a process; the report of a kernel comes as standard output.
+    Stop {
+        /// Its number.
+        process: u16,
+    },
     /// Send a file: data frames, then [`Reply::FileRead`].
     ReadFile {
         /// Absolute path in the box.
@@ -91,6 +115,27 @@ pub enum Request {
     },
     /// End: the agent answers, ends its children and exits (and powers a VM off).
     Quit,
+}
+
+/// What a process that works in slices does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "kebab-case")]
+pub enum Task {
+    /// A kernel: one process that waits at its gate between slices.
+    Kernel(KernelSpec),
+    /// A command: a unit of work is one repetition of it, in a process of its own.
+    Command(CommandTask),
+}
+
+/// A command that is run again and again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandTask {
+    /// Program and arguments; the program is looked up in PATH if it has no slash.
+    pub argv: Vec<String>,
+    /// The whole environment.
+    pub env: Vec<(String, String)>,
+    /// Working folder; absent: the agent's.
+    pub cwd: Option<String>,
 }
 
 /// A box to be made within a box.
@@ -164,6 +209,10 @@ pub enum Reply {
     Counters(Counters),
     /// A process, or its repetitions, ended.
     Exited(Exited),
+    /// A process is set up and waits at its gate.
+    Started,
+    /// A slice of work was done.
+    Slice(Slice),
     /// A file was sent.
     FileRead {
         /// Its length.

@@ -7,6 +7,7 @@
 
 use crate::conditions::Conditions;
 use crate::finding::{Finding, Reason};
+use crate::group::GroupRecord;
 use crate::host::{BoxFacts, HostFacts};
 use crate::kernel::{BurnReport, KernelReport};
 use crate::looks::{LookRecord, WarmUpRecord};
@@ -38,6 +39,8 @@ pub enum Record {
     Proof(ProofRecord),
     /// Blocks were run and not recorded.
     WarmUp(WarmUpRecord),
+    /// Cells ran side by side, slice by slice.
+    Group(GroupRecord),
     /// A trial ended.
     Trial(TrialRecord),
     /// Open comparisons were looked at.
@@ -192,6 +195,9 @@ pub struct TrialRecord {
     pub cell: Cell,
     /// The box it ran in; absent if none could be made.
     pub box_id: Option<u32>,
+    /// The group in which it ran slice by slice; absent of one that ran in one piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// Start, nanoseconds since the epoch.
     pub started_unix_ns: u64,
     /// How it ended.
@@ -465,6 +471,13 @@ impl Results {
         self.records
             .iter()
             .filter_map(|r| if let Record::Look(l) = r { Some(l) } else { None })
+    }
+
+    /// The groups of cells that ran slice by slice.
+    pub fn groups(&self) -> impl Iterator<Item = &GroupRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Group(g) = r { Some(g) } else { None })
     }
 
     /// The trials, in the order in which they were carried out.

@@ -54,6 +54,33 @@ impl Stopping {
     }
 }
 
+/// How the trials of a block are given their time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "slices", rename_all = "kebab-case")]
+pub enum Slicing {
+    /// Each trial in one piece, one after another: what files tell that know of nothing else.
+    #[default]
+    Off,
+    /// In slices, in rounds with the other cells of its group, where that can be: one that
+    /// a quota throttles runs in one piece, a command longer than a slice in turns.
+    Auto {
+        /// Aim for a slice in seconds.
+        seconds: f64,
+    },
+    /// Commands are let run and stopped in turns.
+    Turns {
+        /// Length of a turn in seconds.
+        seconds: f64,
+    },
+}
+
+impl Slicing {
+    /// Whether each trial runs in one piece.
+    pub const fn is_off(&self) -> bool {
+        matches!(self, Self::Off)
+    }
+}
+
 /// The kind of box of a cell: everything but the workload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BoxKind {
@@ -170,6 +197,9 @@ pub struct Study {
     pub pause_seconds: f64,
     /// How long one box is used.
     pub fresh: Fresh,
+    /// How the trials of a block are given their time.
+    #[serde(default, skip_serializing_if = "Slicing::is_off")]
+    pub slicing: Slicing,
     /// Aim for a trial in seconds.
     pub trial_seconds: f64,
     /// Seconds after which a trial is given up.

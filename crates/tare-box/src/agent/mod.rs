@@ -186,6 +186,9 @@ impl Agent {
             Request::Command(command) => {
                 return process::command(&mut self.port, command, &self.inner.engines());
             }
+            Request::Start { .. } | Request::Go { .. } | Request::Stop { .. } => {
+                Err(Refusal::new(ErrorCode::Unsupported, "no gate yet"))
+            }
             Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);

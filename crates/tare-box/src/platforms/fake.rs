@@ -319,7 +319,12 @@ impl FakeAgent {
             Request::ReadFile { .. } => plain(Reply::FileRead { bytes: 0 }),
             Request::WriteFile { .. } => plain(Reply::FileWritten),
             Request::SetClock { .. } => plain(Reply::ClockSet),
-            Request::Launch { .. } | Request::Freeze { .. } | Request::Thaw { .. } => plain(Reply::Error {
+            Request::Start { .. }
+            | Request::Go { .. }
+            | Request::Stop { .. }
+            | Request::Launch { .. }
+            | Request::Freeze { .. }
+            | Request::Thaw { .. } => plain(Reply::Error {
                 code: ErrorCode::Unsupported,
                 message: "nothing real runs in a fake box".to_owned(),
             }),

@@ -17,7 +17,7 @@ use crate::looks;
 use std::ops::RangeInclusive;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::study::{Fresh, Stopping, Study};
+use tare_model::study::{Fresh, Slicing, Stopping, Study};
 
 /// Numbers of blocks that a study may have.
 pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
@@ -90,6 +90,7 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         warm_up_seconds: wishes.warm_up_seconds.unwrap_or(0.0),
         pause_seconds: wishes.pause_seconds.unwrap_or(0.0),
         fresh: wishes.fresh.unwrap_or(Fresh::Block),
+        slicing: Slicing::Off,
         trial_seconds,
         timeout_seconds: timeout,
         settle: !wishes.no_settle,

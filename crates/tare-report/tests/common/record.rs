@@ -33,6 +33,7 @@ pub fn study() -> Study {
         warm_up_seconds: 0.0,
         pause_seconds: 0.0,
         fresh: Fresh::Block,
+        slicing: tare_model::study::Slicing::Off,
         trial_seconds: 0.5,
         timeout_seconds: 30.0,
         settle: true,
@@ -171,6 +172,7 @@ pub fn ended_well(
         attempt: 0,
         cell: cell.clone(),
         box_id: Some(0),
+        group: None,
         started_unix_ns: START_NS + u64::from(trial) * 1_000_000_000,
         outcome: Outcome::Ok(Success {
             samples: metrics.iter().map(sample).collect::<BTreeMap<_, _>>(),

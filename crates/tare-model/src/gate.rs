@@ -1,0 +1,110 @@
+//! The gate: what a process that works in slices is asked, and what it answers.
+//!
+//! Between slices the process waits. Orders and answers are JSON, one line each,
+//! on the process's standard input and output; a kernel whose standard input ends
+//! checks its answer and prints its [report](crate::kernel::KernelReport).
+
+use serde::{Deserialize, Serialize};
+
+/// One slice of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Units of work that are timed; at least 1.
+    pub units: u64,
+    /// Units of work before the clock starts, by which caches are refilled.
+    pub lead: u64,
+}
+
+/// What was done in one slice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Slice {
+    /// The timed parts, in the order in which the workload names them; never empty.
+    pub parts: Vec<Part>,
+}
+
+/// One timed part of a slice; as JSON a list of its three figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(f64, u64, u64)", into = "(f64, u64, u64)")]
+pub struct Part {
+    /// Work done: operations, bytes, flops, repetitions. The same kind in every slice.
+    pub work: f64,
+    /// Wall time by the box's monotonic clock.
+    pub wall_ns: u64,
+    /// CPU time of the process and of the children that it waited for.
+    pub cpu_ns: u64,
+}
+
+impl From<(f64, u64, u64)> for Part {
+    fn from((work, wall_ns, cpu_ns): (f64, u64, u64)) -> Self {
+        Self {
+            work,
+            wall_ns,
+            cpu_ns,
+        }
+    }
+}
+
+impl From<Part> for (f64, u64, u64) {
+    fn from(part: Part) -> Self {
+        (part.work, part.wall_ns, part.cpu_ns)
+    }
+}
+
+impl Slice {
+    /// Wall time of all parts.
+    pub fn wall_ns(&self) -> u64 {
+        self.parts.iter().map(|part| part.wall_ns).sum()
+    }
+
+    /// CPU time of all parts.
+    pub fn cpu_ns(&self) -> u64 {
+        self.parts.iter().map(|part| part.cpu_ns).sum()
+    }
+
+    /// Whether every part has work that can be told by a positive number.
+    pub fn is_sound(&self) -> bool {
+        let sound = |part: &Part| part.work.is_finite() && part.work > 0.0 && part.wall_ns > 0;
+        !self.parts.is_empty() && self.parts.iter().all(sound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_a_short_line() {
+        let slice = Slice {
+            parts: vec![Part {
+                work: 1000.0,
+                wall_ns: 10_000_000,
+                cpu_ns: 9_990_000,
+            }],
+        };
+        let line = serde_json::to_string(&slice).unwrap();
+        assert_eq!(line, "[[1000.0,10000000,9990000]]");
+        assert_eq!(serde_json::from_str::<Slice>(&line).unwrap(), slice);
+    }
+
+    #[test]
+    fn work_that_is_no_positive_number_is_unsound() {
+        let slice = |work: f64, wall_ns| Slice {
+            parts: vec![Part {
+                work,
+                wall_ns,
+                cpu_ns: 0,
+            }],
+        };
+        assert!(slice(1.0, 1).is_sound());
+        for bad in [
+            slice(0.0, 1),
+            slice(-1.0, 1),
+            slice(f64::NAN, 1),
+            slice(1.0, 0),
+            Slice { parts: vec![] },
+        ] {
+            assert!(!bad.is_sound(), "{bad:?}");
+        }
+    }
+}
