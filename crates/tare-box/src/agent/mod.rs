@@ -7,6 +7,7 @@
 
 mod facts;
 mod files;
+mod gate;
 mod init;
 mod inner;
 mod port;
@@ -17,6 +18,7 @@ pub use init::MODULE_LIST;
 pub(crate) use inner::SCRATCH;
 pub use work::Work;
 
+use crate::agent::gate::Gates;
 use crate::agent::inner::Inner;
 use crate::agent::port::Port;
 use crate::{net, seat};
@@ -76,6 +78,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
             port,
             owns_clock: options.init,
             inner: Inner::default(),
+            gates: Gates::default(),
         }
         .serve()
     });
@@ -108,6 +111,7 @@ struct Agent {
     port: Port,
     owns_clock: bool,
     inner: Inner,
+    gates: Gates,
 }
 
 impl Agent {
@@ -176,19 +180,29 @@ impl Agent {
             Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
             Request::Kernel { spec, bounds } => {
-                let spared = self.inner.engines();
+                let spared = self.spared();
                 return process::kernel(&mut self.port, "run-kernel", spec, bounds, &spared);
             }
             Request::Proof { spec, bounds } => {
-                let spared = self.inner.engines();
+                let spared = self.spared();
                 return process::kernel(&mut self.port, "run-proof", spec, bounds, &spared);
             }
             Request::Command(command) => {
-                return process::command(&mut self.port, command, &self.inner.engines());
+                let spared = self.spared();
+                return process::command(&mut self.port, command, &spared);
             }
-            Request::Start { .. } | Request::Go { .. } | Request::Stop { .. } => {
-                Err(Refusal::new(ErrorCode::Unsupported, "no gate yet"))
+            Request::Start {
+                process,
+                task,
+                bounds,
+            } => {
+                return self.gates.start(&mut self.port, *process, task, bounds);
             }
+            Request::Go { process, order } => {
+                let spared = self.spared();
+                return self.gates.go(&mut self.port, *process, *order, &spared);
+            }
+            Request::Stop { process } => return self.gates.stop(&mut self.port, *process),
             Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);
@@ -199,6 +213,14 @@ impl Agent {
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::Quit => Ok(Reply::Bye),
         })
+    }
+
+    /// Children that no workload left behind: engines of inner boxes, processes at
+    /// their gates.
+    fn spared(&self) -> Vec<rustix::process::Pid> {
+        let mut spared = self.inner.engines();
+        spared.extend(self.gates.pids());
+        spared
     }
 
     fn set_clock(&self, unix_ns: u64) -> Result<Reply, Refusal> {

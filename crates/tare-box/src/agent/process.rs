@@ -16,9 +16,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
-use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply};
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
 use tare_model::results::{ProcessUsage, Repetition};
 use tare_model::time::nanoseconds;
+use tare_sys::Reaped;
+
+static NO_PROGRAM: String = String::new();
 
 /// Runs a kernel or a proof: this binary again, in a fresh process. For `spared`
 /// see [`command`].
@@ -61,7 +64,12 @@ pub(super) fn command(
             "a command needs a program",
         )));
     };
-    let mut command = prepare(program, request);
+    let task = CommandTask {
+        argv: request.argv.clone(),
+        env: request.env.clone(),
+        cwd: request.cwd.clone(),
+    };
+    let mut command = prepare(&task, &request.bounds);
     let mut repetitions = Vec::new();
     let mut output = Output::new(&request.bounds);
     let begin = Instant::now();
@@ -88,47 +96,65 @@ pub(super) fn command(
     };
     let usage = total(&repetitions, begin.elapsed());
     output.send(port)?;
+    Ok(Ok(Reply::Exited(exited(status, usage, repetitions, &output))))
+}
+
+/// What is told of processes that ended, once their output was sent.
+pub(super) fn exited(
+    status: ExitStatus,
+    usage: ProcessUsage,
+    repetitions: Vec<Repetition>,
+    output: &Output,
+) -> Exited {
     let [stdout_lost_bytes, stderr_lost_bytes] = output.lost();
-    Ok(Ok(Reply::Exited(Exited {
+    Exited {
         status,
         usage,
         repetitions,
         stdout_lost_bytes,
         stderr_lost_bytes,
-    })))
+    }
 }
 
 /// Names what was missing: the system tells of a folder as of a program.
-fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -> String {
+pub(super) fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -> String {
     match cwd.filter(|folder| !Path::new(folder).is_dir()) {
         Some(folder) => format!("{program}: there is no folder {folder} to start it in"),
         None => format!("{program}: {error}"),
     }
 }
 
-fn prepare(program: &str, request: &CommandRequest) -> Command {
-    let sink = |max: u64, nowhere: Stdio| if max == 0 { nowhere } else { Stdio::piped() };
+/// A command, ready to be started again and again.
+pub(super) fn prepare(task: &CommandTask, bounds: &Bounds) -> Command {
+    let (program, arguments) = task.argv.split_first().unwrap_or((&NO_PROGRAM, &[]));
     let mut command = Command::new(program);
-    command
-        .args(&request.argv[1..])
-        .env_clear()
-        .envs(request.env.iter().map(|(name, value)| (name, value)))
-        // The agent's own input and output lead nowhere.
-        .stdin(Stdio::inherit())
-        .stdout(sink(request.bounds.max_stdout_bytes, Stdio::inherit()))
-        .stderr(sink(request.bounds.max_stderr_bytes, Stdio::null()))
-        // A group of its own, so that all of it can be ended.
-        .process_group(0);
-    if request.bounds.padding_bytes > 0 {
-        command.env("TARE_PADDING", "x".repeat(request.bounds.padding_bytes as usize));
-    }
-    if let Some(cwd) = &request.cwd {
+    command.args(arguments);
+    confine(&mut command, &task.env, bounds);
+    if let Some(cwd) = &task.cwd {
         command.current_dir(cwd);
     }
     command
 }
 
-fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
+/// Gives a command the environment and the output that every process in a box has.
+pub(super) fn confine(command: &mut Command, env: &[(String, String)], bounds: &Bounds) {
+    let sink = |max: u64, nowhere: Stdio| if max == 0 { nowhere } else { Stdio::piped() };
+    command
+        .env_clear()
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        // The agent's own input and output lead nowhere.
+        .stdin(Stdio::inherit())
+        .stdout(sink(bounds.max_stdout_bytes, Stdio::inherit()))
+        .stderr(sink(bounds.max_stderr_bytes, Stdio::null()))
+        // A group of its own, so that all of it can be ended.
+        .process_group(0);
+    if bounds.padding_bytes > 0 {
+        command.env("TARE_PADDING", "x".repeat(bounds.padding_bytes as usize));
+    }
+}
+
+/// What repetitions used together, over `elapsed` in all.
+pub(super) fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
     let sum = |part: fn(&Repetition) -> u64| repetitions.iter().map(part).sum();
     ProcessUsage {
         wall_ns: nanoseconds(elapsed),
@@ -139,20 +165,22 @@ fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
     }
 }
 
-struct Ended {
-    status: ExitStatus,
-    repetition: Repetition,
+/// A process that ended.
+pub(super) struct Ended {
+    pub status: ExitStatus,
+    pub repetition: Repetition,
 }
 
 /// Why a process has no end to tell of.
-enum Failed {
+pub(super) enum Failed {
     /// It could not be started.
     Start(io::Error),
     /// The controller is gone, or the system refused something basic.
     Link(io::Error),
 }
 
-fn run_once(
+/// Runs a command once and waits for its end.
+pub(super) fn run_once(
     command: &mut Command,
     port: &Port,
     deadline: Instant,
@@ -172,6 +200,10 @@ fn run_once(
     let wall = started.elapsed();
     end_children(spared);
     output.drain(&mut child);
+    Ok(ended(&reaped, in_time, wall))
+}
+
+fn ended(reaped: &Reaped, in_time: bool, wall: Duration) -> Ended {
     let status = match (in_time, reaped.code, reaped.signal) {
         (false, ..) => ExitStatus::TimedOut,
         (true, Some(code), _) => ExitStatus::Code(code),
@@ -184,16 +216,88 @@ fn run_once(
         max_rss_bytes: reaped.max_rss_bytes,
         major_faults: Some(reaped.major_faults),
     };
-    Ok(Ended { status, repetition })
+    Ended { status, repetition }
+}
+
+/// Reaps a process that has ended, or was killed since it ran over its time, and
+/// takes what it left in its pipes.
+pub(super) fn reap(child: &mut Child, in_time: bool, started: Instant, output: &mut Output) -> Ended {
+    // One that died unseen may have been reaped with what a workload left behind.
+    let reaped = tare_sys::wait4(child.id()).unwrap_or(Reaped {
+        pid: child.id(),
+        code: None,
+        signal: None,
+        user_ns: 0,
+        system_ns: 0,
+        max_rss_bytes: 0,
+        major_faults: 0,
+    });
+    output.drain(child);
+    ended(&reaped, in_time, started.elapsed())
+}
+
+/// What came of waiting for a process.
+pub(super) enum Waited {
+    /// It printed this.
+    Said(Vec<u8>),
+    /// It has ended, or closed its output.
+    Ended,
+    /// Neither before the deadline.
+    TooLate,
+}
+
+/// Waits until a child has printed something, and takes its errors meanwhile. An error
+/// if the link hung up.
+pub(super) fn wait_for_output(
+    child: &mut Child,
+    port: &Port,
+    deadline: Instant,
+    output: &mut Output,
+) -> io::Result<Waited> {
+    loop {
+        let Some(stdout) = &mut child.stdout else {
+            return Ok(Waited::Ended);
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Waited::TooLate);
+        }
+        let stderr = child.stderr.as_ref();
+        let mut fds = vec![
+            PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(port.hang_up(), PollFlags::empty()),
+        ];
+        fds.extend(stderr.map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
+        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        if ready[1] {
+            return Err(controller_is_gone());
+        }
+        if ready[0] {
+            let mut buffer = vec![0; 16 << 10];
+            let n = stdout.read(&mut buffer)?;
+            buffer.truncate(n);
+            return Ok(if n == 0 {
+                Waited::Ended
+            } else {
+                Waited::Said(buffer)
+            });
+        }
+        output.take_errors(child)?;
+    }
+}
+
+fn controller_is_gone() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the controller is gone")
 }
 
 /// Waits for the child to end and takes its output meanwhile; false if it ran
 /// over its time. An error if the link hung up.
 fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output) -> io::Result<bool> {
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or(io::ErrorKind::InvalidData)?;
+    let pid = pid_of(child).ok_or(io::ErrorKind::InvalidData)?;
     let ended = end_of(pid)?;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -226,10 +330,7 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
             return Ok(true);
         }
         if ready[1] {
-            return Err(io::Error::new(
-                io::ErrorKind::BrokenPipe,
-                "the controller is gone",
-            ));
+            return Err(controller_is_gone());
         }
         output.take(child)?;
     }
@@ -251,8 +352,14 @@ fn end_of(pid: Pid) -> io::Result<OwnedFd> {
     }
 }
 
-fn end_group(child: &Child) {
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+/// A child's process id.
+pub(super) fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Kills a child with its group.
+pub(super) fn end_group(child: &Child) {
+    if let Some(pid) = pid_of(child) {
         let _ = kill_process_group(pid, Signal::KILL);
         let _ = kill_process(pid, Signal::KILL);
     }
@@ -303,7 +410,7 @@ fn parent(pid: Pid) -> Option<Pid> {
 }
 
 /// Output of a process, kept up to a bound and counted beyond it.
-struct Output {
+pub(super) struct Output {
     streams: [Kept; 2],
 }
 
@@ -325,7 +432,7 @@ impl Kept {
 }
 
 impl Output {
-    fn new(bounds: &Bounds) -> Self {
+    pub(super) fn new(bounds: &Bounds) -> Self {
         let kept = |max| Kept {
             bytes: Vec::new(),
             max,
@@ -338,18 +445,27 @@ impl Output {
 
     /// Takes what is there; a stream at its end is closed.
     fn take(&mut self, child: &mut Child) -> io::Result<()> {
-        let [stdout, stderr] = &mut self.streams;
         if let Some(stream) = &mut child.stdout
-            && take_ready(stream, stdout)?
+            && take_ready(stream, &mut self.streams[0])?
         {
             child.stdout = None;
         }
+        self.take_errors(child)
+    }
+
+    /// Takes what is there of its errors alone.
+    fn take_errors(&mut self, child: &mut Child) -> io::Result<()> {
         if let Some(stream) = &mut child.stderr
-            && take_ready(stream, stderr)?
+            && take_ready(stream, &mut self.streams[1])?
         {
             child.stderr = None;
         }
         Ok(())
+    }
+
+    /// Counts these bytes as standard output.
+    pub(super) fn keep_stdout(&mut self, bytes: &[u8]) {
+        self.streams[0].keep(bytes);
     }
 
     /// Takes what the ended child left in its pipes.
@@ -363,7 +479,7 @@ impl Output {
         }
     }
 
-    fn send(&self, port: &mut Port) -> io::Result<()> {
+    pub(super) fn send(&self, port: &mut Port) -> io::Result<()> {
         for (kind, kept) in [Kind::Stdout, Kind::Stderr].into_iter().zip(&self.streams) {
             kept.bytes
                 .chunks(MAX_PAYLOAD)

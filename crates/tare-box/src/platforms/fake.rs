@@ -3,6 +3,8 @@
 //!
 //! `fake?cost=1.1&sd=0.02&fail=kernel&every=3`: see [`Fake`] for the options.
 
+mod gate;
+
 use super::{Absent, BoxError, BoxSpec, Options, Platform, RunningBox};
 use crate::cgroup::Meter;
 use crate::link::{Link, LinkError, Stream};
@@ -33,9 +35,13 @@ pub(super) struct Fake {
     /// that a kernel times (`stretch`).
     box_sd: f64,
     stretch_sd: f64,
-    /// What fails (`fail`), each time or every so many times (`every`).
+    /// What fails (`fail`), each time or every so many times (`every`), and of what
+    /// runs in slices, in which phase (`at`).
     fail: Option<Fail>,
     every: u32,
+    at: Phase,
+    /// Every so many-th slice takes five times as long (`stall`); 0: none.
+    stall: u64,
     /// CPU used over the CPU granted (`overrun`): above 1.02 the limits are not proven.
     overrun: f64,
     /// Seconds that the box's clock counts per second (`clock`).
@@ -69,10 +75,38 @@ enum Fail {
     Answer,
     /// The report is no JSON.
     Report,
+    /// A slice tells of no work.
+    Number,
+}
+
+/// A phase of what runs in slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Being set up.
+    Start,
+    /// The first slices, by which the amount of work is found.
+    First,
+    /// Later slices.
+    Slice,
+    /// Being ended.
+    Stop,
+}
+
+impl Phase {
+    const ALL: [Self; 4] = [Self::Start, Self::First, Self::Slice, Self::Stop];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::First => "first",
+            Self::Slice => "slice",
+            Self::Stop => "stop",
+        }
+    }
 }
 
 impl Fail {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Probe,
         Self::Launch,
         Self::Hello,
@@ -82,6 +116,7 @@ impl Fail {
         Self::Exit,
         Self::Answer,
         Self::Report,
+        Self::Number,
     ];
 
     const fn name(self) -> &'static str {
@@ -95,6 +130,7 @@ impl Fail {
             Self::Exit => "exit",
             Self::Answer => "answer",
             Self::Report => "report",
+            Self::Number => "number",
         }
     }
 }
@@ -108,6 +144,10 @@ impl Fake {
             stretch_sd: options.take("stretch")?.unwrap_or(0.0),
             fail: options.choose("fail", &Fail::ALL, Fail::name)?,
             every: options.take("every")?.unwrap_or(1),
+            at: options
+                .choose("at", &Phase::ALL, Phase::name)?
+                .unwrap_or(Phase::Slice),
+            stall: options.take("stall")?.unwrap_or(0),
             overrun: options.take("overrun")?.unwrap_or(1.0),
             clock: options.take("clock")?.unwrap_or(1.0),
             ms: options.take("ms")?.unwrap_or(0),
@@ -127,6 +167,17 @@ impl Fake {
             return Err("clock must be positive".to_owned());
         }
         Ok(fake)
+    }
+
+    /// `None` if this is a time at which no answer comes.
+    fn breaks(&mut self) -> Option<()> {
+        (!self.fails(Fail::Hang) && !self.fails(Fail::Link)).then_some(())
+    }
+
+    /// How a workload ends if this is a time at which one does not end well.
+    fn ends(&mut self) -> Option<ExitStatus> {
+        let killed = self.fails(Fail::Kill).then_some(ExitStatus::Signal(9));
+        killed.or_else(|| self.fails(Fail::Exit).then_some(ExitStatus::Code(1)))
     }
 
     /// Whether this is a time at which `what` fails.
@@ -175,6 +226,7 @@ impl Platform for Fake {
             memory: spec.instance.memory_bytes,
             decoder: Decoder::default(),
             booted: Instant::now(),
+            processes: BTreeMap::new(),
         };
         let stream = FakeStream {
             agent,
@@ -270,6 +322,7 @@ struct FakeAgent {
     memory: u64,
     decoder: Decoder,
     booted: Instant,
+    processes: BTreeMap<u16, gate::Process>,
 }
 
 /// Standard output and reply.
@@ -319,12 +372,10 @@ impl FakeAgent {
             Request::ReadFile { .. } => plain(Reply::FileRead { bytes: 0 }),
             Request::WriteFile { .. } => plain(Reply::FileWritten),
             Request::SetClock { .. } => plain(Reply::ClockSet),
-            Request::Start { .. }
-            | Request::Go { .. }
-            | Request::Stop { .. }
-            | Request::Launch { .. }
-            | Request::Freeze { .. }
-            | Request::Thaw { .. } => plain(Reply::Error {
+            Request::Start { process, task, .. } => self.start(*process, task),
+            Request::Go { process, order } => self.go(*process, *order),
+            Request::Stop { process } => self.stop(*process),
+            Request::Launch { .. } | Request::Freeze { .. } | Request::Thaw { .. } => plain(Reply::Error {
                 code: ErrorCode::Unsupported,
                 message: "nothing real runs in a fake box".to_owned(),
             }),
@@ -350,17 +401,11 @@ impl FakeAgent {
 
     fn workload(&mut self, run: impl FnOnce(&mut Self) -> Answer) -> Option<Answer> {
         std::thread::sleep(Duration::from_millis(self.script.ms));
-        if self.script.fails(Fail::Hang) || self.script.fails(Fail::Link) {
-            return None;
-        }
-        let ended = |status| Some((Vec::new(), Reply::Exited(exited(status, 0, Vec::new()))));
-        if self.script.fails(Fail::Kill) {
-            return ended(ExitStatus::Signal(9));
-        }
-        if self.script.fails(Fail::Exit) {
-            return ended(ExitStatus::Code(1));
-        }
-        Some(run(self))
+        self.script.breaks()?;
+        Some(match self.script.ends() {
+            Some(status) => (Vec::new(), Reply::Exited(exited(status, 0, Vec::new()))),
+            None => run(self),
+        })
     }
 
     fn noise(&mut self) -> f64 {
@@ -389,11 +434,20 @@ impl FakeAgent {
             };
             metrics.insert(metric.name, value);
         }
+        let stretches = self.stretches(slower);
+        (
+            self.report(spec, metrics, stretches),
+            Reply::Exited(exited(ExitStatus::Code(0), 1_000_000, Vec::new())),
+        )
+    }
+
+    /// A kernel's report as it prints it.
+    fn report(&mut self, spec: &KernelSpec, metrics: BTreeMap<String, f64>, stretches: Vec<f64>) -> Vec<u8> {
         let wrong = self.script.fails(Fail::Answer);
         let report = KernelReport {
             spec: spec.clone(),
             metrics,
-            raw_seconds: BTreeMap::from([("stretch".to_owned(), self.stretches(slower))]),
+            raw_seconds: BTreeMap::from([("stretch".to_owned(), stretches)]),
             work_per_stretch: BTreeMap::from([("stretch".to_owned(), 1.0)]),
             wall_seconds: spec.seconds,
             units_done: 1.0,
@@ -403,16 +457,10 @@ impl FakeAgent {
                 bound: 0.5,
             },
         };
-        let json = serde_json::to_vec(&report).unwrap_or_default();
-        let stdout = if self.script.fails(Fail::Report) {
-            b"no report".to_vec()
-        } else {
-            json
-        };
-        (
-            stdout,
-            Reply::Exited(exited(ExitStatus::Code(0), 1_000_000, Vec::new())),
-        )
+        if self.script.fails(Fail::Report) {
+            return b"no report".to_vec();
+        }
+        serde_json::to_vec(&report).unwrap_or_default()
     }
 
     fn command(&mut self) -> Answer {
