@@ -37,8 +37,8 @@ pub const MOST: u32 = LOOKS[LOOKS.len() - 1];
 
 /// Numbers of blocks after which a study is looked at; none if it is not adaptive.
 pub fn schedule(study: &Study) -> impl Iterator<Item = u32> {
-    let looked_at = !study.stopping.is_fixed();
-    let blocks = study.blocks;
+    let looked_at = !study.protocol.stopping.is_fixed();
+    let blocks = study.protocol.blocks;
     LOOKS.into_iter().filter(move |look| looked_at && *look <= blocks)
 }
 
@@ -50,8 +50,8 @@ pub fn check(study: &Study) -> Result<(), AdaptiveError> {
     let Some(looks) = Looks::of(study) else {
         return Ok(());
     };
-    if !LOOKS.contains(&study.blocks) {
-        return Err(AdaptiveError::Blocks(study.blocks));
+    if !LOOKS.contains(&study.protocol.blocks) {
+        return Err(AdaptiveError::Blocks(study.protocol.blocks));
     }
     if looks.comparisons.is_empty() && !study.workloads.is_empty() {
         return Err(AdaptiveError::NothingToCompare);
@@ -92,12 +92,12 @@ pub struct Looks {
 impl Looks {
     /// Before the first block; `None` if every cell runs in every block.
     pub fn of(study: &Study) -> Option<Self> {
-        let Stopping::Adaptive { half_width } = study.stopping else {
+        let Stopping::Adaptive { half_width } = study.protocol.stopping else {
             return None;
         };
         Some(Self {
             half_width,
-            margin: study.margin.ln_1p(),
+            margin: study.protocol.margin.ln_1p(),
             comparisons: comparisons(study),
             series: BTreeMap::new(),
             settled: BTreeMap::new(),

@@ -29,10 +29,10 @@ pub struct Visit {
 /// in each its workloads in random order. With a new box per trial, the order
 /// of all cells is random.
 pub fn block(study: &Study, block: u32) -> Vec<Visit> {
-    let mut rng = ChaCha8Rng::seed_from_u64(study.seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(study.protocol.seed);
     // A stream per block: the order of one does not hang on how many came before.
     rng.set_stream(u64::from(block));
-    let mut groups: Vec<Vec<Cell>> = match study.fresh {
+    let mut groups: Vec<Vec<Cell>> = match study.protocol.fresh {
         Fresh::Trial => study.cells().into_iter().map(|cell| vec![cell]).collect(),
         Fresh::Block | Fresh::Study => study
             .box_kinds()
@@ -116,11 +116,13 @@ pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
     let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
     let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
     // The budget counts from the end of the warm-up; the first block runs all the same.
-    let fitting = study.budget_seconds.map(|budget| (budget - once) / each);
-    let blocks = fitting.map_or(study.blocks, |fitting| study.blocks.min(count(fitting.max(1.0))));
+    let fitting = study.protocol.budget_seconds.map(|budget| (budget - once) / each);
+    let blocks = fitting.map_or(study.protocol.blocks, |fitting| {
+        study.protocol.blocks.min(count(fitting.max(1.0)))
+    });
     let seconds = once + f64::from(blocks) * each;
-    let seconds = match study.budget_seconds {
-        Some(budget) if blocks < study.blocks => budget,
+    let seconds = match study.protocol.budget_seconds {
+        Some(budget) if blocks < study.protocol.blocks => budget,
         _ => seconds,
     };
     let trials = trials_per_block(study).saturating_mul(blocks);
@@ -128,7 +130,7 @@ pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
         blocks,
         trials,
         boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
-        seconds: study.warm_up_seconds + seconds,
+        seconds: study.protocol.warm_up_seconds + seconds,
         bytes: u64::from(trials) * TRIAL_BYTES,
     }
 }
@@ -146,12 +148,14 @@ impl Share {
         let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
         // Without a cell, no box is made.
         let used = cells.min(1.0);
-        let (once_boxes, block_boxes) = match study.fresh {
+        let (once_boxes, block_boxes) = match study.protocol.fresh {
             Fresh::Trial => (0.0, cells),
             Fresh::Block => (0.0, used),
             Fresh::Study => (used, 0.0),
         };
-        let trial = study.trial_seconds * cost.stretch + TRIAL_OVERHEAD_SECONDS + study.pause_seconds;
+        let trial = study.protocol.trial_seconds * cost.stretch
+            + TRIAL_OVERHEAD_SECONDS
+            + study.protocol.pause_seconds;
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
             once_boxes,
@@ -173,7 +177,7 @@ const fn count(number: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::{Wishes, study};
+    use crate::design::{ProtocolOptions, Wishes, study};
     use std::collections::BTreeSet;
     use tare_model::host::HostFacts;
 
@@ -181,8 +185,11 @@ mod tests {
         let wishes = Wishes {
             platforms: vec!["fake".into(), "fake?cost=2".into(), "fake?cost=3".into()],
             cpus: "1".parse().ok(),
-            fresh: Some(fresh),
-            seed: Some(seed),
+            protocol: ProtocolOptions {
+                fresh: Some(fresh),
+                seed: Some(seed),
+                ..ProtocolOptions::default()
+            },
             ..Wishes::default()
         };
         study(
@@ -234,21 +241,21 @@ mod tests {
     #[test]
     fn a_budget_holds_as_many_blocks_as_fit_and_at_least_one() {
         let mut study = example(Fresh::Block, 7);
-        study.blocks = 1_000_000;
+        study.protocol.blocks = 1_000_000;
         let box_cost = |_: &BoxKind| BoxCost {
             launch_seconds: 1.0,
             stretch: 1.0,
         };
-        study.budget_seconds = Some(3600.0);
+        study.protocol.budget_seconds = Some(3600.0);
         let cost = super::cost(&study, box_cost);
         // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.55 s.
         let fitting = (3600.0 - 18.0) / (6.0 * (1.0 + 4.0 * 0.55));
         assert!((f64::from(cost.blocks) - fitting).abs() <= 1.0, "{cost:?}");
         assert_eq!((cost.trials, cost.boxes), (24 * cost.blocks, 6 * cost.blocks));
-        study.budget_seconds = Some(1.0);
+        study.protocol.budget_seconds = Some(1.0);
         assert_eq!(super::cost(&study, box_cost).blocks, 1);
-        study.budget_seconds = None;
-        study.blocks = 10;
+        study.protocol.budget_seconds = None;
+        study.protocol.blocks = 10;
         assert_eq!(super::cost(&study, box_cost).blocks, 10);
     }
 }

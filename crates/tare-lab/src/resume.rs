@@ -180,7 +180,7 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
             differs,
         });
     }
-    something_is_left(path, results, now.study.blocks)
+    something_is_left(path, results, now.study.protocol.blocks)
 }
 
 fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
@@ -209,18 +209,18 @@ fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), R
 /// [`ResumeError::FixedBlocks`], [`ResumeError::NoLook`].
 pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study, ResumeError> {
     let planned = results.blocks_planned();
-    let study = Study {
-        blocks: asked.unwrap_or(planned).max(planned),
-        ..results.header.study.clone()
-    };
+    let mut study = results.header.study.clone();
+    study.protocol.blocks = asked.unwrap_or(planned).max(planned);
     let path = path.to_owned();
-    match study.stopping {
+    match study.protocol.stopping {
         Stopping::Fixed if asked.is_some_and(|asked| asked != planned) => Err(ResumeError::FixedBlocks {
             path,
             blocks: planned,
         }),
-        Stopping::Adaptive { .. } if study.blocks > planned && !LOOKS.contains(&study.blocks) => {
-            let cause = AdaptiveError::Blocks(study.blocks);
+        Stopping::Adaptive { .. }
+            if study.protocol.blocks > planned && !LOOKS.contains(&study.protocol.blocks) =>
+        {
+            let cause = AdaptiveError::Blocks(study.protocol.blocks);
             Err(ResumeError::NoLook { path, cause })
         }
         _ => Ok(study),
@@ -242,17 +242,7 @@ pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeEr
         ("other CPUs or memory", then.instances != now.instances),
         ("other cells", then.listed != now.listed),
         ("other workloads", then.workloads != now.workloads),
-        (
-            "another protocol",
-            then.fresh != now.fresh
-                || then.settle != now.settle
-                || then.stopping != now.stopping
-                || then.warm_up_seconds.to_bits() != now.warm_up_seconds.to_bits()
-                || then.pause_seconds.to_bits() != now.pause_seconds.to_bits()
-                || then.trial_seconds.to_bits() != now.trial_seconds.to_bits()
-                || then.timeout_seconds.to_bits() != now.timeout_seconds.to_bits()
-                || then.margin.to_bits() != now.margin.to_bits(),
-        ),
+        ("another protocol", !then.protocol.measures_like(&now.protocol)),
     ];
     match parts.into_iter().find(|(_, differs)| *differs) {
         Some((differs, _)) => Err(ResumeError::OtherStudy {

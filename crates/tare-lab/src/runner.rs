@@ -349,7 +349,7 @@ impl<'a> Runner<'a> {
             )?;
             return Ok(false);
         }
-        if self.study.settle {
+        if self.study.protocol.settle {
             (self.observe)(Event::Settling(planned));
             (waited, findings) = self.watch.settle()?;
         }
@@ -389,7 +389,7 @@ impl<'a> Runner<'a> {
 
     /// The pause before a trial, the same in every cell.
     fn rest(&self) -> Result<(), Stop> {
-        let pause = Duration::try_from_secs_f64(self.study.pause_seconds).unwrap_or_default();
+        let pause = Duration::try_from_secs_f64(self.study.protocol.pause_seconds).unwrap_or_default();
         let until = Instant::now() + pause;
         while let Ok(slice) = interrupt::next_slice(until) {
             std::thread::sleep(slice);
@@ -411,7 +411,7 @@ impl<'a> Runner<'a> {
     /// Bytes by which the environment is padded: another stack position in
     /// every trial, the same when the study is repeated.
     fn padding(&self, planned: &PlannedTrial, attempt: u32) -> u32 {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.study.seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
         rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
         rng.random_range(0..4096)
     }
@@ -476,6 +476,7 @@ impl<'a> Runner<'a> {
         let now = f64::from(done.saturating_sub(self.done_before).max(1));
         let rest = f64::from(self.total.saturating_sub(done)) * elapsed / now;
         self.study
+            .protocol
             .budget_seconds
             .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
     }

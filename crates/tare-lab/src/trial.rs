@@ -48,7 +48,7 @@ pub(crate) fn run(
     pinned_set: &[u32],
 ) -> io::Result<Tried> {
     let request = request(study, workload, padding_bytes);
-    let within = Duration::from_secs_f64(study.timeout_seconds) + ANSWER_DEADLINE;
+    let within = Duration::from_secs_f64(study.protocol.timeout_seconds) + ANSWER_DEADLINE;
     let beginning = Beginning::read(link, watch)?;
     let before = watch.usage();
     let observation = watch.begin()?;
@@ -85,7 +85,7 @@ pub(crate) fn run(
 fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
     let seconds = |s: f64| nanoseconds(Duration::from_secs_f64(s));
     let bounds = Bounds {
-        timeout_ns: seconds(study.timeout_seconds),
+        timeout_ns: seconds(study.protocol.timeout_seconds),
         max_stdout_bytes: 0,
         max_stderr_bytes: MAX_STDERR,
         padding_bytes,
@@ -103,7 +103,7 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
             env: env.clone(),
             cwd: None,
             bounds,
-            min_wall_ns: seconds(study.trial_seconds),
+            min_wall_ns: seconds(study.protocol.trial_seconds),
             max_repetitions: MAX_REPETITIONS,
         }),
     }

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tare_lab::design::{self, Wishes};
+use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::looks::Looks;
 use tare_model::finding::Reason;
 use tare_model::host::HostFacts;
@@ -22,8 +22,11 @@ fn study(instances: &[&str]) -> Study {
         workloads: vec!["syscall".into()],
         cpus: instances.is_empty().then(|| "1".parse().unwrap()),
         instances: instances.iter().map(ToString::to_string).collect(),
-        adaptive: true,
-        seed: Some(1),
+        protocol: ProtocolOptions {
+            adaptive: Some(true),
+            seed: Some(1),
+            ..ProtocolOptions::default()
+        },
         ..Wishes::default()
     };
     let facts = HostFacts {
@@ -264,7 +267,10 @@ fn a_study_that_cannot_be_looked_at_is_refused() {
             platforms: vec!["fake".into(), "fake?cost=2".into()],
             workloads: vec!["syscall".into()],
             cpus: "1".parse().ok(),
-            adaptive: true,
+            protocol: ProtocolOptions {
+                adaptive: Some(true),
+                ..ProtocolOptions::default()
+            },
             ..Wishes::default()
         };
         change(&mut wishes);
@@ -273,17 +279,17 @@ fn a_study_that_cannot_be_looked_at_is_refused() {
             ..HostFacts::default()
         };
         design::study(&wishes, &facts)
-            .map(|s| s.blocks)
+            .map(|s| s.protocol.blocks)
             .map_err(|e| e.to_string())
     };
     assert_eq!(wishes(&|_| ()), Ok(60));
     assert!(
-        wishes(&|w| w.blocks = Some(9))
+        wishes(&|w| w.protocol.blocks = Some(9))
             .unwrap_err()
             .contains("none after 9 blocks")
     );
     assert!(
-        wishes(&|w| w.blocks = Some(61))
+        wishes(&|w| w.protocol.blocks = Some(61))
             .unwrap_err()
             .contains("none after 61 blocks")
     );

@@ -16,6 +16,7 @@ pub mod group;
 pub mod host;
 pub mod kernel;
 pub mod looks;
+pub mod measuring;
 pub mod metric;
 pub mod plain;
 pub mod platform;

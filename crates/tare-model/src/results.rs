@@ -463,7 +463,7 @@ impl Results {
                 None
             }
         });
-        asked.fold(self.header.study.blocks, u32::max)
+        asked.fold(self.header.study.protocol.blocks, u32::max)
     }
 
     /// The looks of an adaptive study, in their order.

@@ -7,79 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
+pub use crate::measuring::{Fresh, Protocol, Slicing, Stopping};
 pub use crate::workload::{CommandSpec, KernelWorkload, Workload};
-
-/// How long one box is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fresh {
-    /// A new box for every trial.
-    Trial,
-    /// A new box per block, in which the block's workloads run in random order.
-    Block,
-    /// One box per platform for the whole study, frozen when it is not its turn.
-    /// Figures then hold for these boxes only.
-    Study,
-}
-
-impl fmt::Display for Fresh {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Trial => "trial",
-            Self::Block => "block",
-            Self::Study => "study",
-        })
-    }
-}
-
-/// When a cell has enough blocks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "rule", rename_all = "kebab-case")]
-pub enum Stopping {
-    /// Every cell runs in every block.
-    #[default]
-    Fixed,
-    /// Cells are looked at after fixed numbers of blocks; one that is settled
-    /// leaves the later ones.
-    Adaptive {
-        /// Half-width of the interval of the loss in logs that is narrow enough.
-        half_width: f64,
-    },
-}
-
-impl Stopping {
-    /// Whether every cell runs in every block.
-    pub const fn is_fixed(&self) -> bool {
-        matches!(self, Self::Fixed)
-    }
-}
-
-/// How the trials of a block are given their time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "slices", rename_all = "kebab-case")]
-pub enum Slicing {
-    /// Each trial in one piece, one after another: what files tell that know of nothing else.
-    #[default]
-    Off,
-    /// In slices, in rounds with the other cells of its group, where that can be: one that
-    /// a quota throttles runs in one piece, a command longer than a slice in turns.
-    Auto {
-        /// Aim for a slice in seconds.
-        seconds: f64,
-    },
-    /// Commands are let run and stopped in turns.
-    Turns {
-        /// Length of a turn in seconds.
-        seconds: f64,
-    },
-}
-
-impl Slicing {
-    /// Whether each trial runs in one piece.
-    pub const fn is_off(&self) -> bool {
-        matches!(self, Self::Off)
-    }
-}
 
 /// The kind of box of a cell: everything but the workload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -182,34 +111,9 @@ pub struct Study {
     /// The cells, where they are not all combinations of the lists; each with its baseline.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub listed: BTreeSet<Cell>,
-    /// Blocks to run.
-    pub blocks: u32,
-    /// When a cell has enough blocks; never more than [`Study::blocks`].
-    #[serde(default, skip_serializing_if = "Stopping::is_fixed")]
-    pub stopping: Stopping,
-    /// Time in seconds after which no new block is begun.
-    pub budget_seconds: Option<f64>,
-    /// Time in seconds for which blocks run that are not recorded, before the first that is.
-    #[serde(default)]
-    pub warm_up_seconds: f64,
-    /// Time in seconds of rest before each trial.
-    #[serde(default)]
-    pub pause_seconds: f64,
-    /// How long one box is used.
-    pub fresh: Fresh,
-    /// How the trials of a block are given their time.
-    #[serde(default, skip_serializing_if = "Slicing::is_off")]
-    pub slicing: Slicing,
-    /// Aim for a trial in seconds.
-    pub trial_seconds: f64,
-    /// Seconds after which a trial is given up.
-    pub timeout_seconds: f64,
-    /// Whether to wait for a quiet host before each trial.
-    pub settle: bool,
-    /// Margin of equivalence as a ratio less 1: 0.01 for 1 %.
-    pub margin: f64,
-    /// Seed of every random order.
-    pub seed: u64,
+    /// How it measures.
+    #[serde(flatten)]
+    pub protocol: Protocol,
 }
 
 impl Study {

@@ -105,18 +105,22 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     let yes_no = |yes: bool| if yes { "yes" } else { "no" };
     let mut facts = vec![
         fact("baseline", study.baseline.to_string()),
-        fact("fresh box per", study.fresh.to_string()),
+        fact("fresh box per", study.protocol.fresh.to_string()),
         fact("trial", trial(study)),
-        fact("waits for a quiet host", yes_no(study.settle)),
-        fact("margin", margin(study.margin)),
+        fact("slices", study.protocol.slicing.to_string()),
+        fact("waits for a quiet host", yes_no(study.protocol.settle)),
+        fact("margin", margin(study.protocol.margin)),
         fact(
             "time budget",
-            study.budget_seconds.map_or_else(|| "none".to_owned(), seconds),
+            study
+                .protocol
+                .budget_seconds
+                .map_or_else(|| "none".to_owned(), seconds),
         ),
         fact("stopping", stopping(study)),
-        fact("warm-up", time_or_none(study.warm_up_seconds)),
-        fact("rest before a trial", time_or_none(study.pause_seconds)),
-        fact("seed", study.seed.to_string()),
+        fact("warm-up", time_or_none(study.protocol.warm_up_seconds)),
+        fact("rest before a trial", time_or_none(study.protocol.pause_seconds)),
+        fact("seed", study.protocol.seed.to_string()),
     ];
     let sizes = study
         .instances
@@ -161,8 +165,8 @@ fn size(instance: &Instance, host: &HostFacts) -> String {
 fn trial(study: &Study) -> String {
     format!(
         "{} aimed at, given up after {}",
-        seconds(study.trial_seconds),
-        seconds(study.timeout_seconds)
+        seconds(study.protocol.trial_seconds),
+        seconds(study.protocol.timeout_seconds)
     )
 }
 
@@ -175,7 +179,7 @@ fn time_or_none(value: f64) -> String {
 }
 
 fn stopping(study: &Study) -> String {
-    match study.stopping {
+    match study.protocol.stopping {
         Stopping::Fixed => "every cell runs in every block".to_owned(),
         Stopping::Adaptive { half_width: h } => {
             format!("adaptive: looks; {} is narrow enough", half_width(h))

@@ -206,7 +206,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
         ),
     };
     (!shown.is_empty()).then(|| Section {
-        chart: chart(&title, &shown, analysis.study.margin),
+        chart: chart(&title, &shown, analysis.study.protocol.margin),
         table: tables::headline(analysis, &shown),
         title,
         about: about + &looks(analysis),
@@ -215,7 +215,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
 
 /// What the intervals of a study with looks are called.
 fn looks(analysis: &Analysis) -> String {
-    if analysis.study.stopping.is_fixed() {
+    if analysis.study.protocol.stopping.is_fixed() {
         String::new()
     } else {
         format!(" Intervals: {}.", analysis.intervals)

@@ -158,7 +158,7 @@ fn what_differs_between_the_environments_is_told() {
     let mut after = run(1.0, 1.0, 3);
     after.header.host.kernel = "6.13.0\u{1b}[2J".to_owned();
     after.header.host.smt = None;
-    after.header.study.trial_seconds = 1.0;
+    after.header.study.protocol.trial_seconds = 1.0;
     after.header.build = "ffffffffffffffff".to_owned();
     let change = changed(&before, &after, None);
     let names: Vec<&str> = change.differences.iter().map(|d| d.what.as_str()).collect();

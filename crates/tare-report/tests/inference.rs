@@ -15,7 +15,7 @@ fn text(analysis: &Analysis) -> String {
 }
 
 fn adaptive(mut results: Results) -> Results {
-    results.header.study.stopping = Stopping::Adaptive { half_width: 0.005 };
+    results.header.study.protocol.stopping = Stopping::Adaptive { half_width: 0.005 };
     results
 }
 

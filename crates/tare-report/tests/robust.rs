@@ -41,7 +41,7 @@ fn a_study_without_its_baseline_compares_nothing() {
 fn a_margin_that_is_none_gives_figures_without_verdicts() {
     for margin in [0.0, -0.5, -2.0, f64::NAN, f64::INFINITY] {
         let mut results = Synthetic::new().build();
-        results.header.study.margin = margin;
+        results.header.study.protocol.margin = margin;
         assert_eq!(notices(&results), ["no-margin"], "{margin}");
         assert_eq!(verdict(&results).row, 0);
     }
@@ -158,7 +158,7 @@ proptest! {
         margin in any::<f64>(),
     ) {
         let mut results = Synthetic::new().build();
-        results.header.study.margin = margin;
+        results.header.study.protocol.margin = margin;
         let mut values = samples.iter().zip(blocks).cycle();
         for record in &mut results.records {
             match record {

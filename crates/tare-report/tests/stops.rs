@@ -19,7 +19,7 @@ fn results() -> Results {
         .blocks(20)
         .noise(0.004)
         .cost("docker", Vanilla, "syscall", 1.3);
-    synthetic.study.stopping = Stopping::Adaptive { half_width: 0.005 };
+    synthetic.study.protocol.stopping = Stopping::Adaptive { half_width: 0.005 };
     let mut results = synthetic.build();
     let cells = results.header.study.cells();
     let look = |blocks: u32, open: &[(usize, Against, LookJudgement)], settled: &[usize]| {
@@ -119,7 +119,7 @@ fn every_form_tells_why_each_cell_stopped() {
 #[test]
 fn a_study_of_fixed_blocks_has_no_looks_whatever_its_file_says() {
     let mut results = results();
-    results.header.study.stopping = Stopping::Fixed;
+    results.header.study.protocol.stopping = Stopping::Fixed;
     let cells = results.header.study.cells();
     let analysis = analyze(&results);
     assert!(analysis.stops.is_none());

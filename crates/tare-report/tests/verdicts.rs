@@ -314,6 +314,6 @@ fn findings_that_do_not_disqualify_are_counted_beside_the_figure() {
 #[test]
 fn boxes_kept_for_the_study_carry_no_verdict() {
     let mut results = of_cost(1.19, 0.01);
-    results.header.study.fresh = Fresh::Study;
+    results.header.study.protocol.fresh = Fresh::Study;
     assert_eq!(verdict(&results).refusals, [Refusal::KeptBoxes]);
 }

@@ -1,7 +1,10 @@
 //! The command line: plain data, nothing done.
 
+mod protocol;
 pub mod published;
 pub mod selftest;
+
+pub use protocol::ProtocolArgs;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,12 +12,11 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
-use tare_lab::design::{self, Cells, CommandWish, Wishes};
+use tare_lab::design::{self, Cells, CommandWish, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
-use tare_model::study::Fresh;
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
     130 stopped by Ctrl-C (the results file is whole and can be continued).";
@@ -40,7 +42,8 @@ pub enum Command {
         mut_arg("blocks", |a| a.hide(true)),
         mut_arg("budget", |a| a.hide(true)),
         mut_arg("adaptive", |a| a.hide(true)),
-        mut_arg("fresh", |a| a.hide(true))
+        mut_arg("fresh", |a| a.hide(true)),
+        mut_arg("slices", |a| a.hide(true))
     )]
     Pilot(PilotArgs),
     /// Measure: built-in workloads, or a command of yours after --
@@ -285,17 +288,6 @@ pub struct KernelArgs {
     pub size: Option<String>,
 }
 
-/// How long a box is used, as a word.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum FreshArg {
-    /// A new box for every trial
-    Trial,
-    /// A new box per platform and block
-    Block,
-    /// One box per platform for the whole study, frozen when it is not its turn
-    Study,
-}
-
 /// How CPUs are granted, as a word.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ProvisioningArg {
@@ -336,39 +328,8 @@ pub struct StudyArgs {
     /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub instance: Vec<String>,
-    /// Blocks: trials of each cell [default: 10]; with --adaptive the most [default: 60]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
-    pub blocks: Option<u32>,
-    /// Begin no block that would not end within this time
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
-    pub budget: Option<f64>,
-    /// Let each cell leave when its interval is narrow enough: looks after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
-    #[arg(long)]
-    pub adaptive: bool,
-    /// Run blocks that are not recorded for this time first [default: none]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
-    pub warm_up: Option<f64>,
-    /// Rest for this time before each trial [default: none]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
-    pub pause: Option<f64>,
-    /// How long one box is used [default: block]
-    #[arg(long, value_name = "WHEN")]
-    pub fresh: Option<FreshArg>,
-    /// Aim for a trial; 0 runs a command just once per trial [default: 500ms]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
-    pub trial_time: Option<f64>,
-    /// Give a trial up after this time [default: 60s, or 20 times the aim]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
-    pub timeout: Option<f64>,
-    /// Do not wait for a quiet host before each trial
-    #[arg(long)]
-    pub no_settle: bool,
-    /// Margin of equivalence in percent [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = percentage)]
-    pub margin: Option<f64>,
-    /// Seed of every random order [default: a new one]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed)]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub protocol: ProtocolArgs,
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]
     pub isa: Option<Isa>,
@@ -395,10 +356,6 @@ fn file_to_make() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-fn blocks(text: &str) -> Result<u32, String> {
-    whole_number(text, design::BLOCKS)
-}
-
 fn boxes(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=10_000)
 }
@@ -410,10 +367,6 @@ fn idle_boxes(text: &str) -> Result<u32, String> {
 
 fn starts(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=1000)
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    whole_number(text, 0..=u64::MAX)
 }
 
 fn threads(text: &str) -> Result<u32, String> {
@@ -444,14 +397,6 @@ fn whole_number<T: FromStr + PartialOrd + Display>(
     number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
 }
 
-fn time_or_zero(text: &str) -> Result<f64, size::SizeError> {
-    if text == "0" {
-        Ok(0.0)
-    } else {
-        size::parse_seconds(text)
-    }
-}
-
 impl StudyArgs {
     /// What the user asks.
     pub fn wishes(&self) -> Wishes {
@@ -472,17 +417,7 @@ impl StudyArgs {
             memory_bytes: self.memory,
             instances: self.instance.clone(),
             cells: Cells::All,
-            blocks: self.blocks,
-            adaptive: self.adaptive,
-            budget_seconds: self.budget,
-            warm_up_seconds: self.warm_up,
-            pause_seconds: self.pause,
-            fresh: self.fresh.map(Into::into),
-            trial_seconds: self.trial_time,
-            timeout_seconds: self.timeout,
-            no_settle: self.no_settle,
-            margin_percent: self.margin,
-            seed: self.seed,
+            protocol: self.protocol.options(),
             isa: self.isa,
         }
     }
@@ -505,6 +440,10 @@ impl StudyArgs {
     /// Whether nothing was asked for, but a number of blocks.
     pub fn is_empty(&self) -> bool {
         let w = self.wishes();
+        let asked = ProtocolOptions {
+            blocks: None,
+            ..w.protocol
+        };
         let lists = [
             w.platforms.is_empty(),
             w.provisioning.is_empty(),
@@ -514,16 +453,8 @@ impl StudyArgs {
         self.study.is_none()
             && lists.iter().all(|empty| *empty)
             && w.command.is_none()
-            && (w.baseline, w.cpus, w.memory_bytes, w.seed) == (None, None, None, None)
-            && (w.fresh, w.isa, w.no_settle, w.adaptive) == (None, None, false, false)
-            && [
-                w.budget_seconds,
-                w.warm_up_seconds,
-                w.pause_seconds,
-                w.trial_seconds,
-                w.timeout_seconds,
-                w.margin_percent,
-            ] == [None; 6]
+            && (w.baseline, w.cpus, w.memory_bytes, w.isa) == (None, None, None, None)
+            && asked == ProtocolOptions::default()
     }
 }
 
@@ -532,16 +463,6 @@ impl From<ProvisioningArg> for Provisioning {
         match arg {
             ProvisioningArg::Vanilla => Self::Vanilla,
             ProvisioningArg::Pinned => Self::Pinned,
-        }
-    }
-}
-
-impl From<FreshArg> for Fresh {
-    fn from(arg: FreshArg) -> Self {
-        match arg {
-            FreshArg::Trial => Self::Trial,
-            FreshArg::Block => Self::Block,
-            FreshArg::Study => Self::Study,
         }
     }
 }

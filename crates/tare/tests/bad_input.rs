@@ -344,6 +344,9 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
             &["whole number from 0 to 18446744073709551615"],
         );
     }
+    for bad in ["0", "-1", "1h", "often"] {
+        run(&tare, &["-p", "fake", "--slices", bad], &["from 1ms to 1s"]);
+    }
     run(&tare, &["-p", "fake", "--cpus", "0.5"], &["whole number"]);
     run(
         &tare,

@@ -1,10 +1,10 @@
 //! What a user asks of a study, by options or by a file.
 
+use super::ProtocolOptions;
 use std::path::PathBuf;
 use tare_model::kernel::Isa;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
-use tare_model::study::Fresh;
 use tare_model::template::Template;
 
 /// What a user asks; what is absent gets a default that fits the host.
@@ -31,28 +31,8 @@ pub struct Wishes {
     pub instances: Vec<String>,
     /// Which combinations are run.
     pub cells: Cells,
-    /// Blocks.
-    pub blocks: Option<u32>,
-    /// Time budget in seconds.
-    pub budget_seconds: Option<f64>,
-    /// Let cells leave when they are settled.
-    pub adaptive: bool,
-    /// Seconds of blocks that are not recorded, before the first that is.
-    pub warm_up_seconds: Option<f64>,
-    /// Seconds of rest before each trial.
-    pub pause_seconds: Option<f64>,
-    /// How long a box is used.
-    pub fresh: Option<Fresh>,
-    /// Aim for a trial in seconds; 0 runs a command once per trial.
-    pub trial_seconds: Option<f64>,
-    /// Seconds after which a trial is given up.
-    pub timeout_seconds: Option<f64>,
-    /// Do not wait for a quiet host.
-    pub no_settle: bool,
-    /// Margin of equivalence in percent.
-    pub margin_percent: Option<f64>,
-    /// Seed of every random order.
-    pub seed: Option<u64>,
+    /// How it is measured.
+    pub protocol: ProtocolOptions,
     /// Instruction set of the kernels.
     pub isa: Option<Isa>,
 }

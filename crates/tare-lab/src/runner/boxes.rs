@@ -127,7 +127,7 @@ impl Runner<'_> {
 
     /// After a visit: a box is removed, or frozen where it is kept.
     pub(super) fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
-        if self.study.fresh != Fresh::Study || interrupt::requested() {
+        if self.study.protocol.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held);
         }
         if !self.alone {

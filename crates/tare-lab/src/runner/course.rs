@@ -12,7 +12,7 @@ impl Runner<'_> {
     pub(super) fn blocks(&mut self) -> Result<EndReason, RunError> {
         let mut longest = Duration::ZERO;
         let mut warm = false;
-        for block in 0..self.study.blocks {
+        for block in 0..self.study.protocol.blocks {
             let visits = self.due(block);
             if visits.is_empty() {
                 self.look_after(block)?;
@@ -28,6 +28,7 @@ impl Runner<'_> {
             }
             if self
                 .study
+                .protocol
                 .budget_seconds
                 .is_some_and(|budget| (self.begun.elapsed() + longest).as_secs_f64() > budget)
             {
@@ -39,7 +40,7 @@ impl Runner<'_> {
             let begun = Instant::now();
             (self.observe)(Event::Block {
                 block,
-                blocks: self.study.blocks,
+                blocks: self.study.protocol.blocks,
             });
             if let Err(stop) = self.block(&visits) {
                 return stop.into_end();
@@ -82,10 +83,10 @@ impl Runner<'_> {
     pub(super) fn planned(&self) -> u32 {
         let cells = self.study.cells();
         let Some(looks) = &self.looks else {
-            return plan::trials_per_block(self.study).saturating_mul(self.study.blocks);
+            return plan::trials_per_block(self.study).saturating_mul(self.study.protocol.blocks);
         };
         let of_block = |block| cells.iter().filter(|cell| looks.runs(cell, block)).count();
-        let trials: usize = (0..self.study.blocks).map(of_block).sum();
+        let trials: usize = (0..self.study.protocol.blocks).map(of_block).sum();
         u32::try_from(trials).unwrap_or(u32::MAX)
     }
 
@@ -111,13 +112,13 @@ impl Runner<'_> {
     /// Blocks of the run, where they are more than its file was to have.
     pub(super) fn more_blocks(&self) -> Option<u32> {
         let planned = self.progress.planned?;
-        (self.study.blocks > planned).then_some(self.study.blocks)
+        (self.study.protocol.blocks > planned).then_some(self.study.protocol.blocks)
     }
 
     /// Runs blocks for as long as the study says before `block` and tells of them in
     /// one record.
     fn warm_up(&mut self, block: u32) -> Result<(), Stop> {
-        let seconds = self.study.warm_up_seconds;
+        let seconds = self.study.protocol.warm_up_seconds;
         if seconds <= 0.0 {
             return Ok(());
         }
@@ -134,7 +135,7 @@ impl Runner<'_> {
     }
 
     fn unrecorded(&mut self, block: u32, long_enough: impl Fn() -> bool) -> Result<(), Stop> {
-        for order in (block..self.study.blocks).cycle() {
+        for order in (block..self.study.protocol.blocks).cycle() {
             let before = self.warming;
             for visit in &self.visits(order, block) {
                 if long_enough() {

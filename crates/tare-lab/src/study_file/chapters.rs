@@ -207,7 +207,7 @@ impl Draft {
         self.words(keys, Chapter::Analysis)?;
         if let Some(node) = keys.get("margin") {
             self.note(("margin", None), node);
-            self.wishes.margin_percent = Some(node.number("margin", "1.0")?);
+            self.wishes.protocol.margin_percent = Some(node.number("margin", "1.0")?);
         }
         if let Some(node) = keys.get("confidence") {
             let confidence = node.number("confidence", "0.95")?;

@@ -105,16 +105,18 @@ impl StudyFile {
             wishes.baseline.clone_from(&options.baseline);
             own("baseline");
         }
+        let asked = options.protocol;
         for (key, given) in [
-            ("blocks", options.blocks.is_some()),
-            ("adaptive", options.adaptive),
-            ("margin", options.margin_percent.is_some()),
-            ("trial_time", options.trial_seconds.is_some()),
-            ("timeout", options.timeout_seconds.is_some()),
+            ("blocks", asked.blocks.is_some()),
+            ("adaptive", asked.adaptive.is_some()),
+            ("margin", asked.margin_percent.is_some()),
+            ("trial_time", asked.trial_seconds.is_some()),
+            ("timeout", asked.timeout_seconds.is_some()),
         ] {
             given.then(|| own(key));
         }
-        protocol_from(wishes, options);
+        wishes.protocol = asked.over(wishes.protocol);
+        wishes.isa = options.isa.or(wishes.isa);
         Ok(())
     }
 
@@ -152,23 +154,4 @@ impl StudyFile {
             None => StudyFileError::Design(error),
         }
     }
-}
-
-/// Overrides the protocol by the options that are given.
-fn protocol_from(wishes: &mut Wishes, options: &Wishes) {
-    fn put<T: Copy>(to: &mut Option<T>, from: Option<T>) {
-        *to = from.or(*to);
-    }
-    put(&mut wishes.blocks, options.blocks);
-    put(&mut wishes.budget_seconds, options.budget_seconds);
-    put(&mut wishes.warm_up_seconds, options.warm_up_seconds);
-    put(&mut wishes.pause_seconds, options.pause_seconds);
-    put(&mut wishes.fresh, options.fresh);
-    put(&mut wishes.trial_seconds, options.trial_seconds);
-    put(&mut wishes.timeout_seconds, options.timeout_seconds);
-    put(&mut wishes.margin_percent, options.margin_percent);
-    put(&mut wishes.seed, options.seed);
-    put(&mut wishes.isa, options.isa);
-    wishes.adaptive |= options.adaptive;
-    wishes.no_settle |= options.no_settle;
 }

@@ -6,10 +6,10 @@ use super::tree::Node;
 use super::value::Keys;
 use crate::design::{BLOCKS, BLOCKS_IN_WORDS};
 use tare_model::size::{self, SizeError};
-use tare_model::study::Fresh;
+use tare_model::study::{Fresh, Slicing};
 use tare_model::template::Chapter;
 
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "text",
     "blocks",
     "duration",
@@ -18,6 +18,7 @@ const KNOWN: [&str; 13] = [
     "warm_up",
     "pause",
     "fresh",
+    "slices",
     "trial_time",
     "timeout",
     "settle",
@@ -39,15 +40,15 @@ impl Draft {
             node.map(|n| n.read(key, "\"30s\"", size::parse_seconds))
                 .transpose()
         };
-        self.wishes.warm_up_seconds = time("warm_up")?;
-        self.wishes.pause_seconds = time("pause")?;
+        self.wishes.protocol.warm_up_seconds = time("warm_up")?;
+        self.wishes.protocol.pause_seconds = time("pause")?;
         if let Some(node) = keys.get("timeout") {
             self.note(("timeout", None), node);
-            self.wishes.timeout_seconds = some_time("timeout")?;
+            self.wishes.protocol.timeout_seconds = some_time("timeout")?;
         }
         if let Some(node) = keys.get("trial_time") {
             self.note(("trial_time", None), node);
-            self.wishes.trial_seconds = time("trial_time")?;
+            self.wishes.protocol.trial_seconds = time("trial_time")?;
         }
         if let Some(node) = keys.get("fresh") {
             let choices = [
@@ -55,13 +56,16 @@ impl Draft {
                 ("block", Fresh::Block),
                 ("study", Fresh::Study),
             ];
-            self.wishes.fresh = Some(node.choice("fresh", &choices)?);
+            self.wishes.protocol.fresh = Some(node.choice("fresh", &choices)?);
+        }
+        if let Some(node) = keys.get("slices") {
+            self.wishes.protocol.slicing = Some(node.read("slices", "\"10ms\"", str::parse::<Slicing>)?);
         }
         if let Some(node) = keys.get("settle") {
-            self.wishes.no_settle = !node.boolean("settle")?;
+            self.wishes.protocol.settle = Some(node.boolean("settle")?);
         }
         if let Some(node) = keys.get("seed") {
-            self.wishes.seed = Some(node.whole("seed", "42")?);
+            self.wishes.protocol.seed = Some(node.whole("seed", "42")?);
         }
         if let Some(node) = keys.get("isa") {
             self.wishes.isa = Some(node.read("isa", "\"baseline\"", str::parse)?);
@@ -73,7 +77,7 @@ impl Draft {
     fn amount(&mut self, keys: Keys<'_>) -> Result<(), StudyFileError> {
         if let Some(node) = keys.get("adaptive") {
             self.note(("adaptive", None), node);
-            self.wishes.adaptive = node.boolean("adaptive")?;
+            self.wishes.protocol.adaptive = Some(node.boolean("adaptive")?);
         }
         if let Some(node) = keys.get("blocks") {
             self.note(("blocks", None), node);
@@ -82,10 +86,10 @@ impl Draft {
                 let message = format!("blocks is {blocks}: give {BLOCKS_IN_WORDS}");
                 StudyFileError::at(&node.place, message)
             })?;
-            self.wishes.blocks = Some(blocks);
+            self.wishes.protocol.blocks = Some(blocks);
         }
         if let Some(node) = keys.get("budget") {
-            self.wishes.budget_seconds = Some(node.read("budget", "\"1h\"", size::parse_seconds)?);
+            self.wishes.protocol.budget_seconds = Some(node.read("budget", "\"1h\"", size::parse_seconds)?);
         }
         let Some(node) = keys.get("duration") else {
             return Ok(());
@@ -102,8 +106,8 @@ impl Draft {
             ));
         }
         self.note(("blocks", None), node);
-        self.wishes.budget_seconds = Some(node.read("duration", "\"24h\"", size::parse_seconds)?);
-        self.wishes.blocks = Some(*BLOCKS.end());
+        self.wishes.protocol.budget_seconds = Some(node.read("duration", "\"24h\"", size::parse_seconds)?);
+        self.wishes.protocol.blocks = Some(*BLOCKS.end());
         Ok(())
     }
 }

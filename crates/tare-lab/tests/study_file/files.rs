@@ -90,7 +90,7 @@ fn an_included_file_lies_below_and_its_mistakes_are_told_in_it() {
     );
     let study = study_in(path, "s.toml", false).unwrap();
     assert_eq!(study.platforms[1].to_string(), "docker");
-    assert_eq!((study.blocks, study.provisioning.len()), (12, 1));
+    assert_eq!((study.protocol.blocks, study.provisioning.len()), (12, 1));
     write("base.toml", "[factors]\nplatforms = [\"native\", 7]");
     write("t.toml", "include = \"base.toml\"\ntitle = \"t\"");
     let told = study_in(path, "t.toml", false).unwrap_err();

@@ -49,6 +49,16 @@ fn values_of_another_type_are_named_with_an_example() {
         "[protocol]\nfresh = \"blok\"",
         "s.toml:3:9: 'fresh' cannot be 'blok': did you mean 'block'?",
     );
+    for slices in ["0", "\"1h\"", "\"often\""] {
+        let word = slices.trim_matches('"');
+        told(
+            &format!("[protocol]\nslices = {slices}"),
+            &format!(
+                "s.toml:3:10: 'slices': '{word}' does not say how to slice: give auto, off, turns, \
+                 or how long a slice is, from 1ms to 1s"
+            ),
+        );
+    }
     told(
         "[features]\nmemory = [\"speed\"]",
         "s.toml:3:11: 'memory' cannot be 'speed': the choices are throughput, latency, transaction-speed",

@@ -24,7 +24,7 @@ fn everything_the_documented_example_says_reaches_the_study() {
             "linpack size=1000"
         ]
     );
-    assert_eq!((study.blocks, study.seed), (20, 42));
+    assert_eq!((study.protocol.blocks, study.protocol.seed), (20, 42));
     let text = serde_json::to_string(&study).unwrap();
     assert_eq!(serde_json::from_str::<Study>(&text).unwrap(), study);
 }
@@ -55,7 +55,7 @@ fn what_a_published_study_ran_and_tare_does_not_have_is_kept_in_the_study() {
     let file = study_file::read("li2018", false).unwrap();
     let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
     assert_eq!(
-        (study.budget_seconds, study.warm_up_seconds),
+        (study.protocol.budget_seconds, study.protocol.warm_up_seconds),
         (Some(86400.0), 3600.0)
     );
     let left_out = study.template.iter().flat_map(|t| &t.left_out);

@@ -105,7 +105,7 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
         match record {
             Record::Box(made) => {
                 // A box of the warm-up is no sample, but where it is kept for the study.
-                if made.warm_up && results.header.study.fresh != Fresh::Study {
+                if made.warm_up && results.header.study.protocol.fresh != Fresh::Study {
                     warm_ups.insert(made.box_id);
                 } else {
                     hellos.entry(&made.kind).or_default().extend(hello(made));

@@ -48,7 +48,7 @@ fn intervals(study: &Study) -> String {
 /// Nothing to say where nothing was tested.
 fn holm(study: &Study, family: usize) -> Option<String> {
     let tests = counted(family, "test");
-    let margin = margin(study.margin);
+    let margin = margin(study.protocol.margin);
     (family > 0).then(|| {
         format!(
             "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing."

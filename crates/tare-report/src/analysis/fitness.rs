@@ -42,7 +42,7 @@ pub(crate) fn refusals(
     refusals.extend(cannot_run);
     refusals.extend(disqualified(comparison, trials, study));
     refusals.extend(carried_over(comparison));
-    if study.fresh == Fresh::Study {
+    if study.protocol.fresh == Fresh::Study {
         refusals.push(Refusal::KeptBoxes);
     }
     if margin(study).is_none() {

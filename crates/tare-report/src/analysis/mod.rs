@@ -135,14 +135,14 @@ pub fn analyze(results: &Results) -> Analysis {
 
 /// The margin in logs: ln(1 + margin), if the study's is a positive number.
 pub(crate) fn margin(study: &Study) -> Option<f64> {
-    let margin = study.margin.ln_1p();
+    let margin = study.protocol.margin.ln_1p();
     (margin.is_finite() && margin > 0.0).then_some(margin)
 }
 
 /// What the intervals of a study's comparisons cover. Where cells were looked at
 /// while the study grew they are t intervals at 96 %, which cover 95 % with the looks.
 pub(crate) const fn interval_label(study: &Study) -> &'static str {
-    match study.stopping {
+    match study.protocol.stopping {
         Stopping::Fixed => "95 %",
         Stopping::Adaptive { .. } => "95 % (allowing for looks)",
     }
@@ -151,11 +151,11 @@ pub(crate) const fn interval_label(study: &Study) -> &'static str {
 /// What is asked of every comparison of a study.
 pub(crate) fn question(study: &Study) -> Question {
     Question {
-        looks: match study.stopping {
+        looks: match study.protocol.stopping {
             Stopping::Fixed => Looks::None,
             Stopping::Adaptive { .. } => Looks::Allowed,
         },
         margin: margin(study),
-        check: Some(study.seed),
+        check: Some(study.protocol.seed),
     }
 }

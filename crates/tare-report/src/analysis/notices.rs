@@ -124,7 +124,7 @@ fn of_study(study: &Study) -> Vec<Notice> {
             "the study's margin is not a positive number: no verdicts",
         ));
     }
-    if study.fresh == Fresh::Study {
+    if study.protocol.fresh == Fresh::Study {
         notices.push(notice(
             "kept-boxes",
             "one box per platform served the whole study: figures hold for these boxes, and no verdict speaks of a platform",

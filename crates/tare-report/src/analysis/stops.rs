@@ -50,7 +50,7 @@ impl Stop {
 
 /// What the looks of a file say; `None` if its study is not adaptive.
 pub(crate) fn all(results: &Results) -> Option<Stops> {
-    if results.header.study.stopping.is_fixed() {
+    if results.header.study.protocol.stopping.is_fixed() {
         return None;
     }
     let mut last: BTreeMap<(&Cell, Against), Stop> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn stop<'a>(look: &LookRecord, at: &'a LookedAt) -> (&'a LookedAt, Stop) {
 /// the baseline of others, is not for its own comparisons: nobody would have
 /// asked for it.
 pub(crate) fn settled(results: &Results) -> BTreeMap<&Cell, u32> {
-    if results.header.study.stopping.is_fixed() {
+    if results.header.study.protocol.stopping.is_fixed() {
         return BTreeMap::new();
     }
     results

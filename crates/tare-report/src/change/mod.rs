@@ -120,7 +120,7 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
     let analyses = (analyze(before), analyze(after));
     let trials = (Trials::collect(before), Trials::collect(after));
     let studies = (&before.header.study, &after.header.study);
-    let margin = margin.unwrap_or(studies.1.margin);
+    let margin = margin.unwrap_or(studies.1.protocol.margin);
     let looks = overhead::looks(studies);
     let (overheads, family) = overhead::all(
         studies,

@@ -73,7 +73,7 @@ impl Overhead {
 /// A run that was looked at while it grew stopped where its interval was narrow:
 /// the wider level and the larger p allow for it.
 pub(super) fn looks((before, after): (&Study, &Study)) -> Looks {
-    if before.stopping.is_fixed() && after.stopping.is_fixed() {
+    if before.protocol.stopping.is_fixed() && after.protocol.stopping.is_fixed() {
         Looks::None
     } else {
         Looks::Allowed

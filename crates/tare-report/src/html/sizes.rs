@@ -20,7 +20,7 @@ pub(super) fn section(analysis: &Analysis) -> Sizes<'_> {
     Sizes {
         note: found.note.as_ref(),
         about: sizes::ABOUT,
-        chart: chart(&found.effects, analysis.study.margin),
+        chart: chart(&found.effects, analysis.study.protocol.margin),
         table: table(&found.effects),
         points: points(&found.effects),
     }

@@ -43,7 +43,7 @@ pub(super) fn tables(page: &mut Page, analysis: &Analysis, all: bool) {
 
 /// Columns are too narrow for what the intervals of a study with looks are called.
 fn looks(page: &mut Page, analysis: &Analysis) {
-    if !analysis.study.stopping.is_fixed() {
+    if !analysis.study.protocol.stopping.is_fixed() {
         let text = format!("  intervals: {}", analysis.intervals);
         page.line(&[(Style::Dim, &text)]);
     }

@@ -72,7 +72,7 @@ impl Synthetic {
     }
 
     pub fn blocks(mut self, blocks: u32) -> Self {
-        self.study.blocks = blocks;
+        self.study.protocol.blocks = blocks;
         self
     }
 
@@ -113,7 +113,7 @@ impl Synthetic {
                 .iter()
                 .map(|kind| Record::Proof(proof(kind, self.study.instances[0].size))),
         );
-        for block in 0..self.study.blocks {
+        for block in 0..self.study.protocol.blocks {
             let base = (0..kinds.len() as u32).map(|i| block * kinds.len() as u32 + i);
             records.extend(
                 base.zip(&kinds)

@@ -7,7 +7,7 @@ use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
-use tare_model::study::{BoxKind, Cell, Fresh, Instance, Stopping, Study, Workload};
+use tare_model::study::{BoxKind, Cell, Fresh, Instance, Protocol, Slicing, Stopping, Study, Workload};
 
 pub const START_NS: u64 = 1_795_253_999_000_000_000;
 
@@ -27,18 +27,20 @@ pub fn study() -> Study {
         }],
         workloads: vec![Workload::Kernel(spec(Kernel::Syscall).into())],
         listed: std::collections::BTreeSet::new(),
-        blocks: 20,
-        stopping: Stopping::Fixed,
-        budget_seconds: None,
-        warm_up_seconds: 0.0,
-        pause_seconds: 0.0,
-        fresh: Fresh::Block,
-        slicing: tare_model::study::Slicing::Off,
-        trial_seconds: 0.5,
-        timeout_seconds: 30.0,
-        settle: true,
-        margin: 0.01,
-        seed: 42,
+        protocol: Protocol {
+            blocks: 20,
+            stopping: Stopping::Fixed,
+            budget_seconds: None,
+            warm_up_seconds: 0.0,
+            pause_seconds: 0.0,
+            fresh: Fresh::Block,
+            slicing: Slicing::Off,
+            trial_seconds: 0.5,
+            timeout_seconds: 30.0,
+            settle: true,
+            margin: 0.01,
+            seed: 42,
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of `tare selftest`.
 
-use super::{StateArgs, seed, whole_number};
+use super::protocol::seed;
+use super::{StateArgs, whole_number};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tare_model::size::parse_seconds;

@@ -23,7 +23,7 @@ use crate::out;
 use std::path::Path;
 use tare_box::platforms::{self, Entry, REGISTRY};
 use tare_box::state::Run;
-use tare_lab::design::{self, Wishes};
+use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -71,7 +71,10 @@ fn wishes_for_check(wishes: &Wishes) -> Wishes {
         platforms: vec!["native".to_owned()],
         baseline: None,
         // With one platform there may be nothing to stop by.
-        adaptive: false,
+        protocol: ProtocolOptions {
+            adaptive: Some(false),
+            ..wishes.protocol
+        },
         ..wishes.clone()
     }
 }

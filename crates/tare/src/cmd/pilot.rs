@@ -14,7 +14,7 @@ use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
 use tare_model::results::{EndReason, Results};
 use tare_model::size::{counted, show_seconds};
-use tare_model::study::{Fresh, Stopping, Study};
+use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 use tare_report::pilot::{self, BOXES, PROCESSES};
 
 /// Name and version of the pilot as JSON.
@@ -26,13 +26,15 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     refuse_own_design(&args.study)?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
-    let study = Study {
+    let mut study = super::study(&args.study, &tare_box::host::facts(), &state)?;
+    study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
         fresh: Fresh::Study,
         // A study file may ask for these: they are the study's, not its pilot's.
         stopping: Stopping::Fixed,
         budget_seconds: None,
-        ..super::study(&args.study, &tare_box::host::facts(), &state)?
+        slicing: Slicing::Off,
+        ..study.protocol
     };
     let run = super::begin(&state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
@@ -80,11 +82,13 @@ fn boxes(kinds: usize) -> String {
 
 /// A pilot has a design of its own.
 fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
+    let asked = &study.protocol;
     let given = [
-        ("--blocks", study.blocks.is_some()),
-        ("--fresh", study.fresh.is_some()),
-        ("--adaptive", study.adaptive),
-        ("--budget", study.budget.is_some()),
+        ("--blocks", asked.blocks.is_some()),
+        ("--fresh", asked.fresh.is_some()),
+        ("--adaptive", asked.adaptive),
+        ("--budget", asked.budget.is_some()),
+        ("--slices", asked.slices.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         anyhow::bail!("a pilot has {BOXES} boxes with {PROCESSES} processes each: leave out {option}");

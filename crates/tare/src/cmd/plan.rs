@@ -47,11 +47,11 @@ pub fn json(study: &Study, cost: &Cost) -> serde_json::Value {
 
 /// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
 fn blocks(study: &Study, cost: &Cost) -> String {
-    if cost.blocks < study.blocks && study.stopping.is_fixed() {
+    if cost.blocks < study.protocol.blocks && study.protocol.stopping.is_fixed() {
         return format!("about {} (what the budget holds)", counted(cost.blocks, "block"));
     }
-    let most = counted(study.blocks, "block");
-    if study.stopping.is_fixed() {
+    let most = counted(study.protocol.blocks, "block");
+    if study.protocol.stopping.is_fixed() {
         most
     } else {
         format!("{} to {most}", looks::FEWEST)
@@ -60,7 +60,7 @@ fn blocks(study: &Study, cost: &Cost) -> String {
 
 /// When a cell has enough blocks.
 fn stopping(study: &Study) -> String {
-    let Stopping::Adaptive { half_width } = study.stopping else {
+    let Stopping::Adaptive { half_width } = study.protocol.stopping else {
         return "every cell runs in every block".to_owned();
     };
     let times = looks::schedule(study).map(|blocks| blocks.to_string());
@@ -73,10 +73,10 @@ fn stopping(study: &Study) -> String {
 
 /// Why the comparisons of this study will have figures and intervals, but no verdict.
 fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
-    if study.fresh == Fresh::Study {
+    if study.protocol.fresh == Fresh::Study {
         return Some("one box per platform serves the whole study".to_owned());
     }
-    (cost.blocks.min(study.blocks) < VERDICT_BLOCKS)
+    (cost.blocks.min(study.protocol.blocks) < VERDICT_BLOCKS)
         .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
 }
 
@@ -113,8 +113,8 @@ pub fn text(study: &Study, cost: &Cost) -> String {
             "{} x {}, a new box per {}, seed {}",
             counted(study.cells().len(), "cell"),
             blocks(study, cost),
-            study.fresh,
-            study.seed
+            study.protocol.fresh,
+            study.protocol.seed
         ),
     );
     row("stopping", &stopping(study));
@@ -124,28 +124,35 @@ pub fn text(study: &Study, cost: &Cost) -> String {
     for (name, seconds, what) in [
         (
             "warm-up",
-            study.warm_up_seconds,
+            study.protocol.warm_up_seconds,
             "of blocks that are not recorded",
         ),
-        ("pause", study.pause_seconds, "before each trial"),
+        ("pause", study.protocol.pause_seconds, "before each trial"),
     ] {
         if seconds > 0.0 {
             row(name, &format!("{} {what}", show_seconds(seconds)));
         }
+    }
+    if !study.protocol.slicing.is_off() {
+        row("slices", &study.protocol.slicing.to_string());
     }
     row("cost", &costs(study, cost));
     text
 }
 
 fn costs(study: &Study, cost: &Cost) -> String {
-    let budget = if cost.blocks < study.blocks {
+    let budget = if cost.blocks < study.protocol.blocks {
         " (the budget)"
     } else {
         ""
     };
     format!(
         "{}{} in {}, about {}{budget}, {} of results",
-        if study.stopping.is_fixed() { "" } else { "at most " },
+        if study.protocol.stopping.is_fixed() {
+            ""
+        } else {
+            "at most "
+        },
         counted(cost.trials, "trial"),
         counted(cost.boxes, "box"),
         show_seconds(cost.seconds),

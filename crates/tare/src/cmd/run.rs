@@ -77,11 +77,20 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         .as_ref()
         .map(|p| p.display().to_string())
         .unwrap_or_default();
-    let theirs = resume::study(&path, results, args.study.blocks)?;
-    let budget = args.study.budget;
+    let theirs = resume::study(&path, results, args.study.protocol.blocks)?;
+    let budget = args.study.protocol.budget;
     for (option, given) in [
-        ("--seed", args.study.seed.is_some_and(|seed| seed != theirs.seed)),
-        ("--budget", budget.is_some() && budget != theirs.budget_seconds),
+        (
+            "--seed",
+            args.study
+                .protocol
+                .seed
+                .is_some_and(|seed| seed != theirs.protocol.seed),
+        ),
+        (
+            "--budget",
+            budget.is_some() && budget != theirs.protocol.budget_seconds,
+        ),
     ] {
         anyhow::ensure!(
             !given,

@@ -146,7 +146,7 @@ impl Page {
                 Chapter::Metrics => self.blueprint(blueprint),
                 Chapter::Design => self.cells(study, blueprint),
                 Chapter::Analysis => {
-                    let margin = 100.0 * study.margin;
+                    let margin = 100.0 * study.protocol.margin;
                     self.paragraph(
                         "",
                         &format!("95 % intervals; equal within a margin of {margin} %"),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use tare_box::host;
 use tare_box::state::Run;
 use tare_lab::Writer;
-use tare_lab::design::{self, Wishes, WorkloadWish};
+use tare_lab::design::{self, ProtocolOptions, Wishes, WorkloadWish};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::{Event, Runner};
@@ -61,12 +61,15 @@ pub fn study(options: &Options, iterations: [u64; 2], seed: u64) -> anyhow::Resu
         provisioning: vec![Provisioning::Pinned],
         instances: ARMS.map(|arm| format!("{arm}={SIZE}")).to_vec(),
         workloads,
-        blocks: Some(options.blocks),
-        fresh: Some(options.fresh),
-        trial_seconds: Some(options.trial_seconds),
-        no_settle: !options.settle,
-        margin_percent: Some(options.margin_percent),
-        seed: Some(seed),
+        protocol: ProtocolOptions {
+            blocks: Some(options.blocks),
+            fresh: Some(options.fresh),
+            trial_seconds: Some(options.trial_seconds),
+            settle: Some(options.settle),
+            margin_percent: Some(options.margin_percent),
+            seed: Some(seed),
+            ..ProtocolOptions::default()
+        },
         ..Wishes::default()
     };
     let mut study = design::study(&wishes, &tare_box::host::facts())?;

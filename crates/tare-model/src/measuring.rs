@@ -1,0 +1,222 @@
+//! How a study measures: how many blocks, how long a trial, when it is enough.
+
+use crate::size::{parse_seconds, show_seconds};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// How a study measures, whatever it measures. Options, study files and headers of
+/// results files all come down to this.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Blocks to run.
+    pub blocks: u32,
+    /// When a cell has enough blocks; never more than [`Protocol::blocks`].
+    #[serde(default, skip_serializing_if = "Stopping::is_fixed")]
+    pub stopping: Stopping,
+    /// Time in seconds after which no new block is begun.
+    pub budget_seconds: Option<f64>,
+    /// Time in seconds for which blocks run that are not recorded, before the first that is.
+    #[serde(default)]
+    pub warm_up_seconds: f64,
+    /// Time in seconds of rest before each trial.
+    #[serde(default)]
+    pub pause_seconds: f64,
+    /// How long one box is used.
+    pub fresh: Fresh,
+    /// How the trials of a block are given their time.
+    #[serde(default, skip_serializing_if = "Slicing::is_off")]
+    pub slicing: Slicing,
+    /// Aim for a trial in seconds.
+    pub trial_seconds: f64,
+    /// Seconds after which a trial is given up.
+    pub timeout_seconds: f64,
+    /// Whether to wait for a quiet host before each trial.
+    pub settle: bool,
+    /// Margin of equivalence as a ratio less 1: 0.01 for 1 %.
+    pub margin: f64,
+    /// Seed of every random order.
+    pub seed: u64,
+}
+
+impl Protocol {
+    /// Whether trials are run and judged the same way: all is equal but how many there
+    /// are, for how long, and in which order.
+    pub fn measures_like(&self, other: &Self) -> bool {
+        *self
+            == Self {
+                blocks: self.blocks,
+                budget_seconds: self.budget_seconds,
+                seed: self.seed,
+                ..*other
+            }
+    }
+}
+
+/// How long one box is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fresh {
+    /// A new box for every trial.
+    Trial,
+    /// A new box per block, in which the block's workloads run in random order.
+    Block,
+    /// One box per platform for the whole study, frozen when it is not its turn.
+    /// Figures then hold for these boxes only.
+    Study,
+}
+
+impl fmt::Display for Fresh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Trial => "trial",
+            Self::Block => "block",
+            Self::Study => "study",
+        })
+    }
+}
+
+/// When a cell has enough blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+pub enum Stopping {
+    /// Every cell runs in every block.
+    #[default]
+    Fixed,
+    /// Cells are looked at after fixed numbers of blocks; one that is settled
+    /// leaves the later ones.
+    Adaptive {
+        /// Half-width of the interval of the loss in logs that is narrow enough.
+        half_width: f64,
+    },
+}
+
+impl Stopping {
+    /// Whether every cell runs in every block.
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed)
+    }
+}
+
+/// How the trials of a block are given their time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "slices", rename_all = "kebab-case")]
+pub enum Slicing {
+    /// Each trial in one piece, one after another: what files tell that know of nothing else.
+    #[default]
+    Off,
+    /// In slices, in rounds with the other cells of its group, where that can be: one that
+    /// a quota throttles runs in one piece, a command longer than a slice in turns.
+    Auto {
+        /// Aim for a slice in seconds.
+        seconds: f64,
+    },
+    /// Commands are let run and stopped in turns.
+    Turns {
+        /// Length of a turn in seconds.
+        seconds: f64,
+    },
+}
+
+impl Slicing {
+    /// Slices of the length at which most of a host's slow noise is the same in all of a round.
+    pub const AUTO: Self = Self::Auto { seconds: 0.010 };
+    /// Turns, longer than slices: each costs two signals and a wake-up.
+    pub const TURNS: Self = Self::Turns { seconds: 0.020 };
+    /// Lengths of a slice in seconds that can be asked for.
+    const LENGTHS: RangeInclusive<f64> = 0.001..=1.0;
+
+    /// Whether each trial runs in one piece.
+    pub const fn is_off(&self) -> bool {
+        matches!(self, Self::Off)
+    }
+}
+
+/// For people: `none`, `of 10 ms`, `turns of 20 ms`.
+impl fmt::Display for Slicing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("none"),
+            Self::Auto { seconds } => write!(f, "of {}", show_seconds(*seconds)),
+            Self::Turns { seconds } => write!(f, "turns of {}", show_seconds(*seconds)),
+        }
+    }
+}
+
+/// What was given says nothing of slices.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' does not say how to slice: give auto, off, turns, or how long a slice is, from 1ms to 1s")]
+pub struct SlicingError(String);
+
+/// Reads `auto`, `off`, `turns` or the length of a slice, such as `20ms`.
+impl FromStr for Slicing {
+    type Err = SlicingError;
+
+    fn from_str(text: &str) -> Result<Self, SlicingError> {
+        match text {
+            "auto" => Ok(Self::AUTO),
+            "off" => Ok(Self::Off),
+            "turns" => Ok(Self::TURNS),
+            _ => parse_seconds(text)
+                .ok()
+                .filter(|seconds| Self::LENGTHS.contains(seconds))
+                .map(|seconds| Self::Auto { seconds })
+                .ok_or_else(|| SlicingError(text.chars().take(40).collect())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"{"blocks":20,"budget_seconds":null,"warm_up_seconds":0.0,"pause_seconds":0.0,"fresh":"block","trial_seconds":0.5,"timeout_seconds":60.0,"settle":true,"margin":0.01,"seed":18446744073709551615}"#;
+
+    #[test]
+    fn a_protocol_without_slices_is_written_as_before_there_were_any() {
+        let protocol: Protocol = serde_json::from_str(OLD).unwrap();
+        assert_eq!(
+            (protocol.slicing, protocol.stopping),
+            (Slicing::Off, Stopping::Fixed)
+        );
+        assert_eq!(serde_json::to_string(&protocol).unwrap(), OLD);
+    }
+
+    #[test]
+    fn more_blocks_in_another_order_measure_alike_and_another_pause_does_not() {
+        let one: Protocol = serde_json::from_str(OLD).unwrap();
+        let more = Protocol {
+            blocks: 60,
+            seed: 1,
+            budget_seconds: Some(3.0),
+            ..one
+        };
+        assert!(one.measures_like(&more));
+        assert!(!one.measures_like(&Protocol {
+            pause_seconds: 1.0,
+            ..one
+        }));
+        assert!(!one.measures_like(&Protocol {
+            slicing: Slicing::AUTO,
+            ..one
+        }));
+    }
+
+    #[test]
+    fn slices_are_a_word_or_a_length_from_a_millisecond_to_a_second() {
+        for (text, slicing) in [
+            ("auto", Slicing::Auto { seconds: 0.010 }),
+            ("off", Slicing::Off),
+            ("turns", Slicing::Turns { seconds: 0.020 }),
+            ("1ms", Slicing::Auto { seconds: 0.001 }),
+            ("1s", Slicing::Auto { seconds: 1.0 }),
+        ] {
+            assert_eq!(text.parse(), Ok(slicing));
+        }
+        for text in ["0", "", "1h", "0.9ms", "1001ms", "-1ms", "on", "AUTO"] {
+            let error = text.parse::<Slicing>().unwrap_err().to_string();
+            assert!(error.contains("from 1ms to 1s"), "{error}");
+        }
+    }
+}
