@@ -74,12 +74,13 @@ impl Beginning {
         })
     }
 
-    /// The conditions since. `link` is that of a box that still answers, `own_ns`
-    /// the CPU time of the box meanwhile.
+    /// The conditions since. `link` is that of a box that still answers, and whose clock
+    /// did not stand still meanwhile, `own_ns` the CPU time of all that ran for the trial.
     pub(crate) fn end(
         self,
         link: Option<&mut Link>,
         watch: &Watch,
+        box_id: u32,
         pinned_set: &[u32],
         own_ns: Option<u64>,
     ) -> io::Result<Conditions> {
@@ -91,7 +92,7 @@ impl Beginning {
             .between(&self.reading, &reading, pinned_set, own_ns);
         Ok(Conditions {
             clock: self.clock.zip(last).and_then(|(first, last)| clock(first, last)),
-            box_swap_bytes: watch.swap_bytes(),
+            box_swap_bytes: watch.swap_bytes(box_id),
             reading_ns: self.reading_ns + nanoseconds(begun.elapsed()),
             ..found
         })

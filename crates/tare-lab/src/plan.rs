@@ -1,4 +1,14 @@
 //! The order of trials, drawn from the study's seed: randomised complete blocks.
+//!
+//! A block is a row of *stands*: boxes that stand side by side, and the groups of
+//! trials that run in them. In slices, a group is all cells of one workload; in one
+//! piece, it is one trial, and a stand is one box.
+
+mod cost;
+mod stands;
+
+pub use cost::{BoxCost, Cost, cost};
+pub use stands::{Room, SideBySide, side_by_side};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -16,162 +26,98 @@ pub struct PlannedTrial {
     pub cell: Cell,
 }
 
-/// Trials that share one box, in their order.
+/// Trials that run at the same time, slice by slice, or one trial by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Visit {
-    /// The kind of box.
-    pub kind: BoxKind,
-    /// Its trials.
+pub struct Group {
+    /// The trials.
     pub trials: Vec<PlannedTrial>,
+    /// Cells that run beside them as their baselines, while their own trials are
+    /// those of another group of the block.
+    pub partners: Vec<Cell>,
 }
 
-/// The visits of a block in their order: the kinds of box in random order, and
-/// in each its workloads in random order. With a new box per trial, the order
-/// of all cells is random.
-pub fn block(study: &Study, block: u32) -> Vec<Visit> {
+/// Boxes that stand side by side, and what runs in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stand {
+    /// The kinds of box, in the order in which boxes are made.
+    pub kinds: Vec<BoxKind>,
+    /// What runs, in its order.
+    pub groups: Vec<Group>,
+}
+
+impl Stand {
+    /// The trials of all groups.
+    pub fn trials(&self) -> impl Iterator<Item = &PlannedTrial> {
+        self.groups.iter().flat_map(|group| &group.trials)
+    }
+}
+
+/// The stands of a block in their order. In slices: the sets of kinds of box that the
+/// host's memory holds at a time, and in each the workloads in random order. Else the
+/// kinds in random order, and in each its workloads in random order; with a new box
+/// per trial, the order of all cells is random.
+pub fn block(study: &Study, room: Room, block: u32) -> Vec<Stand> {
     let mut rng = ChaCha8Rng::seed_from_u64(study.protocol.seed);
     // A stream per block: the order of one does not hang on how many came before.
     rng.set_stream(u64::from(block));
-    let mut groups: Vec<Vec<Cell>> = match study.protocol.fresh {
+    let mut stands = if study.protocol.slicing.is_off() {
+        one_by_one(study, &mut rng)
+    } else {
+        stands::sliced(study, room, &mut rng)
+    };
+    number(block, trials_per_block(study), &mut stands);
+    stands
+}
+
+fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Stand> {
+    let mut rows: Vec<Vec<Cell>> = match study.protocol.fresh {
         Fresh::Trial => study.cells().into_iter().map(|cell| vec![cell]).collect(),
         Fresh::Block | Fresh::Study => study
             .box_kinds()
             .iter()
             .map(|kind| study.cells_of(kind))
+            .filter(|cells| !cells.is_empty())
             .collect(),
     };
-    groups.shuffle(&mut rng);
-    groups.iter_mut().for_each(|cells| cells.shuffle(&mut rng));
-    number(block, groups)
+    rows.shuffle(rng);
+    rows.iter_mut().for_each(|cells| cells.shuffle(rng));
+    let stand = |cells: Vec<Cell>| Stand {
+        kinds: vec![cells[0].kind.clone()],
+        groups: cells
+            .into_iter()
+            .map(|cell| Group::of(vec![cell], Vec::new()))
+            .collect(),
+    };
+    rows.into_iter().map(stand).collect()
 }
 
-fn number(block: u32, groups: Vec<Vec<Cell>>) -> Vec<Visit> {
-    let cells: usize = groups.iter().map(Vec::len).sum();
-    let mut next = block * u32::try_from(cells).unwrap_or(u32::MAX);
-    let mut visit = |cells: Vec<Cell>| {
-        let kind = cells[0].kind.clone();
-        let planned = |cell| {
-            next += 1;
-            PlannedTrial {
-                trial: next - 1,
-                block,
-                cell,
-            }
+impl Group {
+    /// Trials that are not numbered yet.
+    fn of(cells: Vec<Cell>, partners: Vec<Cell>) -> Self {
+        let planned = |cell| PlannedTrial {
+            trial: 0,
+            block: 0,
+            cell,
         };
-        Visit {
-            kind,
+        Self {
             trials: cells.into_iter().map(planned).collect(),
+            partners,
         }
-    };
-    groups
-        .into_iter()
-        .filter(|cells| !cells.is_empty())
-        .map(&mut visit)
-        .collect()
+    }
+}
+
+/// Numbers the trials of a block in their order.
+fn number(block: u32, per_block: u32, stands: &mut [Stand]) {
+    let groups = stands.iter_mut().flat_map(|stand| &mut stand.groups);
+    let trials = groups.flat_map(|group| &mut group.trials);
+    for (trial, number) in trials.zip(block * per_block..) {
+        (trial.trial, trial.block) = (number, block);
+    }
 }
 
 /// Trials in each block.
 pub fn trials_per_block(study: &Study) -> u32 {
     u32::try_from(study.cells().len()).unwrap_or(u32::MAX)
-}
-
-/// What a run is expected to take, before anything was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cost {
-    /// Blocks: all of them, or about as many as the budget holds.
-    pub blocks: u32,
-    /// Trials.
-    pub trials: u32,
-    /// Boxes to be made.
-    pub boxes: u32,
-    /// Wall time in seconds.
-    pub seconds: f64,
-    /// Size of the results file in bytes.
-    pub bytes: u64,
-}
-
-/// What a platform's boxes cost in time, as far as is known beforehand.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BoxCost {
-    /// Seconds to make one, and until the host is quiet again.
-    pub launch_seconds: f64,
-    /// Length of a trial over its aim.
-    pub stretch: f64,
-}
-
-/// Seconds to prove the limits of one kind of box.
-const PROOF_SECONDS: f64 = 3.0;
-/// Seconds per trial beside its aim: process, check, settling.
-const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
-/// Bytes per trial in the results file.
-const TRIAL_BYTES: u64 = 2500;
-
-/// Estimates what the study takes; an adaptive one at most.
-pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
-    let shares: Vec<Share> = study
-        .box_kinds()
-        .iter()
-        .map(|kind| Share::of(study, kind, box_cost(kind)))
-        .collect();
-    let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
-    let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
-    // The budget counts from the end of the warm-up; the first block runs all the same.
-    let fitting = study.protocol.budget_seconds.map(|budget| (budget - once) / each);
-    let blocks = fitting.map_or(study.protocol.blocks, |fitting| {
-        study.protocol.blocks.min(count(fitting.max(1.0)))
-    });
-    let seconds = once + f64::from(blocks) * each;
-    let seconds = match study.protocol.budget_seconds {
-        Some(budget) if blocks < study.protocol.blocks => budget,
-        _ => seconds,
-    };
-    let trials = trials_per_block(study).saturating_mul(blocks);
-    Cost {
-        blocks,
-        trials,
-        boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
-        seconds: study.protocol.warm_up_seconds + seconds,
-        bytes: u64::from(trials) * TRIAL_BYTES,
-    }
-}
-
-/// What one kind of box takes: in all, and in each block.
-struct Share {
-    once_seconds: f64,
-    once_boxes: f64,
-    block_seconds: f64,
-    block_boxes: f64,
-}
-
-impl Share {
-    fn of(study: &Study, kind: &BoxKind, cost: BoxCost) -> Self {
-        let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
-        // Without a cell, no box is made.
-        let used = cells.min(1.0);
-        let (once_boxes, block_boxes) = match study.protocol.fresh {
-            Fresh::Trial => (0.0, cells),
-            Fresh::Block => (0.0, used),
-            Fresh::Study => (used, 0.0),
-        };
-        let trial = study.protocol.trial_seconds * cost.stretch
-            + TRIAL_OVERHEAD_SECONDS
-            + study.protocol.pause_seconds;
-        Self {
-            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
-            once_boxes,
-            block_seconds: block_boxes * cost.launch_seconds + cells * trial,
-            block_boxes,
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count: what is too large, or not finite, is cut off"
-)]
-const fn count(number: f64) -> u32 {
-    number as u32
 }
 
 #[cfg(test)]
@@ -180,6 +126,8 @@ mod tests {
     use crate::design::{ProtocolOptions, Wishes, study};
     use std::collections::BTreeSet;
     use tare_model::host::HostFacts;
+
+    const ROOM: Room = Room::UNBOUNDED;
 
     fn example(fresh: Fresh, seed: u64) -> Study {
         let wishes = Wishes {
@@ -206,14 +154,11 @@ mod tests {
     fn a_block_holds_every_cell_once_whatever_the_order() {
         for fresh in [Fresh::Trial, Fresh::Block, Fresh::Study] {
             let study = example(fresh, 7);
-            let visits = block(&study, 3);
-            let cells: BTreeSet<Cell> = visits
-                .iter()
-                .flat_map(|v| &v.trials)
-                .map(|t| t.cell.clone())
-                .collect();
+            let stands = block(&study, ROOM, 3);
+            let trials = || stands.iter().flat_map(Stand::trials);
+            let cells: BTreeSet<Cell> = trials().map(|t| t.cell.clone()).collect();
             assert_eq!(cells, study.cells().into_iter().collect());
-            let numbers: Vec<u32> = visits.iter().flat_map(|v| &v.trials).map(|t| t.trial).collect();
+            let numbers: Vec<u32> = trials().map(|t| t.trial).collect();
             let first = 3 * trials_per_block(&study);
             assert_eq!(
                 numbers,
@@ -225,16 +170,16 @@ mod tests {
     #[test]
     fn the_order_follows_from_the_seed_alone() {
         assert_eq!(
-            block(&example(Fresh::Block, 7), 3),
-            block(&example(Fresh::Block, 7), 3)
+            block(&example(Fresh::Block, 7), ROOM, 3),
+            block(&example(Fresh::Block, 7), ROOM, 3)
         );
         assert_ne!(
-            block(&example(Fresh::Block, 7), 3),
-            block(&example(Fresh::Block, 8), 3)
+            block(&example(Fresh::Block, 7), ROOM, 3),
+            block(&example(Fresh::Block, 8), ROOM, 3)
         );
         assert_ne!(
-            block(&example(Fresh::Block, 7), 3)[0].trials[0].cell,
-            block(&example(Fresh::Block, 7), 5)[0].trials[0].cell
+            block(&example(Fresh::Block, 7), ROOM, 3)[0].groups[0].trials[0].cell,
+            block(&example(Fresh::Block, 7), ROOM, 5)[0].groups[0].trials[0].cell
         );
     }
 

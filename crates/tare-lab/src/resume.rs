@@ -84,6 +84,8 @@ pub struct Progress {
     failed_once: BTreeSet<u32>,
     /// Boxes made so far.
     pub boxes: u32,
+    /// Groups run so far.
+    pub groups: u32,
     /// Positions taken in each block.
     pub orders: BTreeMap<u32, u32>,
     /// The state of an adaptive study.
@@ -103,6 +105,7 @@ impl Progress {
         for record in &results.records {
             match record {
                 Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id + 1),
+                Record::Group(ran) => progress.groups = progress.groups.max(ran.group + 1),
                 Record::Trial(trial) => {
                     let order = progress.orders.entry(trial.block).or_default();
                     *order = (*order).max(trial.order + 1);
@@ -114,7 +117,6 @@ impl Progress {
                 | Record::Removed(_)
                 | Record::Proof(_)
                 | Record::WarmUp(_)
-                | Record::Group(_)
                 | Record::Look(_)
                 | Record::End(_) => {}
             }

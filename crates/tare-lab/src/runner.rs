@@ -1,33 +1,38 @@
-//! The run itself: block by block, box by box, trial by trial, each appended
-//! as it ends.
+//! The run itself: block by block; in each, boxes side by side; in these, groups of
+//! trials, in rounds of slices or one by one in one piece, each appended as it ends.
 
+mod arm;
 mod boxes;
 mod course;
+mod group;
+mod pace;
+mod piece;
+mod record;
+mod rounds;
+mod seen;
+mod stand;
+mod throttle;
 
 use crate::looks::Looks;
-use crate::plan::{PlannedTrial, Visit};
+use crate::plan::{self, PlannedTrial, Room, Stand};
 use crate::preflight::Platforms;
 use crate::resume::Progress;
 use crate::settle::Watch;
-use crate::trial::{self, Tried};
 use crate::writer::{WriteError, Writer};
-use boxes::{Held, Obtain, supply};
+use boxes::Held;
+use pace::Paces;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tare_box::platforms::BoxError;
 use tare_box::state::Run;
-use tare_box::{host, interrupt, seat};
-use tare_model::finding::{Finding, Reason};
+use tare_box::{host, seat};
 use tare_model::looks::{LookRecord, WarmUpRecord};
 use tare_model::platform::Provisioning;
-use tare_model::results::{
-    EndReason, EndRecord, Failure, HostReadings, Outcome, ProofRecord, Record, Session, TrialRecord,
-};
-use tare_model::study::{BoxKind, Study, Workload};
-use tare_model::time::nanoseconds;
+use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
+use tare_model::study::{BoxKind, Study};
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +80,8 @@ pub enum Event<'a> {
     Settling(&'a PlannedTrial),
     /// A trial begins.
     Running(&'a PlannedTrial),
+    /// Trials begin that run side by side.
+    SideBySide(&'a [PlannedTrial]),
     /// A trial ended and is in the file.
     Trial {
         /// The record.
@@ -119,6 +126,10 @@ pub struct Runner<'a> {
     done_before: u32,
     /// Trials of the whole plan; of an adaptive study the most, as it looks now.
     total: u32,
+    /// The stands of a block.
+    plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
+    /// How long a unit of work takes in each cell, as far as was found out.
+    paces: Paces,
     /// The state of an adaptive study.
     looks: Option<Looks>,
     /// While blocks are not recorded: what was run of them.
@@ -159,6 +170,7 @@ impl<'a> Runner<'a> {
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
         }
+        let room = Room::of_host(host::facts().memory_bytes);
         let mut runner = Self {
             study,
             platforms,
@@ -167,6 +179,8 @@ impl<'a> Runner<'a> {
             binary: run.keep(&binary).map_err(RunError::Copy)?,
             done_before: progress.n_done(),
             looks: progress.looks.take().or_else(|| Looks::of(study)),
+            plan: Box::new(move |block| plan::block(study, room, block)),
+            paces: Paces::default(),
             warming: None,
             progress,
             observe,
@@ -188,6 +202,13 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn renewing(mut self, blocks: u32) -> Self {
         self.renewal = Some(blocks);
+        self
+    }
+
+    /// Runs other stands than those that follow from the study.
+    #[must_use]
+    pub fn standing(mut self, plan: impl Fn(u32) -> Vec<Stand> + 'a) -> Self {
+        self.plan = Box::new(plan);
         self
     }
 
@@ -235,171 +256,6 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The visits in their order, then one repetition of what failed.
-    fn block(&mut self, visits: &[Visit]) -> Result<(), Stop> {
-        for visit in visits {
-            self.visit(visit, 0)?;
-        }
-        for visit in visits {
-            let failed = visit
-                .trials
-                .iter()
-                .filter(|t| self.progress.failed_once(t.trial))
-                .cloned()
-                .collect();
-            self.visit(
-                &Visit {
-                    kind: visit.kind.clone(),
-                    trials: failed,
-                },
-                1,
-            )?;
-        }
-        Ok(())
-    }
-
-    /// The trials of a visit, in one box as long as it lives.
-    fn visit(&mut self, visit: &Visit, attempt: u32) -> Result<(), Stop> {
-        let mut held = None;
-        let outcome = self.trials_of(visit, attempt, &mut held);
-        if let Some(held) = held {
-            // Also after an interruption or an error: no box outlives its visit unless it is kept.
-            self.put_away(&visit.kind, held)?;
-        }
-        outcome
-    }
-
-    fn trials_of(&mut self, visit: &Visit, attempt: u32, held: &mut Option<Held>) -> Result<(), Stop> {
-        for planned in &visit.trials {
-            if !self.is_due(planned, attempt) || self.refused.contains(&visit.kind) {
-                continue;
-            }
-            if interrupt::requested() {
-                return Err(Stop::Interrupted);
-            }
-            if let Some(failure) = self.cannot_run(planned) {
-                self.record(
-                    planned,
-                    attempt,
-                    None,
-                    Vec::new(),
-                    None,
-                    Outcome::Skipped(failure),
-                )?;
-                continue;
-            }
-            if held.is_none() {
-                match self.obtain(&visit.kind, planned.block) {
-                    Ok(found) => *held = found,
-                    Err(Obtain::Failed(failure)) => {
-                        self.record(planned, attempt, None, Vec::new(), None, Outcome::Failed(failure))?;
-                        continue;
-                    }
-                    Err(Obtain::Stop(stop)) => return Err(stop),
-                }
-            }
-            let Some(present) = held.as_mut() else { continue };
-            if !self.trial(planned, attempt, present)?
-                && let Some(dead) = held.take()
-            {
-                self.destroy(dead)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn is_due(&self, planned: &PlannedTrial, attempt: u32) -> bool {
-        let trial = planned.trial;
-        let first = !self.progress.is_done(trial) && !self.progress.failed_once(trial);
-        self.warming.is_some() || first || (attempt == 1 && self.progress.failed_once(trial))
-    }
-
-    fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
-        let Some(Workload::Command(command)) = self.study.workload(&planned.cell) else {
-            return None;
-        };
-        let detail = command.host_only?;
-        let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
-        (!has_host_files).then_some(Failure {
-            reason: Reason::CannotRun,
-            detail,
-        })
-    }
-
-    /// One trial in a living box; false if the box is dead after it.
-    fn trial(&mut self, planned: &PlannedTrial, attempt: u32, held: &mut Held) -> Result<bool, Stop> {
-        let Some(workload) = self.study.workload(&planned.cell) else {
-            return Ok(true);
-        };
-        let mut waited = Duration::ZERO;
-        let mut findings = Vec::new();
-        let platform = self.platforms.get(&planned.cell.kind.platform);
-        let has_host_files = platform.is_some_and(|p| p.has_host_files());
-        if let Err(failure) = supply(held, &workload, has_host_files) {
-            if interrupt::requested() {
-                return Err(Stop::Interrupted);
-            }
-            self.record(
-                planned,
-                attempt,
-                Some(held.id),
-                findings,
-                None,
-                Outcome::Failed(failure),
-            )?;
-            return Ok(false);
-        }
-        if self.study.protocol.settle {
-            (self.observe)(Event::Settling(planned));
-            (waited, findings) = self.watch.settle()?;
-        }
-        self.rest()?;
-        (self.observe)(Event::Running(planned));
-        let padding = self.padding(planned, attempt);
-        let set = self.pinned_set(&planned.cell.kind);
-        let tried: Tried = trial::run(
-            held.running.link(),
-            &mut self.watch,
-            self.study,
-            &workload,
-            padding,
-            set,
-        )?;
-        if tried.interrupted {
-            return Err(Stop::Interrupted);
-        }
-        findings.extend(tried.findings);
-        let (freeze, thaw) = held.waking.take().unzip();
-        let host = HostReadings {
-            waited_ns: nanoseconds(waited),
-            freeze_ns: freeze.map(nanoseconds),
-            thaw_ns: thaw.map(nanoseconds),
-            ..tried.host
-        };
-        self.record(
-            planned,
-            attempt,
-            Some(held.id),
-            findings,
-            Some(host),
-            tried.outcome,
-        )?;
-        Ok(tried.box_lives)
-    }
-
-    /// The pause before a trial, the same in every cell.
-    fn rest(&self) -> Result<(), Stop> {
-        let pause = Duration::try_from_secs_f64(self.study.protocol.pause_seconds).unwrap_or_default();
-        let until = Instant::now() + pause;
-        while let Ok(slice) = interrupt::next_slice(until) {
-            std::thread::sleep(slice);
-        }
-        if interrupt::requested() {
-            return Err(Stop::Interrupted);
-        }
-        Ok(())
-    }
-
     /// The CPUs of a pinned box; none of one with a quota.
     fn pinned_set(&self, kind: &BoxKind) -> &'a [u32] {
         let instance = self.study.instance_of(kind);
@@ -410,65 +266,17 @@ impl<'a> Runner<'a> {
 
     /// Bytes by which the environment is padded: another stack position in
     /// every trial, the same when the study is repeated.
-    fn padding(&self, planned: &PlannedTrial, attempt: u32) -> u32 {
+    fn padding(&self, planned: &PlannedTrial) -> u32 {
+        let attempt = u32::from(self.progress.failed_once(planned.trial));
         let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
         rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
         rng.random_range(0..4096)
     }
 
-    fn record(
-        &mut self,
-        planned: &PlannedTrial,
-        attempt: u32,
-        box_id: Option<u32>,
-        findings: Vec<Finding>,
-        host: Option<HostReadings>,
-        outcome: Outcome,
-    ) -> Result<(), RunError> {
-        if let Some(ran) = &mut self.warming {
-            match outcome {
-                Outcome::Ok(_) => ran.trials += 1,
-                Outcome::Failed(_) => ran.failed += 1,
-                Outcome::Skipped(_) => {}
-            }
-            return Ok(());
-        }
-        let order = self.progress.orders.entry(planned.block).or_default();
-        let wall = host.as_ref().map_or(0, |h| h.wall_ns);
-        let record = TrialRecord {
-            trial: planned.trial,
-            block: planned.block,
-            order: *order,
-            attempt,
-            cell: planned.cell.clone(),
-            box_id,
-            group: None,
-            started_unix_ns: host::unix_ns().saturating_sub(wall),
-            outcome,
-            findings,
-            host,
-        };
-        *order += 1;
-        let record = Record::Trial(record);
-        self.writer.append(&record)?;
-        let Record::Trial(record) = record else {
-            return Ok(());
-        };
-        if let Some(looks) = &mut self.looks {
-            looks.note(&record);
-        }
-        let failed = matches!(record.outcome, Outcome::Failed(_));
-        self.progress.note(planned.trial, failed && attempt == 0);
-        self.failed += u32::from(failed && attempt > 0);
-        let done = self.progress.n_done();
-        let remaining_seconds = self.remaining(done);
-        (self.observe)(Event::Trial {
-            record: &record,
-            done,
-            total: self.total,
-            remaining_seconds,
-        });
-        Ok(())
+    /// Whether boxes of this kind have the host's own files.
+    fn has_host_files(&mut self, kind: &BoxKind) -> bool {
+        let platform = self.platforms.get(&kind.platform);
+        platform.is_some_and(|platform| platform.has_host_files())
     }
 
     fn remaining(&self, done: u32) -> f64 {

@@ -1,6 +1,6 @@
 //! A quiet host before each trial, and what the host saw during it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
 use tare_box::cgroup::{Meter, Usage};
@@ -45,15 +45,32 @@ pub(crate) struct Stretch {
     pub swapped: u64,
 }
 
+/// A box whose CPU time is ours.
+struct Followed {
+    meter: Meter,
+    /// CPU time from which on it counts.
+    first_ns: u64,
+    last_ns: u64,
+}
+
+impl Followed {
+    /// What it used since it is followed, as far as can be told.
+    fn used_ns(&mut self) -> u64 {
+        if let Ok(usage) = self.meter.read() {
+            self.last_ns = usage.cpu_ns;
+        }
+        self.last_ns.saturating_sub(self.first_ns)
+    }
+}
+
 /// Watches the host: which CPU time is ours, which is that of others.
 pub(crate) struct Watch {
     host: HostMeter,
     snapshots: VecDeque<Snapshot>,
-    /// CPU time of boxes that are gone.
+    /// CPU time of boxes that are gone or rest.
     gone_ns: u64,
-    meter: Option<Meter>,
-    /// First and last reading of the present box.
-    present: Option<(u64, u64)>,
+    /// The boxes that stand, by their numbers.
+    present: BTreeMap<u32, Followed>,
     patience: Duration,
     conditions: ConditionMeter,
     /// Frequency of the CPUs in the first trial of the run.
@@ -66,37 +83,49 @@ impl Watch {
             host: HostMeter::open()?,
             snapshots: VecDeque::new(),
             gone_ns: 0,
-            meter: None,
-            present: None,
+            present: BTreeMap::new(),
             patience: PATIENCE,
             conditions: ConditionMeter::open()?,
             first_frequency: None,
         })
     }
 
-    /// Counts the CPU time of this box as ours from now on, instead of the last one's.
-    pub(crate) fn follow(&mut self, meter: Option<Meter>) {
-        self.own_ns();
-        if let Some((first, last)) = self.present.take() {
-            self.gone_ns += last - first;
-        }
-        self.meter = meter;
+    /// Counts the CPU time of this box as ours: also what it used before, by its boot.
+    pub(crate) fn follow(&mut self, box_id: u32, meter: Option<Meter>) {
+        self.add(box_id, meter, |_| 0);
     }
 
     /// Follows a box again that was followed before: what it used until now is counted already.
-    pub(crate) fn follow_again(&mut self, meter: Option<Meter>) {
-        self.follow(meter);
-        self.present = self.usage().map(|usage| (usage.cpu_ns, usage.cpu_ns));
+    pub(crate) fn follow_again(&mut self, box_id: u32, meter: Option<Meter>) {
+        self.add(box_id, meter, |usage| usage.cpu_ns);
     }
 
-    /// The present box's counters.
-    pub(crate) fn usage(&self) -> Option<Usage> {
-        self.meter.as_ref()?.read().ok()
+    fn add(&mut self, box_id: u32, meter: Option<Meter>, first: impl Fn(Usage) -> u64) {
+        let Some(meter) = meter else { return };
+        let Ok(usage) = meter.read() else { return };
+        let followed = Followed {
+            meter,
+            first_ns: first(usage),
+            last_ns: usage.cpu_ns,
+        };
+        self.present.insert(box_id, followed);
     }
 
-    /// Memory of the present box that is in swap.
-    pub(crate) fn swap_bytes(&self) -> Option<u64> {
-        self.meter.as_ref()?.swap_bytes()
+    /// Follows a box no longer: it is about to be removed or frozen.
+    pub(crate) fn forget(&mut self, box_id: u32) {
+        if let Some(mut followed) = self.present.remove(&box_id) {
+            self.gone_ns += followed.used_ns();
+        }
+    }
+
+    /// A box's counters.
+    pub(crate) fn usage(&self, box_id: u32) -> Option<Usage> {
+        self.present.get(&box_id)?.meter.read().ok()
+    }
+
+    /// Memory of a box that is in swap.
+    pub(crate) fn swap_bytes(&self, box_id: u32) -> Option<u64> {
+        self.present.get(&box_id)?.meter.swap_bytes()
     }
 
     /// Further counters of the host.
@@ -110,13 +139,8 @@ impl Watch {
     }
 
     /// CPU time of the controller and of all boxes so far.
-    fn own_ns(&mut self) -> u64 {
-        if let Some(usage) = self.usage() {
-            // What a new box used before it was followed (its boot) was ours too.
-            let first = self.present.map_or(0, |(first, _)| first);
-            self.present = Some((first, usage.cpu_ns));
-        }
-        let present = self.present.map_or(0, |(first, last)| last - first);
+    pub(crate) fn own_ns(&mut self) -> u64 {
+        let present: u64 = self.present.values_mut().map(Followed::used_ns).sum();
         self.gone_ns + present + process_cpu_ns()
     }
 

@@ -9,9 +9,13 @@ use tare_box::cgroup::Usage;
 use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::{Finding, Reason};
+use tare_model::group::Series;
 use tare_model::kernel::KernelReport;
-use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply, Request};
-use tare_model::results::{Failure, HostReadings, Outcome, Repetition, Success};
+use tare_model::metric::{Direction, Metric};
+use tare_model::protocol::{
+    Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Request, Task,
+};
+use tare_model::results::{Failure, HostReadings, Outcome, ProcessUsage, Repetition, Success};
 use tare_model::study::{CommandSpec, KernelWorkload, Study, Workload};
 use tare_model::time::nanoseconds;
 
@@ -42,26 +46,33 @@ pub(crate) struct Tried {
 pub(crate) fn run(
     link: &mut Link,
     watch: &mut Watch,
+    box_id: u32,
     study: &Study,
     workload: &Workload,
     padding_bytes: u32,
     pinned_set: &[u32],
 ) -> io::Result<Tried> {
     let request = request(study, workload, padding_bytes);
-    let within = Duration::from_secs_f64(study.protocol.timeout_seconds) + ANSWER_DEADLINE;
+    let within = patience(study);
     let beginning = Beginning::read(link, watch)?;
-    let before = watch.usage();
+    let before = watch.usage(box_id);
     let observation = watch.begin()?;
     let begun = Instant::now();
     let answer = link.request(&request, within);
     let wall = begun.elapsed();
     let stretch = watch.end(&observation)?;
-    let mut host = readings(before, watch.usage());
+    let mut host = readings(before, watch.usage(box_id));
     host.wall_ns = nanoseconds(wall);
     host.others_load = stretch.map(|s| s.others);
     host.steal = stretch.map(|s| s.steal);
     let mut findings = stretch.map(settle::findings).unwrap_or_default();
-    host.conditions = beginning.end(answer.is_ok().then_some(link), watch, pinned_set, host.cpu_ns)?;
+    host.conditions = beginning.end(
+        answer.is_ok().then_some(link),
+        watch,
+        box_id,
+        pinned_set,
+        host.cpu_ns,
+    )?;
     findings.extend(conditions::findings(&host.conditions, watch));
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
     let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
@@ -82,26 +93,47 @@ pub(crate) fn run(
     })
 }
 
-fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
-    let seconds = |s: f64| nanoseconds(Duration::from_secs_f64(s));
-    let bounds = Bounds {
+/// Bounds of a trial's processes.
+pub(crate) fn bounds(study: &Study, workload: &Workload, padding_bytes: u32) -> Bounds {
+    let reports = workload.kernel().is_some();
+    Bounds {
         timeout_ns: seconds(study.protocol.timeout_seconds),
-        max_stdout_bytes: 0,
+        max_stdout_bytes: if reports { MAX_REPORT } else { 0 },
         max_stderr_bytes: MAX_STDERR,
         padding_bytes,
-    };
+    }
+}
+
+/// Time that an answer to a trial's request may take.
+pub(crate) fn patience(study: &Study) -> Duration {
+    Duration::from_secs_f64(study.protocol.timeout_seconds) + ANSWER_DEADLINE
+}
+
+/// What runs, as the agent is told to start it.
+pub(crate) fn task(workload: &Workload) -> Task {
     match workload {
-        Workload::Kernel(KernelWorkload { spec, .. }) => Request::Kernel {
-            spec: spec.clone(),
-            bounds: Bounds {
-                max_stdout_bytes: MAX_REPORT,
-                ..bounds
-            },
-        },
-        Workload::Command(CommandSpec { argv, env, .. }) => Request::Command(CommandRequest {
+        Workload::Kernel(KernelWorkload { spec, .. }) => Task::Kernel(spec.clone()),
+        Workload::Command(CommandSpec { argv, env, .. }) => Task::Command(CommandTask {
             argv: argv.clone(),
             env: env.clone(),
             cwd: None,
+        }),
+    }
+}
+
+fn seconds(seconds: f64) -> u64 {
+    nanoseconds(Duration::from_secs_f64(seconds))
+}
+
+/// A trial in one piece.
+fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
+    let bounds = bounds(study, workload, padding_bytes);
+    match task(workload) {
+        Task::Kernel(spec) => Request::Kernel { spec, bounds },
+        Task::Command(CommandTask { argv, env, cwd }) => Request::Command(CommandRequest {
+            argv,
+            env,
+            cwd,
             bounds,
             min_wall_ns: seconds(study.protocol.trial_seconds),
             max_repetitions: MAX_REPETITIONS,
@@ -109,7 +141,8 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
     }
 }
 
-fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
+/// A box's counters after a trial less those before it.
+pub(crate) fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
     let Some((before, after)) = before.zip(after) else {
         return HostReadings::default();
     };
@@ -127,20 +160,22 @@ fn judge(
     workload: &Workload,
     padding_bytes: u32,
 ) -> Result<Success, Failure> {
-    let answer = answer.map_err(|e| Failure {
-        reason: reason(&e),
-        detail: e.to_string(),
-    })?;
+    let answer = answer.map_err(|e| failure(&e))?;
     let Reply::Exited(exited) = answer.reply else {
-        return Err(Failure {
-            reason: Reason::BadReport,
-            detail: format!("{:?}", answer.reply),
-        });
+        return Err(bad_report(format!("{:?}", answer.reply)));
     };
     ended_well(&exited, &answer.stderr)?;
     match workload {
         Workload::Kernel(_) => kernel_success(&exited, &answer.stdout, padding_bytes),
         Workload::Command(_) => Ok(command_success(exited, padding_bytes)),
+    }
+}
+
+/// What a link that failed means for a trial.
+pub(crate) fn failure(error: &LinkError) -> Failure {
+    Failure {
+        reason: reason(error),
+        detail: error.to_string(),
     }
 }
 
@@ -159,7 +194,8 @@ fn reason(error: &LinkError) -> Reason {
     }
 }
 
-fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
+/// Whether processes ended as they should.
+pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
     let last_line = || {
         let text = String::from_utf8_lossy(stderr).into_owned();
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
@@ -186,12 +222,16 @@ fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
     }
 }
 
-fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<Success, Failure> {
-    let bad = |detail: String| Failure {
+pub(crate) fn bad_report(detail: String) -> Failure {
+    Failure {
         reason: Reason::BadReport,
         detail,
-    };
-    let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad(e.to_string()))?;
+    }
+}
+
+/// A kernel's report with its known answer right and its figures sound.
+pub(crate) fn kernel_report(stdout: &[u8]) -> Result<KernelReport, Failure> {
+    let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
     if !report.check.passed() {
         let check = &report.check;
         let detail = format!(
@@ -204,8 +244,13 @@ fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<
         });
     }
     if let Some((name, value)) = report.metrics.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
-        return Err(bad(format!("{name} is {value}")));
+        return Err(bad_report(format!("{name} is {value}")));
     }
+    Ok(report)
+}
+
+fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<Success, Failure> {
+    let report = kernel_report(stdout)?;
     Ok(Success {
         samples: report.metrics.clone(),
         process: exited.usage,
@@ -240,9 +285,48 @@ fn command_success(exited: Exited, padding_bytes: u32) -> Success {
     }
 }
 
+/// One figure per metric of a trial in slices: what all slices took or did, by the parts
+/// that they are timed by; of a command's `units` repetitions the means and the peak.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
+)]
+pub(crate) fn samples(
+    workload: &Workload,
+    parts: &BTreeMap<&'static str, Series>,
+    usage: &ProcessUsage,
+    units: u64,
+) -> BTreeMap<String, f64> {
+    let each = |total: u64| total as f64 / 1e9 / units.max(1) as f64;
+    let figure = |metric: &Metric| {
+        if let Some(part) = parts.get(metric.name.as_str()) {
+            let seconds = part.wall_seconds() / part.total_work();
+            return match metric.direction {
+                Direction::Lower => seconds,
+                Direction::Higher => seconds.recip(),
+            };
+        }
+        let cpu: f64 = parts
+            .values()
+            .map(|part| part.cpu_seconds() / part.total_work())
+            .sum();
+        match metric.name.as_str() {
+            "user" => each(usage.user_ns),
+            "system" => each(usage.system_ns),
+            "peak-memory" => usage.max_rss_bytes as f64,
+            _ => cpu,
+        }
+    };
+    let metrics = workload.metrics();
+    metrics
+        .iter()
+        .map(|metric| (metric.name.clone(), figure(metric)))
+        .collect()
+}
+
 /// What gives reason to doubt a trial that ended well.
 #[expect(clippy::cast_precision_loss, reason = "a share of some seconds")]
-fn doubts(success: &Success, host: &HostReadings) -> Vec<Finding> {
+pub(crate) fn doubts(success: &Success, host: &HostReadings) -> Vec<Finding> {
     let mut findings = Vec::new();
     let throttled = host.throttled_ns.unwrap_or(0) as f64 > THROTTLED_SHARE * host.wall_ns as f64;
     if let Some(periods) = host.periods

@@ -212,7 +212,10 @@ pub enum Reply {
     /// A process is set up and waits at its gate.
     Started,
     /// A slice of work was done.
-    Slice(Slice),
+    Slice {
+        /// The slice.
+        slice: Slice,
+    },
     /// A file was sent.
     FileRead {
         /// Its length.

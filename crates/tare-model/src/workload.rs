@@ -101,6 +101,23 @@ impl Workload {
         }
     }
 
+    /// Threads that work; `None` where that is not known.
+    pub fn threads(&self) -> Option<u32> {
+        match self {
+            Self::Kernel(kernel) => Some(kernel.spec.threads),
+            Self::Command(_) => None,
+        }
+    }
+
+    /// The names of the timed parts of a slice, each that of the metric that it is the
+    /// figure of.
+    pub fn parts(&self) -> &'static [&'static str] {
+        match self {
+            Self::Kernel(kernel) => kernel.spec.kernel.parts(),
+            Self::Command(_) => &["wall"],
+        }
+    }
+
     /// The kernel behind it, if it is one.
     pub fn kernel(&self) -> Option<Kernel> {
         match self {

@@ -50,6 +50,12 @@ impl Progress {
             Event::Proven(proof) => self.proven(proof),
             Event::Settling(_) => {}
             Event::Running(trial) => self.say(&trial.cell.to_string()),
+            Event::SideBySide(trials) => {
+                if let [first, ..] = trials {
+                    let cells = counted(trials.len(), "cell");
+                    self.say(&format!("{} side by side in {cells}", first.cell.workload));
+                }
+            }
             Event::Trial {
                 record,
                 done,

@@ -75,7 +75,7 @@ impl Gates {
             Gated::Kernel(kernel) => kernel.go(port, order),
             Gated::Command(command) => command.go(port, order, spared),
         }?;
-        if !matches!(answered, Ok(Reply::Slice(_))) {
+        if !matches!(answered, Ok(Reply::Slice { .. })) {
             self.processes.remove(&number);
         }
         Ok(answered)
@@ -160,7 +160,7 @@ impl KernelProcess {
         }
         match self.line(port)? {
             Ok(line) => Ok(serde_json::from_slice::<Slice>(&line)
-                .map(Reply::Slice)
+                .map(|slice| Reply::Slice { slice })
                 .map_err(|e| Refusal::new(ErrorCode::BadRequest, format!("a slice cannot be read: {e}")))),
             Err(ended) => self.tell_end(port, ended),
         }
@@ -290,7 +290,9 @@ impl Repeated {
             }
         }
         self.allowance.spend(begun);
-        Ok(Ok(Reply::Slice(Slice { parts: vec![part] })))
+        Ok(Ok(Reply::Slice {
+            slice: Slice { parts: vec![part] },
+        }))
     }
 
     fn count(&mut self, repetition: &Repetition) {

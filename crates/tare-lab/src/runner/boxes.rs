@@ -50,7 +50,7 @@ impl Runner<'_> {
             supplied: false,
             waking: None,
         };
-        self.watch.follow(held.running.meter());
+        self.watch.follow(id, held.running.meter());
         let facts = limits::facts(&mut *held.running)
             .map_err(BoxError::from)
             .map_err(not_made)?;
@@ -103,7 +103,7 @@ impl Runner<'_> {
 
     fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
         if let Some(freeze) = held.frozen.take() {
-            self.watch.follow_again(held.running.meter());
+            self.watch.follow_again(held.id, held.running.meter());
             let begun = Instant::now();
             held.running.thaw().map_err(not_made)?;
             held.waking = Some((freeze, begun.elapsed()));
@@ -125,13 +125,13 @@ impl Runner<'_> {
         })
     }
 
-    /// After a visit: a box is removed, or frozen where it is kept.
-    pub(super) fn put_away(&mut self, kind: &BoxKind, mut held: Held) -> Result<(), RunError> {
+    /// After a stand: a box is removed, or frozen where it is kept.
+    pub(super) fn put_away(&mut self, mut held: Held) -> Result<(), RunError> {
         if self.study.protocol.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held);
         }
         if !self.alone {
-            self.watch.follow(None);
+            self.watch.forget(held.id);
             let begun = Instant::now();
             if held.running.freeze().is_err() {
                 // A box that cannot be stopped would disturb the others: a new one takes its place.
@@ -139,7 +139,7 @@ impl Runner<'_> {
             }
             held.frozen = Some(begun.elapsed());
         }
-        self.kept.insert(kind.clone(), held);
+        self.kept.insert(held.kind.clone(), held);
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
-        self.watch.follow(None);
+        self.watch.forget(held.id);
         let begun = Instant::now();
         held.running.destroy().map_err(|source| {
             self.run.leave_for_sweep();

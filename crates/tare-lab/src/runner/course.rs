@@ -2,7 +2,7 @@
 //! the looks between them.
 
 use super::{Event, RunError, Runner, Stop};
-use crate::plan::{self, Visit};
+use crate::plan::{self, Stand};
 use std::time::{Duration, Instant};
 use tare_model::looks::WarmUpRecord;
 use tare_model::results::{EndReason, Record};
@@ -13,8 +13,8 @@ impl Runner<'_> {
         let mut longest = Duration::ZERO;
         let mut warm = false;
         for block in 0..self.study.protocol.blocks {
-            let visits = self.due(block);
-            if visits.is_empty() {
+            let stands = self.due(block);
+            if stands.is_empty() {
                 self.look_after(block)?;
                 continue;
             }
@@ -42,7 +42,7 @@ impl Runner<'_> {
                 block,
                 blocks: self.study.protocol.blocks,
             });
-            if let Err(stop) = self.block(&visits) {
+            if let Err(stop) = self.block(&stands) {
                 return stop.into_end();
             }
             self.look_after(block)?;
@@ -52,31 +52,31 @@ impl Runner<'_> {
         Ok(self.end_of_blocks())
     }
 
-    /// The visits of a block with the cells that still run; none if nothing of it
+    /// The stands of a block with the cells that still run; none if nothing of it
     /// is left to do.
-    fn due(&self, block: u32) -> Vec<Visit> {
+    fn due(&self, block: u32) -> Vec<Stand> {
         if self.looks.as_ref().is_some_and(|looks| looks.is_past(block)) {
             return Vec::new();
         }
-        let visits = self.visits(block, block);
-        let trials = visits.iter().flat_map(|v| &v.trials);
-        if trials.into_iter().all(|t| self.progress.is_done(t.trial)) {
+        let stands = self.stands(block, block);
+        let is_done = |stand: &Stand| stand.trials().all(|t| self.progress.is_done(t.trial));
+        if stands.iter().all(is_done) {
             return Vec::new();
         }
-        visits
+        stands
     }
 
-    /// The visits in the order of one block, without the cells that have left before
+    /// The stands in the order of one block, without the cells that have left before
     /// another.
-    fn visits(&self, order: u32, block: u32) -> Vec<Visit> {
-        let mut visits = plan::block(self.study, order);
+    fn stands(&self, order: u32, block: u32) -> Vec<Stand> {
+        let mut stands = (self.plan)(order);
         if let Some(looks) = &self.looks {
-            for visit in &mut visits {
-                visit.trials.retain(|t| looks.runs(&t.cell, block));
+            for group in stands.iter_mut().flat_map(|stand| &mut stand.groups) {
+                group.trials.retain(|t| looks.runs(&t.cell, block));
+                group.partners.retain(|cell| looks.runs(cell, block));
             }
-            visits.retain(|visit| !visit.trials.is_empty());
         }
-        visits
+        stands
     }
 
     /// Trials of the whole run, if no more cells leave.
@@ -137,11 +137,11 @@ impl Runner<'_> {
     fn unrecorded(&mut self, block: u32, long_enough: impl Fn() -> bool) -> Result<(), Stop> {
         for order in (block..self.study.protocol.blocks).cycle() {
             let before = self.warming;
-            for visit in &self.visits(order, block) {
+            for stand in &self.stands(order, block) {
                 if long_enough() {
                     return Ok(());
                 }
-                self.visit(visit, 0)?;
+                self.stand(stand, 0)?;
             }
             if self.warming == before {
                 // Nothing can run here: waiting would warm nothing.

@@ -66,7 +66,7 @@ impl FakeAgent {
             slice.parts[0].work = 0.0;
         }
         self.processes.insert(number, process);
-        Some((Vec::new(), Reply::Slice(slice)))
+        Some((Vec::new(), Reply::Slice { slice }))
     }
 
     pub(super) fn stop(&mut self, number: u16) -> Option<Answer> {

@@ -1,0 +1,103 @@
+//! What a study is expected to take, before anything was measured.
+
+use super::trials_per_block;
+use tare_model::study::{BoxKind, Fresh, Study};
+
+/// What a run is expected to take, before anything was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Blocks: all of them, or about as many as the budget holds.
+    pub blocks: u32,
+    /// Trials.
+    pub trials: u32,
+    /// Boxes to be made.
+    pub boxes: u32,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Size of the results file in bytes.
+    pub bytes: u64,
+}
+
+/// What a platform's boxes cost in time, as far as is known beforehand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoxCost {
+    /// Seconds to make one, and until the host is quiet again.
+    pub launch_seconds: f64,
+    /// Length of a trial over its aim.
+    pub stretch: f64,
+}
+
+/// Seconds to prove the limits of one kind of box.
+const PROOF_SECONDS: f64 = 3.0;
+/// Seconds per trial beside its aim: process, check, settling.
+const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
+/// Bytes per trial in the results file.
+const TRIAL_BYTES: u64 = 2500;
+
+/// Estimates what the study takes; an adaptive one at most.
+pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
+    let shares: Vec<Share> = study
+        .box_kinds()
+        .iter()
+        .map(|kind| Share::of(study, kind, box_cost(kind)))
+        .collect();
+    let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
+    let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
+    // The budget counts from the end of the warm-up; the first block runs all the same.
+    let fitting = study.protocol.budget_seconds.map(|budget| (budget - once) / each);
+    let blocks = fitting.map_or(study.protocol.blocks, |fitting| {
+        study.protocol.blocks.min(count(fitting.max(1.0)))
+    });
+    let seconds = once + f64::from(blocks) * each;
+    let seconds = match study.protocol.budget_seconds {
+        Some(budget) if blocks < study.protocol.blocks => budget,
+        _ => seconds,
+    };
+    let trials = trials_per_block(study).saturating_mul(blocks);
+    Cost {
+        blocks,
+        trials,
+        boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
+        seconds: study.protocol.warm_up_seconds + seconds,
+        bytes: u64::from(trials) * TRIAL_BYTES,
+    }
+}
+
+/// What one kind of box takes: in all, and in each block.
+struct Share {
+    once_seconds: f64,
+    once_boxes: f64,
+    block_seconds: f64,
+    block_boxes: f64,
+}
+
+impl Share {
+    fn of(study: &Study, kind: &BoxKind, cost: BoxCost) -> Self {
+        let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
+        // Without a cell, no box is made.
+        let used = cells.min(1.0);
+        let (once_boxes, block_boxes) = match study.protocol.fresh {
+            Fresh::Trial => (0.0, cells),
+            Fresh::Block => (0.0, used),
+            Fresh::Study => (used, 0.0),
+        };
+        let trial = study.protocol.trial_seconds * cost.stretch
+            + TRIAL_OVERHEAD_SECONDS
+            + study.protocol.pause_seconds;
+        Self {
+            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
+            once_boxes,
+            block_seconds: block_boxes * cost.launch_seconds + cells * trial,
+            block_boxes,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count: what is too large, or not finite, is cut off"
+)]
+const fn count(number: f64) -> u32 {
+    number as u32
+}

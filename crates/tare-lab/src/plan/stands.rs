@@ -1,0 +1,235 @@
+//! Which boxes stand side by side: as many as the host's memory holds, the baselines
+//! of all others among them.
+
+use super::{Group, Stand};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
+use tare_model::study::{Against, BoxKind, Cell, Fresh, Study};
+
+/// Share of the host's memory that boxes may be granted together: the rest is for the
+/// host, its engines and its page cache.
+const SHARE: f64 = 0.8;
+/// Memory of a box beyond what it is granted: its engine, a machine's own needs.
+const BESIDE_BYTES: u64 = 256 << 20;
+/// Kinds of box that stand side by side at most: a round of all of them shall be short
+/// against the host's drift, which goes over tenths of seconds.
+const MOST_KINDS: usize = 12;
+
+/// The memory that there is for boxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    bytes: u64,
+}
+
+impl Room {
+    /// Room for any number of boxes.
+    #[cfg(test)]
+    pub(crate) const UNBOUNDED: Self = Self { bytes: u64::MAX };
+
+    /// On a host with so much memory.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a memory size"
+    )]
+    pub fn of_host(memory_bytes: u64) -> Self {
+        Self {
+            bytes: (memory_bytes as f64 * SHARE) as u64,
+        }
+    }
+
+    /// How many boxes of so much memory stand side by side.
+    fn boxes(self, memory_bytes: u64) -> usize {
+        usize::try_from(self.bytes / (memory_bytes + BESIDE_BYTES)).unwrap_or(usize::MAX)
+    }
+}
+
+/// What stands side by side at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideBySide {
+    /// Boxes.
+    pub boxes: usize,
+    /// The memory that they are granted, in bytes.
+    pub memory_bytes: u64,
+    /// Whether the host has that much to give.
+    pub fits: bool,
+}
+
+/// The largest set of boxes that stands side by side; `None` where each runs by itself.
+pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
+    if study.protocol.slicing.is_off() {
+        return None;
+    }
+    let of = |kinds: &Vec<BoxKind>| {
+        let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
+        let each = kinds.iter().map(memory).max().unwrap_or(0);
+        SideBySide {
+            boxes: kinds.len(),
+            memory_bytes: kinds.iter().map(memory).sum(),
+            fits: kinds.len() <= room.boxes(each).max(1),
+        }
+    };
+    let sets = sets(study, room, |_| {});
+    sets.iter()
+        .map(of)
+        .max_by_key(|set| (!set.fits, set.memory_bytes))
+}
+
+/// The stands of a block of a study that is run in slices.
+pub(super) fn sliced(study: &Study, room: Room, rng: &mut ChaCha8Rng) -> Vec<Stand> {
+    let mut sets = sets(study, room, |others| others.shuffle(rng));
+    sets.shuffle(rng);
+    let mut planned = BTreeSet::new();
+    let mut stands = Vec::new();
+    for mut kinds in sets {
+        kinds.shuffle(rng);
+        let mut groups = groups(study, &kinds, &mut planned);
+        groups.shuffle(rng);
+        groups.iter_mut().for_each(|group| group.trials.shuffle(rng));
+        match study.protocol.fresh {
+            Fresh::Trial => stands.extend(groups.into_iter().map(|group| Stand {
+                kinds: kinds.clone(),
+                groups: vec![group],
+            })),
+            Fresh::Block | Fresh::Study => stands.push(Stand { kinds, groups }),
+        }
+    }
+    stands
+}
+
+/// The kinds of box of each size, in sets that the host's memory holds; the baselines
+/// are in every set, the others in the order that `arrange` gives them.
+fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -> Vec<Vec<BoxKind>> {
+    let mut sets = Vec::new();
+    for instance in &study.instances {
+        let mut kinds = study.box_kinds();
+        kinds.retain(|kind| kind.instance == instance.name && !study.cells_of(kind).is_empty());
+        let (baselines, mut others): (Vec<_>, Vec<_>) = kinds
+            .into_iter()
+            .partition(|kind| kind.platform == study.baseline);
+        arrange(&mut others);
+        let most = room.boxes(instance.size.memory_bytes).min(MOST_KINDS);
+        let beside = most.saturating_sub(baselines.len()).max(1);
+        let n_sets = others.len().div_ceil(beside);
+        if n_sets == 0 && !baselines.is_empty() {
+            sets.push(baselines);
+            continue;
+        }
+        // As even as can be: a set of one beside a full one would be measured otherwise.
+        for number in 0..n_sets {
+            let own = others.iter().skip(number).step_by(n_sets).cloned();
+            sets.push(baselines.iter().cloned().chain(own).collect());
+        }
+    }
+    sets
+}
+
+/// One group for each workload; what was planned in another set is a partner here.
+fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for workload in &study.workloads {
+        let cells = kinds.iter().flat_map(|kind| study.cells_of(kind));
+        let cells: Vec<Cell> = cells.filter(|cell| cell.workload == workload.name()).collect();
+        let (own, others): (Vec<Cell>, Vec<Cell>) =
+            cells.into_iter().partition(|cell| !planned.contains(cell));
+        planned.extend(own.iter().cloned());
+        if own.is_empty() {
+            continue;
+        }
+        let needed = |partner: &Cell| {
+            own.iter().any(|cell| {
+                let against = Against::ALL.map(|against| study.baseline_cell(cell, against));
+                against.into_iter().flatten().any(|baseline| baseline == *partner)
+            })
+        };
+        let partners = others.iter().filter(|cell| needed(cell)).cloned().collect();
+        groups.push(Group::of(own, partners));
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::{ProtocolOptions, Wishes, study};
+    use crate::plan;
+    use tare_model::host::HostFacts;
+    use tare_model::measuring::Slicing;
+
+    fn example(platforms: usize) -> Study {
+        let wishes = Wishes {
+            platforms: (1..=platforms).map(|cost| format!("fake?cost={cost}")).collect(),
+            cpus: "1".parse().ok(),
+            protocol: ProtocolOptions {
+                seed: Some(7),
+                slicing: Some(Slicing::AUTO),
+                ..ProtocolOptions::default()
+            },
+            ..Wishes::default()
+        };
+        let facts = HostFacts {
+            memory_bytes: 64 << 30,
+            ..HostFacts::default()
+        };
+        study(&wishes, &facts).unwrap()
+    }
+
+    #[test]
+    fn every_cell_is_planned_once_and_beside_its_baselines() {
+        let study = example(9);
+        for memory in [1_u64 << 30, 8 << 30, 64 << 30] {
+            let stands = plan::block(&study, Room::of_host(memory), 3);
+            let mut cells: Vec<Cell> = stands
+                .iter()
+                .flat_map(Stand::trials)
+                .map(|t| t.cell.clone())
+                .collect();
+            cells.sort();
+            let mut all = study.cells();
+            all.sort();
+            assert_eq!(cells, all);
+            for group in stands.iter().flat_map(|stand| &stand.groups) {
+                let here: Vec<&Cell> = group
+                    .trials
+                    .iter()
+                    .map(|t| &t.cell)
+                    .chain(&group.partners)
+                    .collect();
+                for trial in &group.trials {
+                    let baseline = study.baseline_cell(&trial.cell, Against::Native);
+                    assert!(baseline.is_none_or(|b| here.contains(&&b)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_boxes_stand_side_by_side_than_memory_holds() {
+        let study = example(9);
+        let each = study.instances[0].size.memory_bytes + BESIDE_BYTES;
+        for n in [4, 6, 11, 18] {
+            let room = Room { bytes: n * each };
+            for stand in plan::block(&study, room, 0) {
+                assert!(stand.kinds.len() as u64 <= n, "{} of {n}", stand.kinds.len());
+            }
+            assert!(side_by_side(&study, room).unwrap().fits);
+        }
+        assert!(!side_by_side(&study, Room { bytes: each }).unwrap().fits);
+    }
+
+    #[test]
+    fn all_trials_of_one_workload_are_of_one_group_where_memory_allows() {
+        let study = example(3);
+        let stands = plan::block(&study, Room::of_host(64 << 30), 1);
+        assert_eq!(stands.len(), 1);
+        assert_eq!(stands[0].kinds.len(), 6);
+        assert!(
+            stands[0]
+                .groups
+                .iter()
+                .all(|group| group.trials.len() == 6 && group.partners.is_empty())
+        );
+    }
+}

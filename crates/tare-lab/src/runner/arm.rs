@@ -1,0 +1,196 @@
+//! One cell of a group while it runs: its process, which waits at its gate in its box,
+//! and what its slices told.
+
+use super::Stop;
+use super::boxes::Held;
+use crate::plan::PlannedTrial;
+use crate::trial;
+use std::time::{Duration, Instant};
+use tare_box::link::{Answer, LinkError};
+use tare_model::finding::Reason;
+use tare_model::gate::{Order, Slice};
+use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
+use tare_model::results::Failure;
+use tare_model::study::Workload;
+use tare_model::time::nanoseconds;
+
+/// Number of the one process of a trial in its box.
+const PROCESS: u16 = 1;
+
+/// One cell of a group.
+pub(super) struct Arm {
+    pub planned: PlannedTrial,
+    /// Whether it runs only as a baseline of others: its own trial is done elsewhere.
+    pub is_partner: bool,
+    pub workload: Workload,
+    pub padding_bytes: u32,
+    pub patience: Duration,
+    /// Whether its box is frozen between its slices.
+    pub freezes: bool,
+    /// Wall time of a unit of work in nanoseconds, as the last slice had it.
+    pub unit_ns: f64,
+    /// CPU time over wall time of the last slice.
+    pub cpu_share: f64,
+    /// What it is told in each round.
+    pub order: Order,
+    /// It takes part in every so many-th round.
+    pub every: u32,
+    /// Timed units of all its slices, those before the first round among them.
+    pub units: u64,
+    pub slices: Vec<Slice>,
+    pub places: Vec<u32>,
+    /// Time of each slice from request to reply by the host's clock.
+    pub host_ns: Vec<u64>,
+    pub lost: Option<Lost>,
+}
+
+/// Why a cell has no trial in its block.
+#[derive(Debug, Clone)]
+pub(super) struct Lost {
+    pub failure: Failure,
+    /// Whether its box can still be used.
+    pub box_lives: bool,
+}
+
+impl Arm {
+    pub fn lives(&self) -> bool {
+        self.lost.is_none()
+    }
+
+    /// Starts its process, which then waits at its gate.
+    pub fn start(&mut self, held: &mut Held, bounds: Bounds) -> Result<(), Stop> {
+        let request = Request::Start {
+            process: PROCESS,
+            task: trial::task(&self.workload),
+            bounds,
+        };
+        let answer = held.running.link().request(&request, self.patience);
+        match self.judge(answer)? {
+            Some(Reply::Started) | None => {}
+            Some(other) => self.lose_box(trial::bad_report(format!("{other:?}"))),
+        }
+        Ok(())
+    }
+
+    /// Has it do a slice; `None` if it is lost by it.
+    pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Slice>, Stop> {
+        if self.freezes && held.running.thaw().is_err() {
+            self.lose_box(trial::bad_report("the box could not be thawed".to_owned()));
+            return Ok(None);
+        }
+        let request = Request::Go {
+            process: PROCESS,
+            order,
+        };
+        let begun = Instant::now();
+        let answer = held.running.link().request(&request, self.patience);
+        let host_ns = nanoseconds(begun.elapsed());
+        let slice = match self.judge(answer)? {
+            Some(Reply::Slice { slice }) => self.accept(slice, order),
+            Some(other) => {
+                self.lose_box(trial::bad_report(format!("{other:?}")));
+                None
+            }
+            None => None,
+        };
+        if slice.is_some() {
+            self.host_ns.push(host_ns);
+        }
+        if self.freezes && self.lives() && held.running.freeze().is_err() {
+            self.lose_box(trial::bad_report("the box could not be frozen".to_owned()));
+        }
+        Ok(slice)
+    }
+
+    /// A slice that tells of work; one that does not condemns the process, and with it the box.
+    #[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
+    fn accept(&mut self, slice: Slice, order: Order) -> Option<Slice> {
+        let parts = self.workload.parts().len();
+        if !slice.is_sound() || slice.parts.len() != parts {
+            let what = format!(
+                "a slice with {} timed parts, where {parts} that tell of work are due: {slice:?}",
+                slice.parts.len()
+            );
+            self.lose_box(trial::bad_report(what));
+            return None;
+        }
+        self.units += order.units;
+        self.unit_ns = slice.wall_ns() as f64 / order.units as f64;
+        self.cpu_share = slice.cpu_ns() as f64 / slice.wall_ns() as f64;
+        Some(slice)
+    }
+
+    /// Ends its process: what is told of its end, with its standard output.
+    pub fn stop(&mut self, held: &mut Held) -> Result<Option<(Exited, Vec<u8>)>, Stop> {
+        if self.freezes && held.running.thaw().is_err() {
+            self.lose_box(trial::bad_report("the box could not be thawed".to_owned()));
+            return Ok(None);
+        }
+        let request = Request::Stop { process: PROCESS };
+        let answer = held.running.link().request(&request, self.patience);
+        let (stdout, stderr) = match &answer {
+            Ok(answer) => (answer.stdout.clone(), answer.stderr.clone()),
+            Err(_) => (Vec::new(), Vec::new()),
+        };
+        let Some(reply) = self.reply(answer)? else {
+            return Ok(None);
+        };
+        let Reply::Exited(exited) = reply else {
+            self.lose_box(trial::bad_report(format!("{reply:?}")));
+            return Ok(None);
+        };
+        match trial::ended_well(&exited, &stderr) {
+            Ok(()) => Ok(Some((exited, stdout))),
+            Err(failure) => {
+                self.lose(failure);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The reply of a process that is to go on; one that ended instead is lost.
+    fn judge(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
+        let stderr = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
+        let reply = self.reply(answer)?;
+        if let Some(Reply::Exited(exited)) = &reply {
+            let failure = trial::ended_well(exited, &stderr).err();
+            self.lose(failure.unwrap_or_else(|| Failure {
+                reason: Reason::ExitStatus,
+                detail: format!("ended before it was told to, with {:?}", ExitStatus::Code(0)),
+            }));
+            return Ok(None);
+        }
+        Ok(reply)
+    }
+
+    fn reply(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
+        match answer {
+            Ok(answer) => Ok(Some(answer.reply)),
+            Err(LinkError::Interrupted) => Err(Stop::Interrupted),
+            Err(error) => {
+                self.lost = Some(Lost {
+                    failure: trial::failure(&error),
+                    // The agent refused: it answers still, but the process may be there.
+                    box_lives: matches!(error, LinkError::Refused { .. }),
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Its process failed.
+    pub fn lose(&mut self, failure: Failure) {
+        self.lost = Some(Lost {
+            failure,
+            box_lives: true,
+        });
+    }
+
+    /// Its box can no longer be trusted either.
+    pub fn lose_box(&mut self, failure: Failure) {
+        self.lost = Some(Lost {
+            failure,
+            box_lives: false,
+        });
+    }
+}

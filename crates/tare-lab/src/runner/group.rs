@@ -1,0 +1,314 @@
+//! A group: cells of a stand that run side by side, slice by slice, and become one
+//! record of the group and one of each trial.
+
+use super::arm::Arm;
+use super::boxes::supply;
+use super::record::Ended;
+use super::seen::Seen;
+use super::stand::Present;
+use super::{Event, RunError, Runner, Stop};
+use crate::plan::PlannedTrial;
+use crate::trial;
+use std::time::Duration;
+use tare_model::group::{GroupRecord, Member, Series, WorkDone};
+use tare_model::kernel::KernelReport;
+use tare_model::protocol::Exited;
+use tare_model::results::{Failure, Outcome, Record, Success};
+use tare_model::study::{Against, Cell, Slicing};
+use tare_model::time::nanoseconds;
+
+/// How the process of an arm that lived to the end ended, with a kernel's report.
+type End = Option<(Exited, Option<KernelReport>)>;
+
+impl Runner<'_> {
+    /// Runs trials side by side with the baselines `partners`; those that a quota throttles
+    /// follow in one piece.
+    pub(super) fn side_by_side(
+        &mut self,
+        due: Vec<PlannedTrial>,
+        partners: Vec<Cell>,
+        attempt: u32,
+        present: &mut Present,
+    ) -> Result<(), Stop> {
+        self.rest()?;
+        let (pieces, sliced) = self.part(due, present)?;
+        (self.observe)(Event::SideBySide(&sliced));
+        let mut arms = self.arms(sliced, partners, present);
+        if arms.iter().any(|arm| !arm.is_partner) {
+            let (rounds, seen, ends) = self.measure(&mut arms, attempt, present)?;
+            self.remove_dead(&arms, present)?;
+            let spoiled = self.is_spoiled(&arms, attempt);
+            self.record_group(arms, rounds, seen, ends, spoiled)?;
+        }
+        self.pieces(&pieces, present)
+    }
+
+    /// An arm for each cell whose box is there.
+    fn arms(&self, due: Vec<PlannedTrial>, partners: Vec<Cell>, present: &Present) -> Vec<Arm> {
+        let Some(first) = due.first().cloned() else {
+            return Vec::new();
+        };
+        let of_partner = |cell| PlannedTrial {
+            cell,
+            ..first.clone()
+        };
+        let own = due.into_iter().map(|planned| (planned, false));
+        let beside = partners.into_iter().map(|cell| (of_partner(cell), true));
+        let all = own
+            .chain(beside)
+            .filter(|(planned, _)| present.contains_key(&planned.cell.kind));
+        all.filter_map(|(planned, is_partner)| self.arm(planned, is_partner))
+            .collect()
+    }
+
+    /// A cell's arm before its process is started.
+    pub(super) fn arm(&self, planned: PlannedTrial, is_partner: bool) -> Option<Arm> {
+        Some(Arm {
+            workload: self.study.workload(&planned.cell)?,
+            padding_bytes: self.padding(&planned),
+            patience: trial::patience(self.study),
+            freezes: self
+                .paces
+                .freezes
+                .get(&planned.cell.kind)
+                .copied()
+                .unwrap_or(false),
+            unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
+            cpu_share: 0.0,
+            order: super::pace::order(1),
+            every: 1,
+            units: 0,
+            slices: Vec::new(),
+            places: Vec::new(),
+            host_ns: Vec::new(),
+            lost: None,
+            planned,
+            is_partner,
+        })
+    }
+
+    /// Starts all processes, lets them work in rounds and ends them.
+    fn measure(
+        &mut self,
+        arms: &mut [Arm],
+        attempt: u32,
+        present: &mut Present,
+    ) -> Result<(u32, Seen, Vec<End>), Stop> {
+        self.start(arms, present)?;
+        let rounds = if self.is_spoiled(arms, attempt) {
+            0
+        } else {
+            self.find_paces(arms, present)?
+        };
+        let beginning = self.look_around(arms, present)?;
+        self.rounds(arms, present, rounds, attempt)?;
+        let seen = self.look_back(beginning, arms, present)?;
+        Ok((rounds, seen, self.stop(arms, present)?))
+    }
+
+    fn start(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+        for arm in arms {
+            let kind = &arm.planned.cell.kind;
+            let has_host_files = self.has_host_files(kind);
+            let Some(held) = present.get_mut(kind) else {
+                continue;
+            };
+            if let Err(failure) = supply(held, &arm.workload, has_host_files) {
+                arm.lose_box(failure);
+                continue;
+            }
+            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+            arm.start(held, bounds)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the processes that live; one whose answer is wrong is lost.
+    fn stop(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<End>, Stop> {
+        let mut ends = Vec::new();
+        for arm in arms {
+            let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+            let ended = match held {
+                Some(held) => arm.stop(held)?,
+                None => None,
+            };
+            ends.push(ended.and_then(|(exited, stdout)| {
+                let report = arm.workload.kernel().map(|_| trial::kernel_report(&stdout));
+                match report.transpose() {
+                    Ok(report) => Some((exited, report)),
+                    Err(failure) => {
+                        arm.lose(failure);
+                        None
+                    }
+                }
+            }));
+        }
+        Ok(ends)
+    }
+
+    /// Whether the group is worth nothing: a cell is lost against which others are held.
+    /// They are tried again with it once, then recorded without it.
+    pub(super) fn is_spoiled(&self, arms: &[Arm], attempt: u32) -> bool {
+        let lost = || arms.iter().filter(|arm| !arm.lives());
+        let baselines =
+            |arm: &Arm| Against::ALL.map(|against| self.study.baseline_cell(&arm.planned.cell, against));
+        let needs = |arm: &Arm| {
+            let needed = baselines(arm).into_iter().flatten();
+            let mut missing = needed.filter(|cell| lost().any(|lost| lost.planned.cell == *cell));
+            missing.next().is_some()
+        };
+        attempt == 0 && lost().next().is_some() && arms.iter().any(|arm| arm.lives() && needs(arm))
+    }
+
+    /// Removes the boxes that failed with their processes.
+    fn remove_dead(&mut self, arms: &[Arm], present: &mut Present) -> Result<(), RunError> {
+        let dead = arms
+            .iter()
+            .filter(|arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives));
+        for arm in dead {
+            if let Some(held) = present.remove(&arm.planned.cell.kind) {
+                self.destroy(held)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The group's record, then that of each trial; of a group that is spoiled, those that
+    /// failed alone.
+    fn record_group(
+        &mut self,
+        arms: Vec<Arm>,
+        rounds: u32,
+        mut seen: Seen,
+        ends: Vec<End>,
+        spoiled: bool,
+    ) -> Result<(), RunError> {
+        let group = self.progress.groups;
+        let members: Vec<Member> = arms
+            .iter()
+            .zip(&seen.box_ids)
+            .filter_map(|(arm, id)| member(arm, *id))
+            .collect();
+        if !spoiled && !members.is_empty() {
+            self.progress.groups += 1;
+            self.append(&Record::Group(GroupRecord {
+                group,
+                block: arms[0].planned.block,
+                workload: arms[0].planned.cell.workload.clone(),
+                slice_ns: nanoseconds(self.slice()),
+                rounds,
+                members,
+            }))?;
+        }
+        for ((i, arm), end) in arms.iter().enumerate().zip(ends) {
+            if arm.is_partner || (spoiled && arm.lives()) {
+                continue;
+            }
+            let host = seen.host(i);
+            let mut findings = seen.findings(i);
+            let outcome = match (&arm.lost, end) {
+                (None, Some((exited, report))) => {
+                    let success = success(arm, &exited, report);
+                    findings.extend(trial::doubts(&success, &host));
+                    Outcome::Ok(success)
+                }
+                (lost, _) => failed(lost.as_ref().map(|lost| lost.failure.clone())),
+            };
+            let ended = Ended {
+                box_id: Some(seen.box_ids[i]),
+                group: matches!(outcome, Outcome::Ok(_)).then_some(group),
+                findings,
+                host: Some(host),
+                outcome,
+            };
+            self.record(&arm.planned, ended)?;
+        }
+        Ok(())
+    }
+
+    /// Aim for a slice.
+    pub(super) fn slice(&self) -> Duration {
+        let seconds = match self.study.protocol.slicing {
+            Slicing::Auto { seconds } => seconds,
+            Slicing::Off | Slicing::Turns { .. } => match Slicing::AUTO {
+                Slicing::Auto { seconds } => seconds,
+                Slicing::Off | Slicing::Turns { .. } => 0.0,
+            },
+        };
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
+}
+
+fn failed(failure: Option<Failure>) -> Outcome {
+    let failure =
+        failure.unwrap_or_else(|| trial::bad_report("its process told nothing of its end".to_owned()));
+    if failure.reason == tare_model::finding::Reason::CannotRun {
+        Outcome::Skipped(failure)
+    } else {
+        Outcome::Failed(failure)
+    }
+}
+
+/// An arm that was there to the end, as it is stored.
+fn member(arm: &Arm, box_id: u32) -> Option<Member> {
+    if !arm.lives() || arm.slices.is_empty() {
+        return None;
+    }
+    Some(Member {
+        kind: arm.planned.cell.kind.clone(),
+        box_id,
+        every: arm.every,
+        units: arm.order.units,
+        lead: arm.order.lead,
+        places: arm.places.clone(),
+        gate_ns: gate_ns(arm),
+        frozen: arm.freezes,
+        parts: series(arm)
+            .map(|(name, series)| (name.to_owned(), series))
+            .collect(),
+    })
+}
+
+/// The slices of an arm part by part.
+fn series(arm: &Arm) -> impl Iterator<Item = (&'static str, Series)> {
+    let parts = arm.workload.parts().iter().enumerate();
+    parts.map(|(i, name)| {
+        let of = arm.slices.iter().map(|slice| slice.parts[i]);
+        let series = Series {
+            work: WorkDone::packed(of.clone().map(|part| part.work).collect()),
+            wall_ns: of.clone().map(|part| part.wall_ns).collect(),
+            cpu_ns: of.map(|part| part.cpu_ns).collect(),
+        };
+        (*name, series)
+    })
+}
+
+/// Median time of a slice's way to the box and back. The lead-in is taken to have gone
+/// at the pace of the slice.
+#[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
+fn gate_ns(arm: &Arm) -> u64 {
+    let lead = 1.0 + arm.order.lead as f64 / arm.order.units as f64;
+    // The last slices of `host_ns` are those of the rounds.
+    let host = arm.host_ns.iter().rev().zip(arm.slices.iter().rev());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive time"
+    )]
+    let mut times: Vec<u64> = host
+        .map(|(host, slice)| host.saturating_sub((slice.wall_ns() as f64 * lead) as u64))
+        .collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or(0)
+}
+
+/// One figure per metric, over all slices.
+fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Success {
+    Success {
+        samples: trial::samples(&arm.workload, &series(arm).collect(), &exited.usage, arm.units),
+        process: exited.usage,
+        kernel: report,
+        repetitions: None,
+        padding_bytes: arm.padding_bytes,
+    }
+}

@@ -1,0 +1,123 @@
+//! How much work makes a slice: found in the first slices of a group, which do not
+//! count, and kept from block to block as the first guess.
+
+use super::arm::Arm;
+use std::collections::BTreeMap;
+use tare_model::gate::Order;
+use tare_model::study::{BoxKind, Cell};
+
+/// A cell whose slice of its baseline's work is longer than so many slices gets an
+/// amount of work of its own: all others wait for it in each round.
+const TOO_LONG: f64 = 3.0;
+/// Slices of a trial at least, of a cell that takes part in a few rounds only.
+const FEWEST: u32 = 10;
+/// Part of a slice that is done before its clock starts, to refill caches: a tenth.
+const LEAD: u64 = 10;
+/// Most units of work by which a slice grows from one guess to the next.
+const GROWTH: u64 = 16;
+
+/// What was found out about cells and boxes.
+#[derive(Debug, Default)]
+pub(super) struct Paces {
+    /// Wall time of a unit of work in nanoseconds.
+    units_ns: BTreeMap<Cell, f64>,
+    /// Whether a quota throttles it when it runs in one piece.
+    pub throttled: BTreeMap<Cell, bool>,
+    /// Whether a box uses so much CPU while it waits that it is frozen between slices.
+    pub freezes: BTreeMap<BoxKind, bool>,
+}
+
+impl Paces {
+    /// The pace of a cell in an earlier block.
+    pub fn of(&self, cell: &Cell) -> Option<f64> {
+        self.units_ns.get(cell).copied()
+    }
+
+    /// Notes the paces of these cells.
+    pub fn note(&mut self, arms: &[Arm]) {
+        let known = arms.iter().filter(|arm| arm.lives() && arm.unit_ns > 0.0);
+        self.units_ns
+            .extend(known.map(|arm| (arm.planned.cell.clone(), arm.unit_ns)));
+    }
+}
+
+/// Units that take about so long.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive number; the cast saturates"
+)]
+pub(super) fn units(slice_ns: f64, unit_ns: f64) -> u64 {
+    ((slice_ns / unit_ns).round() as u64).max(1)
+}
+
+/// The next guess at how much work makes a slice, where `units` took `wall_ns`; `None`
+/// if it is near enough to tell.
+#[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
+pub(super) fn next_guess(units_done: u64, wall_ns: u64, slice_ns: f64) -> Option<u64> {
+    let wall = (wall_ns as f64).max(1.0);
+    (wall < slice_ns / 2.0)
+        .then(|| units(slice_ns, wall / units_done as f64).clamp(units_done + 1, units_done * GROWTH))
+}
+
+/// An order for so many units.
+pub(super) const fn order(units: u64) -> Order {
+    Order {
+        units,
+        lead: units / LEAD,
+    }
+}
+
+/// Gives each arm its order: the baseline's amount of work, so that all do the same at
+/// the same time, or one of its own where that takes it far longer. Returns the rounds
+/// that make a trial of so many nanoseconds.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "positive numbers; the casts saturate"
+)]
+pub(super) fn share_out(arms: &mut [Arm], baseline_unit_ns: f64, slice_ns: f64, trial_ns: f64) -> u32 {
+    let common = units(slice_ns, baseline_unit_ns);
+    let longest = slice_ns.max(common as f64 * baseline_unit_ns);
+    let rounds = ((trial_ns / longest).ceil() as u32).max(1);
+    for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+        let alike = arm.unit_ns * common as f64 <= TOO_LONG * longest;
+        arm.order = order(if alike {
+            common
+        } else {
+            units(longest, arm.unit_ns)
+        });
+        let slices = arm.unit_ns * arm.order.units as f64 / longest;
+        let fewest = rounds.min(FEWEST);
+        arm.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
+    }
+    rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_found_in_few_guesses() {
+        for unit_ns in [50.0, 2e3, 4e5] {
+            let (mut guess, mut guesses) = (1, 1);
+            while let Some(next) = next_guess(guess, (guess as f64 * unit_ns) as u64, 1e7) {
+                (guess, guesses) = (next, guesses + 1);
+            }
+            let wall = guess as f64 * unit_ns;
+            assert!(
+                (0.5e7..2e7).contains(&wall) && guesses < 8,
+                "{wall} ns in {guesses}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_unit_longer_than_a_slice_is_never_cut() {
+        assert_eq!(units(1e7, 5e8), 1);
+        assert_eq!(order(1), Order { units: 1, lead: 0 });
+        assert_eq!(next_guess(1, 500_000_000, 1e7), None);
+    }
+}

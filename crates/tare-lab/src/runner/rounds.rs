@@ -1,0 +1,136 @@
+//! Rounds: one slice of every cell of a group, in random order, close together in time.
+
+use super::arm::Arm;
+use super::stand::Present;
+use super::{Runner, Stop, pace};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use tare_box::interrupt;
+use tare_model::platform::Provisioning;
+
+/// Set apart from the streams of blocks and of paddings.
+const ROUND_STREAMS: u64 = 1 << 62;
+
+impl Runner<'_> {
+    /// Finds how much work makes a slice of each arm. The slices that tell do not count;
+    /// they are the same for all arms, so that processes whose work is not the same all
+    /// along stay in step. Returns the rounds that make a trial.
+    pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<u32, Stop> {
+        let slice_ns = self.slice().as_secs_f64() * 1e9;
+        let trial_ns = self.study.protocol.trial_seconds * 1e9;
+        let Some(lead) = self.leader(arms) else {
+            return Ok(0);
+        };
+        let mut guess = match arms[lead].unit_ns {
+            pace if pace > 0.0 => pace::units(slice_ns, pace),
+            _ => 1,
+        };
+        loop {
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
+            let taken = self.guess(arms, present, guess, slice_ns)?;
+            let wall_ns = taken.get(lead).copied().flatten();
+            let Some(next) = wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) else {
+                break;
+            };
+            guess = next;
+        }
+        self.paces.note(arms);
+        Ok(pace::share_out(
+            arms,
+            arms[lead].unit_ns.max(1.0),
+            slice_ns,
+            trial_ns,
+        ))
+    }
+
+    /// One slice of so many units of each arm; an arm that is known to be far too slow for
+    /// it does one of its own. The wall time of each.
+    fn guess(
+        &mut self,
+        arms: &mut [Arm],
+        present: &mut Present,
+        units: u64,
+        slice_ns: f64,
+    ) -> Result<Vec<Option<u64>>, Stop> {
+        let mut taken = Vec::new();
+        for arm in arms.iter_mut() {
+            let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+            let Some(held) = held else {
+                taken.push(None);
+                continue;
+            };
+            #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
+            let too_slow = arm.unit_ns * units as f64 > 4.0 * slice_ns;
+            let own = if too_slow {
+                pace::units(slice_ns, arm.unit_ns)
+            } else {
+                units
+            };
+            let slice = arm.go(held, pace::order(own))?;
+            taken.push(slice.map(|slice| slice.wall_ns()));
+        }
+        Ok(taken)
+    }
+
+    /// The arm whose amount of work all take: a pinned baseline, which nothing throttles.
+    fn leader(&self, arms: &[Arm]) -> Option<usize> {
+        let rank = |arm: &Arm| {
+            let kind = &arm.planned.cell.kind;
+            (
+                kind.platform != self.study.baseline,
+                kind.provisioning != Provisioning::Pinned,
+            )
+        };
+        let living = (0..arms.len()).filter(|i| arms[*i].lives());
+        living.min_by_key(|i| rank(&arms[*i]))
+    }
+
+    /// So many rounds of all arms; fewer where the group is worth nothing any more.
+    pub(super) fn rounds(
+        &mut self,
+        arms: &mut [Arm],
+        present: &mut Present,
+        rounds: u32,
+        attempt: u32,
+    ) -> Result<(), Stop> {
+        let mut rng = self.round_order(arms);
+        let mut order: Vec<usize> = (0..arms.len()).collect();
+        for round in 0..rounds {
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
+            order.shuffle(&mut rng);
+            let mut place = 0;
+            for i in &order {
+                let arm = &mut arms[*i];
+                let held = present.get_mut(&arm.planned.cell.kind);
+                let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.every)) else {
+                    continue;
+                };
+                if let Some(slice) = arm.go(held, arm.order)? {
+                    arm.slices.push(slice);
+                    arm.places.push(place);
+                    place += 1;
+                }
+            }
+            if self.is_spoiled(arms, attempt) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The order within rounds, from the study's seed.
+    fn round_order(&self, arms: &[Arm]) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
+        let first = arms.first().map_or(0, |arm| arm.planned.trial);
+        let again = arms
+            .first()
+            .is_some_and(|arm| self.progress.failed_once(arm.planned.trial));
+        rng.set_stream(ROUND_STREAMS | (u64::from(again) << 32) | u64::from(first));
+        rng
+    }
+}

@@ -1,0 +1,151 @@
+//! A stand: boxes side by side, and the groups of trials that run in them one after
+//! another.
+
+use super::boxes::{Held, Obtain};
+use super::record::Ended;
+use super::{Runner, Stop};
+use crate::plan::{Group, PlannedTrial, Stand};
+use std::collections::{BTreeMap, BTreeSet};
+use tare_box::interrupt;
+use tare_model::finding::Reason;
+use tare_model::results::{Failure, Outcome};
+use tare_model::study::{Against, BoxKind, Cell, Workload};
+
+/// The boxes of a stand that are there, by kind.
+pub(super) type Present = BTreeMap<BoxKind, Held>;
+
+impl Runner<'_> {
+    /// The stands in their order, then one repetition of what failed.
+    pub(super) fn block(&mut self, stands: &[Stand]) -> Result<(), Stop> {
+        for attempt in 0..2 {
+            for stand in stands {
+                self.stand(stand, attempt)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups of a stand, in boxes that live as long as it does.
+    pub(super) fn stand(&mut self, stand: &Stand, attempt: u32) -> Result<(), Stop> {
+        let mut present = Present::new();
+        let outcome = self.groups_of(stand, attempt, &mut present);
+        for held in present.into_values() {
+            // Also after an interruption or an error: no box outlives its stand unless it is kept.
+            self.put_away(held)?;
+        }
+        outcome
+    }
+
+    fn groups_of(&mut self, stand: &Stand, attempt: u32, present: &mut Present) -> Result<(), Stop> {
+        for group in &stand.groups {
+            let mut due = self.due_of(group, attempt)?;
+            if due.is_empty() {
+                continue;
+            }
+            let partners = self.partners(group, &due);
+            for kind in &stand.kinds {
+                self.raise(kind, &mut due, &partners, present)?;
+            }
+            due.retain(|planned| present.contains_key(&planned.cell.kind));
+            if self.study.protocol.slicing.is_off() {
+                self.pieces(&due, present)?;
+            } else {
+                self.side_by_side(due, partners, attempt, present)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The trials of a group that are to be run now; what cannot run is recorded as such.
+    fn due_of(&mut self, group: &Group, attempt: u32) -> Result<Vec<PlannedTrial>, Stop> {
+        let mut due = Vec::new();
+        for planned in &group.trials {
+            if !self.is_due(planned, attempt) || self.refused.contains(&planned.cell.kind) {
+                continue;
+            }
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
+            match self.cannot_run(planned) {
+                Some(failure) => self.record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
+                None => due.push(planned.clone()),
+            }
+        }
+        Ok(due)
+    }
+
+    /// The baselines of these trials whose own trials are done or belong to another group:
+    /// they run once more, since a cost is known only beside them.
+    fn partners(&self, group: &Group, due: &[PlannedTrial]) -> Vec<Cell> {
+        if self.study.protocol.slicing.is_off() {
+            return Vec::new();
+        }
+        let is_due = |cell: &Cell| due.iter().any(|planned| planned.cell == *cell);
+        let baselines = due
+            .iter()
+            .flat_map(|planned| Against::ALL.map(|against| self.study.baseline_cell(&planned.cell, against)));
+        let needed: BTreeSet<Cell> = baselines.flatten().collect();
+        let here = group
+            .trials
+            .iter()
+            .map(|planned| &planned.cell)
+            .chain(&group.partners);
+        here.filter(|cell| needed.contains(cell) && !is_due(cell) && !self.refused.contains(&cell.kind))
+            .cloned()
+            .collect()
+    }
+
+    /// Has a box of this kind if one is needed; where none can be made, its trials fail.
+    fn raise(
+        &mut self,
+        kind: &BoxKind,
+        due: &mut Vec<PlannedTrial>,
+        partners: &[Cell],
+        present: &mut Present,
+    ) -> Result<(), Stop> {
+        let mut own = due.iter().filter(|planned| planned.cell.kind == *kind);
+        let is_needed = own.next().is_some() || partners.iter().any(|cell| cell.kind == *kind);
+        if !is_needed || present.contains_key(kind) {
+            return Ok(());
+        }
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
+        }
+        let block = due.first().map_or(0, |planned| planned.block);
+        match self.obtain(kind, block) {
+            Ok(Some(held)) => {
+                present.insert(kind.clone(), held);
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(Obtain::Stop(stop)) => Err(stop),
+            Err(Obtain::Failed(failure)) => {
+                let (failed, others) = due.drain(..).partition(|planned| planned.cell.kind == *kind);
+                *due = others;
+                let failed: Vec<PlannedTrial> = failed;
+                failed.iter().try_for_each(|planned| {
+                    let outcome = Outcome::Failed(failure.clone());
+                    Ok(self.record(planned, Ended::without_box(outcome))?)
+                })
+            }
+        }
+    }
+
+    fn is_due(&self, planned: &PlannedTrial, attempt: u32) -> bool {
+        let trial = planned.trial;
+        let first = !self.progress.is_done(trial) && !self.progress.failed_once(trial);
+        self.warming.is_some() || first || (attempt == 1 && self.progress.failed_once(trial))
+    }
+
+    fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
+        let Some(Workload::Command(command)) = self.study.workload(&planned.cell) else {
+            return None;
+        };
+        let detail = command.host_only?;
+        let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
+        (!has_host_files).then_some(Failure {
+            reason: Reason::CannotRun,
+            detail,
+        })
+    }
+}
