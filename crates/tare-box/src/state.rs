@@ -98,6 +98,11 @@ impl Run {
         Ok((Self::beside(state)?, swept))
     }
 
+    /// The state folder that it is in.
+    pub fn state(&self) -> &Path {
+        self.lock_path.parent().unwrap_or(Path::new("/"))
+    }
+
     /// Begins a run beside those that live, which a check needs that kills it. Sweeps nothing.
     ///
     /// # Errors

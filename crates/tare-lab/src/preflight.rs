@@ -82,6 +82,11 @@ impl Platforms {
             .collect()
     }
 
+    /// What was found of one.
+    pub(crate) fn version(&self, path: &PlatformPath) -> Option<&PlatformVersion> {
+        self.open.get(path).map(|(_, version)| version)
+    }
+
     /// What boxes of this kind cost in time, as far as is known beforehand.
     pub fn cost(&self, kind: &BoxKind) -> BoxCost {
         let default = BoxCost {

@@ -13,6 +13,7 @@ mod seen;
 mod stand;
 mod throttle;
 
+use crate::kept_checks::KeptChecks;
 use crate::looks::Looks;
 use crate::plan::{self, PlannedTrial, Room, Stand};
 use crate::preflight::Platforms;
@@ -120,6 +121,8 @@ pub struct Runner<'a> {
     watch: Watch,
     kept: BTreeMap<BoxKind, Held>,
     proven: BTreeSet<BoxKind>,
+    kept_checks: KeptChecks,
+    boot_id: Option<String>,
     refused: BTreeSet<BoxKind>,
     failed: u32,
     begun: Instant,
@@ -170,7 +173,8 @@ impl<'a> Runner<'a> {
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
         }
-        let room = Room::of_host(host::facts().memory_bytes);
+        let facts = host::facts();
+        let room = Room::of_host(facts.memory_bytes);
         let mut runner = Self {
             study,
             platforms,
@@ -187,6 +191,8 @@ impl<'a> Runner<'a> {
             watch: Watch::new()?,
             kept: BTreeMap::new(),
             proven: BTreeSet::new(),
+            boot_id: facts.boot_id,
+            kept_checks: KeptChecks::of(run.state()),
             refused: BTreeSet::new(),
             failed: 0,
             begun: Instant::now(),
@@ -225,11 +231,10 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`RunError`]; the file is whole and boxes are gone all the same.
     pub fn run(mut self) -> Result<Summary, RunError> {
-        let boot_id = tare_box::host::facts().boot_id;
         let session = Session {
             run: self.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
-            boot_id,
+            boot_id: self.boot_id.clone(),
             blocks: self.more_blocks(),
         };
         self.writer.append(&Record::Session(session))?;

@@ -173,10 +173,47 @@ pub struct ProofRecord {
     /// Findings: less CPU than granted without throttling.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// The check of an earlier run on which it rests; absent if it was taken in this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rests_on: Option<EarlierCheck>,
     /// Of a box in boxes: those around it, the outermost first, each with its own
     /// platform. It is not proven unless all are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<ProofRecord>,
+}
+
+/// A check of limits by an earlier run, on the same boot and build, of the same engine
+/// and size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierCheck {
+    /// Name of the run.
+    pub run: String,
+    /// When, nanoseconds since the epoch.
+    pub unix_ns: u64,
+}
+
+impl ProofRecord {
+    /// What is to be proven of a kind of box: its CPU limit, by so many threads, and its
+    /// memory limit.
+    pub fn unproven(kind: &BoxKind, (limit_cores, burn_threads): (f64, u32), limit_bytes: u64) -> Self {
+        Self {
+            kind: kind.clone(),
+            proven: false,
+            remarks: Vec::new(),
+            limit_cores,
+            host_cores: None,
+            burn: None,
+            burn_threads,
+            limit_bytes,
+            touched_bytes: None,
+            refused_bytes: None,
+            kernel_share_bytes: None,
+            host_limit_bytes: None,
+            findings: Vec::new(),
+            rests_on: None,
+            outer: Vec::new(),
+        }
+    }
 }
 
 /// One trial: a result, or a reason why there is none.

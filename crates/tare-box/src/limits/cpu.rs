@@ -15,8 +15,8 @@ use tare_model::results::ProofRecord;
 
 /// How far above the limit a reading may be, as a factor.
 const TOLERANCE: f64 = 1.02;
-/// Length of the burn: between edges eleven periods are enough for 0.1 %.
-const BURN_SECONDS: f64 = 1.2;
+/// Length of the burn: four whole quota periods lie between edges, enough for 0.5 %.
+const BURN_SECONDS: f64 = 0.6;
 /// Readings above the limit that refuse a kind of box. A limit that does not hold shows in
 /// all of them; one that does is misread where the ends of quota periods come late, as
 /// when a hypervisor takes CPU time from the host: that was seen three times in a row.
@@ -185,7 +185,6 @@ fn busy_ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unproven;
     use super::*;
     use tare_model::study::BoxKind;
 
@@ -217,7 +216,7 @@ mod tests {
             provisioning: Provisioning::Vanilla,
             instance: None,
         };
-        let mut record = unproven(&kind, (1.0, 4), 1 << 30);
+        let mut record = ProofRecord::unproven(&kind, (1.0, 4), 1 << 30);
         let mut left = readings.iter();
         let refused = judge_cpu(QuotaView::Inside, &mut record, || {
             let (cores, throttled) = *left.next().unwrap();

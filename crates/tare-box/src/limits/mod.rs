@@ -80,7 +80,7 @@ fn prove_layer(
     let cpus = facts(running)?
         .online_cpus
         .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
-    let mut record = unproven(kind, (limit_cores(spec), 2 * cpus), spec.instance.memory_bytes);
+    let mut record = ProofRecord::unproven(kind, (limit_cores(spec), 2 * cpus), spec.instance.memory_bytes);
     let mut refusals = prove_cpu(running, quota, spec, &mut record)?;
     refusals.extend(match memory {
         MemoryView::Touch => prove_memory(running, reserved_bytes, &mut record)?,
@@ -90,27 +90,6 @@ fn prove_layer(
     record.proven = refusals.is_empty();
     record.remarks = refusals;
     Ok(record)
-}
-
-/// What is to be proven of a kind of box: its CPU limit, by so many threads, and its
-/// memory limit.
-fn unproven(kind: &BoxKind, (limit_cores, burn_threads): (f64, u32), limit_bytes: u64) -> ProofRecord {
-    ProofRecord {
-        kind: kind.clone(),
-        proven: false,
-        remarks: Vec::new(),
-        limit_cores,
-        host_cores: None,
-        burn: None,
-        burn_threads,
-        limit_bytes,
-        touched_bytes: None,
-        refused_bytes: None,
-        kernel_share_bytes: None,
-        host_limit_bytes: None,
-        findings: Vec::new(),
-        outer: Vec::new(),
-    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]

@@ -1,11 +1,12 @@
 //! The boxes of a run: made and proven, kept or removed.
 
 use super::{Event, RunError, Runner, Stop};
+use crate::kept_checks::Basis;
 use std::time::{Duration, Instant};
-use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
-use tare_box::{footprint, interrupt, limits};
+use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
+use tare_box::{footprint, host, interrupt, limits};
 use tare_model::finding::Reason;
-use tare_model::results::{BoxRecord, Failure, ProofRecord, Record, RemovedRecord};
+use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Workload};
 
 /// A box that is in use or kept.
@@ -74,11 +75,49 @@ impl Runner<'_> {
         if self.proven.contains(kind) {
             return Ok(Some(held));
         }
-        (self.observe)(Event::Proving(kind));
-        let proof = limits::prove(&mut *held.running, view, kind, &spec)
+        let proof = self.check_limits(&mut held, view, &spec)?;
+        self.judge_proof(kind, proof, held)
+    }
+
+    /// The limits of a kind of box: as an earlier run found them on the same basis, else
+    /// held against measurements now.
+    fn check_limits(
+        &mut self,
+        held: &mut Held,
+        view: (QuotaView, MemoryView),
+        spec: &BoxSpec,
+    ) -> Result<ProofRecord, Obtain> {
+        let basis = self.basis(&held.kind);
+        let asked = ProofRecord::unproven(&held.kind, (0.0, 0), spec.instance.memory_bytes);
+        if let Some(found) = basis
+            .as_ref()
+            .and_then(|basis| self.kept_checks.find(basis, &asked))
+        {
+            return Ok(found);
+        }
+        (self.observe)(Event::Proving(&held.kind));
+        let proof = limits::prove(&mut *held.running, view, &held.kind, spec)
             .map_err(BoxError::from)
             .map_err(not_made)?;
-        self.judge_proof(kind, proof, held)
+        if let Some(basis) = basis {
+            let check = EarlierCheck {
+                run: self.run.name().to_owned(),
+                unix_ns: host::unix_ns(),
+            };
+            // One that cannot be kept is taken again by the next run.
+            let _ = self.kept_checks.keep(basis, &proof, check);
+        }
+        Ok(proof)
+    }
+
+    /// What a check of this kind of box depends on; `None` where the boot is not known.
+    fn basis(&mut self, kind: &BoxKind) -> Option<Basis> {
+        Some(Basis {
+            boot_id: self.boot_id.clone()?,
+            build: tare_model::BUILD_ID.to_owned(),
+            engine: self.platforms.version(&kind.platform)?.clone(),
+            instance: self.study.instance_of(kind)?.clone(),
+        })
     }
 
     fn judge_proof(

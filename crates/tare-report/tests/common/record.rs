@@ -133,6 +133,7 @@ pub fn proof(kind: &BoxKind, instance: InstanceType) -> ProofRecord {
         host_limit_bytes: None,
         outer: Vec::new(),
         findings: Vec::new(),
+        rests_on: None,
     }
 }
 
