@@ -27,6 +27,7 @@ mod report;
 mod spawn;
 mod stream;
 mod syscall;
+mod threads;
 mod touch;
 
 pub use error::KernelError;

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod loops;
+mod span;
 mod team;
 
 use crate::aim::Aim;
