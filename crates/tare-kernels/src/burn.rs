@@ -6,6 +6,7 @@
 
 use crate::clock;
 use crate::error::KernelError;
+use crate::threads;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::thread;
 use tare_model::kernel::BurnReport;
@@ -73,12 +74,8 @@ fn burn_all(threads: u32, deadline_ns: u64) -> Result<Vec<Gap>, KernelError> {
     thread::scope(|scope| {
         let mut running = Vec::new();
         for number in 1..=threads {
-            let thread = thread::Builder::new().spawn_scoped(scope, move || burn(deadline_ns));
-            running.push(thread.map_err(|source| KernelError::Thread {
-                number,
-                threads,
-                source,
-            })?);
+            let thread = threads::start(scope, (number, threads), move || burn(deadline_ns))?;
+            running.push(thread);
         }
         let ended = running.into_iter().filter_map(|thread| thread.join().ok());
         Ok(ended.flatten().collect())

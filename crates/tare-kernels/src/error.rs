@@ -57,6 +57,16 @@ pub enum KernelError {
         /// The cause.
         source: io::Error,
     },
+    /// A line that orders no slice of work.
+    #[error(
+        "{line:?} is no order ({reason}): give {{\"units\":N,\"lead\":M}} in one line, with at least one unit"
+    )]
+    Order {
+        /// The line, or as much of it as was read.
+        line: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A system call that the work consists of, or rests on, failed.
     #[error("{what} failed: {source}")]
     System {

@@ -7,15 +7,19 @@
 
 use crate::clock;
 use crate::error::KernelError;
+use crate::gate::{Sliced, timed};
 use crate::report::{self, Stretches};
 use std::hint::black_box;
-use tare_model::kernel::{KernelReport, KernelSpec};
+use tare_model::gate::Part;
+use tare_model::kernel::{Check, KernelReport, KernelSpec};
 
 /// Multiplier and increment of Knuth's generator (MMIX): x -> a x + c modulo 2^64.
 const A: u64 = 6_364_136_223_846_793_005;
 const C: u64 = 1_442_695_040_888_963_407;
 /// Steps of the generator per iteration: some 0.4 microseconds.
 const STEPS: u64 = 256;
+/// The state before the first iteration.
+const START: u64 = 1;
 /// Most iterations: hours.
 const MOST: u64 = 1 << 36;
 
@@ -24,34 +28,78 @@ const MOST: u64 = 1 << 36;
 /// # Errors
 /// [`KernelError::Size`] for no iterations, or more than a day's.
 pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
-    if !(1..=MOST).contains(&spec.size) {
-        return Err(KernelError::Size {
-            kernel: spec.kernel,
-            size: spec.size,
-            least: 1,
-            most: MOST,
-            unit: "iterations",
-        });
-    }
+    check_size(spec)?;
     // Brings code and clock to where they are in the middle of the work.
     black_box(iterate(1, spec.size.min(1000)));
     let (cpu, start) = (clock::process_cpu_ns(), clock::now_ns());
-    let found = iterate(1, spec.size);
+    let found = iterate(START, spec.size);
     let (wall, cpu) = (clock::now_ns() - start, clock::process_cpu_ns() - cpu);
     let work = Stretches {
         name: "work",
         work: spec.size as f64,
         seconds: vec![clock::seconds(wall)],
     };
-    let wrong = if found == jump(1, spec.size * STEPS) {
-        0.0
-    } else {
-        1.0
-    };
     let seconds = clock::seconds(wall).max(1e-9);
     let metrics = [("time", seconds), ("cpu", clock::seconds(cpu).max(1e-9))];
-    let check = report::check("the state after the last iteration is another", wrong, 0.0);
+    let check = check(found, spec.size);
     Ok(report::report(spec, metrics, [work], seconds, 1.0, check))
+}
+
+fn check_size(spec: &KernelSpec) -> Result<(), KernelError> {
+    if (1..=MOST).contains(&spec.size) {
+        return Ok(());
+    }
+    Err(KernelError::Size {
+        kernel: spec.kernel,
+        size: spec.size,
+        least: 1,
+        most: MOST,
+        unit: "iterations",
+    })
+}
+
+/// Whether `found` is the state after so many iterations. Their steps are counted
+/// modulo 2^64, which is the period of the generator.
+fn check(found: u64, iterations: u64) -> Check {
+    let right = found == jump(START, iterations.wrapping_mul(STEPS));
+    let wrong = if right { 0.0 } else { 1.0 };
+    report::check("the state after the last iteration is another", wrong, 0.0)
+}
+
+/// The kernel in slices, of which a unit is the iterations of a whole run.
+pub struct Slices {
+    iterations_per_unit: u64,
+    state: u64,
+    iterations: u64,
+}
+
+impl Slices {
+    /// # Errors
+    /// As [`run`].
+    pub fn new(spec: &KernelSpec) -> Result<Self, KernelError> {
+        check_size(spec)?;
+        Ok(Self {
+            iterations_per_unit: spec.size,
+            state: START,
+            iterations: 0,
+        })
+    }
+}
+
+impl Sliced for Slices {
+    fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
+        let part = &mut parts[0];
+        // More would not end in a thousand years.
+        let iterations = units.saturating_mul(self.iterations_per_unit);
+        self.state = timed(part, clock::process_cpu_ns, || iterate(self.state, iterations));
+        self.iterations = self.iterations.wrapping_add(iterations);
+        part.work += units as f64;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Check {
+        check(self.state, self.iterations)
+    }
 }
 
 /// So many iterations from the state `x`.
@@ -113,6 +161,20 @@ mod tests {
         assert!(report.check.passed());
         assert_eq!(report.work_per_stretch["work"], 21_000.0);
         assert!(report.metrics["cpu"] > 0.0);
+    }
+
+    #[test]
+    fn slices_end_where_one_piece_does() {
+        let mut slices = Slices::new(&spec(7)).unwrap();
+        let mut parts = [Part::from((0.0, 0, 0))];
+        for units in [1, 7, 1000] {
+            slices.work(units, &mut parts).unwrap();
+        }
+        assert_eq!(parts[0].work, 1008.0);
+        assert_eq!(slices.state, iterate(START, 7 * 1008));
+        assert!(slices.check().passed());
+        slices.state ^= 1;
+        assert!(!slices.check().passed());
     }
 
     #[test]

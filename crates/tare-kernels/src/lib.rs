@@ -7,8 +7,11 @@
 //! - what a kernel does is fixed by its [`KernelSpec`]: the number of CPUs that
 //!   it could see is never asked for, and no other instruction set is taken
 //!   than the one named;
-//! - set-up, warm-up and work are bounded by the clock, so that a box that is a
-//!   hundred times slower gives a figure from a part of the work, not a timeout;
+//! - in one piece ([`run`]), set-up, warm-up and work are bounded by the clock, so
+//!   that a box that is a hundred times slower gives a figure from a part of the
+//!   work, not a timeout;
+//! - in slices ([`serve`]), work is what was ordered and nothing else: the same
+//!   orders are the same work in every box, and whoever orders watches the time;
 //! - no timed loop ends in the C library, where memory is concerned: a static
 //!   binary's differs from what users know.
 //!
@@ -19,6 +22,7 @@ mod batch;
 mod burn;
 mod clock;
 mod error;
+mod gate;
 mod integer;
 mod isa;
 mod linpack;
@@ -27,13 +31,16 @@ mod report;
 mod spawn;
 mod stream;
 mod syscall;
+mod threads;
 mod touch;
 
 pub use error::KernelError;
 pub use isa::{available, highest};
 pub use spawn::{NOOP_ARGUMENT, NOOP_STATUS, exit_if_noop};
 
+use gate::Gate;
 use serde::{Deserialize, Serialize};
+use std::io::{BufRead, Write};
 use tare_model::kernel::{BurnReport, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 
 /// Runs a kernel and checks its answer; a wrong answer is a report whose
@@ -55,6 +62,46 @@ pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
         Kernel::Syscall => Ok(syscall::run(spec)),
         Kernel::Spawn => spawn::run(spec),
         Kernel::Integer => integer::run(spec),
+    }
+}
+
+/// Runs a kernel in slices, so that others can work between them.
+///
+/// Sets the kernel up and prints the line `ready`. Then, for every line of `orders`
+/// (JSON of [`Order`](tare_model::gate::Order)), does `lead` units of work untimed and
+/// `units` units timed, and prints a line (JSON of [`Slice`](tare_model::gate::Slice)).
+/// When `orders` ends, checks the answer of all that was done. How long that takes is
+/// up to the orders: `seconds` of `spec` bounds nothing here.
+///
+/// What a unit is, and what the work of a slice is counted in:
+///
+/// | kernel | unit | work |
+/// |---|---|---|
+/// | `stream` | each of the four loops over 4096 bytes per array and thread | bytes, by loop |
+/// | `linpack` | as many whole steps of the elimination as make 2 n^2 flops | flops |
+/// | `syscall` | a call | calls |
+/// | `spawn` | a process | processes |
+/// | `integer` | the iterations of a whole run | units |
+///
+/// The report's metrics are those of all timed slices together: work over time or
+/// time over work. It has none if there was no order.
+///
+/// # Errors
+/// [`KernelError`] if the kernel cannot be carried out here, of a line that is no
+/// order, and of lines that cannot be read or written.
+pub fn serve(
+    spec: &KernelSpec,
+    orders: &mut dyn BufRead,
+    answers: &mut dyn Write,
+) -> Result<KernelReport, KernelError> {
+    let isa = isa::require(spec.isa)?;
+    let mut gate = Gate::new(spec, orders, answers);
+    match spec.kernel {
+        Kernel::Stream => stream::serve(spec, isa, &mut gate),
+        Kernel::Linpack => gate.serve(&mut linpack::Slices::new(spec, isa)?),
+        Kernel::Syscall => gate.serve(&mut syscall::Slices::new()),
+        Kernel::Spawn => gate.serve(&mut spawn::Slices::default()),
+        Kernel::Integer => gate.serve(&mut integer::Slices::new(spec)?),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod lu;
 mod matrix;
+mod slices;
 mod system;
 
 use crate::aim::Aim;
@@ -14,6 +15,7 @@ use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
 use crate::report::{self, Stretches, worse};
+pub use slices::Slices;
 use system::{Solution, System};
 use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
 

@@ -5,10 +5,15 @@
 //! therefore call [`exit_if_noop`] first of all.
 
 use crate::batch;
+use crate::clock;
 use crate::error::KernelError;
+use crate::gate::{Sliced, timed};
+use crate::report;
 use std::ffi::{CStr, c_int};
+use std::mem::MaybeUninit;
 use std::ptr;
-use tare_model::kernel::{KernelReport, KernelSpec};
+use tare_model::gate::Part;
+use tare_model::kernel::{Check, KernelReport, KernelSpec};
 
 /// First argument by which the binary is told to end at once.
 pub const NOOP_ARGUMENT: &str = "noop";
@@ -20,6 +25,7 @@ pub const NOOP_STATUS: i32 = 7;
 const SELF: &CStr = c"/proc/self/exe";
 const ARGUMENT: &CStr = c"noop";
 const EXEC_FAILED: c_int = 127;
+const WRONG: &str = "processes that did not end with status 7";
 
 /// Ends the process with [`NOOP_STATUS`] if it was started as the trivial
 /// process. To be called at the very start of `main`.
@@ -38,8 +44,44 @@ pub fn exit_if_noop() {
 /// # Errors
 /// [`KernelError::System`] if a process cannot be made or waited for.
 pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
-    let what = "processes that did not end with status 7";
-    batch::run(spec, what, |processes| wrong_ends(processes, SELF))
+    batch::run(spec, WRONG, |processes| wrong_ends(processes, SELF))
+}
+
+/// The kernel in slices, of which a unit is a process.
+#[derive(Default)]
+pub struct Slices {
+    wrong: u64,
+}
+
+impl Sliced for Slices {
+    fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
+        let part = &mut parts[0];
+        self.wrong += timed(part, cpu_ns, || wrong_ends(units, SELF))?;
+        part.work += units as f64;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Check {
+        report::check(WRONG, self.wrong as f64, 0.0)
+    }
+}
+
+/// CPU time of this process and of the children that it waited for.
+fn cpu_ns() -> u64 {
+    clock::process_cpu_ns().saturating_add(children_cpu_ns())
+}
+
+#[expect(clippy::cast_sign_loss, reason = "times of use count up from 0")]
+fn children_cpu_ns() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` is valid for writing, and all zero it is a sound `rusage`: so it
+    // is whether or not the call succeeds, which for these arguments it always does.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
 /// Runs `program` so many times; counts the ends other than [`NOOP_STATUS`].

@@ -7,7 +7,15 @@
 
 mod arrays;
 mod loops;
+mod meeting;
+mod slices;
+mod span;
+mod tally;
 mod team;
+mod track;
+mod worker;
+
+pub use slices::serve;
 
 use crate::aim::Aim;
 use crate::error::KernelError;
@@ -15,7 +23,7 @@ use crate::isa::Granted;
 use crate::report::{self, Stretches};
 use arrays::{Arrays, PAGE_BYTES, Values};
 use loops::Loop;
-use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
+use tare_model::kernel::{Check, Kernel, KernelReport, KernelSpec};
 
 /// STREAM's bound on the relative error for 8-byte numbers.
 const ERROR_BOUND: f64 = 1e-13;
@@ -40,7 +48,6 @@ pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError>
         .iter()
         .map(|part| part.error(&expected))
         .fold(0.0, report::worse);
-    let check = report::check("largest relative error of an element", error, ERROR_BOUND);
     let work = used as f64 * f64::from(outcome.repeats);
     let stretches = Loop::ALL.map(|l| Stretches {
         name: l.name(),
@@ -60,8 +67,12 @@ pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError>
         stretches,
         outcome.wall_seconds,
         units,
-        check,
+        check(error),
     ))
+}
+
+fn check(error: f64) -> Check {
+    report::check("largest relative error of an element", error, ERROR_BOUND)
 }
 
 /// Whole pages per array, at least one for each thread.

@@ -5,17 +5,52 @@
 //! kernel or mitigations show.
 
 use crate::batch;
+use crate::clock;
+use crate::error::KernelError;
+use crate::gate::{Sliced, timed};
+use crate::report;
 use std::convert::Infallible;
 use std::os::unix::process::parent_id;
-use tare_model::kernel::{KernelReport, KernelSpec};
+use tare_model::gate::Part;
+use tare_model::kernel::{Check, KernelReport, KernelSpec};
+
+const WRONG: &str = "calls that returned another parent id";
 
 /// Runs the kernel.
 pub fn run(spec: &KernelSpec) -> KernelReport {
     let parent = i64::from(parent_id());
     let calls = |calls| Ok::<_, Infallible>(mismatches(calls, parent));
-    match batch::run(spec, "calls that returned another parent id", calls) {
+    match batch::run(spec, WRONG, calls) {
         Ok(report) => report,
         Err(never) => match never {},
+    }
+}
+
+/// The kernel in slices, of which a unit is a call.
+pub struct Slices {
+    parent: i64,
+    wrong: u64,
+}
+
+impl Slices {
+    pub fn new() -> Self {
+        Self {
+            parent: i64::from(parent_id()),
+            wrong: 0,
+        }
+    }
+}
+
+impl Sliced for Slices {
+    fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
+        let part = &mut parts[0];
+        self.wrong += timed(part, clock::process_cpu_ns, || mismatches(units, self.parent));
+        part.work += units as f64;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Check {
+        report::check(WRONG, self.wrong as f64, 0.0)
     }
 }
 
@@ -39,5 +74,18 @@ mod tests {
         let parent = i64::from(parent_id());
         assert_eq!(mismatches(100, parent), 0);
         assert_eq!(mismatches(100, parent + 1), 100);
+    }
+
+    #[test]
+    fn a_wrong_answer_in_any_slice_is_told() {
+        let mut slices = Slices::new();
+        let mut parts = [Part::from((0.0, 0, 0))];
+        slices.work(5, &mut parts).unwrap();
+        slices.parent += 1;
+        slices.work(2, &mut parts).unwrap();
+        slices.parent -= 1;
+        slices.work(1, &mut parts).unwrap();
+        assert_eq!(parts[0].work, 8.0);
+        assert_eq!(slices.check().found, 2.0);
     }
 }

@@ -209,10 +209,11 @@ pub struct KernelReport {
     pub raw_seconds: BTreeMap<String, Vec<f64>>,
     /// Operations or bytes in each timed stretch, by the same names.
     pub work_per_stretch: BTreeMap<String, f64>,
-    /// Wall time in seconds from the first timed stretch to the end of the last.
+    /// Wall time in seconds from the first timed stretch to the end of the last; in
+    /// slices, the sum of what was timed.
     pub wall_seconds: f64,
     /// Share of one full unit of work that was done when time ran out; 1 or
-    /// more where whole units were done.
+    /// more where whole units were done. In slices, the units that were timed.
     pub units_done: f64,
     /// The known answer.
     pub check: Check,

@@ -29,7 +29,12 @@ pub enum BoxCommand {
         words: Vec<String>,
     },
     /// Run a kernel for the agent
-    RunKernel { spec: String },
+    RunKernel {
+        spec: String,
+        /// Work in the slices that standard input orders
+        #[arg(long)]
+        gate: bool,
+    },
     /// Run a proof for the agent
     RunProof { spec: String },
 }

@@ -63,7 +63,7 @@ fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
     match command {
         BoxCommand::Agent(args) => cmd::agent::run(&args),
         BoxCommand::RunAct { words } => cmd::check::act(&words),
-        BoxCommand::RunKernel { spec } => cmd::agent::run_kernel(&spec),
+        BoxCommand::RunKernel { spec, gate } => cmd::agent::run_kernel(&spec, gate),
         BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
     }
 }

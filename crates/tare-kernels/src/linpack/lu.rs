@@ -7,36 +7,53 @@
 
 use crate::clock;
 use crate::isa::{mul_add, per_isa};
+use std::ops::Range;
 
 // Factors the matrix `a` of order `n`, stored by columns, in as many steps as
 // there are pivots (n - 1 are all); stops before a step that would begin after
 // the deadline. Returns the steps done.
 per_isa!(pub fn dgefa(a: &mut [f64], n: usize, pivots: &mut [usize], deadline_ns: u64) -> usize = dgefa_body);
 
+// The same for the steps of a range, all of them; those before it have been done.
+per_isa!(pub fn eliminate(a: &mut [f64], n: usize, pivots: &mut [usize], steps: Range<usize>) = eliminate_body);
+
 // Solves for the right side `b`, in place, with the factors of all steps.
 per_isa!(pub fn dgesl(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) = dgesl_body);
 
 #[inline(always)]
 fn dgefa_body<const LANES: usize>(a: &mut [f64], n: usize, pivots: &mut [usize], deadline_ns: u64) -> usize {
-    for k in 0..pivots.len() {
+    for (k, pivot) in pivots.iter_mut().enumerate() {
         // Some 25 ns in a step of up to 1 ms.
         if clock::now_ns() >= deadline_ns {
             return k;
         }
-        let (left, right) = a.split_at_mut((k + 1) * n);
-        let column = &mut left[k * n..];
-        let pivot = k + largest(&column[k..]);
-        pivots[k] = pivot;
-        column.swap(pivot, k);
-        let t = -1.0 / column[k];
-        let below = &mut column[k + 1..];
-        below.iter_mut().for_each(|x| *x *= t);
-        for other in right.chunks_exact_mut(n) {
-            other.swap(pivot, k);
-            add_multiple::<LANES>(&mut other[k..], below);
-        }
+        *pivot = step::<LANES>(a, n, k);
     }
     pivots.len()
+}
+
+#[inline(always)]
+fn eliminate_body<const LANES: usize>(a: &mut [f64], n: usize, pivots: &mut [usize], steps: Range<usize>) {
+    for k in steps {
+        pivots[k] = step::<LANES>(a, n, k);
+    }
+}
+
+/// Eliminates below the diagonal of column `k`. Returns the row of the pivot.
+#[inline(always)]
+fn step<const LANES: usize>(a: &mut [f64], n: usize, k: usize) -> usize {
+    let (left, right) = a.split_at_mut((k + 1) * n);
+    let column = &mut left[k * n..];
+    let pivot = k + largest(&column[k..]);
+    column.swap(pivot, k);
+    let t = -1.0 / column[k];
+    let below = &mut column[k + 1..];
+    below.iter_mut().for_each(|x| *x *= t);
+    for other in right.chunks_exact_mut(n) {
+        other.swap(pivot, k);
+        add_multiple::<LANES>(&mut other[k..], below);
+    }
+    pivot
 }
 
 #[inline(always)]

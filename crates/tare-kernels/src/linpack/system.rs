@@ -7,19 +7,20 @@ use crate::error::KernelError;
 use crate::isa::Granted;
 use crate::memory::Mapping;
 use crate::report::worse;
+use std::ops::Range;
 
 /// A system A x = b, where b is A times a vector of ones.
 pub struct System {
     order: usize,
     isa: Granted,
     /// A by columns; once solved, its factors.
-    matrix: Mapping,
+    pub(super) matrix: Mapping,
     pivots: Vec<usize>,
     /// The right side: sums of the rows of A.
     sums: Vec<f64>,
     /// Sums of the magnitudes in the rows of A.
     magnitudes: Vec<f64>,
-    /// Once solved, the solution.
+    /// The right side; once solved, the solution.
     x: Vec<f64>,
 }
 
@@ -54,7 +55,7 @@ impl System {
         })
     }
 
-    /// Makes A and b; `false` if the deadline passed before all columns were made.
+    /// Makes A and b, to be solved; `false` if the deadline passed before all columns were made.
     pub fn generate(&mut self, deadline_ns: u64) -> bool {
         self.sums.fill(0.0);
         self.magnitudes.fill(0.0);
@@ -69,13 +70,13 @@ impl System {
                 self.magnitudes[row] += a.abs();
             });
         }
+        self.x.copy_from_slice(&self.sums);
         true
     }
 
     /// Factors A and solves for b, timed; stops at the first step of the
     /// elimination that would begin after the deadline.
     pub fn solve(&mut self, deadline_ns: u64) -> Solution {
-        self.x.copy_from_slice(&self.sums);
         let a = self.matrix.as_mut_slice();
         let start_ns = clock::now_ns();
         let steps = lu::dgefa(self.isa, a, self.order, &mut self.pivots, deadline_ns);
@@ -92,18 +93,43 @@ impl System {
         }
     }
 
+    /// Does these steps of the elimination, before which only those before them were
+    /// done, and solves for b once all are done.
+    pub fn advance(&mut self, steps: Range<usize>) {
+        let (a, end) = (self.matrix.as_mut_slice(), steps.end);
+        lu::eliminate(self.isa, a, self.order, &mut self.pivots, steps);
+        if end == self.pivots.len() {
+            lu::dgesl(self.isa, a, self.order, &self.pivots, &mut self.x);
+        }
+    }
+
+    /// Steps of the whole elimination.
+    pub fn steps(&self) -> usize {
+        self.pivots.len()
+    }
+
     /// Floating-point operations of a solution as LINPACK counts them.
     pub fn flops(&self) -> f64 {
         let n = self.order as f64;
-        2.0 * n.powi(3) / 3.0 + 2.0 * n.powi(2)
+        2.0 * n.powi(3) / 3.0 + self.flops_of_solving()
     }
 
-    /// Floating-point operations of the first steps of the elimination: with m
-    /// rows left below the pivot, a step scales m multipliers and updates m
-    /// columns by m multiplications and m additions, m + 2 m^2 in all.
+    /// Of those, what is not elimination: 2 n^2.
+    pub fn flops_of_solving(&self) -> f64 {
+        2.0 * (self.order as f64).powi(2)
+    }
+
+    /// Floating-point operations of the first steps of the elimination.
     pub fn flops_of_steps(&self, steps: usize) -> f64 {
-        let below = (1..=steps).map(|step| (self.order - step) as f64);
-        below.map(|m| m + 2.0 * m * m).sum()
+        (0..steps).map(|step| self.flops_of_step(step)).sum()
+    }
+
+    /// Floating-point operations of a step, counted from 0: with m rows left below
+    /// the pivot, it scales m multipliers and updates m columns by m multiplications
+    /// and m additions, m + 2 m^2 in all.
+    pub fn flops_of_step(&self, step: usize) -> f64 {
+        let m = (self.order - 1 - step) as f64;
+        m + 2.0 * m * m
     }
 
     /// HPL's scaled residual of the solution,

@@ -1,15 +1,17 @@
 //! The three arrays, their division among threads, and what they must hold.
 
-use super::loops::Loop;
+use super::loops::{Loop, SCALAR};
 use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
 use crate::memory::Mapping;
 use crate::report::worse;
+use std::ops::Range;
 
 /// Threads share no page, or it would belong to whoever touched it first.
 pub const PAGE_BYTES: u64 = 4096;
-const PAGE: usize = 512;
+/// Elements of a page.
+pub const PAGE: usize = 512;
 
 /// Elements set up between two looks at the clock: fits the caches.
 const SLICE: usize = 16 * PAGE;
@@ -70,6 +72,21 @@ impl<'a> Part<'a> {
             b: front(&mut self.b, len),
             c: front(&mut self.c, len),
         }
+    }
+
+    /// The elements of some pages.
+    pub fn pages(&mut self, pages: Range<usize>) -> Part<'_> {
+        let elements = pages.start * PAGE..pages.end * PAGE;
+        Part {
+            a: &mut self.a[elements.clone()],
+            b: &mut self.b[elements.clone()],
+            c: &mut self.c[elements],
+        }
+    }
+
+    #[cfg(test)]
+    pub fn arrays_mut(&mut self) -> [&mut [f64]; 3] {
+        [self.a, self.b, self.c]
     }
 
     /// Leaves out the elements beyond the first `len`.
@@ -135,21 +152,29 @@ impl Values {
         c: 0.0,
     };
 
-    /// What is right after so many passes: the same recurrence on three numbers,
-    /// as in STREAM, with the rounding of `isa`.
+    /// What is right after so many passes.
     pub fn after(passes: u64, isa: Granted) -> Self {
-        use super::loops::SCALAR;
-        let mut v = Self::START;
-        for _ in 0..passes {
-            v.b = SCALAR * v.a;
-            v.c = v.a + v.b;
-            v.a = if isa.fused() {
-                SCALAR.mul_add(v.c, v.b)
-            } else {
-                SCALAR * v.c + v.b
-            };
+        Self::after_loops(passes * Loop::ALL.len() as u64, isa)
+    }
+
+    /// What is right after so many loops in the order of a pass: the same recurrence on
+    /// three numbers, as in STREAM, with the rounding of `isa`.
+    pub fn after_loops(loops: u64, isa: Granted) -> Self {
+        let mut values = Self::START;
+        for (_, which) in (0..loops).zip(Loop::ALL.into_iter().cycle()) {
+            values.apply(which, isa);
         }
-        v
+        values
+    }
+
+    fn apply(&mut self, which: Loop, isa: Granted) {
+        match which {
+            Loop::Copy => self.c = self.a,
+            Loop::Scale => self.b = SCALAR * self.c,
+            Loop::Add => self.c = self.a + self.b,
+            Loop::Triad if isa.fused() => self.a = SCALAR.mul_add(self.c, self.b),
+            Loop::Triad => self.a = SCALAR * self.c + self.b,
+        }
     }
 }
 
@@ -183,6 +208,20 @@ mod tests {
             let error = part.error(&expected);
             assert!(error.is_nan() || error > 1e-13, "{bad}: {error}");
             part.c[777] = right;
+        }
+    }
+
+    #[test]
+    fn values_after_some_loops_are_those_of_the_loops() {
+        for isa in isa::granted() {
+            for loops in 0..10 {
+                let mut arrays = Arrays::new(1).unwrap();
+                let mut part = arrays.parts(1).remove(0);
+                part.set_up(isa, u64::MAX);
+                let more = Loop::ALL.into_iter().cycle().take(loops);
+                more.for_each(|which| part.run(which, isa));
+                assert_eq!(part.error(&Values::after_loops(4 + loops as u64, isa)), 0.0);
+            }
         }
     }
 

@@ -2,10 +2,12 @@
 
 use super::arrays::Part;
 use super::loops::Loop;
+use super::span::Span;
 use crate::aim::Aim;
 use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
+use crate::threads;
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
@@ -62,13 +64,7 @@ pub fn run(parts: Vec<Part<'_>>, isa: Granted, aim: Aim) -> Result<Outcome, Kern
                     work(part, shared);
                 }
             };
-            thread::Builder::new()
-                .spawn_scoped(scope, wait_and_work)
-                .map_err(|source| KernelError::Thread {
-                    number,
-                    threads,
-                    source,
-                })?;
+            threads::start(scope, (number, threads), wait_and_work)?;
             gates.push(gate);
         }
         let mut parts = parts.into_iter();
@@ -138,31 +134,6 @@ fn timed(which: Loop, repeats: u32, part: &mut Part<'_>, shared: &Shared) -> Spa
     Span { start_ns, end_ns }
 }
 
-/// From the first start to the last end.
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    start_ns: u64,
-    end_ns: u64,
-}
-
-impl Span {
-    const EMPTY: Self = Self {
-        start_ns: u64::MAX,
-        end_ns: 0,
-    };
-
-    fn merge(self, other: Self) -> Self {
-        Self {
-            start_ns: self.start_ns.min(other.start_ns),
-            end_ns: self.end_ns.max(other.end_ns),
-        }
-    }
-
-    fn seconds(self) -> f64 {
-        clock::seconds(self.end_ns.saturating_sub(self.start_ns))
-    }
-}
-
 /// What has been done and what comes next; everything here happens between
 /// timed stretches.
 struct Passes {
@@ -224,7 +195,7 @@ impl Passes {
             return;
         }
         for (all, span) in self.outcome.seconds.iter_mut().zip(spans) {
-            all.push(span.seconds());
+            all.push(clock::seconds(span.ns()));
         }
         let [first, .., last] = spans;
         self.first_ns = self.first_ns.min(first.start_ns);
@@ -240,8 +211,10 @@ impl Passes {
     reason = "a positive number, at most 1e6"
 )]
 fn repeats(spans: [Span; 4]) -> u32 {
-    let shortest = spans.into_iter().map(Span::seconds).fold(f64::MAX, f64::min);
-    (STRETCH_SECONDS / shortest.max(1e-9)).ceil().max(1.0) as u32
+    let shortest = spans.into_iter().map(Span::ns).min().unwrap_or(0);
+    (STRETCH_SECONDS / clock::seconds(shortest.max(1)))
+        .ceil()
+        .max(1.0) as u32
 }
 
 #[cfg(test)]

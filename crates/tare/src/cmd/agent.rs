@@ -2,6 +2,7 @@
 
 use crate::box_args::AgentArgs;
 use crate::out;
+use std::io;
 use std::process::ExitCode;
 use tare_box::agent::{self, LinkSource, Options};
 use tare_kernels::KernelError;
@@ -26,10 +27,16 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the kernel that a JSON text describes and prints its report as JSON.
-pub fn run_kernel(spec: &str) -> anyhow::Result<ExitCode> {
+/// Runs the kernel that a JSON text describes and prints its report as JSON. At a gate
+/// it works in the slices that standard input orders, each answered by a line before
+/// the report.
+pub fn run_kernel(spec: &str, gate: bool) -> anyhow::Result<ExitCode> {
     let spec = serde_json::from_str(spec)?;
-    finish(tare_kernels::run(&spec))
+    finish(if gate {
+        tare_kernels::serve(&spec, &mut io::stdin().lock(), &mut io::stdout().lock())
+    } else {
+        tare_kernels::run(&spec)
+    })
 }
 
 /// Runs the proof that a JSON text describes and prints its report as JSON.

@@ -1,0 +1,188 @@
+//! Work in slices: between two of them the process waits at its gate.
+//!
+//! An order comes as a line, so much work is done, and the answer goes out as a
+//! line. Whoever orders keeps several processes waiting side by side and lets them
+//! work in turn, which is how their costs are compared closer than the host is quiet.
+
+use crate::clock;
+use crate::error::KernelError;
+use crate::report;
+use std::io::{BufRead, Read, Write};
+use tare_model::gate::{Order, Part, Slice};
+use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_model::metric::{Direction, Metric};
+
+/// Far more than an order needs.
+const LONGEST_LINE: u64 = 256;
+
+const NOTHING: Part = Part {
+    work: 0.0,
+    wall_ns: 0,
+    cpu_ns: 0,
+};
+
+/// A kernel whose work can stop after any unit and go on from there.
+pub trait Sliced {
+    /// Does so many units of work. Adds work and time to each of `parts`, which are
+    /// those of [`Kernel::parts`](tare_model::kernel::Kernel::parts).
+    ///
+    /// # Errors
+    /// [`KernelError`] if the work cannot be done.
+    fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError>;
+
+    /// The known answer of all the work done, timed or not.
+    fn check(&mut self) -> Check;
+}
+
+/// Carries out `work` and adds its time to `part`. The CPU clock, which costs a
+/// system call, is read outside of the wall time.
+pub fn timed<T>(part: &mut Part, cpu_ns: impl Fn() -> u64, work: impl FnOnce() -> T) -> T {
+    let cpu_start_ns = cpu_ns();
+    let start_ns = clock::now_ns();
+    let done = work();
+    let end_ns = clock::now_ns();
+    part.cpu_ns += cpu_ns().saturating_sub(cpu_start_ns);
+    part.wall_ns += end_ns - start_ns;
+    done
+}
+
+/// Where orders come from and answers go to.
+pub struct Gate<'a> {
+    spec: &'a KernelSpec,
+    orders: &'a mut dyn BufRead,
+    answers: &'a mut dyn Write,
+    /// The line under way, in or out.
+    line: Vec<u8>,
+}
+
+impl<'a> Gate<'a> {
+    pub fn new(spec: &'a KernelSpec, orders: &'a mut dyn BufRead, answers: &'a mut dyn Write) -> Self {
+        Self {
+            spec,
+            orders,
+            answers,
+            line: Vec::new(),
+        }
+    }
+
+    /// Says that `kernel` is set up, has it do what is ordered until there are no more
+    /// orders, and checks its answer.
+    ///
+    /// # Errors
+    /// [`KernelError`] of an order that makes no sense, of lines that cannot be read
+    /// or written, and of the work.
+    pub fn serve(&mut self, kernel: &mut dyn Sliced) -> Result<KernelReport, KernelError> {
+        self.line.extend_from_slice(b"ready");
+        self.send()?;
+        let parts = vec![NOTHING; self.spec.kernel.parts().len()];
+        let mut all = parts.clone();
+        let mut slice = Slice { parts };
+        let mut units = 0.0;
+        while let Some(order) = self.next_order()? {
+            carry_out(kernel, order, &mut slice)?;
+            for (all, part) in all.iter_mut().zip(&slice.parts) {
+                add(all, part);
+            }
+            units += order.units as f64;
+            self.answer(&slice)?;
+        }
+        let check = kernel.check();
+        Ok(report(self.spec, units, Slice { parts: all }, check))
+    }
+
+    /// `None` when there are no more.
+    fn next_order(&mut self) -> Result<Option<Order>, KernelError> {
+        self.line.clear();
+        let mut bounded = (&mut *self.orders).take(LONGEST_LINE);
+        let read = bounded.read_until(b'\n', &mut self.line);
+        read.map_err(|source| KernelError::System {
+            what: "reading an order",
+            source,
+        })?;
+        if self.line.is_empty() {
+            return Ok(None);
+        }
+        let order = parse(&self.line).map_err(|reason| KernelError::Order {
+            line: String::from_utf8_lossy(&self.line).trim_end().to_owned(),
+            reason,
+        })?;
+        Ok(Some(order))
+    }
+
+    fn answer(&mut self, slice: &Slice) -> Result<(), KernelError> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, slice).map_err(|e| unsent(e.into()))?;
+        self.send()
+    }
+
+    /// Writes the line in one go.
+    fn send(&mut self) -> Result<(), KernelError> {
+        self.line.push(b'\n');
+        let written = self.answers.write_all(&self.line);
+        written.and_then(|()| self.answers.flush()).map_err(unsent)
+    }
+}
+
+fn unsent(source: std::io::Error) -> KernelError {
+    KernelError::System {
+        what: "answering an order",
+        source,
+    }
+}
+
+/// The order in a line, or what is wrong with it.
+fn parse(line: &[u8]) -> Result<Order, String> {
+    let order: Order = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+    if order.units == 0 {
+        return Err("no unit is to be timed".to_owned());
+    }
+    Ok(order)
+}
+
+fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result<(), KernelError> {
+    if order.lead > 0 {
+        kernel.work(order.lead, &mut slice.parts)?;
+    }
+    slice.parts.fill(NOTHING);
+    kernel.work(order.units, &mut slice.parts)?;
+    for part in &mut slice.parts {
+        // A clock too coarse to see the work must not make a figure infinite.
+        part.wall_ns = part.wall_ns.max(1);
+    }
+    Ok(())
+}
+
+fn add(sum: &mut Part, part: &Part) {
+    sum.work += part.work;
+    sum.wall_ns += part.wall_ns;
+    sum.cpu_ns += part.cpu_ns;
+}
+
+/// The report of all slices together; no metrics if there was none.
+fn report(spec: &KernelSpec, units: f64, all: Slice, check: Check) -> KernelReport {
+    let seconds = clock::seconds(all.wall_ns());
+    let mut report = report::report(spec, [], [], seconds, units, check);
+    if units > 0.0 {
+        let figure = |metric: Metric| (metric.name.clone(), figure(spec, &metric, &all));
+        report.metrics = spec.kernel.metrics().into_iter().map(figure).collect();
+    }
+    report
+}
+
+/// Work over time of a rate, time over work of a time. A metric that is of no part
+/// is the CPU time of the work.
+fn figure(spec: &KernelSpec, metric: &Metric, all: &Slice) -> f64 {
+    let part = spec.kernel.parts().iter().position(|name| *name == metric.name);
+    let work = all.parts[part.unwrap_or(0)].work;
+    let ns = match part {
+        Some(i) => all.parts[i].wall_ns,
+        None => all.parts[0].cpu_ns.max(1),
+    };
+    match metric.direction {
+        Direction::Higher => work / clock::seconds(ns),
+        Direction::Lower => clock::seconds(ns) / work,
+    }
+}
+
+#[cfg(test)]
+mod tests;
