@@ -37,7 +37,7 @@ pub(super) fn hello(site: &mut Site<'_>) -> Result<Kept, Broken> {
 
 pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let view = site.platform()?.memory_view();
-    let facts = crate::limits::facts(site.shared()?)?;
+    let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
     let host = host::facts();
     let most = match view {
         MemoryView::Ram => {
@@ -60,7 +60,7 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
 
 pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let asked = site.platform()?.security();
-    let facts = crate::limits::facts(site.shared()?)?;
+    let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
     let seen = Seen {
         filtered: facts.seccomp,
         capabilities: facts.capabilities,

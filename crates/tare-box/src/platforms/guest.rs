@@ -28,7 +28,7 @@ const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
 pub(super) fn check_clock(engine: &'static str, running: &mut dyn RunningBox) -> Result<(), BoxError> {
     let deadline = Instant::now() + CLOCK_DEADLINE;
     loop {
-        let clock = crate::limits::facts(running)?.clocksource;
+        let clock = running.link().facts(ANSWER_DEADLINE)?.clocksource;
         if clock.as_deref().is_some_and(|clock| GOOD_CLOCKS.contains(&clock)) {
             return Ok(());
         }
