@@ -13,9 +13,7 @@ mod port;
 mod process;
 mod work;
 
-pub use init::MODULE_LIST;
-pub(crate) use inner::SCRATCH;
-pub use work::Work;
+pub use crate::places::Work;
 
 use crate::agent::inner::Inner;
 use crate::agent::port::Port;

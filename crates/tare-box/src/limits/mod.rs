@@ -9,7 +9,7 @@
 mod cpu;
 
 use crate::link::{LinkError, unexpected};
-use crate::platforms::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
 use cpu::prove_cpu;
 use serde::de::DeserializeOwned;
 use std::time::Duration;

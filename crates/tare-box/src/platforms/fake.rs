@@ -3,7 +3,8 @@
 //!
 //! `fake?cost=1.1&sd=0.02&fail=kernel&every=3`: see [`Fake`] for the options.
 
-use super::{Absent, BoxError, BoxSpec, Options, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, Platform, RunningBox};
+use super::options::Options;
 use crate::cgroup::Meter;
 use crate::link::{Link, LinkError, Stream};
 use rand::{RngExt, SeedableRng};

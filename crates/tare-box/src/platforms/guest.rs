@@ -2,8 +2,8 @@
 //! need, and an initramfs that holds little else than the tare binary; and what
 //! every VMM's guest is asked.
 
-use super::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
-use crate::agent::MODULE_LIST;
+use super::contract::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
+use crate::places::MODULE_LIST;
 use cpio::newc::{Builder, ModeFileType, trailer};
 use std::collections::BTreeSet;
 use std::fs;

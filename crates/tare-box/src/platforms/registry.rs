@@ -1,10 +1,11 @@
 //! Every platform by its name, and the way from a path to the platforms in it.
 
+use super::contract::{Platform, QuotaView, Storage};
+use super::options::Options;
 use super::{
-    Network, Platform, QuotaView, docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman,
-    security, ssh, storage, uml, vm, vmware,
+    docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security, ssh, uml, vm, vmware,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use crate::net::Network;
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
 
@@ -228,7 +229,7 @@ fn nest(
     let around = outer_path.split_last().1;
     let chosen = security::OPTIONS
         .into_iter()
-        .chain([storage::OPTION])
+        .chain([Storage::OPTION])
         .find(|key| around.options.contains_key(*key));
     if let Some(key) = chosen {
         let detail = format!(
@@ -306,79 +307,58 @@ fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>,
     network.map(|_| Box::new(vmm) as Box<dyn Platform>)
 }
 
-/// Options of a path's segment, taken one by one; what is left is unknown.
-pub(super) struct Options {
-    given: BTreeMap<String, String>,
-    /// Those that the platform has asked for.
-    known: BTreeSet<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Options {
-    pub(super) const fn new(given: BTreeMap<String, String>) -> Self {
-        Self {
-            given,
-            known: BTreeSet::new(),
+    #[test]
+    fn options_that_do_not_exist_are_refused() {
+        for path in [
+            "firecracker?x=1",
+            "cloud-hypervisor?kernel=6.1",
+            "vmware?type=esx",
+            "vmware?types=ws",
+        ] {
+            let opened = open(&path.parse().unwrap(), Path::new("/none"));
+            assert!(matches!(opened, Err(OpenError::Option { .. })), "{path}");
+        }
+        assert!(open(&"vmware?type=player".parse().unwrap(), Path::new("/none")).is_ok());
+    }
+
+    #[test]
+    fn a_network_that_a_platform_cannot_give_is_refused_with_those_that_it_can() {
+        let refused = |path: &str, able: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
+            Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),
+            other => panic!("{path}: {:?}", other.err()),
+        };
+        refused(
+            "runc?network=internet",
+            "choose one of none, host, bridge, macvlan",
+        );
+        refused(
+            "docker?network=macvlan",
+            "choose one of none, host, bridge, published",
+        );
+        refused("native?network=none", "choose one of host");
+        refused("runsc?network=bridge", "choose one of none, host");
+        refused("vm?network=host", "choose one of none, bridge");
+        refused("libvirt?network=bridge", "choose one of none");
+        refused(
+            "vm/runc?network=bridge",
+            "choose one of network=none, network=host",
+        );
+        for path in [
+            "native?network=host",
+            "docker?network=bridge",
+            "vm?network=bridge/runc?network=host",
+        ] {
+            assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
         }
     }
 
-    fn remove(&mut self, key: &str) -> Option<String> {
-        self.known.insert(key.to_owned());
-        self.given.remove(key)
-    }
-
-    /// Takes an option and reads it.
-    pub(super) fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, String> {
-        let Some(value) = self.remove(key) else {
-            return Ok(None);
-        };
-        value
-            .parse()
-            .map(Some)
-            .map_err(|_| format!("'{value}' is not a value of option '{key}'"))
-    }
-
-    /// Takes an option that has a few values, each known by its name.
-    pub(super) fn choose<T: Copy>(
-        &mut self,
-        key: &str,
-        all: &[T],
-        name: fn(T) -> &'static str,
-    ) -> Result<Option<T>, String> {
-        let Some(value) = self.remove(key) else {
-            return Ok(None);
-        };
-        let found = all.iter().find(|one| name(**one) == value);
-        found.copied().map(Some).ok_or_else(|| {
-            let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            format!(
-                "'{value}' is not a value of option '{key}': choose one of {}",
-                names.join(", ")
-            )
-        })
-    }
-
-    /// Takes the network, one of those that the platform can give.
-    pub(super) fn take_network(&mut self, able: &[Network]) -> Result<Network, String> {
-        let wanted = self.choose(Network::OPTION, able, Network::name)?;
-        Ok(wanted.unwrap_or_default())
-    }
-
-    /// Takes the network of a platform that has no other option.
-    pub(super) fn network(mut self, able: &[Network]) -> Result<Network, String> {
-        let network = self.take_network(able)?;
-        self.none().map(|()| network)
-    }
-
-    /// Checks that nothing is left.
-    pub(super) fn none(self) -> Result<(), String> {
-        let Some(key) = self.given.into_keys().next() else {
-            return Ok(());
-        };
-        let known: Vec<String> = self.known.into_iter().collect();
-        Err(if known.is_empty() {
-            format!("there is no option '{key}': the platform has none")
-        } else {
-            format!("there is no option '{key}': there are {}", known.join(", "))
-        })
+    #[test]
+    fn a_path_is_untested_if_one_of_its_platforms_is() {
+        let tested = |path: &str| !untested(&path.parse().unwrap());
+        assert!(tested("vm/runc") && !tested("vmware") && !tested("firecracker/runc"));
     }
 }

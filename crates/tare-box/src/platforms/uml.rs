@@ -2,11 +2,13 @@
 //! hardware help and no emulator.
 
 use super::child::{ChildBox, Start};
-use super::sockets::raw_terminal;
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Platform, QuotaView, RunningBox,
-    cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::directory::BoxDirectory;
+use super::probe::{cgroups_usable, installed};
+use super::sockets::raw_terminal;
+use crate::net::Network;
 use crate::net::Port;
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -40,14 +42,14 @@ impl Platform for Uml {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let rootfs = spec.rootfs(&premises.folder)?;
-        let console = fs::File::create(premises.folder.join("console"))
+        let directory = BoxDirectory::make(spec)?;
+        let rootfs = directory.rootfs(spec)?;
+        let console = fs::File::create(directory.path.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let mut command = Command::new(PROGRAM);
         let port = self.connect(spec, &mut command)?;
-        add_words(&mut command, spec, &premises.folder, &rootfs);
+        add_words(&mut command, spec, &directory.path, &rootfs);
         if let Some(port) = &port {
             command.args(["--address", &port.address().to_string()]);
         }
@@ -55,7 +57,7 @@ impl Platform for Uml {
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            premises,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -4,12 +4,13 @@
 mod vmlinux;
 
 use super::child::{ChildBox, Start};
-use super::guest::{self, Guest};
-use super::sockets::Listener;
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, canonical,
-    cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::directory::{BoxDirectory, canonical};
+use super::guest::{self, Guest};
+use super::probe::{cgroups_usable, installed};
+use super::sockets::Listener;
 use crate::link::FdStream;
 use serde_json::{Value, json};
 use std::fs;
@@ -139,8 +140,8 @@ impl Platform for MicroVmm {
         let initramfs = canonical(&guest.initramfs(&spec.scratch, &spec.binary)?)?;
         let kernel = canonical(&vmlinux::unpack(&guest, &spec.scratch)?)?;
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let folder = &premises.folder;
+        let directory = BoxDirectory::make(spec)?;
+        let folder = &directory.path;
         let listener = Listener::at(&folder.join(format!("{SOCKET}_{PORT}")))?;
         let config = self.config(spec, &kernel, &initramfs).to_string();
         fs::write(folder.join("config.json"), config)
@@ -157,7 +158,7 @@ impl Platform for MicroVmm {
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            premises,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,
@@ -190,7 +191,6 @@ impl Platform for MicroVmm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
     use super::*;
 
     const BOTH: [MicroVmm; 2] = [MicroVmm::Firecracker, MicroVmm::CloudHypervisor];
@@ -204,8 +204,11 @@ mod tests {
 
     #[test]
     fn a_configuration_has_the_size_of_its_box() {
-        let config =
-            MicroVmm::Firecracker.config(&spec(), Path::new("/s/vmlinux"), Path::new("/s/initramfs"));
+        let config = MicroVmm::Firecracker.config(
+            &BoxSpec::example(),
+            Path::new("/s/vmlinux"),
+            Path::new("/s/initramfs"),
+        );
         assert_eq!(
             config["machine-config"],
             json!({ "vcpu_count": 2, "mem_size_mib": 512 })
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_command_line_has_the_size_of_its_box() {
-        let command = MicroVmm::CloudHypervisor.command(&spec(), Path::new("/k"), Path::new("/i"));
+        let command =
+            MicroVmm::CloudHypervisor.command(&BoxSpec::example(), Path::new("/k"), Path::new("/i"));
         let words = words(&command);
         for pair in [
             ["--cpus", "boot=2"],
@@ -230,9 +234,9 @@ mod tests {
     #[test]
     fn hostile_paths_stay_one_word() {
         let hostile = Path::new("/s/a b,socket=\"x\n/vmlinux");
-        let command = MicroVmm::CloudHypervisor.command(&spec(), hostile, Path::new("/i"));
+        let command = MicroVmm::CloudHypervisor.command(&BoxSpec::example(), hostile, Path::new("/i"));
         assert!(words(&command).contains(&hostile.to_string_lossy().into_owned()));
-        let config = MicroVmm::Firecracker.config(&spec(), hostile, Path::new("/i"));
+        let config = MicroVmm::Firecracker.config(&BoxSpec::example(), hostile, Path::new("/i"));
         let read: Value = serde_json::from_str(&config.to_string()).unwrap();
         assert_eq!(
             read["boot-source"]["kernel_image_path"],

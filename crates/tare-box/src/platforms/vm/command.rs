@@ -1,10 +1,9 @@
 //! QEMU's command line and that of the guest's kernel.
 
+use super::super::contract::{BoxError, BoxSpec, Storage};
 use super::super::disk::{self, Image};
-use super::super::{BoxError, BoxSpec, Storage};
 use super::machine::Accelerator;
 use super::{PORT, Parts, QEMU, Vm};
-use crate::agent::Work;
 use std::path::Path;
 use std::process::Command;
 
@@ -99,7 +98,7 @@ pub(super) fn kernel_command_line(
         Accelerator::Kvm => String::new(),
     };
     let root = if holds_boxes { " --new-root" } else { "" };
-    let work = storage.and_then(Work::of_machine);
+    let work = storage.and_then(Storage::told_to_agent);
     let work = work.map(|work| format!(" --work {work}")).unwrap_or_default();
     format!(
         "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init{root}{work} --port {PORT}"

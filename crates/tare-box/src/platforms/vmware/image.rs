@@ -1,7 +1,9 @@
 //! The CD from which a machine boots that starts no kernel by itself.
 
+use super::super::contract::{Absent, BoxError};
 use super::super::guest::Guest;
-use super::super::{Absent, BoxError, installed, run};
+use super::super::probe::installed;
+use crate::program::run;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
