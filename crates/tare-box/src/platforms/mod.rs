@@ -3,6 +3,7 @@
 //!
 //! This file only hands names on: what is in here takes them from where they are.
 
+mod agent_start;
 mod apart;
 mod child;
 pub(crate) mod contract;

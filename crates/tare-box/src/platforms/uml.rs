@@ -1,6 +1,7 @@
 //! User-Mode Linux: a kernel that is a process, the machine that needs no
 //! hardware help and no emulator.
 
+use super::agent_start::{AgentLink, AgentStart, address_words};
 use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
@@ -22,6 +23,12 @@ const PROGRAM: &str = "linux.uml";
 
 /// The networks that a machine can have.
 pub(super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
+
+/// The agent as it is started in a machine.
+const AGENT: AgentStart = AgentStart {
+    power_off: true,
+    ..AgentStart::over(AgentLink::Tty("/dev/tty1"))
+};
 
 pub(super) struct Uml {
     pub network: Network,
@@ -50,9 +57,7 @@ impl Platform for Uml {
         let mut command = Command::new(PROGRAM);
         let port = self.connect(spec, &mut command)?;
         add_words(&mut command, spec, &directory.path, &rootfs);
-        if let Some(port) = &port {
-            command.args(["--address", &port.address().to_string()]);
-        }
+        command.args(address_words(port.as_ref()));
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
         let start = Start {
@@ -106,14 +111,6 @@ fn add_words(command: &mut Command, spec: &BoxSpec, folder: &Path, rootfs: &Path
         .args(["console=tty0", "con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
         .arg(format!("uml_dir={}/", folder.display()))
         .arg(format!("umid={}", spec.name))
-        .args([
-            "panic=-1",
-            "init=/tare",
-            "--",
-            "agent",
-            "--init",
-            "--power-off",
-            "--tty",
-            "/dev/tty1",
-        ]);
+        .args(["panic=-1", "init=/tare", "--"])
+        .args(AGENT.words());
 }

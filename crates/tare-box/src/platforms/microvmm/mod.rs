@@ -3,6 +3,7 @@
 
 mod vmlinux;
 
+use super::agent_start::{AgentLink, AgentStart, QUIET};
 use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
@@ -67,14 +68,16 @@ impl MicroVmm {
 
     /// The guest kernel's command line; each word's reason is in `docs/platforms.md`.
     fn kernel_command_line(self) -> String {
-        let (machine, end) = match self {
-            Self::Firecracker => ("reboot=k panic=-1 pci=off", ""),
+        let (machine, power_off) = match self {
+            Self::Firecracker => ("reboot=k panic=-1 pci=off", false),
             // A reset would start the guest anew.
-            Self::CloudHypervisor => ("panic=0", " --power-off"),
+            Self::CloudHypervisor => ("panic=0", true),
         };
-        format!(
-            "console=ttyS0 quiet loglevel=3 cryptomgr.notests {machine} rdinit=/tare -- agent --init{end} --vsock {PORT}"
-        )
+        let agent = AgentStart {
+            power_off,
+            ..AgentStart::over(AgentLink::Vsock(PORT))
+        };
+        agent.command_line(&format!("console=ttyS0 {QUIET} {machine}"))
     }
 
     /// The VMM's command, run in the box's folder.

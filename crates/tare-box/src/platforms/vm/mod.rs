@@ -9,6 +9,7 @@ mod running;
 
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
 
+use super::agent_start::address_words;
 use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
@@ -145,7 +146,9 @@ impl Vm {
             self.add_disk(&mut command, &image);
         }
         let port = self.connect(spec, &mut command)?;
-        command.args(["-append", &with_address(&parts.command_line, port.as_ref())]);
+        let mut words = vec![parts.command_line];
+        words.extend(address_words(port.as_ref()));
+        command.args(["-append", &words.join(" ")]);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
         command
             .stdin(OwnedFd::from(link_theirs))
@@ -179,12 +182,6 @@ impl Vm {
             .args(["-device", &format!("{device},netdev=net,mac={mac}")]);
         Ok(Some(port))
     }
-}
-
-/// The command line of a guest's kernel with the address that its agent is to set.
-fn with_address(command_line: &str, port: Option<&Port>) -> String {
-    let address = port.map(|port| format!(" --address {}", port.address()));
-    format!("{command_line}{}", address.unwrap_or_default())
 }
 
 impl Platform for Vm {
