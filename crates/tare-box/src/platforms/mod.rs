@@ -1,7 +1,8 @@
-//! Platforms: the contract, one file or folder per platform that keeps it, and a
-//! registry, the only place that knows them by name.
+//! Platforms: the contract, one file or folder per platform that keeps it, and the
+//! registry with the way to open them, the only place that knows them by name.
 //!
-//! This file only hands names on: what is in here takes them from where they are.
+//! This file hands names on to others. What is below it takes them from where they
+//! are: a driver rests on the contract and on what drivers share, never on this.
 
 mod agent_start;
 mod apart;
@@ -24,6 +25,7 @@ mod native;
 mod nested;
 mod nspawn;
 mod oci;
+mod open;
 mod options;
 mod podman;
 mod probe;
@@ -43,4 +45,5 @@ pub use contract::{
 };
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;
-pub use registry::{Entry, OpenError, REGISTRY, open, untested};
+pub use open::{OpenError, open};
+pub use registry::{Entry, REGISTRY, untested};
