@@ -18,6 +18,8 @@ pub mod interrupt;
 pub mod limits;
 pub mod link;
 pub mod net;
+mod places;
 pub mod platforms;
+mod program;
 pub mod seat;
 pub mod state;

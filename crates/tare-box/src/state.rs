@@ -257,7 +257,7 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
 fn folders(state: &Path, run: &str) -> Vec<PathBuf> {
     let own = state.join(run);
     let mut folders: Vec<PathBuf> = own.exists().then_some(own).into_iter().collect();
-    let inner = fs::read_dir(crate::agent::SCRATCH)
+    let inner = fs::read_dir(crate::places::INNER_BOXES)
         .into_iter()
         .flatten()
         .flatten();

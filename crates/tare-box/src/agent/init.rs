@@ -1,16 +1,12 @@
 //! Duties of the first process of a VM.
 
+use crate::places::{BINARY, MODULE_LIST};
 use rustix::mount::{MountFlags, mount, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
 use std::fs;
 use std::io;
 
-/// List of kernel modules in the initramfs, one path per line, in the order of loading.
-pub const MODULE_LIST: &str = "/modules/load";
-
-/// The agent's own file, in the initramfs and in every root.
-const BINARY: &str = "/tare";
 /// `HOSTFS_SUPER_MAGIC`: the file system by which User-Mode Linux sees the host's files.
 const HOSTFS: rustix::fs::FsWord = 0x00c0_ffee;
 

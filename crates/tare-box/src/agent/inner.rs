@@ -3,6 +3,7 @@
 
 use super::{Refusal, process};
 use crate::cgroup;
+use crate::places::INNER_BOXES;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
@@ -14,8 +15,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tare_model::protocol::{ErrorCode, InnerBox, Reply};
 
-/// Folder of the folders with the files of inner boxes, one for each.
-pub(crate) const SCRATCH: &str = "/run/tare";
 /// Time for an inner box to take what is sent to it.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 
@@ -34,7 +33,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
         // Not while another agent's folder is in it.
-        let _ = fs::remove_dir(SCRATCH);
+        let _ = fs::remove_dir(INNER_BOXES);
     }
 }
 
@@ -54,7 +53,7 @@ impl Inner {
             cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
             platforms::want_own_engines();
         }
-        let scratch = PathBuf::from(SCRATCH).join(&wish.name);
+        let scratch = PathBuf::from(INNER_BOXES).join(&wish.name);
         self.folders.push(Folder(scratch.clone()));
         let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;
         let mut platform = platforms::open(&wish.platform, &scratch).map_err(|e| refused(e.to_string()))?;

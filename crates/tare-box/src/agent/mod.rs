@@ -14,9 +14,7 @@ mod port;
 mod process;
 mod work;
 
-pub use init::MODULE_LIST;
-pub(crate) use inner::SCRATCH;
-pub use work::Work;
+pub use crate::places::Work;
 
 use crate::agent::gate::Gates;
 use crate::agent::inner::Inner;

@@ -6,7 +6,10 @@ use super::talk::{self, Ended, act, acting, greet};
 use super::{Broken, Kept, expect};
 use crate::host;
 use crate::link::LinkError;
-use crate::platforms::{self, ANSWER_DEADLINE, MemoryView, RunningBox, Seen};
+use crate::places::WORK_FOLDER;
+use crate::platforms::contract::security::{Seen, broken, host_capabilities};
+use crate::platforms::contract::storage::misplaced;
+use crate::platforms::contract::{ANSWER_DEADLINE, MemoryView, RunningBox};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_model::protocol::{CommandRequest, ErrorCode, ExitStatus, Request};
@@ -37,7 +40,7 @@ pub(super) fn hello(site: &mut Site<'_>) -> Result<Kept, Broken> {
 
 pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let view = site.platform()?.memory_view();
-    let facts = crate::limits::facts(site.shared()?)?;
+    let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
     let host = host::facts();
     let most = match view {
         MemoryView::Ram => {
@@ -60,19 +63,19 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
 
 pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let asked = site.platform()?.security();
-    let facts = crate::limits::facts(site.shared()?)?;
+    let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
     let seen = Seen {
         filtered: facts.seccomp,
         capabilities: facts.capabilities,
         uid_map: facts.uid_map.as_deref(),
     };
     let map = host::uid_map();
-    let of_host = Seen {
+    let host = Seen {
         filtered: None,
-        capabilities: Some(platforms::of_host()),
+        capabilities: Some(host_capabilities()),
         uid_map: map.as_deref(),
     };
-    match asked.and_then(|asked| platforms::broken(asked, &seen, &of_host)) {
+    match asked.and_then(|asked| broken(asked, &seen, &host)) {
         Some(why) => Err(Broken::Seen(why)),
         None => Ok(Kept::Yes(Some(seen.to_string()))),
     }
@@ -85,20 +88,20 @@ pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let said = act(made, &["surroundings"])?.words()?;
     let folder = said.split('\0').next();
-    expect(folder == Some(platforms::WORK_FOLDER), || {
-        format!("commands start in {folder:?}, not in {}", platforms::WORK_FOLDER)
+    expect(folder == Some(WORK_FOLDER), || {
+        format!("commands start in {folder:?}, not in {WORK_FOLDER}")
     })?;
     let mounts = made
         .link()
         .read_file("/proc/self/mounts", 1 << 20, ANSWER_DEADLINE)?;
-    let wrong = platforms::misplaced(asked, &String::from_utf8_lossy(&mounts));
+    let wrong = misplaced(asked, &String::from_utf8_lossy(&mounts));
     expect(wrong.is_none(), || wrong.clone().unwrap_or_default())?;
     if let Some((file, due)) = asked.told_by() {
         let told = made.link().read_file(file, 4096, ANSWER_DEADLINE)?;
         let told = String::from_utf8_lossy(&told).trim().to_owned();
         expect(told == due, || format!("{file} tells '{told}', not '{due}'"))?;
     }
-    let file = format!("{}/written", platforms::WORK_FOLDER);
+    let file = format!("{WORK_FOLDER}/written");
     made.link().write_file(&file, 0o600, b"here", ANSWER_DEADLINE)?;
     Ok(Kept::YES)
 }

@@ -6,7 +6,7 @@ use super::traces::Traces;
 use super::{Broken, Kept, expect};
 use crate::footprint;
 use crate::link::LinkError;
-use crate::platforms::{ANSWER_DEADLINE, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, RunningBox};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

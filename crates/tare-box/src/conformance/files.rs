@@ -4,7 +4,7 @@ use super::site::Site;
 use super::talk::{act, greet};
 use super::{Broken, Kept, expect};
 use crate::link::LinkError;
-use crate::platforms::{ANSWER_DEADLINE, BoxError, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, BoxError, RunningBox};
 use rand::{Rng, SeedableRng};
 use std::path::Path;
 use std::time::Duration;

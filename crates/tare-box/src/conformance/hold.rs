@@ -5,7 +5,7 @@ use super::site::{self, Site};
 use super::talk::greet;
 use super::traces::Traces;
 use super::{Broken, Kept, Order, expect, ready};
-use crate::platforms::{BoxSpec, HELLO_DEADLINE};
+use crate::platforms::contract::{BoxSpec, HELLO_DEADLINE};
 use crate::state;
 use crate::{interrupt, net};
 use std::io::{self, BufRead, BufReader, Read, Write};

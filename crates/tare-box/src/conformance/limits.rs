@@ -3,7 +3,7 @@
 use super::site::Site;
 use super::{Broken, Kept, expect};
 use crate::limits::prove;
-use crate::platforms::BoxSpec;
+use crate::platforms::contract::BoxSpec;
 use tare_model::platform::Provisioning;
 use tare_model::size::{Cpus, InstanceType, show_memory};
 use tare_model::study::BoxKind;

@@ -6,7 +6,7 @@ use super::talk::greet;
 use super::traces::Traces;
 use super::{Broken, Kept, expect};
 use crate::cgroup::Meter;
-use crate::platforms::{ANSWER_DEADLINE, BoxSpec, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, BoxSpec, RunningBox};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};

@@ -21,7 +21,8 @@ pub use act::act;
 pub use hold::hold;
 
 use crate::interrupt;
-use crate::platforms::{Absent, BoxError, OpenError, Platform};
+use crate::platforms::OpenError;
+use crate::platforms::contract::{Absent, BoxError, Platform};
 use crate::state::{Run, StateError};
 use serde::Serialize;
 use site::Site;

@@ -7,7 +7,7 @@ use super::talk::{Ended, act, acting, patience};
 use super::{Broken, Kept, expect};
 use crate::link::unexpected;
 use crate::net::{self, HostReach};
-use crate::platforms::RunningBox;
+use crate::platforms::contract::RunningBox;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 
 use super::{Broken, CheckError, Order, ready};
 use crate::host;
-use crate::platforms::{BoxSpec, Platform, RunningBox};
+use crate::platforms::contract::{BoxSpec, Platform, RunningBox};
 use std::path::PathBuf;
 use std::time::Duration;
 use tare_model::platform::Provisioning;

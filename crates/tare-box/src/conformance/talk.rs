@@ -3,7 +3,7 @@
 
 use super::{Broken, expect};
 use crate::link::unexpected;
-use crate::platforms::{ANSWER_DEADLINE, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, RunningBox};
 use std::time::Duration;
 use tare_model::protocol::{Bounds, CommandRequest, ExitStatus, Exited, Reply, Request};
 use tare_model::time::nanoseconds;

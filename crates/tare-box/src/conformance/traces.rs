@@ -2,7 +2,7 @@
 //! is gone.
 
 use super::{Broken, expect};
-use crate::platforms::RunningBox;
+use crate::platforms::contract::RunningBox;
 use crate::{footprint, net};
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,7 +4,7 @@
 use super::{RETRIES, parse, run_proof};
 use crate::cgroup::{Meter, Usage};
 use crate::link::LinkError;
-use crate::platforms::{BoxSpec, QuotaView, RunningBox};
+use crate::platforms::contract::{BoxSpec, QuotaView, RunningBox};
 use crate::seat;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

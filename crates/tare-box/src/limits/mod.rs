@@ -9,11 +9,10 @@
 mod cpu;
 
 use crate::link::{LinkError, unexpected};
-use crate::platforms::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
+use crate::platforms::contract::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
 use cpu::prove_cpu;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
-use tare_model::host::BoxFacts;
 use tare_model::kernel::{ProofSpec, TouchReport};
 use tare_model::platform::Provisioning;
 use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
@@ -77,7 +76,9 @@ fn prove_layer(
     reserved_bytes: u64,
 ) -> Result<ProofRecord, LinkError> {
     // A box may be on another host than the controller.
-    let cpus = facts(running)?
+    let cpus = running
+        .link()
+        .facts(ANSWER_DEADLINE)?
         .online_cpus
         .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
     let mut record = ProofRecord::unproven(kind, (limit_cores(spec), 2 * cpus), spec.instance.memory_bytes);
@@ -172,7 +173,7 @@ fn prove_host_limit(running: &dyn RunningBox, record: &mut ProofRecord) -> Vec<S
 /// A VM's size is its limit: the memory map that its kernel got must have that
 /// size. What the kernel keeps for itself is recorded.
 fn prove_ram(running: &mut dyn RunningBox, record: &mut ProofRecord) -> Result<Vec<String>, LinkError> {
-    let facts = facts(running)?;
+    let facts = running.link().facts(ANSWER_DEADLINE)?;
     let mut refusals = Vec::new();
     match facts.firmware_ram_bytes {
         Some(ram) => {
@@ -236,17 +237,6 @@ fn parse<T: DeserializeOwned>(exited: &Exited, stdout: &[u8]) -> Result<T, LinkE
         doing: "prove limits",
         detail: format!("{e}; the process ended with {:?}", exited.status),
     })
-}
-
-/// The box from inside.
-///
-/// # Errors
-/// [`LinkError`].
-pub fn facts(running: &mut dyn RunningBox) -> Result<BoxFacts, LinkError> {
-    match running.link().request(&Request::Facts, ANSWER_DEADLINE)?.reply {
-        Reply::Facts(facts) => Ok(facts),
-        other => Err(unexpected("facts", &other)),
-    }
 }
 
 #[cfg(test)]

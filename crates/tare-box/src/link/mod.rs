@@ -8,6 +8,7 @@ pub use stream::{FdStream, Stream};
 use std::io;
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, FrameError, Kind, MAX_PAYLOAD, encode_parts};
+use tare_model::host::BoxFacts;
 use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
 
 /// Why a request got no answer.
@@ -145,6 +146,17 @@ impl Link {
                 ours: tare_model::BUILD_ID,
             }),
             other => Err(unexpected("hello", &other)),
+        }
+    }
+
+    /// The box as its agent sees it from inside.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn facts(&mut self, within: Duration) -> Result<BoxFacts, LinkError> {
+        match self.request(&Request::Facts, within)?.reply {
+            Reply::Facts(facts) => Ok(facts),
+            other => Err(unexpected("facts", &other)),
         }
     }
 

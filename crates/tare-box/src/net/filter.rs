@@ -3,8 +3,7 @@
 //! forwards, which Docker sets to drop. One rule for our bridge alone lets them by.
 
 use super::NetError;
-use crate::carry;
-use crate::platforms::program;
+use crate::{carry, program};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! The options that platforms which are containers have in common.
 
-use super::registry::Options;
-use super::security::{Offer, Security};
-use super::storage::Storage;
-use super::{Absent, Network};
+use super::contract::{Absent, Security, Storage};
+use super::options::Options;
+use super::security::Offer;
+use crate::net::Network;
 use crate::net::makes_macvlan;
 
 /// What keeps a container's boxes apart from their host.

@@ -1,9 +1,11 @@
 //! Boxes that are a child process of the controller: native, LXC, QEMU.
 
-use super::{BoxError, BoxSpec, END_DEADLINE, Network, Premises, RunningBox};
+use super::contract::{BoxError, BoxSpec, END_DEADLINE, RunningBox};
+use super::directory::BoxDirectory;
 use crate::carry;
 use crate::cgroup::{Cgroup, Layout, Limits, Meter};
 use crate::link::{FdStream, Link, LinkError, Stream};
+use crate::net::Network;
 use crate::net::{HostReach, Port};
 use crate::seat;
 use std::ffi::{OsStr, OsString};
@@ -24,7 +26,7 @@ pub(super) struct ChildBox {
     child: Child,
     link: Option<Link>,
     cgroup: Option<Cgroup>,
-    premises: Premises,
+    directory: BoxDirectory,
     /// Where files are put by the host.
     root: Option<PathBuf>,
     address: Option<IpAddr>,
@@ -39,7 +41,7 @@ pub(super) struct Start<'a> {
     /// The program with its arguments; its standard error goes to a file.
     pub command: Command,
     /// Where that file is, under the name of the box and of its cgroup.
-    pub premises: Premises,
+    pub directory: BoxDirectory,
     /// Limits of a cgroup to start it in; absent where the engine makes its own.
     pub limits: Option<&'a Limits>,
     /// Time that the agent has to answer.
@@ -63,7 +65,7 @@ impl ChildBox {
         connect: impl FnOnce(&mut Child) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
-        let words = File::create(start.premises.folder.join("stderr"))
+        let words = File::create(start.directory.path.join("stderr"))
             .map_err(BoxError::host("make the file of messages"))?;
         // Nothing of the host's environment goes into a box but what a driver set by
         // itself, and Ctrl-C is the controller's alone.
@@ -78,7 +80,7 @@ impl ChildBox {
         tare_sys::die_with_parent(&mut start.command);
         let cgroup = start
             .limits
-            .map(|limits| Cgroup::create(&Layout::detect()?, &start.premises.name, limits))
+            .map(|limits| Cgroup::create(&Layout::detect()?, &start.directory.name, limits))
             .transpose()?;
         if let Some(cgroup) = &cgroup {
             cgroup.hold(&mut start.command);
@@ -92,7 +94,7 @@ impl ChildBox {
             child,
             link: None,
             cgroup,
-            premises: start.premises,
+            directory: start.directory,
             root: None,
             address: None,
             port: None,
@@ -104,9 +106,9 @@ impl ChildBox {
         let mut link = stream
             .map(|stream| Link::new(stream.ending_with(pid)))
             .map_err(|e| LinkError::of_stream(e, "hello", within))
-            .map_err(|source| no_hello(source, &made.premises.folder))?;
+            .map_err(|source| no_hello(source, &made.directory.path))?;
         link.hello(seat, within)
-            .map_err(|source| no_hello(source, &made.premises.folder))?;
+            .map_err(|source| no_hello(source, &made.directory.path))?;
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -173,7 +175,7 @@ impl ChildBox {
             std::thread::sleep(Duration::from_micros(200));
         }
         self.port = None;
-        self.premises.clear()
+        self.directory.clear()
     }
 }
 
@@ -229,7 +231,7 @@ impl RunningBox for ChildBox {
     }
 
     fn marks(&self) -> Vec<String> {
-        vec![self.premises.name.clone()]
+        vec![self.directory.name.clone()]
     }
 
     fn meter(&self) -> Option<Meter> {

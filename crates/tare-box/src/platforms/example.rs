@@ -4,7 +4,9 @@
 //! together, and others run it.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, cgroups_usable, installed};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::directory::BoxDirectory;
+use super::probe::{cgroups_usable, installed};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use std::path::Path;
 use std::process::Command;
@@ -27,10 +29,10 @@ impl Platform for OwnRoot {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         // Start-up latency begins here, before anything is made for the box.
         let requested = Instant::now();
-        // The box's name is taken, and its folder made; dropped, it removes both, whatever fails below.
-        let premises = spec.premises()?;
+        // The box's name is taken, and its directory made; dropped, it removes both, whatever fails below.
+        let directory = BoxDirectory::make(spec)?;
         // A root that holds the binary alone, as the roots of all boxes do.
-        let rootfs = spec.rootfs(&premises.folder)?;
+        let rootfs = directory.rootfs(spec)?;
         furnish(&rootfs).map_err(BoxError::host("make /proc and /dev of the box"))?;
         let mut command = Command::new("unshare");
         command
@@ -42,7 +44,7 @@ impl Platform for OwnRoot {
         let limits = spec.limits();
         let start = Start {
             command,
-            premises,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -1,9 +1,12 @@
 //! The example of `docs/adding-a-platform.md` is the one that is compiled, and its
 //! boxes keep what is promised as far as a test of this crate can see it.
 
+use super::contract::{BoxError, BoxSpec, Platform};
 use super::example::OwnRoot;
-use super::*;
+use crate::cgroup;
+use crate::link::LinkError;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 /// The static binary, for boxes that hold nothing else. It is another build than
 /// this test: a box of it is refused as such, after its agent has answered.
@@ -37,7 +40,7 @@ fn spec(folder: &Path, binary: PathBuf) -> BoxSpec {
         run,
         scratch: folder.to_owned(),
         binary,
-        ..tests::spec()
+        ..BoxSpec::example()
     }
 }
 

@@ -5,7 +5,8 @@
 
 mod gate;
 
-use super::{Absent, BoxError, BoxSpec, Options, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, Platform, RunningBox};
+use super::options::Options;
 use crate::cgroup::Meter;
 use crate::link::{Link, LinkError, Stream};
 use rand::{RngExt, SeedableRng};

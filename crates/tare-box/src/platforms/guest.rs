@@ -2,8 +2,8 @@
 //! need, and an initramfs that holds little else than the tare binary; and what
 //! every VMM's guest is asked.
 
-use super::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
-use crate::agent::MODULE_LIST;
+use super::contract::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
+use crate::places::MODULE_LIST;
 use cpio::newc::{Builder, ModeFileType, trailer};
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
 pub(super) fn check_clock(engine: &'static str, running: &mut dyn RunningBox) -> Result<(), BoxError> {
     let deadline = Instant::now() + CLOCK_DEADLINE;
     loop {
-        let clock = crate::limits::facts(running)?.clocksource;
+        let clock = running.link().facts(ANSWER_DEADLINE)?.clocksource;
         if clock.as_deref().is_some_and(|clock| GOOD_CLOCKS.contains(&clock)) {
             return Ok(());
         }

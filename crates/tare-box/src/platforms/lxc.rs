@@ -2,13 +2,17 @@
 
 use super::apart::Apart;
 use super::child::{ChildBox, Start};
-use super::security::{self, Capabilities, Offer, Seccomp, Security};
-use super::storage::{self, Storage, Work};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, Network, Options, Platform, RunningBox, cgroups_usable,
-    installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, Platform, RunningBox, Seccomp, Security, Storage,
 };
+use super::directory::BoxDirectory;
+use super::options::Options;
+use super::probe::{cgroups_usable, installed};
+use super::security::{self, Offer};
+use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
+use crate::net::Network;
+use crate::places::WORK_FOLDER;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -49,13 +53,13 @@ impl Platform for Lxc {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let config = premises.folder.join("config");
-        let rootfs = spec.rootfs(&premises.folder)?;
+        let directory = BoxDirectory::make(spec)?;
+        let config = directory.path.join("config");
+        let rootfs = directory.rootfs(spec)?;
         let Apart {
             security, storage, ..
         } = self.0;
-        let work = Work::make(storage, &premises.folder, &rootfs)?;
+        let work = Work::make(storage, &directory.path, &rootfs)?;
         security.own(spec, &rootfs)?;
         work.iter().try_for_each(|work| work.own(&security, spec))?;
         let mut text = self::config(spec, &rootfs, &self.0);
@@ -64,12 +68,12 @@ impl Platform for Lxc {
         let mut command = Command::new("lxc-start");
         command
             .arg("-P")
-            .arg(&premises.folder)
+            .arg(&directory.path)
             .args(["-n", &spec.name, "-F", "-f"])
             .arg(&config);
         let start = Start {
             command,
-            premises,
+            directory,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,
@@ -124,7 +128,7 @@ fn config(spec: &BoxSpec, rootfs: &Path, apart: &Apart) -> String {
 }
 
 fn add_work(text: &mut String, work: &Work) {
-    let folder = storage::FOLDER;
+    let folder = WORK_FOLDER;
     let _ = writeln!(text, "lxc.init.cwd = {folder}");
     // Places of mounts are told from the root of the box on.
     let target = folder.trim_start_matches('/');

@@ -1,7 +1,10 @@
 //! The host itself: a process in a cgroup with the same limits as every box.
 
 use super::child::{ChildBox, Start};
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Network, Platform, RunningBox, limits_usable};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::directory::BoxDirectory;
+use super::probe::limits_usable;
+use crate::net::Network;
 use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
@@ -25,7 +28,7 @@ impl Platform for Native {
         let limits = spec.limits();
         let start = Start {
             command,
-            premises: spec.premises()?,
+            directory: BoxDirectory::make(spec)?,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,

@@ -4,13 +4,18 @@
 
 use super::apart::Apart;
 use super::child::{ChildBox, Start};
-use super::security::{self, Capabilities, Offer, Seccomp, Security};
-use super::storage::{self, Storage, Work};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, Network, Options, Platform, RunningBox,
-    cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, InnerNeeds, Platform, RunningBox, Seccomp,
+    Security, Storage,
 };
+use super::directory::BoxDirectory;
+use super::options::Options;
+use super::probe::{cgroups_usable, installed};
+use super::security::{self, Offer};
+use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, Layout, Limits};
+use crate::net::Network;
+use crate::places::WORK_FOLDER;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +42,7 @@ impl Nspawn {
 }
 
 fn add_work(command: &mut Command, work: &Work) {
-    let folder = storage::FOLDER;
+    let folder = WORK_FOLDER;
     command.arg(format!("--chdir={folder}"));
     match work {
         Work::Own => {}
@@ -82,12 +87,12 @@ impl Platform for Nspawn {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let mut premises = spec.premises()?;
-        premises.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
-        let rootfs = spec.rootfs(&premises.folder)?;
+        let mut directory = BoxDirectory::make(spec)?;
+        directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
+        let rootfs = directory.rootfs(spec)?;
         // A root without it is refused as no system at all.
         fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
-        let work = Work::make(self.0.storage, &premises.folder, &rootfs)?;
+        let work = Work::make(self.0.storage, &directory.path, &rootfs)?;
         self.0.security.own(spec, &rootfs)?;
         work.iter()
             .try_for_each(|work| work.own(&self.0.security, spec))?;
@@ -113,7 +118,7 @@ impl Platform for Nspawn {
         engine.hold(&mut command);
         let start = Start {
             command,
-            premises,
+            directory,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

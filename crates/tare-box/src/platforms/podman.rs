@@ -2,14 +2,16 @@
 //! where none runs.
 
 use super::apart::Apart;
-use super::docker::Docker;
-use super::security::{Capabilities, Offer, Seccomp, Security};
-use super::service::Service;
-use super::storage::Storage;
-use super::{
-    Absent, BoxError, BoxSpec, InnerNeeds, Options, Platform, RunningBox, cgroups_usable, version_of,
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, InnerNeeds, Platform, RunningBox, Seccomp, Security, Storage,
 };
+use super::docker::Docker;
+use super::options::Options;
+use super::probe::cgroups_usable;
+use super::security::Offer;
+use super::service::Service;
 use crate::cgroup::Layout;
+use crate::program::version_of;
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;

@@ -1,6 +1,6 @@
 //! A service of an engine that tare runs for itself, where none is there.
 
-use super::BoxError;
+use super::contract::BoxError;
 use crate::interrupt;
 use std::fs;
 use std::os::unix::net::UnixStream;

@@ -1,7 +1,7 @@
 //! Sockets on which the controller waits for a machine's agent, where the VMM
 //! cannot be handed a descriptor.
 
-use super::{BoxError, HELLO_DEADLINE};
+use super::contract::{BoxError, HELLO_DEADLINE};
 use crate::interrupt;
 use crate::link::{FdStream, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

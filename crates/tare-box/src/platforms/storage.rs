@@ -1,18 +1,15 @@
 //! Where the folder lies in which a box's commands work, as an option of its path:
 //! what a file costs differs by that more than by anything else.
 
-use super::disk::{self, Cache, Disk, Format};
-use super::registry::Options;
-use super::security::Security;
-use super::{Absent, BoxError, BoxSpec};
+use super::contract::storage::{Cache, Disk, Format};
+use super::contract::{Absent, BoxError, BoxSpec, Security, Storage};
+use super::directory::canonical;
+use super::options::Options;
+use crate::places::{self, WORK_FOLDER};
 use rustix::mount::{FsOpenFlags, fsopen};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The option's name.
-pub(super) const OPTION: &str = "storage";
-/// The folder in the box. It is the agent's own, which its commands inherit.
-pub(crate) const FOLDER: &str = "/work";
 /// The option that tells how a disk is cached.
 pub(super) const CACHE: &str = "cache";
 /// The details that tell of them.
@@ -20,22 +17,6 @@ const DETAIL: &str = "work-folder";
 const CACHE_DETAIL: &str = "work-cache";
 /// Its place among the files of the box, where it is a folder of the host.
 const VOLUME: &str = "work";
-
-/// Where it lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storage {
-    /// With the other files of the box, as its engine keeps them.
-    Own,
-    /// In a folder of the host, mounted in the box.
-    Volume,
-    /// In memory, which counts as the box's.
-    Tmpfs,
-    /// In a folder of the host, below one of the kernel's overlays, as engines keep the
-    /// files of their images.
-    Overlay,
-    /// On a disk of the machine's own.
-    Disk(Disk),
-}
 
 impl Storage {
     /// What containers can have.
@@ -57,20 +38,10 @@ impl Storage {
         })
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Volume => "volume",
-            Self::Tmpfs => "tmpfs",
-            Self::Overlay => "overlay",
-            Self::Disk(disk) => disk.format.name(),
-        }
-    }
-
     /// Takes the option out of those of a path, one of those that the platform can
     /// have. Without it a box has no such folder.
     pub(super) fn take(options: &mut Options, able: &[Self]) -> Result<Option<Self>, String> {
-        options.choose(OPTION, able, Self::name)
+        options.choose(Self::OPTION, able, Self::name)
     }
 
     /// As [`Storage::take`], for a machine, with the mode of its disk.
@@ -80,7 +51,8 @@ impl Storage {
         match (storage, cache) {
             (Some(Self::Disk(disk)), Some(cache)) => Ok(Some(Self::Disk(Disk { cache, ..disk }))),
             (_, Some(_)) => Err(format!(
-                "option '{CACHE}' is that of a disk: give {OPTION}=raw or {OPTION}=qcow2 with it"
+                "option '{CACHE}' is that of a disk: give {option}=raw or {option}=qcow2 with it",
+                option = Self::OPTION
             )),
             (storage, None) => Ok(storage),
         }
@@ -115,11 +87,13 @@ impl Storage {
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
     }
 
-    /// What a file that tells of it in the box is to hold, where there is one.
-    pub(crate) fn told_by(self) -> Option<(&'static str, &'static str)> {
+    /// What a machine's agent is told of it; `None` for one that no machine has.
+    pub(super) fn told_to_agent(self) -> Option<places::Work> {
         match self {
-            Self::Disk(disk) => Some((disk::WRITE_CACHE, disk.cache.seen_as())),
-            _ => None,
+            Self::Own => Some(places::Work::Own),
+            Self::Tmpfs => Some(places::Work::Tmpfs),
+            Self::Disk(_) => Some(places::Work::Disk),
+            Self::Volume | Self::Overlay => None,
         }
     }
 }
@@ -150,7 +124,7 @@ impl Work {
             return Ok(None);
         };
         // Also the place to mount on: not every engine makes one.
-        make(&rootfs.join(FOLDER.trim_start_matches('/')))?;
+        make(&rootfs.join(WORK_FOLDER.trim_start_matches('/')))?;
         Self::of(storage, folder)
     }
 
@@ -158,7 +132,7 @@ impl Work {
     /// disk, which no container has.
     pub(super) fn of(storage: Storage, folder: &Path) -> Result<Option<Self>, BoxError> {
         let place = || {
-            let place = super::canonical(folder)?.join(VOLUME);
+            let place = canonical(folder)?.join(VOLUME);
             make(&place).map(|()| place)
         };
         Ok(match storage {
@@ -192,32 +166,6 @@ fn make(folder: &Path) -> Result<(), BoxError> {
     fs::create_dir(folder).map_err(BoxError::host(format!("make {}", folder.display())))
 }
 
-/// What is wrong with a work folder, by the box's table of mounts; `None` if nothing is.
-pub(crate) fn misplaced(asked: Storage, mounts: &str) -> Option<String> {
-    let mut lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let mounted = lines
-        .find(|fields| fields.get(1) == Some(&FOLDER))
-        .and_then(|fields| Some((fields.first().copied()?, fields.get(2).copied()?)));
-    let kind = mounted.map(|(_, kind)| kind);
-    let kept = match asked {
-        Storage::Own => kind.is_none(),
-        Storage::Tmpfs => kind == Some("tmpfs"),
-        Storage::Volume => kind.is_some(),
-        Storage::Overlay => kind == Some("overlay"),
-        Storage::Disk(_) => mounted == Some((disk::DEVICE, disk::FILE_SYSTEM)),
-    };
-    (!kept).then(|| {
-        let seen = mounted.map_or_else(
-            || "nothing is mounted".to_owned(),
-            |(device, kind)| format!("a {kind} is mounted from {device}"),
-        );
-        format!(
-            "{OPTION}={} was asked for, and {seen} on {FOLDER} in the box",
-            asked.name()
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,22 +181,6 @@ mod tests {
         let volume = folder.path().canonicalize().unwrap().join("work");
         assert!(volume.is_dir() && rootfs.join("work").is_dir());
         assert_eq!(work, Some(Work::Volume(volume)));
-    }
-
-    #[test]
-    fn the_table_of_mounts_tells_where_it_lies() {
-        let none = "overlay / overlay rw 0 0\n";
-        let memory = "overlay / overlay rw 0 0\ntmpfs /work tmpfs rw 0 0\n";
-        let disk = "/dev/sda1 /work ext4 rw 0 0\n";
-        let own_disk = "/dev/vda /work ext4 rw 0 0\n";
-        let layers = "overlay /work overlay rw,lowerdir=/l 0 0\n";
-        let kept = |asked, mounts| misplaced(asked, mounts).is_none();
-        assert!(kept(Storage::Own, none) && !kept(Storage::Own, memory));
-        assert!(kept(Storage::Tmpfs, memory) && !kept(Storage::Tmpfs, disk));
-        assert!(kept(Storage::Volume, disk) && !kept(Storage::Volume, none));
-        assert!(kept(Storage::Overlay, layers) && !kept(Storage::Overlay, none));
-        let of_machine = Storage::disk(Format::Raw);
-        assert!(kept(of_machine, own_disk) && !kept(of_machine, disk) && !kept(of_machine, memory));
     }
 
     fn of_machine(given: &[(&str, &str)]) -> Result<Option<Storage>, String> {

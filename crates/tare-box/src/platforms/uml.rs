@@ -1,12 +1,15 @@
 //! User-Mode Linux: a kernel that is a process, the machine that needs no
 //! hardware help and no emulator.
 
+use super::agent_start::{AgentLink, AgentStart, address_words};
 use super::child::{ChildBox, Start};
-use super::sockets::raw_terminal;
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Platform, QuotaView, RunningBox,
-    cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::directory::BoxDirectory;
+use super::probe::{cgroups_usable, installed};
+use super::sockets::raw_terminal;
+use crate::net::Network;
 use crate::net::Port;
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -20,6 +23,12 @@ const PROGRAM: &str = "linux.uml";
 
 /// The networks that a machine can have.
 pub(super) const NETWORKS: [Network; 2] = [Network::None, Network::Bridge];
+
+/// The agent as it is started in a machine.
+const AGENT: AgentStart = AgentStart {
+    power_off: true,
+    ..AgentStart::over(AgentLink::Tty("/dev/tty1"))
+};
 
 pub(super) struct Uml {
     pub network: Network,
@@ -40,22 +49,20 @@ impl Platform for Uml {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let rootfs = spec.rootfs(&premises.folder)?;
-        let console = fs::File::create(premises.folder.join("console"))
+        let directory = BoxDirectory::make(spec)?;
+        let rootfs = directory.rootfs(spec)?;
+        let console = fs::File::create(directory.path.join("console"))
             .map_err(BoxError::host("make the file of the machine's console"))?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let mut command = Command::new(PROGRAM);
         let port = self.connect(spec, &mut command)?;
-        add_words(&mut command, spec, &premises.folder, &rootfs);
-        if let Some(port) = &port {
-            command.args(["--address", &port.address().to_string()]);
-        }
+        add_words(&mut command, spec, &directory.path, &rootfs);
+        command.args(address_words(port.as_ref()));
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            premises,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,
@@ -104,14 +111,6 @@ fn add_words(command: &mut Command, spec: &BoxSpec, folder: &Path, rootfs: &Path
         .args(["console=tty0", "con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
         .arg(format!("uml_dir={}/", folder.display()))
         .arg(format!("umid={}", spec.name))
-        .args([
-            "panic=-1",
-            "init=/tare",
-            "--",
-            "agent",
-            "--init",
-            "--power-off",
-            "--tty",
-            "/dev/tty1",
-        ]);
+        .args(["panic=-1", "init=/tare", "--"])
+        .args(AGENT.words());
 }

@@ -52,7 +52,10 @@ impl Runner<'_> {
             waking: None,
         };
         self.watch.follow(id, held.running.meter());
-        let facts = limits::facts(&mut *held.running)
+        let facts = held
+            .running
+            .link()
+            .facts(ANSWER_DEADLINE)
             .map_err(BoxError::from)
             .map_err(not_made)?;
         let hello_seconds = held.running.hello_after().as_secs_f64();

@@ -1,7 +1,8 @@
 //! What an engine is able to do, before a container is asked of it.
 
-use super::super::{Absent, Network};
+use super::super::contract::Absent;
 use super::engine::Engine;
+use crate::net::Network;
 use bollard::query_parameters as query;
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! The stream to a container's first process: a connection to the engine that
 //! changes from HTTP to chunks of the process's streams.
 
-use super::super::{ANSWER_DEADLINE, BoxError};
+use super::super::contract::{ANSWER_DEADLINE, BoxError};
 use super::engine::Engine;
 use crate::link::{FdStream, Stream};
 use hyper::client::conn::http1;

@@ -1,12 +1,14 @@
 //! What the engine is asked to make of a container.
 
 use super::super::apart::Apart;
-use super::super::security::{self, Capabilities, Seccomp, Security};
-use super::super::storage::{self, Work};
-use super::super::{BoxSpec, Network, TO_HOLD_BOXES};
+use super::super::contract::security::host_capabilities;
+use super::super::contract::{BoxSpec, Capabilities, Seccomp, Security};
+use super::super::security::{self, TO_HOLD_BOXES};
+use super::super::storage::Work;
 use super::LABEL;
 use crate::cgroup::{PERIOD_US, cpu_list};
-use crate::net;
+use crate::net::{self, Network};
+use crate::places::WORK_FOLDER;
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, PortBinding};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -89,7 +91,7 @@ fn port() -> String {
 
 /// Commands start in the work folder, which the engine makes where nothing is mounted.
 pub(super) fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &Security) {
-    body.working_dir = Some(storage::FOLDER.to_owned());
+    body.working_dir = Some(WORK_FOLDER.to_owned());
     let Some(host) = &mut body.host_config else {
         return;
     };
@@ -98,14 +100,14 @@ pub(super) fn add_work(body: &mut ContainerCreateBody, work: &Work, security: &S
         Work::Own | Work::Overlay(_) => {}
         Work::Tmpfs => {
             host.tmpfs = Some(HashMap::from([(
-                storage::FOLDER.to_owned(),
+                WORK_FOLDER.to_owned(),
                 "mode=755,exec".to_owned(),
             )]));
         }
         Work::Volume(source) => {
             // Podman gives the folder to the root of the namespace that it chose.
             let options = if security.has_userns() { ":U" } else { "" };
-            let bind = format!("{}:{}{options}", source.display(), storage::FOLDER);
+            let bind = format!("{}:{}{options}", source.display(), WORK_FOLDER);
             host.binds.get_or_insert_default().push(bind);
         }
     }
@@ -117,7 +119,7 @@ fn apply(security: &Security, host: &mut HostConfig) {
     }
     match security.capabilities {
         Capabilities::Default => {}
-        Capabilities::All => host.cap_add = Some(security::all_by_engine(security::of_host())),
+        Capabilities::All => host.cap_add = Some(security::all_by_engine(host_capabilities())),
         Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
     }
     // The size is that of the other platforms; the range is Podman's choice.

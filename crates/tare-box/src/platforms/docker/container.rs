@@ -1,11 +1,13 @@
 //! A container with its agent.
 
-use super::super::{BoxError, HELLO_DEADLINE, Network, Premises, RunningBox};
+use super::super::contract::{BoxError, HELLO_DEADLINE, RunningBox};
+use super::super::directory::BoxDirectory;
 use super::attach::attach;
 use super::engine::Engine;
 use crate::cgroup::{Cgroup, Layout, Meter};
 use crate::link::Link;
 use crate::net::HostReach;
+use crate::net::Network;
 use bollard::models::NetworkSettings;
 use bollard::query_parameters as query;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,7 +18,7 @@ pub(super) struct DockerBox {
     engine: Rc<Engine>,
     id: String,
     /// Its folder on the host, if it has one.
-    premises: Option<Premises>,
+    directory: Option<BoxDirectory>,
     link: Option<Link>,
     cgroup: Option<Cgroup>,
     address: Option<IpAddr>,
@@ -28,11 +30,11 @@ pub(super) struct DockerBox {
 
 impl DockerBox {
     /// A created container that has not been started; removed when dropped.
-    pub fn new(engine: Rc<Engine>, id: String, premises: Option<Premises>) -> Self {
+    pub fn new(engine: Rc<Engine>, id: String, directory: Option<BoxDirectory>) -> Self {
         Self {
             engine,
             id,
-            premises,
+            directory,
             link: None,
             cgroup: None,
             address: None,
@@ -138,7 +140,7 @@ impl DockerBox {
         }
         self.link = None;
         self.engine.remove(&self.id)?;
-        self.premises.as_mut().map_or(Ok(()), Premises::clear)
+        self.directory.as_mut().map_or(Ok(()), BoxDirectory::clear)
     }
 }
 

@@ -1,6 +1,6 @@
 //! An engine of our own in a box that has none: the host's, carried in.
 
-use super::super::BoxError;
+use super::super::contract::BoxError;
 use super::super::service::Service;
 use super::engine::Engine;
 use crate::carry;

@@ -1,7 +1,7 @@
 //! The engine by its API: connection, image, removal.
 
+use super::super::contract::{Absent, BoxError, END_DEADLINE};
 use super::super::service::Service;
-use super::super::{Absent, BoxError, END_DEADLINE};
 use crate::{cgroup, footprint};
 use bollard::query_parameters as query;
 use futures_util::StreamExt;

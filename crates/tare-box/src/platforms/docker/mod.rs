@@ -8,12 +8,16 @@ pub(super) mod daemon;
 mod engine;
 
 use super::apart::Apart;
-use super::security::{Capabilities, Offer, Seccomp, Security};
-use super::storage::{Storage, Work};
-use super::{
-    Absent, BoxError, BoxSpec, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
-    installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, InnerNeeds, MemoryView, Platform, QuotaView, RunningBox,
+    Seccomp, Security, Storage,
 };
+use super::directory::BoxDirectory;
+use super::options::Options;
+use super::probe::installed;
+use super::security::Offer;
+use super::storage::Work;
+use crate::net::Network;
 use able::{has_bridge, knows};
 use body::{add_work, body};
 use bollard::query_parameters as query;
@@ -141,10 +145,10 @@ impl Platform for Docker {
             .build();
         // Only a folder of the host's needs a place there.
         let volume = self.apart.storage == Some(Storage::Volume);
-        let premises = volume.then(|| spec.premises()).transpose()?;
-        let folder = premises
+        let directory = volume.then(|| BoxDirectory::make(spec)).transpose()?;
+        let folder = directory
             .as_ref()
-            .map_or_else(|| Path::new(""), |premises| &premises.folder);
+            .map_or_else(|| Path::new(""), |directory| &directory.path);
         let work = self
             .apart
             .storage
@@ -156,7 +160,7 @@ impl Platform for Docker {
             add_work(&mut body, work, &self.apart.security);
         }
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
-        let mut made = DockerBox::new(engine, created.id, premises);
+        let mut made = DockerBox::new(engine, created.id, directory);
         made.start(requested, self.apart.network)?;
         Ok(Box::new(made))
     }

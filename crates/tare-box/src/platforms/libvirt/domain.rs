@@ -1,6 +1,6 @@
 //! A domain's description, as libvirt reads it.
 
-use super::super::BoxSpec;
+use super::super::contract::BoxSpec;
 use super::super::disk::Image;
 use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
@@ -106,7 +106,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::disk::{Cache, Disk, Format};
+    use super::super::super::contract::storage::{Cache, Disk, Format};
     use super::*;
     use tare_model::platform::Provisioning;
     use tare_model::size::{Cpus, InstanceType};

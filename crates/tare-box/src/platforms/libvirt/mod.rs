@@ -5,15 +5,19 @@ mod domain;
 mod virsh;
 
 use super::child::{ChildBox, Start};
-use super::guest;
-use super::vm::{Machine, Parts, Vm};
-use super::{
-    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Network, Options, Platform,
-    QuotaView, RunningBox, Storage,
+use super::contract::{
+    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
+    Storage,
 };
+use super::directory::BoxDirectory;
+use super::guest;
+use super::options::Options;
+use super::probe::installed;
+use super::vm::{Machine, Parts, Vm};
 use crate::cgroup::{Cgroup, Layout, Meter, allowed_cpus};
 use crate::footprint;
 use crate::link::Link;
+use crate::net::Network;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -40,8 +44,8 @@ impl Libvirt {
 
     fn boot(&self, spec: &BoxSpec, parts: &Parts) -> Result<LibvirtBox, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let folder = premises.folder.clone();
+        let directory = BoxDirectory::make(spec)?;
+        let folder = directory.path.clone();
         let disk = self.vm.make_disk(&folder)?;
         fs::write(
             folder.join("domain.xml"),
@@ -57,7 +61,7 @@ impl Libvirt {
             .stdout(Stdio::null());
         let start = Start {
             command,
-            premises,
+            directory,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,
@@ -106,7 +110,7 @@ impl Platform for Libvirt {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let absent = |e: &dyn std::fmt::Display, fix: &str| Absent::new(e.to_string(), fix);
         let install = "install it (Debian: apt-get install libvirt-clients libvirt-daemon-system)";
-        super::installed(VIRSH, install)?;
+        installed(VIRSH, install)?;
         let uri = uri();
         if !uri.starts_with("qemu:///") {
             let reason = format!("{URI} names '{uri}', which is not QEMU on this host");

@@ -1,11 +1,10 @@
 //! What is asked of libvirt, by its program.
 
-use super::super::BoxError;
-use super::super::HELLO_DEADLINE;
 use super::super::child::last_words;
-use super::super::program;
+use super::super::contract::{BoxError, HELLO_DEADLINE};
 use crate::interrupt;
 use crate::link::{FdStream, Stream};
+use crate::program;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;

@@ -3,13 +3,15 @@
 
 mod vmlinux;
 
+use super::agent_start::{AgentLink, AgentStart, QUIET};
 use super::child::{ChildBox, Start};
-use super::guest::{self, Guest};
-use super::sockets::Listener;
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, canonical,
-    cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::directory::{BoxDirectory, canonical};
+use super::guest::{self, Guest};
+use super::probe::{cgroups_usable, installed};
+use super::sockets::Listener;
 use crate::link::FdStream;
 use serde_json::{Value, json};
 use std::fs;
@@ -66,14 +68,16 @@ impl MicroVmm {
 
     /// The guest kernel's command line; each word's reason is in `docs/platforms.md`.
     fn kernel_command_line(self) -> String {
-        let (machine, end) = match self {
-            Self::Firecracker => ("reboot=k panic=-1 pci=off", ""),
+        let (machine, power_off) = match self {
+            Self::Firecracker => ("reboot=k panic=-1 pci=off", false),
             // A reset would start the guest anew.
-            Self::CloudHypervisor => ("panic=0", " --power-off"),
+            Self::CloudHypervisor => ("panic=0", true),
         };
-        format!(
-            "console=ttyS0 quiet loglevel=3 cryptomgr.notests {machine} rdinit=/tare -- agent --init{end} --vsock {PORT}"
-        )
+        let agent = AgentStart {
+            power_off,
+            ..AgentStart::over(AgentLink::Vsock(PORT))
+        };
+        agent.command_line(&format!("console=ttyS0 {QUIET} {machine}"))
     }
 
     /// The VMM's command, run in the box's folder.
@@ -139,8 +143,8 @@ impl Platform for MicroVmm {
         let initramfs = canonical(&guest.initramfs(&spec.scratch, &spec.binary)?)?;
         let kernel = canonical(&vmlinux::unpack(&guest, &spec.scratch)?)?;
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let folder = &premises.folder;
+        let directory = BoxDirectory::make(spec)?;
+        let folder = &directory.path;
         let listener = Listener::at(&folder.join(format!("{SOCKET}_{PORT}")))?;
         let config = self.config(spec, &kernel, &initramfs).to_string();
         fs::write(folder.join("config.json"), config)
@@ -157,7 +161,7 @@ impl Platform for MicroVmm {
         let limits = spec.cpu_limits();
         let start = Start {
             command,
-            premises,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,
@@ -190,7 +194,6 @@ impl Platform for MicroVmm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
     use super::*;
 
     const BOTH: [MicroVmm; 2] = [MicroVmm::Firecracker, MicroVmm::CloudHypervisor];
@@ -204,8 +207,11 @@ mod tests {
 
     #[test]
     fn a_configuration_has_the_size_of_its_box() {
-        let config =
-            MicroVmm::Firecracker.config(&spec(), Path::new("/s/vmlinux"), Path::new("/s/initramfs"));
+        let config = MicroVmm::Firecracker.config(
+            &BoxSpec::example(),
+            Path::new("/s/vmlinux"),
+            Path::new("/s/initramfs"),
+        );
         assert_eq!(
             config["machine-config"],
             json!({ "vcpu_count": 2, "mem_size_mib": 512 })
@@ -216,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_command_line_has_the_size_of_its_box() {
-        let command = MicroVmm::CloudHypervisor.command(&spec(), Path::new("/k"), Path::new("/i"));
+        let command =
+            MicroVmm::CloudHypervisor.command(&BoxSpec::example(), Path::new("/k"), Path::new("/i"));
         let words = words(&command);
         for pair in [
             ["--cpus", "boot=2"],
@@ -230,9 +237,9 @@ mod tests {
     #[test]
     fn hostile_paths_stay_one_word() {
         let hostile = Path::new("/s/a b,socket=\"x\n/vmlinux");
-        let command = MicroVmm::CloudHypervisor.command(&spec(), hostile, Path::new("/i"));
+        let command = MicroVmm::CloudHypervisor.command(&BoxSpec::example(), hostile, Path::new("/i"));
         assert!(words(&command).contains(&hostile.to_string_lossy().into_owned()));
-        let config = MicroVmm::Firecracker.config(&spec(), hostile, Path::new("/i"));
+        let config = MicroVmm::Firecracker.config(&BoxSpec::example(), hostile, Path::new("/i"));
         let read: Value = serde_json::from_str(&config.to_string()).unwrap();
         assert_eq!(
             read["boot-source"]["kernel_image_path"],

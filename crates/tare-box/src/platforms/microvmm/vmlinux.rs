@@ -5,8 +5,9 @@
 //! is there where such kernels are made and installed. So the host's programs
 //! unpack, rather than as many libraries in every agent.
 
+use super::super::contract::{Absent, BoxError};
 use super::super::guest::Guest;
-use super::super::{Absent, BoxError, run, version_of};
+use crate::program::{run, version_of};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -3,9 +3,10 @@
 
 mod running;
 
-use super::{
-    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox, security,
+use super::contract::{
+    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::security;
 use crate::carry;
 use crate::link::{Link, unexpected};
 use running::{NestedBox, Relayed};

@@ -1,6 +1,6 @@
 //! A running inner box, and the stream to its agent.
 
-use super::super::{ANSWER_DEADLINE, BoxError, Layer, OnLayer, RunningBox};
+use super::super::contract::{ANSWER_DEADLINE, BoxError, Layer, OnLayer, RunningBox};
 use super::CHANNEL;
 use crate::cgroup::Meter;
 use crate::link::{Link, LinkError, Stream, unexpected};

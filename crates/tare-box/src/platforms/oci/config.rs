@@ -1,10 +1,13 @@
 //! A bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
 
-use super::super::security::{self, Capabilities};
+use super::super::contract::security::{capability_names, host_capabilities};
+use super::super::contract::{BoxSpec, Capabilities};
+use super::super::security::{FIRST_USER, TO_HOLD_BOXES, USERS};
 use super::super::storage::{self, Work};
-use super::super::{BoxSpec, Network, TO_HOLD_BOXES};
 use super::Oci;
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
+use crate::net::Network;
+use crate::places::WORK_FOLDER;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -71,17 +74,17 @@ pub(super) fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&W
 }
 
 fn add_work(config: &mut Value, work: &Work) {
-    config["process"]["cwd"] = storage::FOLDER.into();
+    config["process"]["cwd"] = WORK_FOLDER.into();
     let mount = match work {
         Work::Own => return,
         Work::Volume(folder) => {
-            json!({ "destination": storage::FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
+            json!({ "destination": WORK_FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
         }
         Work::Overlay(place) => {
-            json!({ "destination": storage::FOLDER, "type": "overlay", "source": "overlay", "options": storage::layers(place) })
+            json!({ "destination": WORK_FOLDER, "type": "overlay", "source": "overlay", "options": storage::layers(place) })
         }
         Work::Tmpfs => {
-            json!({ "destination": storage::FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
+            json!({ "destination": WORK_FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
         }
     };
     if let Some(mounts) = config["mounts"].as_array_mut() {
@@ -90,7 +93,7 @@ fn add_work(config: &mut Value, work: &Work) {
 }
 
 fn add_userns(linux: &mut Value) {
-    let mapping = json!([{ "containerID": 0, "hostID": security::FIRST_USER, "size": security::USERS }]);
+    let mapping = json!([{ "containerID": 0, "hostID": FIRST_USER, "size": USERS }]);
     if let Some(namespaces) = linux["namespaces"].as_array_mut() {
         namespaces.push(json!({ "type": "user" }));
     }
@@ -102,7 +105,7 @@ fn capabilities(granted: Capabilities, holds_boxes: bool) -> Vec<&'static str> {
     match granted {
         Capabilities::Default => {}
         // Runtimes take one that the host lacks for a failure.
-        Capabilities::All => return security::names(security::of_host()),
+        Capabilities::All => return capability_names(host_capabilities()),
         Capabilities::None => return Vec::new(),
     }
     let more = TO_HOLD_BOXES.iter().filter(|_| holds_boxes);
@@ -128,8 +131,7 @@ fn resources(limits: &Limits) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Options;
-    use super::super::super::tests::spec;
+    use super::super::super::options::Options;
     use super::super::Runtime;
     use super::*;
 
@@ -138,7 +140,7 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
-        config(&spec(), Path::new("/tare-0-1"), &oci, None)
+        config(&BoxSpec::example(), Path::new("/tare-0-1"), &oci, None)
     }
 
     #[test]
@@ -155,7 +157,7 @@ mod tests {
         let apart = config_with(&[("userns", "on")]);
         let last = apart["linux"]["namespaces"].as_array().unwrap().last().unwrap();
         assert_eq!(last["type"], "user");
-        assert_eq!(apart["linux"]["gidMappings"][0]["hostID"], security::FIRST_USER);
+        assert_eq!(apart["linux"]["gidMappings"][0]["hostID"], FIRST_USER);
     }
 
     #[test]

@@ -5,13 +5,17 @@ mod config;
 
 use super::apart::can_be_had;
 use super::child::{ChildBox, Start};
-use super::security::{Capabilities, Offer, Seccomp, Security};
-use super::storage::{Storage, Work};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, InnerNeeds, MemoryView, Network, Options, Platform, QuotaView,
-    RunningBox, cgroups_usable, installed,
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, InnerNeeds, MemoryView, Platform, QuotaView,
+    RunningBox, Seccomp, Security, Storage,
 };
+use super::directory::BoxDirectory;
+use super::options::Options;
+use super::probe::{cgroups_usable, installed};
+use super::security::Offer;
+use super::storage::Work;
 use crate::cgroup::{Cgroup, Layout};
+use crate::net::Network;
 use std::fs;
 use std::process::Command;
 use std::time::Instant;
@@ -127,9 +131,9 @@ impl Platform for Oci {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let rootfs = spec.rootfs(&premises.folder)?;
-        let work = Work::make(self.storage, &premises.folder, &rootfs)?;
+        let directory = BoxDirectory::make(spec)?;
+        let rootfs = directory.rootfs(spec)?;
+        let work = Work::make(self.storage, &directory.path, &rootfs)?;
         if let Some(security) = &self.security {
             security.own(spec, &rootfs)?;
             work.iter().try_for_each(|work| work.own(security, spec))?;
@@ -137,18 +141,18 @@ impl Platform for Oci {
         let layout = Layout::detect()?;
         let cgroup = Cgroup::at(&layout, &spec.name);
         let config = config::config(spec, &cgroup.path(&layout), self, work.as_ref()).to_string();
-        fs::write(premises.folder.join("config.json"), config)
+        fs::write(directory.path.join("config.json"), config)
             .map_err(BoxError::host("write the container's configuration"))?;
         let mut command = self.runtime.command(self.network);
         command
             .arg("--root")
-            .arg(premises.folder.join("state"))
+            .arg(directory.path.join("state"))
             .args(["run", "--bundle"])
-            .arg(&premises.folder)
+            .arg(&directory.path)
             .arg(&spec.name);
         let start = Start {
             command,
-            premises,
+            directory,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

@@ -1,7 +1,7 @@
 //! The binary on another host, for as long as a connection to it lasts.
 
 use super::super::child::{last_words, pipes};
-use super::super::{BoxError, BoxSpec, END_DEADLINE};
+use super::super::contract::{BoxError, BoxSpec, END_DEADLINE};
 use crate::link::{FdStream, LinkError, Stream};
 use crate::seat;
 use std::fs;

@@ -4,8 +4,10 @@
 mod keeper;
 
 use super::child::{ChildBox, Start, pipes};
-use super::program as programs;
-use super::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Options, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::directory::BoxDirectory;
+use super::options::Options;
+use crate::program as programs;
 use keeper::Keeper;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -149,7 +151,7 @@ impl Platform for Ssh {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let start = Start {
             command,
-            premises: spec.premises()?,
+            directory: BoxDirectory::make(spec)?,
             limits: None,
             hello_within: HELLO_DEADLINE,
             requested,

@@ -1,10 +1,10 @@
 //! QEMU's command line and that of the guest's kernel.
 
+use super::super::agent_start::{AgentLink, AgentStart, QUIET};
+use super::super::contract::{BoxError, BoxSpec, Storage};
 use super::super::disk::{self, Image};
-use super::super::{BoxError, BoxSpec, Storage};
 use super::machine::Accelerator;
 use super::{PORT, Parts, QEMU, Vm};
-use crate::agent::Work;
 use std::path::Path;
 use std::process::Command;
 
@@ -79,8 +79,7 @@ impl Vm {
     }
 }
 
-/// Quiet, since an emulated console is slow; without the self-tests of the
-/// kernel's ciphers, a fifth of an emulated boot.
+/// The command line of a guest's kernel, without the address of its network.
 ///
 /// Under TCG the guest's time stamp counter is the host's, and its frequency is
 /// told: a guest that measures it against the emulated timer fails when the host
@@ -98,10 +97,10 @@ pub(super) fn kernel_command_line(
         Accelerator::Tcg => format!("tsc=reliable tsc_early_khz={tsc_khz} nokaslr "),
         Accelerator::Kvm => String::new(),
     };
-    let root = if holds_boxes { " --new-root" } else { "" };
-    let work = storage.and_then(Work::of_machine);
-    let work = work.map(|work| format!(" --work {work}")).unwrap_or_default();
-    format!(
-        "{clock}console=ttyS0 quiet loglevel=3 cryptomgr.notests reboot=t panic=-1 rdinit=/tare -- agent --init{root}{work} --port {PORT}"
-    )
+    let agent = AgentStart {
+        new_root: holds_boxes,
+        work: storage.and_then(Storage::told_to_agent),
+        ..AgentStart::over(AgentLink::Port(PORT))
+    };
+    agent.command_line(&format!("{clock}console=ttyS0 {QUIET} reboot=t panic=-1"))
 }

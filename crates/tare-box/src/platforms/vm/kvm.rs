@@ -1,8 +1,10 @@
 //! Whether KVM works here: its device may open and no guest ever boot on it.
 
-use super::super::{BoxError, BoxSpec, Network, RunningBox, version_of};
+use super::super::contract::{BoxError, BoxSpec, RunningBox};
 use super::machine::Accelerator;
 use super::{QEMU, Vm};
+use crate::net::Network;
+use crate::program::version_of;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::fs;

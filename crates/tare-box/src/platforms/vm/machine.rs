@@ -1,6 +1,6 @@
 //! Who executes a guest's instructions, and the machines that are emulated.
 
-use super::super::Network;
+use crate::net::Network;
 use serde::{Deserialize, Serialize};
 
 /// Who executes the guest's instructions.

@@ -9,15 +9,20 @@ mod running;
 
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
 
+use super::agent_start::address_words;
 use super::child::{ChildBox, Start};
-use super::guest::{self, Guest};
-use super::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Network, Options, Platform, QuotaView, RunningBox,
-    Storage, limits_usable, version_of,
+use super::contract::{
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
 };
+use super::directory::BoxDirectory;
+use super::guest::{self, Guest};
+use super::options::Options;
+use super::probe::limits_usable;
 use crate::cgroup::Limits;
 use crate::link::FdStream;
+use crate::net::Network;
 use crate::net::Port;
+use crate::program::version_of;
 use command::kernel_command_line;
 use qmp::Qmp;
 use running::VmBox;
@@ -133,22 +138,24 @@ impl Vm {
         // What is made once per run is no part of a box's start-up.
         let parts = self.parts_on(spec, accelerator)?;
         let requested = Instant::now();
-        let premises = spec.premises()?;
+        let directory = BoxDirectory::make(spec)?;
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = self.command(spec, &parts, &premises.folder);
-        if let Some(image) = self.make_disk(&premises.folder)? {
+        let mut command = self.command(spec, &parts, &directory.path);
+        if let Some(image) = self.make_disk(&directory.path)? {
             self.add_disk(&mut command, &image);
         }
         let port = self.connect(spec, &mut command)?;
-        command.args(["-append", &with_address(&parts.command_line, port.as_ref())]);
+        let mut words = vec![parts.command_line];
+        words.extend(address_words(port.as_ref()));
+        command.args(["-append", &words.join(" ")]);
         // The sockets go in as standard input and output, whose numbers QEMU is told.
         command
             .stdin(OwnedFd::from(link_theirs))
             .stdout(OwnedFd::from(qmp_theirs));
         let start = Start {
             command,
-            premises,
+            directory,
             limits,
             hello_within,
             requested,
@@ -175,12 +182,6 @@ impl Vm {
             .args(["-device", &format!("{device},netdev=net,mac={mac}")]);
         Ok(Some(port))
     }
-}
-
-/// The command line of a guest's kernel with the address that its agent is to set.
-fn with_address(command_line: &str, port: Option<&Port>) -> String {
-    let address = port.map(|port| format!(" --address {}", port.address()));
-    format!("{command_line}{}", address.unwrap_or_default())
 }
 
 impl Platform for Vm {

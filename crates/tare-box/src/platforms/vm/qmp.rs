@@ -1,6 +1,6 @@
 //! The part of QEMU's machine protocol that stopping, continuing and pinning need.
 
-use super::super::BoxError;
+use super::super::contract::BoxError;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

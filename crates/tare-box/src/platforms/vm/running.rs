@@ -1,7 +1,8 @@
 //! A running VM: its QEMU process, and what QEMU is told by its machine protocol.
 
 use super::super::child::ChildBox;
-use super::super::{BoxError, RunningBox, guest};
+use super::super::contract::{BoxError, RunningBox};
+use super::super::guest;
 use super::qmp::Qmp;
 use crate::cgroup::Meter;
 use crate::link::Link;

@@ -1,7 +1,10 @@
 //! The CD from which a machine boots that starts no kernel by itself.
 
+use super::super::agent_start::{AgentLink, AgentStart, QUIET};
+use super::super::contract::{Absent, BoxError};
 use super::super::guest::Guest;
-use super::super::{Absent, BoxError, installed, run};
+use super::super::probe::installed;
+use crate::program::run;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,11 +18,16 @@ const BIOS_MODULES: &str = "/usr/lib/grub/i386-pc";
 /// Time to make the image, which takes a second.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The kernel's messages go to the second serial port, the link is the first.
-/// Ended by powering off: a reset would start the machine anew.
-const MENU: &str = "linux /boot/kernel console=ttyS1 quiet loglevel=3 cryptomgr.notests panic=0 rdinit=/tare -- agent --init --power-off --tty /dev/ttyS0\n\
-                    initrd /boot/initramfs\n\
-                    boot\n";
+/// What GRUB is to do. The kernel's messages go to the second serial port, the link is the
+/// first. Ended by powering off: a reset would start the machine anew.
+fn menu() -> String {
+    let agent = AgentStart {
+        power_off: true,
+        ..AgentStart::over(AgentLink::Tty("/dev/ttyS0"))
+    };
+    let words = agent.command_line(&format!("console=ttyS1 {QUIET} panic=0"));
+    format!("linux /boot/kernel {words}\ninitrd /boot/initramfs\nboot\n")
+}
 
 /// Whether images can be made here.
 pub(super) fn can_make() -> Result<(), Absent> {
@@ -43,7 +51,7 @@ pub(super) fn make(guest: &Guest, scratch: &Path, binary: &Path) -> Result<PathB
     let root = scratch.join("boot.root");
     let boot = root.join("boot");
     fs::create_dir_all(boot.join("grub"))
-        .and_then(|()| fs::write(boot.join("grub/grub.cfg"), MENU))
+        .and_then(|()| fs::write(boot.join("grub/grub.cfg"), menu()))
         .and_then(|()| fs::copy(&guest.kernel, boot.join("kernel")))
         .and_then(|_| fs::copy(&initramfs, boot.join("initramfs")))
         .map_err(BoxError::host(format!("fill {}", root.display())))?;

@@ -1,7 +1,8 @@
 //! Machines as `vmrun` knows them: by the path of their description.
 
-use super::super::{BoxError, run};
+use super::super::contract::BoxError;
 use crate::footprint;
+use crate::program::run;
 use std::fs;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -73,7 +74,7 @@ impl Machine {
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
-        run(command, DEADLINE)
+        Ok(run(command, DEADLINE)?)
     }
 
     /// Its processes, which are no children of ours.

@@ -7,12 +7,12 @@ mod machine;
 mod running;
 mod vmx;
 
+use super::contract::{Absent, BoxError, BoxSpec, MemoryView, Platform, QuotaView, RunningBox};
+use super::directory::{BoxDirectory, canonical};
 use super::guest::{self, Guest};
+use super::options::Options;
+use super::probe::cgroups_usable;
 use super::sockets::Listener;
-use super::{
-    Absent, BoxError, BoxSpec, MemoryView, Options, Platform, QuotaView, RunningBox, canonical,
-    cgroups_usable,
-};
 use crate::cgroup::{Cgroup, Layout};
 use machine::{DESCRIPTION, Machine, Product, VMRUN, holds_machines};
 use running::VmwareBox;
@@ -68,8 +68,8 @@ impl Platform for Vmware {
         let guest = Guest::find(&[])?;
         let cd = canonical(&image::make(&guest, &spec.scratch, &spec.binary)?)?;
         let requested = Instant::now();
-        let premises = spec.premises()?;
-        let folder = canonical(&premises.folder)?;
+        let directory = BoxDirectory::make(spec)?;
+        let folder = canonical(&directory.path)?;
         let listener = Listener::at(&folder.join(vmx::LINK))?;
         let path = folder.join(&spec.name).with_extension(DESCRIPTION);
         fs::write(&path, vmx::describe(spec, &folder, &cd)?)
@@ -81,7 +81,7 @@ impl Platform for Vmware {
                 path,
             },
             link: None,
-            premises,
+            directory,
             cgroup,
             paused: false,
             hello_after: Duration::ZERO,

@@ -1,9 +1,10 @@
 //! A running machine, over its serial port.
 
 use super::super::child::no_hello;
+use super::super::contract::{BoxError, END_DEADLINE, HELLO_DEADLINE, RunningBox};
+use super::super::directory::BoxDirectory;
 use super::super::guest;
 use super::super::sockets::{Listener, raw_terminal};
-use super::super::{BoxError, END_DEADLINE, HELLO_DEADLINE, Premises, RunningBox};
 use super::machine::{Machine, PROCESS, VMRUN};
 use crate::cgroup::{Cgroup, Meter};
 use crate::link::{FdStream, Link, LinkError};
@@ -18,7 +19,7 @@ const SERIAL_BYTES_PER_SECOND: u64 = 5000;
 pub(super) struct VmwareBox {
     pub machine: Machine,
     pub link: Option<Link>,
-    pub premises: Premises,
+    pub directory: BoxDirectory,
     pub cgroup: Cgroup,
     pub paused: bool,
     pub hello_after: Duration,
@@ -38,9 +39,9 @@ impl VmwareBox {
             .connect(listener)
             .map_err(|e| LinkError::of_stream(e, "hello", HELLO_DEADLINE))
             .map(Link::new)
-            .map_err(|source| no_hello(source, &self.premises.folder))?;
+            .map_err(|source| no_hello(source, &self.directory.path))?;
         link.hello(None, HELLO_DEADLINE)
-            .map_err(|source| no_hello(source, &self.premises.folder))?;
+            .map_err(|source| no_hello(source, &self.directory.path))?;
         self.link = Some(link);
         Ok(())
     }
@@ -74,7 +75,7 @@ impl VmwareBox {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.premises.clear()
+        self.directory.clear()
     }
 
     /// Tells the agent to end, and for how long to wait for that: a serial port
@@ -110,7 +111,7 @@ impl RunningBox for VmwareBox {
     }
 
     fn marks(&self) -> Vec<String> {
-        vec![self.premises.name.clone()]
+        vec![self.directory.name.clone()]
     }
 
     fn meter(&self) -> Option<Meter> {

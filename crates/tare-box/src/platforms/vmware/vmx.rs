@@ -1,6 +1,6 @@
 //! The description of a machine, a `.vmx` file: a name and a value per line.
 
-use super::super::{BoxError, BoxSpec};
+use super::super::contract::{BoxError, BoxSpec};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -81,12 +81,11 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::spec;
     use super::*;
 
     #[test]
     fn a_machine_has_the_size_of_its_box() {
-        let text = describe(&spec(), Path::new("/s/b"), Path::new("/s/boot.iso")).unwrap();
+        let text = describe(&BoxSpec::example(), Path::new("/s/b"), Path::new("/s/boot.iso")).unwrap();
         for line in [
             "numvcpus = \"2\"",
             "memsize = \"512\"",
@@ -102,7 +101,7 @@ mod tests {
     fn no_path_gets_out_of_its_quotes() {
         assert_eq!(escaped("a\"b|c\nd\te\u{7f}ö"), "a|22b|7Cc|0Ad\te|7Fö");
         let hostile = Path::new("/s/x\"\nserial0.fileType = \"device/boot.iso");
-        let text = describe(&spec(), Path::new("/s/b"), hostile).unwrap();
+        let text = describe(&BoxSpec::example(), Path::new("/s/b"), hostile).unwrap();
         assert_eq!(
             text.lines().filter(|l| l.starts_with("serial0.fileType")).count(),
             1
@@ -115,7 +114,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let path = Path::new(std::ffi::OsStr::from_bytes(b"/s/\xff/boot.iso"));
         assert!(
-            describe(&spec(), Path::new("/s/b"), path)
+            describe(&BoxSpec::example(), Path::new("/s/b"), path)
                 .unwrap_err()
                 .to_string()
                 .contains("--state-dir")

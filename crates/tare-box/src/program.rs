@@ -1,7 +1,6 @@
 //! Programs of the host's that engines consist of: their versions, and runs to
 //! their end within a deadline.
 
-use super::{Absent, BoxError};
 use crate::{carry, seat};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
@@ -13,8 +12,18 @@ use std::time::{Duration, Instant};
 /// Time for a program to tell its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Why a program did not do what it was run for.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot run {program}: {source}")]
+pub struct ProgramError {
+    /// The program, as it was named.
+    pub program: String,
+    /// That it did not start or did not end in time, or its last words.
+    pub source: io::Error,
+}
+
 /// The first line that a program prints when asked for its version.
-pub(super) fn version_of(program: &str, argument: &str) -> Option<String> {
+pub(crate) fn version_of(program: &str, argument: &str) -> Option<String> {
     let mut command = Command::new(program);
     if std::env::var_os("PATH").is_none() {
         // The first process of a VM has none.
@@ -28,14 +37,9 @@ pub(super) fn version_of(program: &str, argument: &str) -> Option<String> {
         .filter(|line| !line.is_empty())
 }
 
-/// Version of an engine's program, or that it is missing and the fix.
-pub(super) fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
-    version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
-}
-
 /// Runs a program to its end within a deadline, with nothing to read, and takes
 /// what it prints.
-pub(super) fn output(command: &mut Command, within: Duration) -> io::Result<Output> {
+pub(crate) fn output(command: &mut Command, within: Duration) -> io::Result<Output> {
     let mut printed = in_memory()?;
     command.stdin(Stdio::null()).stdout(printed.try_clone()?);
     let (status, stderr) = end(command, within)?;
@@ -48,9 +52,12 @@ pub(super) fn output(command: &mut Command, within: Duration) -> io::Result<Outp
 
 /// Runs a program to its end within a deadline; what it said last on standard
 /// error is part of the error.
-pub(crate) fn run(mut command: Command, within: Duration) -> Result<(), BoxError> {
+pub(crate) fn run(mut command: Command, within: Duration) -> Result<(), ProgramError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |source| BoxError::host(format!("run {program}"))(source);
+    let failed = |source| ProgramError {
+        program: program.clone(),
+        source,
+    };
     let (status, words) = end(&mut command, within).map_err(failed)?;
     if status.success() {
         return Ok(());

@@ -1,0 +1,73 @@
+//! Places in a box on which whoever makes it and the agent in it have agreed.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The agent's own file, in every root and in the initramfs.
+pub(crate) const BINARY: &str = "/tare";
+
+/// List of kernel modules in the initramfs, one path per line, in the order of loading.
+pub(crate) const MODULE_LIST: &str = "/modules/load";
+
+/// The folder in which commands start, where an option asks for one. It is the
+/// agent's own, which its commands inherit.
+pub(crate) const WORK_FOLDER: &str = "/work";
+
+/// A machine's disk as the guest names it: the only one that it has.
+pub(crate) const DISK: &str = "/dev/vda";
+/// The file system on it.
+pub(crate) const DISK_FILE_SYSTEM: &str = "ext4";
+
+/// Folder of the folders with the files of inner boxes, one for each.
+pub(crate) const INNER_BOXES: &str = "/run/tare";
+
+/// Where the work folder of a machine lies, which its agent makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// With the other files of the machine.
+    Own,
+    /// In memory.
+    Tmpfs,
+    /// On the machine's disk.
+    Disk,
+}
+
+impl Work {
+    const ALL: [Self; 3] = [Self::Own, Self::Tmpfs, Self::Disk];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Tmpfs => "tmpfs",
+            Self::Disk => "disk",
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Work {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|work| work.name() == text);
+        found.ok_or_else(|| format!("'{text}' is none of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_as_it_is_written() {
+        for work in Work::ALL {
+            assert_eq!(work.to_string().parse(), Ok(work));
+        }
+        assert!("volume".parse::<Work>().is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! What a box is to be.
+
+use crate::cgroup::Limits;
+use std::path::PathBuf;
+use tare_model::platform::Provisioning;
+use tare_model::size::InstanceType;
+
+/// What a box is to be.
+#[derive(Debug, Clone)]
+pub struct BoxSpec {
+    /// Unique name, with the run's id: `tare-RUN-N`.
+    pub name: String,
+    /// The run's name: `tare-RUN`.
+    pub run: String,
+    /// CPUs and memory.
+    pub instance: InstanceType,
+    /// How the CPUs are granted.
+    pub provisioning: Provisioning,
+    /// CPUs of the host for a pinned box.
+    pub pinned_set: Vec<u32>,
+    /// Folder of the run, for the box's files.
+    pub scratch: PathBuf,
+    /// The tare binary.
+    pub binary: PathBuf,
+    /// Whether boxes are to be made in it, which takes more rights than work does.
+    pub holds_boxes: bool,
+}
+
+impl BoxSpec {
+    /// The limits in force for containers and processes.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            memory_bytes: Some(self.instance.memory_bytes),
+            ..self.cpu_limits()
+        }
+    }
+
+    /// The limits in force for a VMM's process: its memory is limited by the size of the VM.
+    pub(crate) fn cpu_limits(&self) -> Limits {
+        match self.provisioning {
+            Provisioning::Vanilla => Limits {
+                quota: Some(self.instance.cpus),
+                ..Limits::default()
+            },
+            Provisioning::Pinned => Limits {
+                cpuset: Some(self.pinned_set.clone()),
+                ..Limits::default()
+            },
+        }
+    }
+
+    /// A box for tests of what drivers write.
+    #[cfg(test)]
+    pub(crate) fn example() -> Self {
+        Self {
+            name: "tare-0-1".to_owned(),
+            run: "tare-0".to_owned(),
+            instance: InstanceType {
+                cpus: tare_model::size::Cpus::from_milli(1500),
+                memory_bytes: 512 << 20,
+            },
+            provisioning: Provisioning::Vanilla,
+            pinned_set: Vec::new(),
+            scratch: PathBuf::new(),
+            binary: PathBuf::new(),
+            holds_boxes: false,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What drivers ask alike of the host before they can make boxes.
+
+use super::contract::Absent;
+use crate::cgroup::{self, Layout};
+use crate::program::version_of;
+
+/// Version of an engine's program, or that it is missing and the fix.
+pub(super) fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
+    version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
+}
+
+/// What every platform that makes cgroups by itself needs: root, and a hierarchy.
+pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Absent::new(
+            "not root, so that no cgroup can be made to set limits",
+            "run tare as root, for example with sudo",
+        ));
+    }
+    Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+}
+
+/// What platforms need that ask for nothing but limits: root, or a cgroup of
+/// version 2 that was delegated to this user.
+pub(super) fn limits_usable() -> Result<Layout, Absent> {
+    match Layout::detect() {
+        Ok(layout @ Layout::V2(_)) if !rustix::process::geteuid().is_root() => {
+            cgroup::stay_below_own().map(|()| layout).map_err(|e| {
+                Absent::new(
+                    format!("not root, and no cgroup is delegated to this user: {e}"),
+                    "run tare as root, or in a cgroup of your own: systemd-run --user --scope -p Delegate=yes tare ...",
+                )
+            })
+        }
+        _ => cgroups_usable(),
+    }
+}
