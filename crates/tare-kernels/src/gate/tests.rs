@@ -3,7 +3,7 @@
 use super::*;
 use tare_model::kernel::{Isa, Kernel};
 
-/// Serves lines of orders; the slices and the report.
+/// Serves orders of (lead, units); the slices and the report.
 fn served(spec: &KernelSpec, orders: &[(u64, u64)]) -> (Vec<Slice>, KernelReport) {
     let line = |(lead, units): &(u64, u64)| format!("{{\"units\":{units},\"lead\":{lead}}}\n");
     let orders: String = orders.iter().map(line).collect();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Counts of the threads that had come to each meeting when one left it.
+    /// Whether anyone left one of the meetings before all had come to it.
     fn leave_too_early(threads: u32, meetings: u32, late: Duration) -> bool {
         let (meeting, came) = (Meeting::new(threads), AtomicU32::new(0));
         let attend = |number: u32| {

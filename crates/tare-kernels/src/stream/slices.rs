@@ -102,8 +102,7 @@ mod tests {
         }
     }
 
-    /// Serves orders of (lead, units); the work and the wall time of each part, and
-    /// the report.
+    /// Serves orders of (lead, units); the slices and the report.
     fn served(spec: &KernelSpec, orders: &[(u64, u64)]) -> (Vec<gate::Slice>, KernelReport) {
         let line = |(lead, units): &(u64, u64)| format!("{{\"units\":{units},\"lead\":{lead}}}\n");
         let orders: String = orders.iter().map(line).collect();
