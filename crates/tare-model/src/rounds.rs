@@ -107,11 +107,18 @@ impl GroupRecord {
         let member = self.member(cell).filter(|member| member.every > 0)?;
         let (series, every) = (member.parts.get(metric)?, u64::from(member.every));
         let rounds = (0..).step_by(usize::try_from(every).ok()?);
-        Some(rounds.zip(0..series.len()).filter_map(|(round, i)| timed(series, round, i)))
+        Some(
+            rounds
+                .zip(0..series.len())
+                .filter_map(|(round, i)| timed(series, round, i)),
+        )
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a slice fit into 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of a slice fit into 53 bits"
+)]
 fn timed(series: &Series, round: u64, i: usize) -> Option<Timed> {
     let slice = Timed {
         round,
