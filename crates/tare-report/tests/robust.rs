@@ -182,14 +182,14 @@ proptest! {
 }
 
 /// What may be done to a member of a group.
-fn damage(member: &mut Member, kind: u8, number: u64, work: f64) {
+fn damage(member: &mut Member, kind: u8, number: u32, work: f64) {
     let short = (number % 7) as usize;
     match kind % 9 {
-        0 => member.every = number as u32,
+        0 => member.every = number,
         1 => member.every = 0,
         2 => member.places.truncate(short),
-        3 => member.places.fill(number as u32),
-        4 => member.gate_ns = number,
+        3 => member.places.fill(number),
+        4 => member.gate_ns = u64::from(number) << 32,
         _ => {}
     }
     for series in member.parts.values_mut() {
@@ -197,7 +197,7 @@ fn damage(member: &mut Member, kind: u8, number: u64, work: f64) {
             5 => series.work = WorkDone::Same(work),
             6 => series.work = WorkDone::Each(vec![work; short]),
             7 => series.wall_ns.truncate(short),
-            8 => series.wall_ns.fill(number),
+            8 => series.wall_ns.fill(u64::from(number) << 32),
             _ => series.cpu_ns.truncate(short),
         }
     }
@@ -207,7 +207,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn whatever_groups_hold_there_is_a_report(
-        damages in prop::collection::vec((any::<u8>(), any::<u64>(), any_sample()), 36),
+        damages in prop::collection::vec((any::<u8>(), any::<u32>(), any_sample()), 36),
         groups_named in prop::collection::vec(prop::option::of(0..16_u32), 36),
     ) {
         let mut results = Synthetic::new()

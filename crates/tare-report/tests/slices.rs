@@ -6,6 +6,7 @@ use common::*;
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::results::{HostReadings, Outcome, Record, Results};
+use tare_model::size::Cpus;
 use tare_report::analysis::{Analysis, Flag, MetricComparison, SliceFigures, Word, analyze};
 use tare_report::text::{TextOptions, render, summary};
 
@@ -312,4 +313,31 @@ fn a_run_in_slices_is_held_against_one_without_by_samples() {
     assert!(!overhead.typical);
     near(overhead.change.expect("a change").value, 1.0);
     assert!(change.notices.iter().any(|n| n.notice == "slices"));
+}
+
+#[test]
+fn size_effects_are_those_of_typical_costs() {
+    let mut sized = Synthetic::new();
+    let study = &mut sized.study;
+    let mut small = study.instances[0].clone();
+    (small.name, small.size.cpus) = (Some("small".to_owned()), Cpus::from_milli(1000));
+    study.instances[0].name = Some("large".to_owned());
+    study.instances.push(small);
+    let mut sized = sized.build();
+    slice(&mut sized, 11, |slot| {
+        let small = slot.cell.kind.instance.as_deref() == Some("small");
+        match (slot.is("docker"), small) {
+            (true, _) if slot.round == 4 => 30.0,
+            (true, true) => 1.32,
+            (true, false) => 1.1,
+            _ => 1.0,
+        }
+    });
+    let analysis = analyze(&sized);
+    let [effect] = &analysis.size_effects.effects[..] else {
+        panic!("{:?}", analysis.size_effects)
+    };
+    let ratios: Vec<f64> = effect.sizes.iter().map(|s| s.ratio.expect("one").value).collect();
+    near(ratios[0], 1.32);
+    near(ratios[1], 1.1);
 }
