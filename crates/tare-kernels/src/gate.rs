@@ -76,7 +76,7 @@ impl<'a> Gate<'a> {
         self.send()?;
         let parts = vec![NOTHING; self.spec.kernel.parts().len()];
         let mut all = parts.clone();
-        let mut slice = Slice { parts };
+        let mut slice = Slice { parts, untimed_ns: 0 };
         let mut units = 0.0;
         while let Some(order) = self.next_order()? {
             carry_out(kernel, order, &mut slice)?;
@@ -87,7 +87,15 @@ impl<'a> Gate<'a> {
             self.answer(&slice)?;
         }
         let check = kernel.check();
-        Ok(report(self.spec, units, Slice { parts: all }, check))
+        Ok(report(
+            self.spec,
+            units,
+            Slice {
+                parts: all,
+                untimed_ns: 0,
+            },
+            check,
+        ))
     }
 
     /// `None` when there are no more.
@@ -140,6 +148,7 @@ fn parse(line: &[u8]) -> Result<Order, String> {
 }
 
 fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result<(), KernelError> {
+    let begun_ns = clock::now_ns();
     if order.lead > 0 {
         kernel.work(order.lead, &mut slice.parts)?;
     }
@@ -149,6 +158,7 @@ fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result
         // A clock too coarse to see the work must not make a figure infinite.
         part.wall_ns = part.wall_ns.max(1);
     }
+    slice.untimed_ns = (clock::now_ns() - begun_ns).saturating_sub(slice.wall_ns());
     Ok(())
 }
 

@@ -17,10 +17,12 @@ pub struct Order {
 
 /// What was done in one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct Slice {
     /// The timed parts, in the order in which the workload names them; never empty.
     pub parts: Vec<Part>,
+    /// Wall time from the order to the answer that no part has: the lead-in, new data,
+    /// answers that were checked.
+    pub untimed_ns: u64,
 }
 
 /// One timed part of a slice; as JSON a list of its three figures.
@@ -81,9 +83,10 @@ mod tests {
                 wall_ns: 10_000_000,
                 cpu_ns: 9_990_000,
             }],
+            untimed_ns: 7,
         };
         let line = serde_json::to_string(&slice).unwrap();
-        assert_eq!(line, "[[1000.0,10000000,9990000]]");
+        assert_eq!(line, r#"{"parts":[[1000.0,10000000,9990000]],"untimed_ns":7}"#);
         assert_eq!(serde_json::from_str::<Slice>(&line).unwrap(), slice);
     }
 
@@ -95,6 +98,7 @@ mod tests {
                 wall_ns,
                 cpu_ns: 0,
             }],
+            untimed_ns: 0,
         };
         assert!(slice(1.0, 1).is_sound());
         for bad in [
@@ -102,7 +106,10 @@ mod tests {
             slice(-1.0, 1),
             slice(f64::NAN, 1),
             slice(1.0, 0),
-            Slice { parts: vec![] },
+            Slice {
+                parts: vec![],
+                untimed_ns: 0,
+            },
         ] {
             assert!(!bad.is_sound(), "{bad:?}");
         }

@@ -22,6 +22,7 @@ pub mod plain;
 pub mod platform;
 pub mod protocol;
 pub mod results;
+pub mod rounds;
 pub mod size;
 pub mod study;
 pub mod template;

@@ -212,10 +212,7 @@ pub enum Reply {
     /// A process is set up and waits at its gate.
     Started,
     /// A slice of work was done.
-    Slice {
-        /// The slice.
-        slice: Slice,
-    },
+    Slice(Slice),
     /// A file was sent.
     FileRead {
         /// Its length.

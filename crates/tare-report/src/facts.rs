@@ -1,5 +1,7 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
+mod slices;
+
 use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops};
 use crate::chapters::chapters;
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
@@ -127,6 +129,7 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
         .iter()
         .map(|i| fact("box size", size(i, &analysis.host)));
     facts.splice(1..1, sizes);
+    facts.extend(analysis.slicing.iter().filter_map(|s| slices::asked(s.slicing)));
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));
     if let Some(template) = &study.template {
@@ -228,6 +231,7 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
         fact(&format!("session {}", i + 1), value)
     }));
     facts.extend(run.warm_ups.iter().map(warm_up));
+    facts.extend(analysis.slicing.iter().flat_map(slices::seen));
     facts.push(fact("end", end(analysis)));
     facts.push(fact(
         "measured by",

@@ -4,6 +4,7 @@
 
 mod scores;
 mod sizes;
+mod slices;
 mod stops;
 mod tables;
 
@@ -28,6 +29,7 @@ struct Page<'a> {
     stops: Option<stops::Stops>,
     layers: Table,
     sizes: sizes::Sizes<'a>,
+    slices: Table,
     beside: Table,
     scores: scores::Scores,
     cells: Table,
@@ -95,6 +97,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
         stops: stops::section(analysis),
         layers: tables::layers(analysis),
         sizes: sizes::section(analysis),
+        slices: slices::table(analysis),
         beside: tables::beside(analysis),
         scores: scores::section(analysis),
         cells: tables::cells(analysis),

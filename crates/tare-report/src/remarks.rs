@@ -1,8 +1,8 @@
 //! What is printed beside figures: phrases, flags, findings, failures.
 
 use crate::analysis::{Against, Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
-use crate::analysis::{QuantileFigure, Refusal, Verdict};
-use crate::show::{or_missing, percent, ratio, ratio_with_interval};
+use crate::analysis::{CpuCost, Estimate, QuantileFigure, Refusal, SliceFigures, Verdict};
+use crate::show::{or_missing, percent, percent_with_interval, ratio, ratio_with_interval};
 use tare_model::metric::{Direction, Metric, Unit};
 use tare_model::size::counted;
 use tare_model::study::Cell;
@@ -12,6 +12,7 @@ use tare_model::study::Cell;
 pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> String {
     let mut parts = vec![of_figures(metric)];
     if metric.metric.primary {
+        parts.extend(in_one_piece(analysis, metric));
         parts.extend(comparison.carry_over.iter().map(ToString::to_string));
         let of = |cell: &Cell| analysis.cells.iter().find(|c| c.cell == *cell);
         parts.extend(of(&comparison.cell).map(|c| findings(&c.findings)));
@@ -22,6 +23,48 @@ pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &M
                 .map(|f| format!("baseline: {f}")),
         );
     }
+    joined(parts)
+}
+
+/// Where others ran in slices.
+fn in_one_piece(analysis: &Analysis, metric: &MetricComparison) -> Option<String> {
+    let of = counted(metric.n, "block");
+    match metric.slices.as_ref().map_or(0, |s| s.blocks) {
+        0 => (metric.n > 0 && analysis.has_slices()).then(|| "ran in one piece".to_owned()),
+        blocks => (blocks < metric.n).then(|| format!("in slices in {blocks} of {of}")),
+    }
+}
+
+/// What the interval of a study's headlines is one of.
+pub(crate) fn headline(analysis: &Analysis) -> &'static str {
+    if analysis.has_slices() {
+        "typical cost"
+    } else {
+        "paired ratio"
+    }
+}
+
+/// `4.2 % (0.1 to 8.3 %)`: the stall share less the baseline's.
+pub(crate) fn stalls(slices: &SliceFigures) -> String {
+    or_missing(slices.stall, |e| percent_with_interval(e.value, e.low, e.high))
+}
+
+/// `1.020 (1.010 to 1.030)`.
+pub(crate) fn cost(figure: Option<Estimate>) -> String {
+    or_missing(figure, |e| ratio_with_interval(e.value, e.low, e.high))
+}
+
+/// The verdict on a CPU cost with its flags; of work that is not bound by the CPU, why
+/// there is none.
+pub(crate) fn cpu_verdict(cpu: &CpuCost) -> String {
+    let [cell, baseline] = cpu.cpu_shares.map(percent);
+    let Some(verdict) = &cpu.verdict else {
+        return format!(
+            "no verdict: not bound by the CPU ({cell} of its time on it, the baseline {baseline})"
+        );
+    };
+    let mut parts = vec![format!("{}, {}", verdict.word, verdict.phrase)];
+    parts.extend(cpu.flags.iter().map(ToString::to_string));
     joined(parts)
 }
 

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use serde_json::Value;
+use tare_model::results::Results;
 use tare_report::analysis::analyze;
 
 fn value() -> Value {
@@ -88,9 +89,22 @@ fn every_key_of_a_comparison_is_in_its_document() {
     for trial in trials_of(&mut results, "docker", Pinned).filter(|t| t.block % 8 > 5) {
         scale(trial, 10.0);
     }
-    let json: Value = serde_json::from_str(&json(&analyze(&results))).expect("JSON");
     let mut found = std::collections::BTreeSet::new();
-    keys(&json["comparisons"], &mut found);
+    let mut add = |results: &Results| {
+        let json: Value = serde_json::from_str(&json(&analyze(results))).expect("JSON");
+        keys(&json["comparisons"], &mut found);
+        keys(&json["slicing"], &mut found);
+    };
+    add(&results);
+    slice(&mut results, 10, |slot| if slot.round == 3 { 9.0 } else { 1.0 });
+    trials_of(&mut results, "docker", Pinned)
+        .take(1)
+        .for_each(|t| t.group = None);
+    add(&results);
+    assert!(
+        found.contains("cpu_shares") && found.contains("one_piece"),
+        "{found:?}"
+    );
     assert!(
         found.contains("quantile") && found.contains("ends_moved"),
         "{found:?}"

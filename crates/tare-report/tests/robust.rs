@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use tare_model::group::{Member, WorkDone};
 use tare_model::results::{EndReason, Outcome, Record, Results};
 use tare_report::analysis::{Analysis, analyze};
 use tare_report::text::TextOptions;
@@ -172,6 +173,65 @@ proptest! {
                 Record::Box(made) => made.hello_seconds = *values.next().unwrap().0,
                 Record::Proof(proof) => proof.host_cores = Some(*values.next().unwrap().0),
                 _ => {}
+            }
+        }
+        for page in rendered(&analyze(&results)) {
+            prop_assert!(!page.contains("NaN"), "{}", page);
+        }
+    }
+}
+
+/// What may be done to a member of a group.
+fn damage(member: &mut Member, kind: u8, number: u32, work: f64) {
+    let short = (number % 7) as usize;
+    match kind % 9 {
+        0 => member.every = number,
+        1 => member.every = 0,
+        2 => member.places.truncate(short),
+        3 => member.places.fill(number),
+        4 => member.gate_ns = u64::from(number) << 32,
+        _ => {}
+    }
+    for series in member.parts.values_mut() {
+        match kind % 9 {
+            5 => series.work = WorkDone::Same(work),
+            6 => series.work = WorkDone::Each(vec![work; short]),
+            7 => series.wall_ns.truncate(short),
+            8 => series.wall_ns.fill(u64::from(number) << 32),
+            _ => series.cpu_ns.truncate(short),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_groups_hold_there_is_a_report(
+        damages in prop::collection::vec((any::<u8>(), any::<u32>(), any_sample()), 36),
+        groups_named in prop::collection::vec(prop::option::of(0..16_u32), 36),
+    ) {
+        let mut results = Synthetic::new()
+            .platforms(&["native", "docker", "vm"])
+            .blocks(12)
+            .build();
+        slice(&mut results, 8, |slot| f64::from(slot.round + 1));
+        let mut damages = damages.into_iter();
+        for group in groups(&mut results) {
+            let twice = group.members[1].clone();
+            for (member, (kind, number, work)) in group.members.iter_mut().zip(&mut damages) {
+                damage(member, kind, number, work);
+            }
+            if group.block % 3 == 0 {
+                group.members.push(twice);
+            }
+            if group.block % 5 == 4 {
+                group.group = 3;
+            }
+        }
+        let mut named = groups_named.into_iter();
+        for record in &mut results.records {
+            if let Record::Trial(trial) = record {
+                trial.group = named.next().flatten().or(trial.group);
             }
         }
         for page in rendered(&analyze(&results)) {

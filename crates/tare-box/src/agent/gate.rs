@@ -13,6 +13,7 @@ use tare_model::gate::{Order, Part, Slice};
 use tare_model::kernel::KernelSpec;
 use tare_model::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
 use tare_model::results::{ProcessUsage, Repetition};
+use tare_model::time::nanoseconds;
 
 /// Said by a kernel when it is set up and waits for its first order.
 const READY: &[u8] = b"ready";
@@ -75,7 +76,7 @@ impl Gates {
             Gated::Kernel(kernel) => kernel.go(port, order),
             Gated::Command(command) => command.go(port, order, spared),
         }?;
-        if !matches!(answered, Ok(Reply::Slice { .. })) {
+        if !matches!(answered, Ok(Reply::Slice(_))) {
             self.processes.remove(&number);
         }
         Ok(answered)
@@ -160,7 +161,7 @@ impl KernelProcess {
         }
         match self.line(port)? {
             Ok(line) => Ok(serde_json::from_slice::<Slice>(&line)
-                .map(|slice| Reply::Slice { slice })
+                .map(Reply::Slice)
                 .map_err(|e| Refusal::new(ErrorCode::BadRequest, format!("a slice cannot be read: {e}")))),
             Err(ended) => self.tell_end(port, ended),
         }
@@ -290,9 +291,11 @@ impl Repeated {
             }
         }
         self.allowance.spend(begun);
-        Ok(Ok(Reply::Slice {
-            slice: Slice { parts: vec![part] },
-        }))
+        let untimed_ns = nanoseconds(begun.elapsed()).saturating_sub(part.wall_ns);
+        Ok(Ok(Reply::Slice(Slice {
+            parts: vec![part],
+            untimed_ns,
+        })))
     }
 
     fn count(&mut self, repetition: &Repetition) {

@@ -86,7 +86,7 @@ impl Arm {
         let answer = held.running.link().request(&request, self.patience);
         let host_ns = nanoseconds(begun.elapsed());
         let slice = match self.judge(answer)? {
-            Some(Reply::Slice { slice }) => self.accept(slice, order),
+            Some(Reply::Slice(slice)) => self.accept(slice, order),
             Some(other) => {
                 self.lose_box(trial::bad_report(format!("{other:?}")));
                 None

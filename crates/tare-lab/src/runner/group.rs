@@ -10,6 +10,7 @@ use super::{Event, RunError, Runner, Stop};
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::Duration;
+use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
@@ -283,21 +284,12 @@ fn series(arm: &Arm) -> impl Iterator<Item = (&'static str, Series)> {
     })
 }
 
-/// Median time of a slice's way to the box and back. The lead-in is taken to have gone
-/// at the pace of the slice.
-#[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
+/// Median time of a slice's way to the box and back.
 fn gate_ns(arm: &Arm) -> u64 {
-    let lead = 1.0 + arm.order.lead as f64 / arm.order.units as f64;
-    // The last slices of `host_ns` are those of the rounds.
-    let host = arm.host_ns.iter().rev().zip(arm.slices.iter().rev());
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a positive time"
-    )]
-    let mut times: Vec<u64> = host
-        .map(|(host, slice)| host.saturating_sub((slice.wall_ns() as f64 * lead) as u64))
-        .collect();
+    // The last times by the host are those of the rounds.
+    let slices = arm.host_ns.iter().rev().zip(arm.slices.iter().rev());
+    let way = |(host, slice): (&u64, &Slice)| host.saturating_sub(slice.wall_ns() + slice.untimed_ns);
+    let mut times: Vec<u64> = slices.map(way).collect();
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or(0)
 }

@@ -92,60 +92,75 @@ fn memory_readings(proof: &ProofRecord) -> String {
     )
 }
 
+/// What the records say of one kind of box.
+#[derive(Default)]
+struct Seen<'a> {
+    hellos: Vec<f64>,
+    ends: Vec<f64>,
+    footprint: Option<Footprint>,
+    facts: Option<&'a BoxFacts>,
+    proof: Option<&'a ProofRecord>,
+    attempts: usize,
+    ended_well: usize,
+}
+
+impl Seen<'_> {
+    fn figures(&self, kind: BoxKind) -> BoxFigures {
+        BoxFigures {
+            kind,
+            startup: latency(&self.hellos),
+            shutdown: latency(&self.ends),
+            footprint: self.footprint,
+            facts: self.facts.cloned(),
+            proof: self.proof.cloned(),
+            attempts: self.attempts,
+            ended_well: self.ended_well,
+        }
+    }
+}
+
 /// The kinds of box of the study, in its order.
 pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
-    let mut hellos: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
-    let mut ends: HashMap<&BoxKind, Vec<f64>> = HashMap::new();
-    let mut footprints: HashMap<&BoxKind, Footprint> = HashMap::new();
-    let mut facts: HashMap<&BoxKind, &BoxFacts> = HashMap::new();
-    let mut proofs: HashMap<&BoxKind, &ProofRecord> = HashMap::new();
-    let mut counts: HashMap<&BoxKind, (usize, usize)> = HashMap::new();
+    let seen = seen(results);
+    let mut told = HashSet::new();
+    let mut kinds = results.header.study.box_kinds();
+    kinds.retain(|kind| told.insert(kind.clone()));
+    let nothing = Seen::default();
+    let figures = |kind: BoxKind| seen.get(&kind).unwrap_or(&nothing).figures(kind);
+    kinds.into_iter().map(figures).collect()
+}
+
+fn seen(results: &Results) -> HashMap<&BoxKind, Seen<'_>> {
+    let mut seen: HashMap<&BoxKind, Seen> = HashMap::new();
     let mut warm_ups = HashSet::new();
     for record in &results.records {
         match record {
             Record::Box(made) => {
+                let of = seen.entry(&made.kind).or_default();
                 // A box of the warm-up is no sample, but where it is kept for the study.
                 if made.warm_up && results.header.study.protocol.fresh != Fresh::Study {
                     warm_ups.insert(made.box_id);
                 } else {
-                    hellos.entry(&made.kind).or_default().extend(hello(made));
+                    of.hellos.extend(hello(made));
                 }
-                facts.insert(&made.kind, &made.facts);
-                footprints.extend(made.footprint.map(|footprint| (&made.kind, footprint)));
+                of.facts = Some(&made.facts);
+                of.footprint = made.footprint.or(of.footprint);
             }
             Record::Removed(gone) if warm_ups.contains(&gone.box_id) => {}
             Record::Removed(gone) => {
                 let seconds = Some(gone.seconds).filter(|s| s.is_finite());
-                ends.entry(&gone.kind).or_default().extend(seconds);
+                seen.entry(&gone.kind).or_default().ends.extend(seconds);
             }
-            Record::Proof(proof) => {
-                proofs.insert(&proof.kind, proof);
-            }
+            Record::Proof(proof) => seen.entry(&proof.kind).or_default().proof = Some(proof),
             Record::Trial(trial) => {
-                let (attempts, ended_well) = counts.entry(&trial.cell.kind).or_default();
-                *attempts += 1;
-                *ended_well += usize::from(matches!(trial.outcome, Outcome::Ok(_)));
+                let of = seen.entry(&trial.cell.kind).or_default();
+                of.attempts += 1;
+                of.ended_well += usize::from(matches!(trial.outcome, Outcome::Ok(_)));
             }
             _ => {}
         }
     }
-    let mut kinds = results.header.study.box_kinds();
-    let mut seen = HashSet::new();
-    kinds.retain(|kind| seen.insert(kind.clone()));
-    let figures = |kind: BoxKind| {
-        let (attempts, ended_well) = counts.get(&kind).copied().unwrap_or_default();
-        BoxFigures {
-            startup: latency(hellos.get(&kind).map_or(&[], Vec::as_slice)),
-            shutdown: latency(ends.get(&kind).map_or(&[], Vec::as_slice)),
-            footprint: footprints.get(&kind).copied(),
-            facts: facts.get(&kind).map(|f| (*f).clone()),
-            proof: proofs.get(&kind).map(|p| (*p).clone()),
-            attempts,
-            ended_well,
-            kind,
-        }
-    };
-    kinds.into_iter().map(figures).collect()
+    seen
 }
 
 fn hello(made: &BoxRecord) -> Option<f64> {

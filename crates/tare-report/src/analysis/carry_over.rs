@@ -1,6 +1,8 @@
 //! What a trial leaves behind for the next one. Random order does not remove it:
 //! the cell that pollutes never follows itself, so that its own ratio is biased.
 
+mod rounds;
+
 use super::cells::Estimate;
 use super::trials::CellTrials;
 use serde::Serialize;
@@ -18,7 +20,7 @@ const SHARE: f64 = 0.25;
 const ALPHA: f64 = 0.01;
 
 /// Whose predecessor it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The cell's.
@@ -30,7 +32,7 @@ pub enum Side {
 /// A predecessor that moves the ratio of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CarryOver {
-    /// The cell that ran right before.
+    /// The cell that ran right before: its trial, or in slices its slice.
     pub after: Cell,
     /// Before which of the two.
     pub side: Side,
@@ -38,7 +40,7 @@ pub struct CarryOver {
     pub blocks: usize,
     /// Blocks in all.
     pub of: usize,
-    /// By how much the ratio is over that of the other blocks, as a share.
+    /// By how much the ratio is over that of the other blocks, or rounds, as a share.
     pub effect: Estimate,
     /// p that it is 0, after Holm's correction over the predecessors of the comparison.
     pub p_holm: f64,
@@ -52,7 +54,7 @@ impl CarryOver {
     /// The name of the finding.
     pub const NAME: &'static str = "carry-over";
     /// What it means.
-    pub const MEANING: &'static str = "what ran right before a trial moved its figure by over a quarter of the margin: the reset between trials must be lengthened (--pause)";
+    pub const MEANING: &'static str = "what ran right before a trial or a slice moved its figure by over a quarter of the margin: the reset between trials must be lengthened (--pause), or the slices";
 }
 
 impl fmt::Display for CarryOver {
@@ -97,12 +99,23 @@ struct Tested<'a> {
     p: f64,
 }
 
-/// The predecessors whose effect on d is over a quarter of the margin, with p
-/// under 1 %. d is regressed on all predecessors of both sides at once: one that
+/// The predecessors whose effect on d is over a quarter of the margin, with p under 1 %:
+/// those of slices, where the pair ran in them, else those of trials. `margin` is in logs.
+pub(super) fn find(
+    metric: &Metric,
+    cell: &CellTrials,
+    baseline: &CellTrials,
+    margin: Option<f64>,
+) -> Vec<CarryOver> {
+    rounds::find(metric, cell, baseline, margin)
+        .unwrap_or_else(|| between_trials(metric, cell, baseline, margin))
+}
+
+/// d is regressed on all predecessors of both sides at once: one that
 /// comes where another does not would else pass for it. Holm's correction is over
 /// the predecessors of the comparison: the family is what could have been found in
-/// it. `margin` is in logs.
-pub(super) fn find(
+/// it.
+fn between_trials(
     metric: &Metric,
     cell: &CellTrials,
     baseline: &CellTrials,
@@ -111,8 +124,8 @@ pub(super) fn find(
     let pairs = pairs(metric, cell, baseline);
     let tested = test(&pairs);
     let corrected = holm(&tested.iter().map(|t| Some(t.p)).collect::<Vec<_>>());
-    let n = pairs.len();
     let kinds = [&cell.cell.kind, &baseline.cell.kind];
+    let n = pairs.len();
     let found = |(one, p_holm): (&Tested, Option<f64>)| {
         judged(one, p_holm?, bias(&tested, kinds, &one.cause, n), n, margin?)
     };
@@ -205,21 +218,33 @@ fn bias(tested: &[Tested], kinds: [&BoxKind; 2], of: &Cause, n: usize) -> f64 {
 
 fn judged(tested: &Tested, p_holm: f64, bias: f64, of: usize, margin: f64) -> Option<CarryOver> {
     let Coefficient { value, interval, .. } = tested.effect;
-    if value.abs() <= SHARE * margin || p_holm >= ALPHA {
-        return None;
-    }
-    let share = Interval {
-        low: interval.low.exp_m1(),
-        high: interval.high.exp_m1(),
-    };
-    Some(CarryOver {
+    let found = CarryOver {
         after: tested.cause.after.clone(),
         side: tested.cause.side,
         blocks: tested.cause.blocks,
         of,
-        effect: Estimate::new(value.exp_m1(), share)?,
+        effect: share(value, interval)?,
         p_holm,
         bias,
-        disqualifies: bias.abs() > SHARE * margin,
-    })
+        disqualifies: over_the_share(bias, margin),
+    };
+    matters(value, p_holm, margin).then_some(found)
+}
+
+/// Whether an effect in logs is both large enough and sure enough.
+fn matters(value: f64, p_holm: f64, margin: f64) -> bool {
+    over_the_share(value, margin) && p_holm < ALPHA
+}
+
+fn over_the_share(value: f64, margin: f64) -> bool {
+    value.abs() > SHARE * margin
+}
+
+/// An effect in logs as a share.
+fn share(value: f64, interval: Interval) -> Option<Estimate> {
+    let share = Interval {
+        low: interval.low.exp_m1(),
+        high: interval.high.exp_m1(),
+    };
+    Estimate::new(value.exp_m1(), share)
 }

@@ -1,6 +1,7 @@
 //! What holds for every file, with its figures.
 
 use super::comparison::{Comparison, MetricComparison};
+use super::decide::Families;
 use super::interval_label;
 use crate::show::margin;
 use tare_model::size::counted;
@@ -11,7 +12,7 @@ use tare_stats::{LOOK_LEVEL, LOOK_P_FACTOR, Looks, STEADINESS_PAIRS};
 /// of d, which is that of both cells together times 1 - r where they vary alike.
 const NIL: f64 = 0.1;
 
-pub(crate) fn all(study: &Study, comparisons: &[Comparison], family: usize) -> Vec<String> {
+pub(crate) fn all(study: &Study, comparisons: &[Comparison], families: &Families) -> Vec<String> {
     let mut caveats = [
         "Intervals and verdicts hold for this host, boot and build.",
         "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
@@ -20,7 +21,8 @@ pub(crate) fn all(study: &Study, comparisons: &[Comparison], family: usize) -> V
     .map(str::to_owned)
     .to_vec();
     caveats.push(intervals(study));
-    caveats.extend(holm(study, family));
+    caveats.extend(slices(comparisons));
+    caveats.extend(holm(study, families));
     caveats.extend([
         "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.",
         "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.",
@@ -46,13 +48,28 @@ fn intervals(study: &Study) -> String {
 }
 
 /// Nothing to say where nothing was tested.
-fn holm(study: &Study, family: usize) -> Option<String> {
-    let tests = counted(family, "test");
+fn holm(study: &Study, families: &Families) -> Option<String> {
+    let tests = counted(families.primary, "test");
     let margin = margin(study.protocol.margin);
-    (family > 0).then(|| {
+    let cpu = match families.cpu {
+        0 => String::new(),
+        n => format!(
+            " CPU costs of CPU-bound work are a family of their own, of {}.",
+            counted(n, "test")
+        ),
+    };
+    (families.primary > 0).then(|| {
         format!(
-            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing."
+            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing.{cpu}"
         )
+    })
+}
+
+/// What the costs of slices are, where there are any.
+fn slices(comparisons: &[Comparison]) -> Option<String> {
+    let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
+    comparisons.iter().any(in_slices).then(|| {
+        "Cells that ran in slices stood side by side with their baseline, and each round gave every one a slice. Their paired ratio is the typical cost: of each block the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not touch. The mean cost is all time over all work, stalls and all; the CPU cost is that of CPU time; the stall share is the time in slices of over twice the usual cost, less the baseline's. All intervals are over blocks.".to_owned()
     })
 }
 
@@ -75,7 +92,9 @@ fn steadiness(comparisons: &[Comparison]) -> Option<String> {
 /// Where the two cells of a pair do not move together over the blocks.
 fn pairing(comparisons: &[Comparison]) -> Option<String> {
     let primary = comparisons.iter().filter_map(Comparison::primary);
+    // Rounds pair what the samples of trials do not.
     let known: Vec<f64> = primary
+        .filter(|m| m.slices.is_none())
         .filter_map(|m: &MetricComparison| m.pair_correlation)
         .collect();
     let nil = known.iter().filter(|r| **r < NIL).count();

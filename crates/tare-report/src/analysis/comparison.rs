@@ -3,6 +3,7 @@
 
 use super::carry_over::CarryOver;
 use super::cells::Estimate;
+use super::slices::SliceFigures;
 use super::steadiness::Steady;
 use super::verdict::Verdict;
 use serde::Serialize;
@@ -45,8 +46,9 @@ impl Comparison {
     }
 }
 
-/// One metric of a comparison. Every figure is over the same pairs, except
-/// the variability overhead.
+/// One metric of a comparison. Every figure is over the same pairs, except the
+/// variability overhead, which is over all trials. Where cells ran in slices, the
+/// headline is what these say, and what comes from samples is over the pairs of trials.
 #[derive(Debug, Clone, Serialize)]
 pub struct MetricComparison<M = Metric> {
     /// The metric: of a study, or of foreign data.
@@ -58,6 +60,8 @@ pub struct MetricComparison<M = Metric> {
     pub lost: usize,
     /// The headline: what one typical run costs.
     pub paired: Option<Paired>,
+    /// What slices say, of cells that ran in them: then the headline is the typical cost.
+    pub slices: Option<SliceFigures>,
     /// Ratio of means, over 1 where the platform costs more: what many runs cost
     /// in total. The same figure is known as the overhead ratio.
     pub ratio_of_means: Option<Estimate>,
@@ -80,6 +84,9 @@ pub struct MetricComparison<M = Metric> {
     /// What the losses in logs say, from which the headline comes.
     #[serde(skip)]
     pub(crate) inference: Option<PairedInference>,
+    /// The same of the samples alone; differs where there are slices.
+    #[serde(skip)]
+    pub(crate) sampled: Option<PairedInference>,
 }
 
 /// The paired ratio exp(mean d) and what belongs to it. d is the loss in logs
@@ -103,6 +110,22 @@ pub struct Paired {
     pub p_holm: Option<f64>,
     /// p of the two one-sided tests that d is within the margin.
     pub p_equal: Option<f64>,
+}
+
+impl Paired {
+    /// What is reported of an inference, before any correction for many tests.
+    pub(crate) fn of(inference: &PairedInference) -> Option<Self> {
+        Some(Self {
+            ratio: Estimate::of_logs(inference.mean, inference.interval)?,
+            mean_log: inference.mean,
+            sd_log: inference.sd,
+            widening: inference.widening,
+            p: inference.p_t,
+            p_wilcoxon: inference.p_wilcoxon,
+            p_holm: None,
+            p_equal: inference.p_tost,
+        })
+    }
 }
 
 /// A quantile of a cell's cost over that of its baseline; over 1 costs more. The
@@ -153,12 +176,30 @@ pub enum Flag {
         /// The ratio of means.
         ratio_of_means: f64,
     },
+    /// The same of slices: typical and mean cost differ by more than the margin.
+    #[serde(rename = "tail")]
+    TailOfSlices {
+        /// The mean cost, over 1 where the platform costs more.
+        mean_cost: f64,
+    },
 }
 
 impl Flag {
-    /// Whether a mean does not tell the whole.
+    /// What the order and the shape of d say against its interval.
+    pub(crate) fn of_series(inference: &PairedInference) -> impl Iterator<Item = Self> + use<> {
+        let autocorrelated = inference.autocorrelation.map(|a| Self::Autocorrelated {
+            r1: a.r1,
+            widening: a.widening,
+        });
+        let ends_moved = inference.ends_moved;
+        let skewed = inference.skewness.filter(|_| inference.skewed || ends_moved);
+        let skewed = skewed.map(|g1| Self::Skewed { g1, ends_moved });
+        autocorrelated.into_iter().chain(skewed)
+    }
+
+    /// Whether one figure does not tell the whole.
     pub const fn is_tail(&self) -> bool {
-        matches!(self, Self::Tail { .. })
+        matches!(self, Self::Tail { .. } | Self::TailOfSlices { .. })
     }
 
     /// The name in files and narrow columns.
@@ -166,7 +207,7 @@ impl Flag {
         match self {
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::Skewed { .. } => "skewed",
-            Self::Tail { .. } => "tail",
+            Self::Tail { .. } | Self::TailOfSlices { .. } => "tail",
         }
     }
 }
@@ -192,6 +233,11 @@ impl fmt::Display for Flag {
                 f,
                 "tail (the ratio of means is {}: both are headlines)",
                 crate::show::ratio(*ratio_of_means)
+            ),
+            Self::TailOfSlices { mean_cost } => write!(
+                f,
+                "tail (the mean cost is {}: both are headlines)",
+                crate::show::ratio(*mean_cost)
             ),
         }
     }

@@ -1,7 +1,7 @@
 //! Row 0 of the decision table: whether a comparison is fit for a verdict.
 
 use super::boxes::BoxFigures;
-use super::comparison::{Comparison, MetricComparison};
+use super::comparison::Comparison;
 use super::findings::disqualifying;
 use super::margin;
 use super::refusal::Refusal;
@@ -18,10 +18,11 @@ const MIN_PAIRS: usize = 10;
 /// what is done in the same time differs by chance.
 pub(super) const LESS_WORK: f64 = 0.05;
 
-/// Every reason not to judge `metric`; empty where it may be judged.
+/// Every reason not to judge a figure of a comparison, of so many pairs and pairs lost;
+/// empty where it may be judged.
 pub(crate) fn refusals(
     comparison: &Comparison,
-    metric: &MetricComparison,
+    (used, lost): (usize, usize),
     study: &Study,
     trials: &Trials,
     boxes: &[BoxFigures],
@@ -37,7 +38,7 @@ pub(crate) fn refusals(
     let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
     if cannot_run.is_empty() {
-        refusals.extend(pairs(metric.n, metric.lost));
+        refusals.extend(pairs(used, lost));
     }
     refusals.extend(cannot_run);
     refusals.extend(disqualified(comparison, trials, study));

@@ -13,9 +13,12 @@ mod layers;
 mod notices;
 pub(crate) mod pairing;
 mod refusal;
+mod rounds;
 mod run;
 mod scores;
 mod size_effects;
+mod slices;
+mod slicing;
 pub(crate) mod steadiness;
 mod stops;
 mod summary;
@@ -36,6 +39,8 @@ pub use scores::{DEFINITIONS, Definition, Score, ScoreAxis, ScoreTable, Scores};
 pub use size_effects::{
     ChrRange, Class, Fit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint, Standing,
 };
+pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
+pub use slicing::{Gate, OnePiece, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use summary::{Statement, Summary};
@@ -83,6 +88,8 @@ pub struct Analysis {
     pub intervals: &'static str,
     /// Tests in the family of the Holm correction.
     pub family: usize,
+    /// The same of the CPU costs of CPU-bound work that ran in slices: a family of their own.
+    pub cpu_family: usize,
     /// Every cell by itself.
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
@@ -91,10 +98,20 @@ pub struct Analysis {
     pub findings: Vec<FindingMeaning>,
     /// How the file came to be.
     pub run: RunFacts,
+    /// How trials were given their time; absent where the file knows nothing of slices.
+    pub slicing: Option<SlicingFacts>,
     /// The host.
     pub host: HostFacts,
     /// The platforms' versions and details.
     pub platforms: Vec<PlatformFacts>,
+}
+
+impl Analysis {
+    /// Whether any headline is a typical cost of slices.
+    pub fn has_slices(&self) -> bool {
+        let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
+        self.comparisons.iter().any(in_slices)
+    }
 }
 
 /// Analyses a results file. Whatever the file holds, the answer is an analysis:
@@ -105,7 +122,12 @@ pub fn analyze(results: &Results) -> Analysis {
     let trials = trials::Trials::collect(results);
     let boxes = boxes::figures(results);
     let mut comparisons = compare::all(study, &trials);
-    let family = decide::all(&mut comparisons, study, &trials, &boxes);
+    let evidence = decide::Evidence {
+        study,
+        trials: &trials,
+        boxes: &boxes,
+    };
+    let families = decide::all(&mut comparisons, evidence);
     let cells = cells::all(&trials);
     let run = run::facts(results);
     let platforms = run::platforms(header);
@@ -116,7 +138,7 @@ pub fn analyze(results: &Results) -> Analysis {
         study: study.clone(),
         summaries: summary::all(study, &comparisons, &platforms),
         notices: notices::all(study, &run, &boxes, &platforms, &trials, &comparisons),
-        caveats: caveats::all(study, &comparisons, family),
+        caveats: caveats::all(study, &comparisons, &families),
         stops: stops::all(results),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
@@ -125,9 +147,11 @@ pub fn analyze(results: &Results) -> Analysis {
         findings: findings::meanings(&trials, &boxes, &comparisons),
         comparisons,
         intervals: interval_label(study),
-        family,
+        family: families.primary,
+        cpu_family: families.cpu,
         boxes,
         run,
+        slicing: slicing::facts(results),
         host: header.host.clone(),
         platforms,
     }

@@ -2,8 +2,10 @@
 
 use super::cells::Estimate;
 use super::comparison::{Flag, MetricComparison, Op, Paired, QuantileFigure};
+use super::slices::{self, BlockOfSlices, SliceFigures};
 use super::trials::{CellTrials, Used};
 use super::{steadiness, variability};
+use std::collections::BTreeMap;
 use tare_model::metric::{Direction, Metric};
 use tare_stats::{Interval, PairedInference, QuantileRatio, Question, RatioOfMeans, correlation, infer};
 use tare_stats::{log_ratio, quantile_ratios, ratio_of_means, sd};
@@ -21,25 +23,71 @@ pub(crate) struct Samples {
     pub baseline: Vec<f64>,
 }
 
-/// Compares one metric of two cells.
+/// What carries the verdict.
+struct Headline {
+    n: usize,
+    inference: Option<PairedInference>,
+    slices: Option<SliceFigures>,
+}
+
+/// Compares one metric of two cells. In blocks in which both ran in slices of one
+/// group, d is that of the typical cost; in others that of the samples.
 pub(super) fn compare(
     metric: &Metric,
     cell: &CellTrials,
     baseline: &CellTrials,
     question: Question,
 ) -> MetricComparison {
-    let pairs = pairs(metric, cell, baseline);
-    let tried = cell.attempted.intersection(&baseline.attempted).count();
+    let blocks = slices::blocks(metric, cell, baseline);
+    let losses = with_slices(&blocks, losses_of_samples(metric, cell, baseline));
+    let tried = cell.attempted.intersection(&baseline.attempted);
     let samples = Samples {
-        lost: tried - pairs.len(),
-        pairs,
+        lost: tried.filter(|block| !losses.contains_key(block)).count(),
+        pairs: pairs(metric, cell, baseline),
         cell: cell.samples(&metric.name),
         baseline: baseline.samples(&metric.name),
     };
-    of_samples(metric.clone(), metric.direction, &samples, question)
+    let Some(slices) = slices::figures(metric, blocks, question) else {
+        return of_samples(metric.clone(), metric.direction, &samples, question);
+    };
+    let losses: Vec<f64> = losses.into_values().collect();
+    let headline = Headline {
+        n: losses.len(),
+        inference: infer(&losses, question),
+        slices: Some(slices),
+    };
+    let sampled = inference(metric.direction, &samples.pairs, question);
+    figures(
+        metric.clone(),
+        metric.direction,
+        &samples,
+        sampled,
+        headline,
+        question,
+    )
 }
 
-/// Every figure of one comparison. Where
+/// The loss in logs of every block in which the pair has one: the one number of a
+/// block from which every interval and verdict comes.
+pub(super) fn losses(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> BTreeMap<u32, f64> {
+    let blocks = slices::blocks(metric, cell, baseline);
+    with_slices(&blocks, losses_of_samples(metric, cell, baseline))
+}
+
+fn with_slices(blocks: &[BlockOfSlices], mut losses: BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
+    losses.extend(blocks.iter().map(|b| (b.block, b.typical)));
+    losses
+}
+
+fn losses_of_samples(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> BTreeMap<u32, f64> {
+    let loss = |(block, used): (&u32, &Used)| {
+        let (x, y) = pair(metric, used, baseline.used.get(block)?)?;
+        Some((*block, metric.direction.loss_in_logs(x, y)?))
+    };
+    cell.used.iter().filter_map(loss).collect()
+}
+
+/// Every figure of one comparison without slices. Where
 /// one pair has no ratio in logs, none of the figures that rest on logs is told:
 /// without that pair they would be those of a selection.
 pub(crate) fn of_samples<M>(
@@ -48,13 +96,33 @@ pub(crate) fn of_samples<M>(
     samples: &Samples,
     question: Question,
 ) -> MetricComparison<M> {
-    let pairs = &samples.pairs;
-    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let inference = inference(direction, &samples.pairs, question);
+    let headline = Headline {
+        n: samples.pairs.len(),
+        inference,
+        slices: None,
+    };
+    figures(metric, direction, samples, inference, headline, question)
+}
+
+fn inference(direction: Direction, pairs: &[(f64, f64)], question: Question) -> Option<PairedInference> {
     let losses = pairs.iter().map(|&(x, y)| direction.loss_in_logs(x, y));
     let losses: Option<Vec<f64>> = losses.collect();
-    let inference = losses.and_then(|losses| infer(&losses, question));
+    infer(&losses?, question)
+}
+
+fn figures<M>(
+    metric: M,
+    direction: Direction,
+    samples: &Samples,
+    sampled: Option<PairedInference>,
+    headline: Headline,
+    question: Question,
+) -> MetricComparison<M> {
+    let pairs = &samples.pairs;
+    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let means = |x, y| {
-        let widening = inference.map_or(1.0, |i| i.widening);
+        let widening = sampled.map_or(1.0, |i| i.widening);
         ratio_of_means(x, y, question.looks.level(), widening)
     };
     let ratio_of_means = match direction {
@@ -63,13 +131,18 @@ pub(crate) fn of_samples<M>(
     };
     let ratio_of_means = ratio_of_means.and_then(|r| Estimate::new(r.ratio, r.interval));
     let loss = means(&x, &y).and_then(|r| loss(direction, r));
-    let mut flags: Vec<Flag> = inference.iter().flat_map(series_flags).collect();
-    flags.extend(tail(inference, ratio_of_means, question.margin));
+    let Headline { n, inference, slices } = headline;
+    let mut flags: Vec<Flag> = inference.iter().flat_map(Flag::of_series).collect();
+    flags.extend(match &slices {
+        Some(slices) => slices::tail(slices, question.margin),
+        None => tail(inference, ratio_of_means, question.margin),
+    });
     MetricComparison {
         metric,
-        n: pairs.len(),
+        n,
         lost: samples.lost,
-        paired: inference.and_then(paired),
+        paired: inference.as_ref().and_then(Paired::of),
+        slices,
         ratio_of_means,
         loss,
         op: loss.map(|loss| op(loss.value)),
@@ -80,18 +153,21 @@ pub(crate) fn of_samples<M>(
         flags,
         verdict: None,
         inference,
+        sampled,
     }
 }
 
 /// The figures of both cells in every block where both have one, in the order
-/// of the blocks. A figure of 0 or less has no ratio: such a pair is lost.
+/// of the blocks.
 fn pairs(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> Vec<(f64, f64)> {
-    let pair = |(block, used): (&u32, &Used)| {
-        let x = used.sample(&metric.name)?;
-        let y = baseline.used.get(block)?.sample(&metric.name)?;
-        (x > 0.0 && y > 0.0).then_some((x, y))
-    };
+    let pair = |(block, used): (&u32, &Used)| pair(metric, used, baseline.used.get(block)?);
     cell.used.iter().filter_map(pair).collect()
+}
+
+/// A figure of 0 or less has no ratio: such a pair is lost.
+fn pair(metric: &Metric, cell: &Used, baseline: &Used) -> Option<(f64, f64)> {
+    let (x, y) = (cell.sample(&metric.name)?, baseline.sample(&metric.name)?);
+    (x > 0.0 && y > 0.0).then_some((x, y))
 }
 
 fn logs(values: &[f64]) -> Vec<f64> {
@@ -113,30 +189,6 @@ fn op(loss: f64) -> Op {
         worse: loss > 0.0,
         ignored: loss.abs() < 0.01,
     }
-}
-
-fn paired(inference: PairedInference) -> Option<Paired> {
-    Some(Paired {
-        ratio: Estimate::of_logs(inference.mean, inference.interval)?,
-        mean_log: inference.mean,
-        sd_log: inference.sd,
-        widening: inference.widening,
-        p: inference.p_t,
-        p_wilcoxon: inference.p_wilcoxon,
-        p_holm: None,
-        p_equal: inference.p_tost,
-    })
-}
-
-fn series_flags(inference: &PairedInference) -> impl Iterator<Item = Flag> + use<> {
-    let autocorrelated = inference.autocorrelation.map(|a| Flag::Autocorrelated {
-        r1: a.r1,
-        widening: a.widening,
-    });
-    let ends_moved = inference.ends_moved;
-    let skewed = inference.skewness.filter(|_| inference.skewed || ends_moved);
-    let skewed = skewed.map(|g1| Flag::Skewed { g1, ends_moved });
-    autocorrelated.into_iter().chain(skewed)
 }
 
 fn tail(inference: Option<PairedInference>, means: Option<Estimate>, margin: Option<f64>) -> Option<Flag> {

@@ -140,7 +140,7 @@ impl fmt::Display for Refusal {
             Self::CarryOver { after } => {
                 write!(
                     f,
-                    "carry-over from {} biases it by over a quarter of the margin: lengthen the reset between trials (--pause)",
+                    "carry-over from {} biases it by over a quarter of the margin: lengthen the reset between trials (--pause), or the slices",
                     after.join(" and ")
                 )
             }

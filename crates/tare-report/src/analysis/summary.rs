@@ -153,11 +153,21 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
 
 /// The flags are part of a verdict: ` [skewed, tail]`. Without one they say nothing.
 fn flags(metric: &MetricComparison) -> String {
-    let names: Vec<&str> = metric.flags.iter().map(Flag::name).collect();
+    let names: Vec<String> = metric.flags.iter().map(flag).collect();
     let judged = metric.verdict.as_ref().is_some_and(|v| v.word != Word::None);
     if judged && !names.is_empty() {
         format!(" [{}]", names.join(", "))
     } else {
         String::new()
+    }
+}
+
+/// Its name; with the mean cost, which is a headline then.
+fn flag(flag: &Flag) -> String {
+    match flag {
+        Flag::TailOfSlices { mean_cost } => {
+            format!("{}: {} in the mean", flag.name(), cost_change(*mean_cost))
+        }
+        _ => flag.name().to_owned(),
     }
 }

@@ -4,6 +4,7 @@ use super::stops;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tare_model::finding::Finding;
+use tare_model::group::GroupRecord;
 use tare_model::metric::Metric;
 use tare_model::results::{Failure, Outcome, Results, TrialRecord};
 use tare_model::study::{Cell, Study};
@@ -15,6 +16,8 @@ pub(crate) struct Used<'a> {
     pub findings: &'a [Finding],
     /// The cell whose trial was carried out before it in the block.
     pub after: Option<&'a Cell>,
+    /// The group in which it ran slice by slice.
+    pub group: Option<&'a GroupRecord>,
 }
 
 impl Used<'_> {
@@ -59,7 +62,7 @@ impl<'a> CellTrials<'a> {
         }
     }
 
-    fn add(&mut self, trial: &'a TrialRecord, after: Option<&'a Cell>) {
+    fn add(&mut self, trial: &'a TrialRecord, after: Option<&'a Cell>, group: Option<&'a GroupRecord>) {
         self.attempted.insert(trial.block);
         let failed = |failure, skipped| Unended { failure, skipped };
         match &trial.outcome {
@@ -69,6 +72,7 @@ impl<'a> CellTrials<'a> {
                     samples: &success.samples,
                     findings: &trial.findings,
                     after,
+                    group,
                 };
                 self.used.insert(trial.block, used);
             }
@@ -111,11 +115,17 @@ pub(crate) struct Trials<'a> {
 impl<'a> Trials<'a> {
     pub fn collect(results: &'a Results) -> Self {
         let mut trials = Self::empty(&results.header.study);
+        // A number of another block's group is no name of a group that it ran in.
+        let groups: HashMap<(u32, u32), &GroupRecord> =
+            results.groups().map(|g| ((g.group, g.block), g)).collect();
         let mut last: Option<&TrialRecord> = None;
         for trial in results.trials() {
             let after = last.filter(|l| l.block == trial.block).map(|l| &l.cell);
             match trials.by_cell.get(&trial.cell) {
-                Some(&at) => trials.cells[at].add(trial, after),
+                Some(&at) => {
+                    let group = trial.group.and_then(|group| groups.get(&(group, trial.block)));
+                    trials.cells[at].add(trial, after, group.copied());
+                }
                 None => trials.strays += 1,
             }
             // A skipped trial ran nothing that could be felt after it.

@@ -136,7 +136,7 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
         after: second,
         margin,
         level: looks.level(),
-        caveats: CAVEATS.to_vec(),
+        caveats: caveats(&overheads),
         overheads,
         family,
         raw: raw::all(&shared, studies, (&trials.0, &trials.1), looks),
@@ -154,6 +154,14 @@ const CAVEATS: [&str; 4] = [
     "One run each: what one boot or one build does by chance is in the change too. Repeat both runs, with boots between, before relying on a small one.",
 ];
 
+/// What holds where both runs worked in slices.
+const TYPICAL: &str = "Where both runs worked in slices their typical costs are compared: of each block the median over rounds, which rare stalls do not touch.";
+
+fn caveats(overheads: &[OverheadChange]) -> Vec<&'static str> {
+    let typical = overheads.iter().any(|o| o.typical).then_some(TYPICAL);
+    CAVEATS.into_iter().chain(typical).collect()
+}
+
 fn notices(analyses: &(Analysis, Analysis), before: &Side, after: &Side) -> Vec<Notice> {
     let of = |when: &'static str, notices: &[Notice]| -> Vec<Notice> {
         let told = |n: &Notice| Notice {
@@ -168,6 +176,12 @@ fn notices(analyses: &(Analysis, Analysis), before: &Side, after: &Side) -> Vec<
         all.push(Notice {
             notice: "builds",
             text: "the files were measured by different builds of tare: the machine code of the built-in workloads may differ".to_owned(),
+        });
+    }
+    if analyses.0.has_slices() != analyses.1.has_slices() {
+        all.push(Notice {
+            notice: "slices",
+            text: "only one of the runs worked in slices: what is compared are the figures of whole trials, not typical costs".to_owned(),
         });
     }
     if before.started() > after.started() {

@@ -8,7 +8,7 @@ use crate::analysis::{Against, Analysis, Comparison, Estimate, Flag, MetricCompa
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::study::{Cell, Study};
-use tare_stats::{Looks, Sample, Welch, holm, welch};
+use tare_stats::{Looks, PairedInference, Sample, Welch, holm, welch};
 
 /// What one cell costs against one baseline, before and after.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +22,8 @@ pub struct OverheadChange {
     pub baseline: Cell,
     /// The primary metric.
     pub metric: Metric,
+    /// Whether typical costs of slices are compared: both files have them.
+    pub typical: bool,
     /// The overhead before.
     pub before: Overhead,
     /// The overhead after.
@@ -61,13 +63,22 @@ pub struct Overhead {
 }
 
 impl Overhead {
-    fn of(metric: &MetricComparison) -> Self {
+    fn of(metric: &MetricComparison, typical: bool) -> Self {
+        let inference = inference(metric, typical);
+        let flags = inference.iter().flat_map(Flag::of_series);
+        let tail = metric.flags.iter().copied().filter(Flag::is_tail);
         Self {
-            n: metric.n,
-            ratio: metric.paired.as_ref().map(|p| p.ratio),
-            flags: metric.flags.clone(),
+            n: inference.map_or(metric.n, |i| i.n),
+            ratio: inference.and_then(|i| Estimate::of_logs(i.mean, i.interval)),
+            flags: flags.chain(tail).collect(),
         }
     }
+}
+
+/// What the losses in logs of a run say: typical costs of slices are held against
+/// typical costs, samples against samples.
+fn inference(metric: &MetricComparison, typical: bool) -> Option<PairedInference> {
+    if typical { metric.inference } else { metric.sampled }
 }
 
 /// A run that was looked at while it grew stopped where its interval was narrow:
@@ -116,10 +127,11 @@ fn change(
 ) -> Option<OverheadChange> {
     let (first, second) = (before.primary()?, after.primary()?);
     let looks = looks(studies);
+    let typical = first.slices.is_some() && second.slices.is_some();
     let parts = || other_part(&[&after.cell, &after.baseline], trials);
     let unlike = not_alike(studies, before, after).or_else(parts);
     let welch = match unlike {
-        None => difference(first, second, looks),
+        None => difference(inference(first, typical), inference(second, typical), looks),
         Some(_) => None,
     };
     let refusals =
@@ -132,8 +144,9 @@ fn change(
         against: after.against,
         baseline: after.baseline.clone(),
         metric: second.metric.clone(),
-        before: Overhead::of(first),
-        after: Overhead::of(second),
+        typical,
+        before: Overhead::of(first, typical),
+        after: Overhead::of(second, typical),
         change: welch.and_then(|w| Estimate::of_logs(w.difference, w.interval)),
         change_log: welch.map(|w| w.difference),
         error_log: welch.map(|w| w.error),
@@ -170,17 +183,20 @@ fn other_part(cells: &[&Cell], (before, after): (&Trials, &Trials)) -> Option<Re
 
 /// d after less d before. The spread of each is widened by its autocorrelation,
 /// and stretched as far as the check by bootstrap-t moved an end.
-fn difference(before: &MetricComparison, after: &MetricComparison, looks: Looks) -> Option<Welch> {
-    let sample = |metric: &MetricComparison| {
-        let inference = metric.inference?;
+fn difference(
+    before: Option<PairedInference>,
+    after: Option<PairedInference>,
+    looks: Looks,
+) -> Option<Welch> {
+    let sample = |inference: PairedInference| {
         let (low, high) = inference.stretch();
-        Some(Sample {
+        Sample {
             n: inference.n,
             mean: inference.mean,
             sd: inference.t.sd * low.max(high),
-        })
+        }
     };
-    welch(sample(before)?, sample(after)?, looks.level())
+    welch(sample(before?), sample(after?), looks.level())
 }
 
 impl OverheadChange {

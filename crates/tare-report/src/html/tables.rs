@@ -81,7 +81,7 @@ pub(super) fn headline(analysis: &Analysis, comparisons: &[&Comparison]) -> Tabl
             ("workload", NAME),
             ("metric", NAME),
             ("n", NUMBER),
-            ("paired ratio", NUMBER),
+            (remarks::headline(analysis), NUMBER),
             ("95 % interval", NUMBER),
             ("ratio of means", NUMBER),
             ("verdict", TEXT),

@@ -50,9 +50,9 @@ pub(super) struct Tested {
 }
 
 /// Columns before the loss.
-const FIGURES: usize = 55;
+pub(super) const FIGURES: usize = 55;
 
-fn row_text(name: &str, pairs: &str, ratio: &str) -> String {
+pub(super) fn row_text(name: &str, pairs: &str, ratio: &str) -> String {
     format!("  {name:<19}{pairs:>8}  {ratio:<24}")
 }
 

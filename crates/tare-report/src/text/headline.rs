@@ -60,7 +60,8 @@ fn title(analysis: &Analysis, against: Against) -> String {
 }
 
 fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all: bool) {
-    let head = row_text("workload metric", "n", "paired ratio (95 %)");
+    let figure = format!("{} (95 %)", remarks::headline(analysis));
+    let head = row_text("workload metric", "n", &figure);
     page.line(&[(Style::Dim, &(head + "verdict"))]);
     let mut kind = None;
     for comparison in comparisons {
@@ -80,7 +81,10 @@ pub(super) fn layers(page: &mut Page, analysis: &Analysis) {
     if analysis.layers.is_empty() {
         return;
     }
-    page.heading("Boxes in boxes: what each layer adds (the steps multiply to the whole)");
+    let nearly = if analysis.has_slices() { ", nearly" } else { "" };
+    page.heading(&format!(
+        "Boxes in boxes: what each layer adds (the steps multiply to the whole{nearly})"
+    ));
     for split in &analysis.layers {
         page.line(&[(Style::Bold, &format!("{} {}", split.cell, split.metric))]);
         for step in &split.steps {

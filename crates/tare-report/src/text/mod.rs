@@ -8,6 +8,7 @@ mod headline;
 pub(crate) mod page;
 mod scores;
 mod sizes;
+mod slices;
 mod stops;
 
 pub use crate::show::clean;
@@ -44,6 +45,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     headline::layers(&mut page, analysis);
     sizes::effects(&mut page, analysis, true);
     stops::table(&mut page, analysis);
+    slices::table(&mut page, analysis);
     detail::beside(&mut page, analysis);
     scores::scores(&mut page, analysis);
     detail::cells(&mut page, analysis);

@@ -4,14 +4,18 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     reason = "a test that is built wrongly fails"
 )]
 
 mod edit;
+mod group;
 mod look;
 mod record;
 
 pub use edit::*;
+pub use group::*;
 pub use look::*;
 pub use record::session;
 use record::{START_NS, ended_well, header, made, proof, spec, study};

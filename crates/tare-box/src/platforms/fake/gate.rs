@@ -66,7 +66,7 @@ impl FakeAgent {
             slice.parts[0].work = 0.0;
         }
         self.processes.insert(number, process);
-        Some((Vec::new(), Reply::Slice { slice }))
+        Some((Vec::new(), Reply::Slice(slice)))
     }
 
     pub(super) fn stop(&mut self, number: u16) -> Option<Answer> {
@@ -117,7 +117,7 @@ impl Process {
         };
         let parts: Vec<Part> = self.costs.iter().map(&mut part).collect();
         self.wall_ns += parts.iter().map(|part| part.wall_ns).sum::<u64>();
-        Slice { parts }
+        Slice { parts, untimed_ns: 0 }
     }
 
     /// The work of a slice: as many operations as units, or a thousand bytes or flops each.

@@ -4,8 +4,8 @@ use super::{ChrRange, Fit, RangeEnd, SizeEffect, SizePoint, Standing, share};
 use crate::analysis::cells::Estimate;
 use crate::analysis::comparison::Comparison;
 use crate::analysis::refusal::Refusal;
-use crate::analysis::trials::{CellTrials, Trials};
-use crate::analysis::{fitness, margin, question};
+use crate::analysis::trials::Trials;
+use crate::analysis::{fitness, margin, pairing, question};
 use crate::show::p_value;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::host::HostFacts;
@@ -83,24 +83,13 @@ fn measured<'a>(
     Some(Measured {
         comparison,
         cpus: study.instance_of(&comparison.cell.kind)?.size.cpus.as_f64(),
-        losses: losses(metric, &cell, baseline),
+        losses: pairing::losses(metric, &cell, baseline),
         tried: cell
             .attempted
             .intersection(&baseline.attempted)
             .copied()
             .collect(),
     })
-}
-
-fn losses(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> BTreeMap<u32, f64> {
-    let loss = |block: &u32| {
-        let sample = |cell: &CellTrials| cell.used.get(block)?.sample(&metric.name);
-        Some((
-            *block,
-            metric.direction.loss_in_logs(sample(cell)?, sample(baseline)?)?,
-        ))
-    };
-    cell.used.keys().filter_map(loss).collect()
 }
 
 /// The losses of all sizes in every block in which none is missing.

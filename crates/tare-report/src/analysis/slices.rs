@@ -1,0 +1,178 @@
+//! What slices say of a comparison beside the typical cost, which is its headline:
+//! mean cost, CPU cost and stalls, each of one figure per block.
+
+use super::cells::Estimate;
+use super::comparison::{Flag, Paired};
+use super::rounds::{stall_share, typical};
+use super::trials::{CellTrials, Used};
+use super::verdict::Verdict;
+use serde::Serialize;
+use tare_model::metric::Metric;
+use tare_model::rounds::{Rounds, Slices};
+use tare_stats::{PairedInference, Question, infer, mean};
+
+/// CPU time over wall time from which on work is bound by the CPU.
+const CPU_BOUND: f64 = 0.9;
+
+/// The figures of one metric's slices. Every interval is over blocks: rounds and
+/// slices are never counted as samples.
+#[derive(Debug, Clone, Serialize)]
+pub struct SliceFigures {
+    /// Blocks in which the pair ran in slices. In others one of the two ran in one
+    /// piece, or the baseline was not in the cell's group: there d is that of the samples.
+    pub blocks: usize,
+    /// Rounds of all these blocks.
+    pub rounds: usize,
+    /// exp(mean over blocks of d), d the median over rounds of ln(cost per unit of the
+    /// cell / of the baseline): the headline, but for blocks without slices.
+    pub typical: Option<Estimate>,
+    /// The same with d = ln(all time / all work of the cell, over that of the baseline).
+    pub mean: Option<Estimate>,
+    /// The mean cost in CPU time; of the primary metric, where the box tells it.
+    pub cpu: Option<CpuCost>,
+    /// Time in slices of over twice the usual cost as a share of all, less the baseline's.
+    pub stall: Option<Estimate>,
+    /// Block by block.
+    pub by_block: Vec<BlockOfSlices>,
+}
+
+/// One block of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BlockOfSlices {
+    /// The block.
+    pub block: u32,
+    /// Rounds in which both took part.
+    pub rounds: usize,
+    /// Loss in logs of the typical cost.
+    pub typical: f64,
+    /// Loss in logs of the mean cost.
+    pub mean: f64,
+    /// Loss in logs of the CPU cost.
+    pub cpu: Option<f64>,
+    /// Stall share less that of the baseline.
+    pub stall: Option<f64>,
+    /// Wall time and CPU time in nanoseconds of cell and baseline.
+    #[serde(skip)]
+    times: [Times; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Times {
+    wall_ns: f64,
+    cpu_ns: f64,
+}
+
+/// CPU time per unit of work over that of the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CpuCost {
+    /// Blocks.
+    pub n: usize,
+    /// As the headline; `p_holm` of CPU-bound work only, in a family of its own.
+    #[serde(flatten)]
+    pub cost: Paired,
+    /// CPU time over wall time of the cell and of the baseline, over all blocks.
+    pub cpu_shares: [f64; 2],
+    /// Whether both are at least 0.9: only then there is a verdict.
+    pub bound: bool,
+    /// Reasons to read the interval with care.
+    pub flags: Vec<Flag>,
+    /// The verdict, of CPU-bound work.
+    pub verdict: Option<Verdict>,
+    /// What the losses in logs say, from which the figure comes.
+    #[serde(skip)]
+    pub(crate) inference: PairedInference,
+}
+
+/// The blocks in which a cell and its baseline ran in slices of one group, in their
+/// order.
+pub(super) fn blocks(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> Vec<BlockOfSlices> {
+    let of_slices = |(block, used): (&u32, &Used)| {
+        let rounds = used.group?.rounds(&cell.cell, &baseline.cell, &metric.name)?;
+        of_rounds(*block, &rounds)
+    };
+    cell.used.iter().filter_map(of_slices).collect()
+}
+
+fn of_rounds(block: u32, rounds: &Rounds) -> Option<BlockOfSlices> {
+    let (cell, baseline) = (&rounds.cell, &rounds.baseline);
+    let stalls = |slices: &Slices| stall_share(&slices.costs, &slices.times);
+    Some(BlockOfSlices {
+        block,
+        rounds: rounds.len(),
+        typical: typical(&cell.costs, &baseline.costs)?,
+        mean: rounds.mean_loss()?,
+        cpu: rounds.cpu_loss(),
+        stall: stalls(cell).zip(stalls(baseline)).map(|(x, y)| x - y),
+        times: [cell, baseline].map(|slices| Times {
+            wall_ns: slices.wall_ns(),
+            cpu_ns: slices.cpu_ns,
+        }),
+    })
+}
+
+/// The figures of a pair's blocks; `None` if it never ran in slices.
+pub(super) fn figures(
+    metric: &Metric,
+    by_block: Vec<BlockOfSlices>,
+    question: Question,
+) -> Option<SliceFigures> {
+    if by_block.is_empty() {
+        return None;
+    }
+    let cost = |found: PairedInference| Estimate::of_logs(found.mean, found.interval);
+    let share = |found: PairedInference| Estimate::new(found.mean, found.interval);
+    let over_blocks = |figure| over_blocks(&by_block, figure, question);
+    Some(SliceFigures {
+        blocks: by_block.len(),
+        rounds: by_block.iter().map(|b| b.rounds).sum(),
+        typical: over_blocks(|b| Some(b.typical)).and_then(cost),
+        mean: over_blocks(|b| Some(b.mean)).and_then(cost),
+        cpu: cpu(&by_block, question).filter(|_| metric.primary),
+        stall: over_blocks(|b| b.stall).and_then(share),
+        by_block,
+    })
+}
+
+/// The mean over the blocks of a figure on which no verdict rests, so that the check
+/// of its interval would be for nothing. None where a block lacks it.
+fn over_blocks(
+    by_block: &[BlockOfSlices],
+    figure: fn(&BlockOfSlices) -> Option<f64>,
+    question: Question,
+) -> Option<PairedInference> {
+    let series: Option<Vec<f64>> = by_block.iter().map(figure).collect();
+    infer(
+        &series?,
+        Question {
+            check: None,
+            ..question
+        },
+    )
+}
+
+/// Only where CPU time is known in every block: else its blocks would be a selection.
+fn cpu(by_block: &[BlockOfSlices], question: Question) -> Option<CpuCost> {
+    let losses: Option<Vec<f64>> = by_block.iter().map(|b| b.cpu).collect();
+    let inference = infer(&losses?, question)?;
+    let share = |side: usize| {
+        let sum = |time: fn(&Times) -> f64| by_block.iter().map(|b| time(&b.times[side])).sum::<f64>();
+        sum(|t| t.cpu_ns) / sum(|t| t.wall_ns)
+    };
+    let cpu_shares = [share(0), share(1)];
+    Some(CpuCost {
+        n: inference.n,
+        cost: Paired::of(&inference)?,
+        bound: cpu_shares.iter().all(|share| *share >= CPU_BOUND),
+        cpu_shares,
+        flags: Flag::of_series(&inference).collect(),
+        verdict: None,
+        inference,
+    })
+}
+
+/// Where what is typical and the mean differ by more than the margin in logs.
+pub(super) fn tail(figures: &SliceFigures, margin: Option<f64>) -> Option<Flag> {
+    let apart: Vec<f64> = figures.by_block.iter().map(|b| b.mean - b.typical).collect();
+    let mean_cost = figures.mean?.value;
+    (mean(&apart)?.abs() > margin?).then_some(Flag::TailOfSlices { mean_cost })
+}
