@@ -13,6 +13,7 @@
 pub mod conditions;
 pub mod density;
 pub mod design;
+mod figures;
 mod kept_checks;
 pub mod looks;
 pub mod plan;

@@ -1,23 +1,21 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::conditions::{self, Beginning};
+use crate::figures;
 use crate::settle::{self, Watch};
-use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 use tare_box::cgroup::Usage;
 use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::{Finding, Reason};
-use tare_model::group::Series;
-use tare_model::kernel::KernelReport;
-use tare_model::metric::{Direction, Metric};
 use tare_model::protocol::{
     Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Request, Task,
 };
-use tare_model::results::{Failure, HostReadings, Outcome, ProcessUsage, Repetition, Success};
-use tare_model::study::{CommandSpec, KernelWorkload, Study, Workload};
+use tare_model::results::{Failure, HostReadings, Outcome, Success};
+use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
+use tare_model::workload::Run;
 
 /// Most repetitions of a short command within a trial.
 const MAX_REPETITIONS: u32 = 100_000;
@@ -52,7 +50,7 @@ pub(crate) fn run(
     padding_bytes: u32,
     pinned_set: &[u32],
 ) -> io::Result<Tried> {
-    let request = request(study, workload, padding_bytes);
+    let request = request(study, workload, padding_bytes)?;
     let within = patience(study);
     let beginning = Beginning::read(link, watch)?;
     let before = watch.usage(box_id);
@@ -95,10 +93,9 @@ pub(crate) fn run(
 
 /// Bounds of a trial's processes.
 pub(crate) fn bounds(study: &Study, workload: &Workload, padding_bytes: u32) -> Bounds {
-    let reports = workload.kernel().is_some();
     Bounds {
         timeout_ns: seconds(study.protocol.timeout_seconds),
-        max_stdout_bytes: if reports { MAX_REPORT } else { 0 },
+        max_stdout_bytes: if workload.reports() { MAX_REPORT } else { 0 },
         max_stderr_bytes: MAX_STDERR,
         padding_bytes,
     }
@@ -110,14 +107,20 @@ pub(crate) fn patience(study: &Study) -> Duration {
 }
 
 /// What runs, as the agent is told to start it.
-pub(crate) fn task(workload: &Workload) -> Task {
-    match workload {
-        Workload::Kernel(KernelWorkload { spec, .. }) => Task::Kernel(spec.clone()),
-        Workload::Command(CommandSpec { argv, env, .. }) => Task::Command(CommandTask {
-            argv: argv.clone(),
-            env: env.clone(),
+pub(crate) fn task(workload: &Workload) -> io::Result<Task> {
+    let unknown = || {
+        let name = &workload.name;
+        io::Error::other(format!("workload '{name}' is of a later version of tare"))
+    };
+    let role = workload.tested().ok_or_else(unknown)?;
+    match &role.run {
+        Run::Kernel(run) => Ok(Task::Kernel(run.spec.clone())),
+        Run::Command(run) => Ok(Task::Command(CommandTask {
+            argv: run.argv.clone(),
+            env: role.env.clone(),
             cwd: None,
-        }),
+        })),
+        Run::Later(_) => Err(unknown()),
     }
 }
 
@@ -126,9 +129,9 @@ fn seconds(seconds: f64) -> u64 {
 }
 
 /// A trial in one piece.
-fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
+fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
     let bounds = bounds(study, workload, padding_bytes);
-    match task(workload) {
+    Ok(match task(workload)? {
         Task::Kernel(spec) => Request::Kernel { spec, bounds },
         Task::Command(CommandTask { argv, env, cwd }) => Request::Command(CommandRequest {
             argv,
@@ -138,7 +141,7 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> Request {
             min_wall_ns: seconds(study.protocol.trial_seconds),
             max_repetitions: MAX_REPETITIONS,
         }),
-    }
+    })
 }
 
 /// A box's counters after a trial less those before it.
@@ -164,11 +167,7 @@ fn judge(
     let Reply::Exited(exited) = answer.reply else {
         return Err(bad_report(format!("{:?}", answer.reply)));
     };
-    ended_well(&exited, &answer.stderr)?;
-    match workload {
-        Workload::Kernel(_) => kernel_success(&exited, &answer.stdout, padding_bytes),
-        Workload::Command(_) => Ok(command_success(exited, padding_bytes)),
-    }
+    figures::success(workload, exited, &answer.stdout, &answer.stderr, padding_bytes)
 }
 
 /// What a link that failed means for a trial.
@@ -227,101 +226,6 @@ pub(crate) fn bad_report(detail: String) -> Failure {
         reason: Reason::BadReport,
         detail,
     }
-}
-
-/// A kernel's report with its known answer right and its figures sound.
-pub(crate) fn kernel_report(stdout: &[u8]) -> Result<KernelReport, Failure> {
-    let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
-    if !report.check.passed() {
-        let check = &report.check;
-        let detail = format!(
-            "{} is {:e}, at most {:e} is right",
-            check.what, check.found, check.bound
-        );
-        return Err(Failure {
-            reason: Reason::WrongAnswer,
-            detail,
-        });
-    }
-    if let Some((name, value)) = report.metrics.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
-        return Err(bad_report(format!("{name} is {value}")));
-    }
-    Ok(report)
-}
-
-fn kernel_success(exited: &Exited, stdout: &[u8], padding_bytes: u32) -> Result<Success, Failure> {
-    let report = kernel_report(stdout)?;
-    Ok(Success {
-        samples: report.metrics.clone(),
-        process: exited.usage,
-        kernel: Some(report),
-        repetitions: None,
-        padding_bytes,
-    })
-}
-
-/// One figure per metric: the mean over the repetitions; the peak of memory.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
-)]
-fn command_success(exited: Exited, padding_bytes: u32) -> Success {
-    let n = exited.repetitions.len().max(1) as f64;
-    let mean_seconds = |part: fn(&Repetition) -> u64| {
-        exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9
-    };
-    let samples = BTreeMap::from([
-        ("wall".to_owned(), mean_seconds(|r| r.wall_ns)),
-        ("user".to_owned(), mean_seconds(|r| r.user_ns)),
-        ("system".to_owned(), mean_seconds(|r| r.system_ns)),
-        ("peak-memory".to_owned(), exited.usage.max_rss_bytes as f64),
-    ]);
-    Success {
-        samples,
-        process: exited.usage,
-        kernel: None,
-        repetitions: Some(exited.repetitions),
-        padding_bytes,
-    }
-}
-
-/// One figure per metric of a trial in slices: what all slices took or did, by the parts
-/// that they are timed by; of a command's `units` repetitions the means and the peak.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
-)]
-pub(crate) fn samples(
-    workload: &Workload,
-    parts: &BTreeMap<&'static str, Series>,
-    usage: &ProcessUsage,
-    units: u64,
-) -> BTreeMap<String, f64> {
-    let each = |total: u64| total as f64 / 1e9 / units.max(1) as f64;
-    let figure = |metric: &Metric| {
-        if let Some(part) = parts.get(metric.name.as_str()) {
-            let seconds = part.wall_seconds() / part.total_work();
-            return match metric.direction {
-                Direction::Lower => seconds,
-                Direction::Higher => seconds.recip(),
-            };
-        }
-        let cpu: f64 = parts
-            .values()
-            .map(|part| part.cpu_seconds() / part.total_work())
-            .sum();
-        match metric.name.as_str() {
-            "user" => each(usage.user_ns),
-            "system" => each(usage.system_ns),
-            "peak-memory" => usage.max_rss_bytes as f64,
-            _ => cpu,
-        }
-    };
-    let metrics = workload.metrics();
-    metrics
-        .iter()
-        .map(|metric| (metric.name.clone(), figure(metric)))
-        .collect()
 }
 
 /// What gives reason to doubt a trial that ended well.

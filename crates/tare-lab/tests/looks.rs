@@ -102,6 +102,7 @@ fn file(study: &Study, records: &[Record]) -> Results {
             platforms: BTreeMap::new(),
         },
         records: records.to_vec(),
+        unknown: BTreeMap::new(),
         complete_bytes: 0,
         torn: false,
     }

@@ -84,7 +84,7 @@ impl Kernel {
     /// The metrics of a report, the primary one marked.
     pub fn metrics(self) -> Vec<Metric> {
         use Direction::{Higher, Lower};
-        match self {
+        let mut metrics = match self {
             Self::Stream => ["copy", "scale", "add", "triad"]
                 .map(|name| Metric::new(name, Unit::BytePerSecond, Higher, name == "triad"))
                 .to_vec(),
@@ -95,7 +95,11 @@ impl Kernel {
                 Metric::new("time", Unit::Second, Lower, true),
                 Metric::new("cpu", Unit::Second, Lower, false),
             ],
+        };
+        for metric in &mut metrics {
+            metric.part = self.parts().iter().position(|part| *part == metric.name);
         }
+        metrics
     }
 }
 

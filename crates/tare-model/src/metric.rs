@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Unit of a metric. Values are stored in these base units, unrounded, and are
 /// scaled only when printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
@@ -21,17 +21,21 @@ pub enum Unit {
     /// A plain number.
     #[serde(rename = "1")]
     One,
+    /// Any other, by its symbol: values of it are printed as they are.
+    #[serde(untagged)]
+    Other(String),
 }
 
 impl Unit {
     /// A value of this unit for people, with an SI prefix: `12.3 GB/s`, `104 ns`.
-    pub fn show(self, value: f64) -> String {
+    pub fn show(&self, value: f64) -> String {
         let symbol = match self {
             Self::Second => "s",
             Self::Byte => "B",
             Self::BytePerSecond => "B/s",
             Self::FlopPerSecond => "flop/s",
             Self::One => return format!("{value:.4}"),
+            Self::Other(symbol) => return format!("{} {symbol}", in_four_digits(value)),
         };
         if value == 0.0 || !value.is_finite() {
             return format!("{value} {symbol}");
@@ -51,14 +55,68 @@ impl Unit {
             .copied()
             .find(|(scale, _)| magnitude >= *scale)
             .unwrap_or((1e-9, "n"));
-        let scaled = value / scale;
-        let decimals = match scaled.abs() {
-            x if x >= 99.95 => 1,
-            x if x >= 9.995 => 2,
-            _ => 3,
-        };
-        format!("{scaled:.decimals$} {prefix}{symbol}")
+        format!("{} {prefix}{symbol}", in_four_digits(value / scale))
     }
+
+    /// What a figure of this unit most often is.
+    const fn quantity(&self) -> Quantity {
+        match self {
+            Self::Second => Quantity::Time,
+            Self::BytePerSecond | Self::FlopPerSecond => Quantity::Rate,
+            Self::Byte | Self::One | Self::Other(_) => Quantity::Amount,
+        }
+    }
+}
+
+/// A number with four digits where it has a fraction, and all of those before it.
+fn in_four_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        x if x >= 99.95 => 1,
+        x if x >= 9.995 => 2,
+        x if x >= 0.9995 || x == 0.0 || !x.is_finite() => 3,
+        _ => return format!("{value:.3e}"),
+    };
+    format!("{value:.decimals$}")
+}
+
+/// What kind of figure a metric is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Time that a unit of work takes.
+    Time,
+    /// Work that is done in a unit of time.
+    Rate,
+    /// Something that is counted or weighed, such as memory.
+    Amount,
+}
+
+/// Where the sample of a trial in one piece comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// What the process reports under the metric's name.
+    Report,
+    /// What the process used, by the box's kernel.
+    Usage(Usage),
+    /// What only a later version knows, as it stands in the file.
+    #[serde(untagged)]
+    Later(serde_json::Value),
+}
+
+/// A figure of what a process used; of a command that was repeated the mean of its
+/// repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Usage {
+    /// Wall time in seconds.
+    Wall,
+    /// User time in seconds.
+    User,
+    /// System time in seconds.
+    System,
+    /// Largest resident set of any repetition in bytes.
+    PeakMemory,
 }
 
 /// Which direction of a metric is better.
@@ -97,26 +155,37 @@ impl Direction {
 }
 
 /// What a workload yields one sample of per trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// The metric's name within its workload, such as `triad`.
     pub name: String,
     /// The unit its values are stored in.
     pub unit: Unit,
+    /// What kind of figure it is.
+    pub quantity: Quantity,
     /// Which direction is better.
     pub direction: Direction,
     /// Whether this metric carries the workload's verdict.
     pub primary: bool,
+    /// Where its sample comes from, of a trial in one piece.
+    pub from: Source,
+    /// Which timed part of a slice it is the figure of, from 0, of a trial in slices; absent:
+    /// of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
 }
 
 impl Metric {
-    /// A metric; exactly one of a workload is primary.
+    /// A metric that a process reports; exactly one of a workload is primary.
     pub fn new(name: &str, unit: Unit, direction: Direction, primary: bool) -> Self {
         Self {
             name: name.to_owned(),
+            quantity: unit.quantity(),
             unit,
             direction,
             primary,
+            from: Source::Report,
+            part: None,
         }
     }
 }
@@ -148,5 +217,29 @@ mod tests {
         assert_eq!(Unit::Second.show(104.23e-9), "104.2 ns");
         assert_eq!(Unit::Second.show(0.0), "0 s");
         assert_eq!(Unit::FlopPerSecond.show(9.9999e9), "10.00 Gflop/s");
+    }
+
+    #[test]
+    fn a_unit_that_nobody_knew_is_its_text_and_values_stand_as_they_are() {
+        let unit: Unit = serde_json::from_str("\"requests/s\"").unwrap();
+        assert_eq!(unit, Unit::Other("requests/s".to_owned()));
+        assert_eq!(unit.show(12_345.67), "12345.7 requests/s");
+        assert_eq!(unit.show(0.000_12), "1.200e-4 requests/s");
+        assert_eq!(serde_json::to_string(&unit).unwrap(), "\"requests/s\"");
+        assert_eq!(serde_json::from_str::<Unit>("\"s\"").unwrap(), Unit::Second);
+    }
+
+    #[test]
+    fn a_source_that_nobody_knew_is_kept_as_it_is() {
+        for text in [
+            "\"report\"",
+            "{\"usage\":\"peak-memory\"}",
+            "{\"regex\":\"x=(.*)\"}",
+        ] {
+            let source: Source = serde_json::from_str(text).unwrap();
+            let is_later = matches!(source, Source::Later(_));
+            assert_eq!(is_later, text.contains("regex"));
+            assert_eq!(serde_json::to_string(&source).unwrap(), text);
+        }
     }
 }

@@ -5,6 +5,11 @@
 //! was not taken is absent, never 0; new keys may appear at any time and any
 //! optional one may be missing. See `docs/results-format.md`.
 
+mod older;
+mod read;
+
+pub use read::{ReadError, Results};
+
 use crate::conditions::Conditions;
 use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
@@ -18,10 +23,10 @@ use std::collections::BTreeMap;
 
 /// Name and version of the format. The number changes when an old reader would
 /// misread a new file.
-pub const SCHEMA: &str = "tare-results/2";
+pub const SCHEMA: &str = "tare-results/3";
 
 /// The versions that are read: a file of an older one lacks what came later.
-pub const READABLE: [&str; 2] = ["tare-results/1", SCHEMA];
+pub const READABLE: [&str; 3] = ["tare-results/1", "tare-results/2", SCHEMA];
 
 /// One line of a results file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +52,13 @@ pub enum Record {
     Look(LookRecord),
     /// A run stopped appending.
     End(EndRecord),
+}
+
+impl Record {
+    /// The names of the kinds.
+    const KINDS: [&str; 10] = [
+        "header", "session", "box", "removed", "proof", "warm-up", "group", "trial", "look", "end",
+    ];
 }
 
 /// What the rest of the file is.
@@ -368,186 +380,4 @@ pub enum EndReason {
     Interrupted,
     /// An error stopped it.
     Aborted,
-}
-
-/// Why a results file could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The file could not be read.
-    #[error("cannot read results file {path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// It is a folder, a device or a pipe.
-    #[error("{path} is no file: give a file written by 'tare run'")]
-    NoFile {
-        /// The path.
-        path: String,
-    },
-    /// There is no complete first line.
-    #[error(
-        "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
-    )]
-    NoHeader {
-        /// The file.
-        path: String,
-    },
-    /// The header is of another format or version.
-    #[error(
-        "{path} has format '{found}', this tare reads {}: use the version of tare that wrote it",
-        READABLE.map(|known| format!("'{known}'")).join(" and ")
-    )]
-    Version {
-        /// The file.
-        path: String,
-        /// The format named in the header.
-        found: String,
-    },
-    /// A line in the middle is damaged.
-    #[error(
-        "{path}:{line}: damaged record ({detail}): the file was altered after it was written; restore it from a copy"
-    )]
-    Damaged {
-        /// The file.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// What the parser says.
-        detail: String,
-    },
-}
-
-/// A results file as read.
-#[derive(Debug, Clone)]
-pub struct Results {
-    /// The header.
-    pub header: Header,
-    /// Every complete record after it, in order.
-    pub records: Vec<Record>,
-    /// Length in bytes of the complete lines: what follows is half a record,
-    /// left by a run that was killed while it wrote.
-    pub complete_bytes: u64,
-    /// Whether such a half record was found and left out.
-    pub torn: bool,
-}
-
-impl Results {
-    /// Reads a results file. A last line without its newline is a half-written
-    /// record and is left out.
-    ///
-    /// # Errors
-    /// [`ReadError`], with the line where there is one.
-    pub fn read(path: &std::path::Path) -> Result<Self, ReadError> {
-        let shown = path.display().to_string();
-        let failed = |source| ReadError::Io {
-            path: shown.clone(),
-            source,
-        };
-        // A device may have no end.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(ReadError::NoFile { path: shown });
-        }
-        let bytes = std::fs::read(path).map_err(failed)?;
-        Self::parse(&shown, &bytes)
-    }
-
-    /// Parses the bytes of a results file; `path` is for messages.
-    ///
-    /// # Errors
-    /// As [`Results::read`], without its I/O errors.
-    pub fn parse(path: &str, bytes: &[u8]) -> Result<Self, ReadError> {
-        let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
-            return Err(ReadError::NoHeader {
-                path: path.to_owned(),
-            });
-        };
-        let mut lines = bytes[..end].split(|b| *b == b'\n');
-        let header = parse_header(path, lines.next().unwrap_or_default())?;
-        let record = |(i, line): (usize, &[u8])| {
-            let damaged = |detail| ReadError::Damaged {
-                path: path.to_owned(),
-                line: i + 2,
-                detail,
-            };
-            match serde_json::from_slice(line) {
-                Ok(Record::Header(_)) => Err(damaged("a second header: two files were joined".to_owned())),
-                Ok(record) => Ok(record),
-                Err(e) => Err(damaged(crate::plain::fault(&e))),
-            }
-        };
-        let records = lines
-            .enumerate()
-            .map(record)
-            .collect::<Result<Vec<Record>, _>>()?;
-        let complete = end + 1;
-        Ok(Self {
-            header,
-            records,
-            complete_bytes: complete as u64,
-            torn: complete < bytes.len(),
-        })
-    }
-
-    /// Blocks to run: those of the study, or more that a session asked for.
-    pub fn blocks_planned(&self) -> u32 {
-        let asked = self.records.iter().filter_map(|r| {
-            if let Record::Session(session) = r {
-                session.blocks
-            } else {
-                None
-            }
-        });
-        asked.fold(self.header.study.protocol.blocks, u32::max)
-    }
-
-    /// The looks of an adaptive study, in their order.
-    pub fn looks(&self) -> impl Iterator<Item = &LookRecord> {
-        self.records
-            .iter()
-            .filter_map(|r| if let Record::Look(l) = r { Some(l) } else { None })
-    }
-
-    /// The groups of cells that ran slice by slice.
-    pub fn groups(&self) -> impl Iterator<Item = &GroupRecord> {
-        self.records
-            .iter()
-            .filter_map(|r| if let Record::Group(g) = r { Some(g) } else { None })
-    }
-
-    /// The trials, in the order in which they were carried out.
-    pub fn trials(&self) -> impl Iterator<Item = &TrialRecord> {
-        self.records
-            .iter()
-            .filter_map(|r| if let Record::Trial(t) = r { Some(t) } else { None })
-    }
-}
-
-fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
-    let no_header = || ReadError::NoHeader {
-        path: path.to_owned(),
-    };
-    // The version is read before the rest: another version may have other fields.
-    let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| no_header())?;
-    let schema = value
-        .get("schema")
-        .and_then(|s| s.as_str())
-        .ok_or_else(no_header)?;
-    if !READABLE.contains(&schema) {
-        return Err(ReadError::Version {
-            path: path.to_owned(),
-            found: schema.chars().take(64).collect(),
-        });
-    }
-    match serde_json::from_value(value) {
-        Ok(Record::Header(header)) => Ok(header),
-        Ok(_) => Err(no_header()),
-        Err(e) => Err(ReadError::Damaged {
-            path: path.to_owned(),
-            line: 1,
-            detail: crate::plain::fault(&e),
-        }),
-    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub use crate::measuring::{Fresh, Protocol, Slicing, Stopping};
-pub use crate::workload::{CommandSpec, KernelWorkload, Workload};
+pub use crate::workload::Workload;
 
 /// The kind of box of a cell: everything but the workload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -165,10 +165,10 @@ impl Study {
 
     /// The workload of a cell, as it runs in a box of its size.
     pub fn workload(&self, cell: &Cell) -> Option<Workload> {
-        let workload = self.workloads.iter().find(|w| w.name() == cell.workload)?;
-        Some(match (workload, self.instance_of(&cell.kind)) {
-            (Workload::Kernel(kernel), Some(instance)) => Workload::Kernel(kernel.on(instance.size.cpus)),
-            _ => workload.clone(),
+        let workload = self.workloads.iter().find(|w| w.name == cell.workload)?.clone();
+        Some(match self.instance_of(&cell.kind) {
+            Some(instance) => workload.on(instance.size.cpus),
+            None => workload,
         })
     }
 

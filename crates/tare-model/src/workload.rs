@@ -1,44 +1,82 @@
-//! What runs in boxes: built-in kernels with their parameters, and commands.
+//! What runs and what it yields. Every workload is a value of one type, and stands in
+//! the header of a results file, so that a file explains its own figures also to a
+//! version that never heard of the workload.
 
 use crate::kernel::{Kernel, KernelSpec};
-use crate::metric::{Direction, Metric, Unit};
-use crate::size::Cpus;
+use crate::metric::{Metric, Source};
+use crate::size::{Cpus, counted};
+use crate::template::Feature;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// A user's own command as workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandSpec {
-    /// Program (absolute path) and arguments.
-    pub argv: Vec<String>,
-    /// The whole environment, name and value; nothing of the host's is inherited.
+/// What runs, what it yields, and what must hold for a trial of it to count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name within the study, such as `linpack size=500`: that of its cells.
+    pub name: String,
+    /// Its name without parameters, such as `linpack`, shared by all runs of it in the study.
+    pub family: String,
+    /// What it measures, in a line; empty where that is the user's matter.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// The service feature that it shows, where one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<Feature>,
+    /// The parts that processes play in it.
+    pub roles: Vec<Role>,
+    /// What a trial yields one sample of each, exactly one of them primary.
+    pub metrics: Vec<Metric>,
+    /// What must hold for a trial to count.
+    pub checks: Vec<Check>,
+}
+
+/// A part that a process plays in a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Role {
+    /// Its name within the workload.
+    pub name: String,
+    /// Where its process runs.
+    pub place: Place,
+    /// What its process is.
+    pub run: Run,
+    /// The whole environment of a command, name and value; nothing of the host's is inherited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// Files of the host to carry into boxes at the same paths; the program
-    /// itself is always among them.
-    pub carried: Vec<String>,
-    /// Why the command cannot run outside the host's own file system, if so.
+    /// Files of the host that are copied into boxes, to the same paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Why it cannot run outside the host's own file system, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_only: Option<String>,
 }
 
-impl CommandSpec {
-    /// The metrics of a command.
-    pub fn metrics() -> Vec<Metric> {
-        use Direction::Lower;
-        vec![
-            Metric::new("wall", Unit::Second, Lower, true),
-            Metric::new("user", Unit::Second, Lower, false),
-            Metric::new("system", Unit::Second, Lower, false),
-            Metric::new("peak-memory", Unit::Byte, Lower, false),
-        ]
-    }
+/// Where the process of a role runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// In the box of the cell.
+    Tested,
+    /// What only a later version knows, as it stands in the file.
+    #[serde(untagged)]
+    Later(String),
+}
+
+/// What the process of a role is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Run {
+    /// A built-in kernel.
+    Kernel(KernelRun),
+    /// A command.
+    Command(CommandRun),
+    /// What only a later version knows, as it stands in the file.
+    #[serde(untagged)]
+    Later(serde_json::Value),
 }
 
 /// A built-in kernel as a study runs it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KernelWorkload {
-    /// Its name within the study, such as `linpack size=500`, where the study has
-    /// the same kernel with other parameters too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
+pub struct KernelRun {
     /// Whether the number of threads is the same in boxes of every size, rather
     /// than that of the box's CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,81 +86,114 @@ pub struct KernelWorkload {
     pub spec: KernelSpec,
 }
 
-impl KernelWorkload {
-    /// The same in a box of so many CPUs.
-    pub fn on(&self, cpus: Cpus) -> Self {
-        if self.fixed_threads {
-            return self.clone();
-        }
-        Self {
-            spec: self.spec.on(cpus),
-            ..self.clone()
-        }
-    }
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandRun {
+    /// Program (absolute path) and arguments.
+    pub argv: Vec<String>,
 }
 
-impl From<KernelSpec> for KernelWorkload {
-    fn from(spec: KernelSpec) -> Self {
-        Self {
-            label: None,
-            fixed_threads: false,
-            spec,
-        }
-    }
-}
-
-/// What runs.
+/// What must hold for a trial to count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Workload {
-    /// A built-in kernel.
-    Kernel(KernelWorkload),
-    /// The user's own command.
-    Command(CommandSpec),
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// Every process ends by itself with status 0.
+    ExitStatus,
+    /// The answer in the process's report is the known one.
+    KnownAnswer,
+    /// What only a later version knows, as it stands in the file.
+    #[serde(untagged)]
+    Later(serde_json::Value),
 }
 
 impl Workload {
     /// The name used in cells and tables; unique within a study.
     pub fn name(&self) -> &str {
-        match self {
-            Self::Kernel(kernel) => kernel
-                .label
-                .as_deref()
-                .unwrap_or_else(|| kernel.spec.kernel.name()),
-            Self::Command(_) => "command",
-        }
+        &self.name
     }
 
     /// The metrics it yields, exactly one of them primary.
     pub fn metrics(&self) -> Vec<Metric> {
-        match self {
-            Self::Kernel(kernel) => kernel.spec.kernel.metrics(),
-            Self::Command(_) => CommandSpec::metrics(),
+        self.metrics.clone()
+    }
+
+    /// The role that runs in the box of the cell.
+    pub fn tested(&self) -> Option<&Role> {
+        self.roles.iter().find(|role| role.place == Place::Tested)
+    }
+
+    /// What is asked of the kernel that runs in the box of the cell, if it is one.
+    pub fn kernel(&self) -> Option<&KernelSpec> {
+        match &self.tested()?.run {
+            Run::Kernel(run) => Some(&run.spec),
+            Run::Command(_) | Run::Later(_) => None,
         }
     }
 
-    /// Threads that work; `None` where that is not known.
+    /// Threads that work in the box of the cell; `None` where that is not known.
     pub fn threads(&self) -> Option<u32> {
-        match self {
-            Self::Kernel(kernel) => Some(kernel.spec.threads),
-            Self::Command(_) => None,
-        }
+        self.kernel().map(|spec| spec.threads)
     }
 
-    /// The names of the timed parts of a slice, each that of the metric that it is the
-    /// figure of.
-    pub fn parts(&self) -> &'static [&'static str] {
-        match self {
-            Self::Kernel(kernel) => kernel.spec.kernel.parts(),
-            Self::Command(_) => &["wall"],
-        }
+    /// Whether its process is to report: figures, or the known answer.
+    pub fn reports(&self) -> bool {
+        let from_report = |metric: &Metric| metric.from == Source::Report;
+        self.metrics.iter().any(from_report) || self.checks.contains(&Check::KnownAnswer)
     }
 
-    /// The kernel behind it, if it is one.
-    pub fn kernel(&self) -> Option<Kernel> {
+    /// The names of the metrics that the timed parts of a slice are the figures of, in
+    /// their order; empty if it has none.
+    pub fn parts(&self) -> Vec<&str> {
+        let mut parts: Vec<(usize, &str)> = self
+            .metrics
+            .iter()
+            .filter_map(|metric| Some((metric.part?, metric.name.as_str())))
+            .collect();
+        parts.sort_unstable();
+        parts.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// The same in a box of so many CPUs.
+    #[must_use]
+    pub fn on(mut self, cpus: Cpus) -> Self {
+        for run in self.kernels_mut().filter(|run| !run.fixed_threads) {
+            run.spec = run.spec.on(cpus);
+        }
+        self
+    }
+
+    /// What it does, whatever the aim for the length of a trial: a figure per unit of
+    /// work is the same.
+    pub fn work(mut self) -> Vec<Role> {
+        self.kernels_mut().for_each(|run| run.spec.seconds = 0.0);
+        self.roles
+    }
+
+    fn kernels_mut(&mut self) -> impl Iterator<Item = &mut KernelRun> {
+        self.roles.iter_mut().filter_map(|role| match &mut role.run {
+            Run::Kernel(run) => Some(run),
+            Run::Command(_) | Run::Later(_) => None,
+        })
+    }
+}
+
+/// For people: what was chosen of it.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kernel(kernel) => Some(kernel.spec.kernel),
-            Self::Command(_) => None,
+            Self::Kernel(run) => run.fmt(f),
+            Self::Command(run) => f.write_str(&run.argv.join(" ")),
+            Self::Later(_) => f.write_str("run in a way that this version of tare does not know"),
+        }
+    }
+}
+
+impl fmt::Display for KernelRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ISA {}, ", self.spec.isa)?;
+        match self.spec.kernel {
+            Kernel::Stream if !self.fixed_threads => f.write_str("a thread for each CPU of its box"),
+            _ => f.write_str(&counted(self.spec.threads, "thread")),
         }
     }
 }
@@ -130,27 +201,67 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue;
+    use crate::kernel::Isa;
 
-    const OLD: &str =
-        r#"{"kind":"kernel","kernel":"stream","isa":"baseline","threads":1,"size":1024,"seconds":0.5}"#;
+    fn stream() -> KernelRun {
+        KernelRun {
+            fixed_threads: false,
+            spec: KernelSpec {
+                kernel: Kernel::Stream,
+                isa: Isa::Baseline,
+                threads: 1,
+                size: 1024,
+                seconds: 0.5,
+            },
+        }
+    }
 
-    #[test]
-    fn workloads_of_older_results_are_read_and_written_as_they_were() {
-        let workload: Workload = serde_json::from_str(OLD).unwrap();
-        assert_eq!(workload.name(), "stream");
-        assert_eq!(serde_json::to_string(&workload).unwrap(), OLD);
+    fn round_trip(workload: &Workload) {
+        let text = serde_json::to_string(workload).unwrap();
+        assert_eq!(&serde_json::from_str::<Workload>(&text).unwrap(), workload);
     }
 
     #[test]
-    fn a_label_is_the_name_and_fixed_threads_stay() {
-        let mut workload: KernelWorkload = serde_json::from_str(OLD).unwrap();
-        assert_eq!(workload.on(Cpus::from_milli(4000)).spec.threads, 4);
-        workload.fixed_threads = true;
-        workload.label = Some("stream threads=1".to_owned());
-        assert_eq!(workload.on(Cpus::from_milli(4000)).spec.threads, 1);
-        let workload = Workload::Kernel(workload);
-        assert_eq!(workload.name(), "stream threads=1");
-        let text = serde_json::to_string(&workload).unwrap();
-        assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), workload);
+    fn threads_follow_the_box_unless_they_are_fixed() {
+        let four = Cpus::from_milli(4000);
+        let threads = |run| catalogue::kernel(run).on(four).kernel().map(|spec| spec.threads);
+        assert_eq!(threads(stream()), Some(4));
+        let fixed = KernelRun {
+            fixed_threads: true,
+            ..stream()
+        };
+        assert_eq!(threads(fixed), Some(1));
+    }
+
+    #[test]
+    fn every_workload_of_the_catalogue_is_read_as_it_was_written() {
+        for kernel in Kernel::ALL {
+            let mut run = stream();
+            run.spec.kernel = kernel;
+            let workload = catalogue::kernel(run);
+            assert_eq!(workload.parts(), kernel.parts());
+            round_trip(&workload);
+        }
+        let command = catalogue::command(Role {
+            env: vec![("A".to_owned(), "b".to_owned())],
+            files: vec!["/bin/x".to_owned()],
+            ..catalogue::main(Run::Command(CommandRun {
+                argv: vec!["/bin/x".to_owned()],
+            }))
+        });
+        assert_eq!((command.name(), command.parts()), ("command", vec!["wall"]));
+        round_trip(&command);
+    }
+
+    #[test]
+    fn a_workload_of_a_later_version_keeps_its_name_metrics_and_all_it_says() {
+        let text = r#"{"name":"redis","family":"redis","roles":[{"name":"server","place":"tested","run":{"kind":"image","digest":"sha256:0"}},{"name":"client","place":"native","run":{"kind":"kernel","kernel":"later"}}],"metrics":[{"name":"requests","unit":"requests/s","quantity":"rate","direction":"higher","primary":true,"from":{"json":"rps"}}],"checks":["exit-status",{"count":5}]}"#;
+        let workload: Workload = serde_json::from_str(text).unwrap();
+        assert_eq!(workload.metrics[0].unit.show(5.0), "5.000 requests/s");
+        assert!(workload.roles.iter().all(|r| matches!(r.run, Run::Later(_))));
+        assert_eq!((workload.kernel(), workload.checks.len()), (None, 2));
+        let read: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_value(&workload).unwrap(), read);
     }
 }

@@ -6,12 +6,11 @@ use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops}
 use crate::chapters::chapters;
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use tare_model::host::HostFacts;
-use tare_model::kernel::Kernel;
 use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Instance, KernelWorkload, Stopping, Study, Workload};
+use tare_model::study::{Instance, Stopping, Study, Workload};
 
 /// A name and what is known of it.
 pub(crate) type Fact = (String, String);
@@ -194,19 +193,11 @@ fn seconds(value: f64) -> String {
     or_missing((value.is_finite() && value >= 0.0).then_some(value), show_seconds)
 }
 
+/// What a workload measures, and how it runs.
 fn about(workload: &Workload) -> String {
-    match workload {
-        Workload::Kernel(KernelWorkload {
-            spec, fixed_threads, ..
-        }) => {
-            let threads = match spec.kernel {
-                Kernel::Stream if !fixed_threads => "a thread for each CPU of its box".to_owned(),
-                _ => counted(spec.threads, "thread"),
-            };
-            format!("{}; ISA {}, {threads}", spec.kernel.about(), spec.isa)
-        }
-        Workload::Command(command) => command.argv.join(" "),
-    }
+    let runs = workload.roles.iter().map(|role| role.run.to_string());
+    let about = Some(workload.about.clone()).filter(|about| !about.is_empty());
+    about.into_iter().chain(runs).collect::<Vec<_>>().join("; ")
 }
 
 /// The course of the run.

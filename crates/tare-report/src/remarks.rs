@@ -3,7 +3,7 @@
 use crate::analysis::{Against, Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
 use crate::analysis::{CpuCost, Estimate, QuantileFigure, Refusal, SliceFigures, Verdict};
 use crate::show::{or_missing, percent, percent_with_interval, ratio, ratio_with_interval};
-use tare_model::metric::{Direction, Metric, Unit};
+use tare_model::metric::{Direction, Metric, Quantity};
 use tare_model::size::counted;
 use tare_model::study::Cell;
 
@@ -162,7 +162,7 @@ pub(crate) const fn ignored(op: Op) -> &'static str {
 
 /// Times and rates are slower or faster; amounts are more or less.
 fn sign_word(metric: &Metric, worse: bool) -> &'static str {
-    let amount = matches!(metric.unit, Unit::Byte | Unit::One);
+    let amount = metric.quantity == Quantity::Amount;
     let more = worse == (metric.direction == Direction::Lower);
     match (amount, more, worse) {
         (true, true, _) => "more",
@@ -175,6 +175,7 @@ fn sign_word(metric: &Metric, worse: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tare_model::metric::Unit;
 
     #[test]
     fn losses_below_one_percent_are_marked_as_ignored() {

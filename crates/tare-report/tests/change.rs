@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::Results;
-use tare_model::study::Workload;
+use tare_model::workload::Run;
 use tare_report::analysis::{Refusal, Word};
 use tare_report::change::{Change, NothingInCommon, OverheadChange, compare};
 use tare_report::text::{TextOptions, change as text};
@@ -98,7 +98,7 @@ fn a_cell_without_a_verdict_in_one_file_has_none() {
 fn other_work_and_other_sizes_are_not_compared() {
     let before = run(1.10, 1.0, 2);
     let mut after = run(1.10, 1.0, 3);
-    if let Workload::Kernel(kernel) = &mut after.header.study.workloads[0] {
+    if let Run::Kernel(kernel) = &mut after.header.study.workloads[0].roles[0].run {
         kernel.spec.isa = tare_model::kernel::Isa::Baseline;
     }
     let change = changed(&before, &after, None);

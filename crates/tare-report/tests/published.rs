@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use tare_model::kernel::Kernel;
-use tare_model::study::Workload;
+use tare_model::workload::Run;
 use tare_report::analysis::analyze;
 use tare_report::published::{Beside, BesideRow, Library, Verdict, beside, text};
 use tare_report::text::TextOptions;
@@ -29,10 +29,10 @@ fn put(study: &str, synthetic: Synthetic) -> Beside {
 
 fn with_order(mut synthetic: Synthetic, order: u64) -> Synthetic {
     for workload in &mut synthetic.study.workloads {
-        if let Workload::Kernel(spec) = workload
-            && spec.spec.kernel == Kernel::Linpack
+        if let Run::Kernel(run) = &mut workload.roles[0].run
+            && run.spec.kernel == Kernel::Linpack
         {
-            spec.spec.size = order;
+            run.spec.size = order;
         }
     }
     synthetic

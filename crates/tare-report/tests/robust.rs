@@ -110,6 +110,22 @@ fn a_run_that_did_not_end_says_so() {
 }
 
 #[test]
+fn what_a_later_version_added_is_told_and_left_out() {
+    let mut results = Synthetic::new().build();
+    results.unknown.insert("evidence".to_owned(), 3);
+    let trial = trials_of(&mut results, "docker", Pinned).next().unwrap();
+    if let Outcome::Ok(success) = &mut trial.outcome {
+        success.samples.insert("joules".to_owned(), 1.5);
+    }
+    assert_eq!(notices(&results), ["unknown-records", "unnamed-figures"]);
+    let [text, _, page, json] = rendered(&analyze(&results));
+    for shown in [text, page, json] {
+        assert!(shown.contains("3 records of kind"), "{shown}");
+        assert!(shown.contains("syscall joules"), "{shown}");
+    }
+}
+
+#[test]
 fn emulation_is_said_plainly() {
     let mut results = Synthetic::new().platforms(&["native", "vm"]).build();
     let vm = results.header.platforms.get_mut(&"vm".parse().unwrap()).unwrap();

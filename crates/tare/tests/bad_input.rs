@@ -509,7 +509,7 @@ fn damaged_foreign_and_future_results_are_refused() {
     check(&good[..200], &["truncated"]);
     check("hello\n", &["not a results file"]);
     check(
-        &good.replace("tare-results/2", "tare-results/99"),
+        &good.replace("tare-results/3", "tare-results/99"),
         &["tare-results/99", "version"],
     );
     check(

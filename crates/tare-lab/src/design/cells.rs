@@ -129,26 +129,23 @@ fn combinations(levels: &Levels, study: &Study) -> Result<Vec<Cell>, NoLevel> {
     let provisioning: Vec<String> = study.provisioning.iter().map(ToString::to_string).collect();
     let instances: Vec<String> = study.instances.iter().filter_map(|i| i.name.clone()).collect();
     let workloads: Vec<String> = study.workloads.iter().map(|w| w.name().to_owned()).collect();
-    let kernel_of = |name: &str| {
-        let found = study.workloads.iter().find(|w| w.name() == name);
-        found.and_then(|w| w.kernel()).map(|k| k.name())
+    let family_of = |name: &str| {
+        let found = study.workloads.iter().find(|w| w.name == name);
+        found.map(|w| w.family.as_str())
     };
     known("platform", &levels.platform, &platforms)?;
     known("provisioning", &levels.provisioning, &provisioning)?;
     known("instance type", &levels.instance, &instances)?;
-    // A kernel's own name means all of its runs.
-    let kernels = workloads
-        .iter()
-        .filter_map(|name| kernel_of(name))
-        .map(str::to_owned);
-    let mut names: Vec<String> = workloads.iter().cloned().chain(kernels).collect();
+    // The name of a family means all runs of it.
+    let families = study.workloads.iter().map(|w| w.family.clone());
+    let mut names: Vec<String> = workloads.iter().cloned().chain(families).collect();
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     known("workload", &levels.workload, &names)?;
     let has = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
     let mut cells = study.cells();
     cells.retain(|cell| {
-        let kernel = kernel_of(&cell.workload);
+        let family = family_of(&cell.workload);
         has(&levels.platform, &cell.kind.platform.to_string())
             && has(&levels.provisioning, &cell.kind.provisioning.to_string())
             && has(
@@ -156,7 +153,7 @@ fn combinations(levels: &Levels, study: &Study) -> Result<Vec<Cell>, NoLevel> {
                 cell.kind.instance.as_deref().unwrap_or_default(),
             )
             && (has(&levels.workload, &cell.workload)
-                || kernel.is_some_and(|kernel| has(&levels.workload, kernel)))
+                || family.is_some_and(|family| has(&levels.workload, family)))
     });
     Ok(cells)
 }

@@ -117,10 +117,7 @@ struct Needs {
 
 impl Needs {
     fn of(workloads: &[Workload]) -> Self {
-        let data = |workload: &Workload| match workload {
-            Workload::Kernel(kernel) => data(&kernel.spec),
-            Workload::Command(_) => None,
-        };
+        let data = |workload: &Workload| workload.kernel().and_then(data);
         let largest = workloads.iter().filter_map(data).max_by_key(|(data, _)| *data);
         let (data, what) = largest.unwrap_or_default();
         Self { data, what }

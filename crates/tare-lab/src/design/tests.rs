@@ -120,12 +120,10 @@ fn a_dynamic_command_says_why_it_stays_on_the_host() {
         ..Wishes::default()
     };
     let study = study(&wishes, &facts()).unwrap();
-    let Workload::Command(spec) = &study.workloads[0] else {
-        panic!("a command")
-    };
+    let role = study.workloads[0].tested().unwrap();
     assert!(
-        spec.host_only.as_ref().is_some_and(|why| why.contains("--with")),
-        "{spec:?}"
+        role.host_only.as_ref().is_some_and(|why| why.contains("--with")),
+        "{role:?}"
     );
 }
 

@@ -3,11 +3,12 @@
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, refuse_twice};
 use std::ops::RangeInclusive;
 use tare_box::carry::{self, Needs};
+use tare_model::catalogue;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
 use tare_model::size::Cpus;
-use tare_model::study::{CommandSpec, KernelWorkload, Workload};
 use tare_model::template::Missing;
+use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
 
 /// Last-level cache assumed where the host does not tell.
 const UNKNOWN_LLC: u64 = 32 << 20;
@@ -33,7 +34,7 @@ pub(super) fn workloads(
         if wishes.isa.is_some() {
             return Err(DesignError::IsaAndCommand);
         }
-        return Ok(vec![Workload::Command(command_spec(command)?)]);
+        return Ok(vec![catalogue::command(role(command)?)]);
     }
     let all = Kernel::USUAL.map(|kernel| WorkloadWish::from(kernel.name()));
     let chosen = match (wishes.workloads.is_empty(), names_missing_ones(wishes)) {
@@ -44,12 +45,14 @@ pub(super) fn workloads(
         .iter()
         .enumerate()
         .map(|(i, wish)| kernel(wish, i, wishes.isa, cpus, facts, seconds));
-    let mut kernels = read.collect::<Result<Vec<_>, _>>()?;
-    label(&mut kernels);
-    let named: Vec<Workload> = kernels.into_iter().map(Workload::Kernel).collect();
-    let names: Vec<&str> = named.iter().map(Workload::name).collect();
+    let runs = read.collect::<Result<Vec<KernelRun>, _>>()?;
+    let names: Vec<String> = runs.iter().map(|run| name(run, &runs)).collect();
     refuse_twice("workload", &names)?;
-    Ok(named)
+    let named = |(name, run)| Workload {
+        name,
+        ..catalogue::kernel(run)
+    };
+    Ok(names.into_iter().zip(runs).map(named).collect())
 }
 
 /// Whether a study file names workloads that tare does not have.
@@ -65,7 +68,7 @@ fn kernel(
     cpus: Cpus,
     facts: &HostFacts,
     seconds: f64,
-) -> Result<KernelWorkload, DesignError> {
+) -> Result<KernelRun, DesignError> {
     let kernel: Kernel = wish.kernel.parse()?;
     let threads = wish.threads.unwrap_or_else(|| cpus.whole());
     let spec = kernel_spec(kernel, isa, threads, facts, seconds);
@@ -94,8 +97,7 @@ fn kernel(
             return Err(refused("size", size, range));
         }
     }
-    Ok(KernelWorkload {
-        label: None,
+    Ok(KernelRun {
         fixed_threads: wish.threads.is_some(),
         spec: KernelSpec {
             size: wish.size.unwrap_or(spec.size),
@@ -115,34 +117,24 @@ fn sizes(kernel: Kernel, threads: u32) -> Option<(RangeInclusive<u64>, &'static 
     }
 }
 
-/// Where a kernel has several runs, names each by the parameters in which they differ.
-fn label(workloads: &mut [KernelWorkload]) {
-    for kernel in Kernel::ALL {
-        let mut runs: Vec<&mut KernelWorkload> =
-            workloads.iter_mut().filter(|w| w.spec.kernel == kernel).collect();
-        let differs = |of: &dyn Fn(&KernelWorkload) -> String| {
-            let mut values = runs.iter().map(|w| of(w));
-            let first = values.next();
-            values.any(|value| Some(&value) != first.as_ref())
-        };
-        let (size, threads) = (differs(&shown_size), differs(&shown_threads));
-        for run in runs.iter_mut().filter(|_| size || threads) {
-            let mut label = kernel.name().to_owned();
-            if size {
-                label += &format!(" size={}", shown_size(run));
-            }
-            if threads {
-                label += &format!(" threads={}", shown_threads(run));
-            }
-            run.label = Some(label);
-        }
+/// The name of a run: the kernel's, with the parameters in which its runs differ.
+fn name(run: &KernelRun, runs: &[KernelRun]) -> String {
+    let kernel = run.spec.kernel;
+    let others = || runs.iter().filter(|other| other.spec.kernel == kernel);
+    let mut name = kernel.name().to_owned();
+    if others().any(|other| shown_size(other) != shown_size(run)) {
+        name += &format!(" size={}", shown_size(run));
     }
+    if others().any(|other| shown_threads(other) != shown_threads(run)) {
+        name += &format!(" threads={}", shown_threads(run));
+    }
+    name
 }
 
 /// The size as a study file gives it: `64M`, `500`.
-fn shown_size(workload: &KernelWorkload) -> String {
-    let size = workload.spec.size;
-    let bytes = workload.spec.kernel == Kernel::Stream;
+fn shown_size(run: &KernelRun) -> String {
+    let size = run.spec.size;
+    let bytes = run.spec.kernel == Kernel::Stream;
     let units = [(30, "G"), (20, "M"), (10, "K")];
     let unit = units
         .into_iter()
@@ -153,9 +145,9 @@ fn shown_size(workload: &KernelWorkload) -> String {
     )
 }
 
-fn shown_threads(workload: &KernelWorkload) -> String {
-    if workload.fixed_threads {
-        workload.spec.threads.to_string()
+fn shown_threads(run: &KernelRun) -> String {
+    if run.fixed_threads {
+        run.spec.threads.to_string()
     } else {
         "auto".to_owned()
     }
@@ -186,17 +178,18 @@ pub fn kernel_spec(
     }
 }
 
-fn command_spec(wish: &CommandWish) -> Result<CommandSpec, DesignError> {
+/// The one role of a command, with all that it needs in a box.
+fn role(wish: &CommandWish) -> Result<Role, DesignError> {
     let (name, arguments) = wish.argv.split_first().ok_or(DesignError::WithoutCommand)?;
     let program = carry::find_program(name)?;
-    let mut carried = vec![text(&program)];
+    let mut files = vec![text(&program)];
     for path in &wish.with {
-        carried.extend(carry::files_below(path)?.iter().map(|p| text(p)));
+        files.extend(carry::files_below(path)?.iter().map(|p| text(p)));
     }
-    carried.sort();
-    carried.dedup();
+    files.sort();
+    files.dedup();
     let host_only = match carry::needs(&program)? {
-        Needs::Interpreter(interpreter) if !carried.contains(&interpreter) => Some(format!(
+        Needs::Interpreter(interpreter) if !files.contains(&interpreter) => Some(format!(
             "{} needs {interpreter}, which the box does not have: link it statically, or carry what it needs with --with",
             program.display()
         )),
@@ -215,11 +208,11 @@ fn command_spec(wish: &CommandWish) -> Result<CommandSpec, DesignError> {
     let argv = std::iter::once(text(&program))
         .chain(arguments.iter().cloned())
         .collect();
-    Ok(CommandSpec {
-        argv,
+    Ok(Role {
         env,
-        carried,
+        files,
         host_only,
+        ..catalogue::main(Run::Command(CommandRun { argv }))
     })
 }
 

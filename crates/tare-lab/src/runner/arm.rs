@@ -61,7 +61,7 @@ impl Arm {
     pub fn start(&mut self, held: &mut Held, bounds: Bounds) -> Result<(), Stop> {
         let request = Request::Start {
             process: PROCESS,
-            task: trial::task(&self.workload),
+            task: trial::task(&self.workload)?,
             bounds,
         };
         let answer = held.running.link().request(&request, self.patience);

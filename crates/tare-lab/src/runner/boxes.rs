@@ -235,15 +235,13 @@ fn not_made(error: BoxError) -> Obtain {
     })
 }
 
-/// Carries a command's files into a box that has its own root.
+/// Copies the files of what runs into a box that has its own root.
 pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
-    let Workload::Command(command) = workload else {
-        return Ok(());
-    };
-    if has_host_files || held.supplied {
+    let files = workload.tested().map_or(&[][..], |role| &role.files);
+    if has_host_files || held.supplied || files.is_empty() {
         return Ok(());
     }
-    for path in &command.carried {
+    for path in files {
         let failed = |detail: String| Failure {
             reason: Reason::CannotRun,
             detail,

@@ -7,6 +7,7 @@ use super::record::Ended;
 use super::seen::Seen;
 use super::stand::Present;
 use super::{Event, RunError, Runner, Stop};
+use crate::figures;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::Duration;
@@ -133,16 +134,15 @@ impl Runner<'_> {
                 Some(held) => arm.stop(held)?,
                 None => None,
             };
-            ends.push(ended.and_then(|(exited, stdout)| {
-                let report = arm.workload.kernel().map(|_| trial::kernel_report(&stdout));
-                match report.transpose() {
+            ends.push(
+                ended.and_then(|(exited, stdout)| match figures::report(&arm.workload, &stdout) {
                     Ok(report) => Some((exited, report)),
                     Err(failure) => {
                         arm.lose(failure);
                         None
                     }
-                }
-            }));
+                }),
+            );
         }
         Ok(ends)
     }
@@ -271,8 +271,8 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
 }
 
 /// The slices of an arm part by part.
-fn series(arm: &Arm) -> impl Iterator<Item = (&'static str, Series)> {
-    let parts = arm.workload.parts().iter().enumerate();
+fn series(arm: &Arm) -> impl Iterator<Item = (&str, Series)> {
+    let parts = arm.workload.parts().into_iter().enumerate();
     parts.map(|(i, name)| {
         let of = arm.slices.iter().map(|slice| slice.parts[i]);
         let series = Series {
@@ -280,7 +280,7 @@ fn series(arm: &Arm) -> impl Iterator<Item = (&'static str, Series)> {
             wall_ns: of.clone().map(|part| part.wall_ns).collect(),
             cpu_ns: of.map(|part| part.cpu_ns).collect(),
         };
-        (*name, series)
+        (name, series)
     })
 }
 
@@ -297,7 +297,7 @@ fn gate_ns(arm: &Arm) -> u64 {
 /// One figure per metric, over all slices.
 fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Success {
     Success {
-        samples: trial::samples(&arm.workload, &series(arm).collect(), &exited.usage, arm.units),
+        samples: figures::of_slices(&arm.workload, &series(arm).collect(), &exited.usage, arm.units),
         process: exited.usage,
         kernel: report,
         repetitions: None,

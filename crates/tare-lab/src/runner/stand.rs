@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tare_box::interrupt;
 use tare_model::finding::Reason;
 use tare_model::results::{Failure, Outcome};
-use tare_model::study::{Against, BoxKind, Cell, Workload};
+use tare_model::study::{Against, BoxKind, Cell};
 
 /// The boxes of a stand that are there, by kind.
 pub(super) type Present = BTreeMap<BoxKind, Held>;
@@ -138,10 +138,8 @@ impl Runner<'_> {
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
-        let Some(Workload::Command(command)) = self.study.workload(&planned.cell) else {
-            return None;
-        };
-        let detail = command.host_only?;
+        let workload = self.study.workload(&planned.cell)?;
+        let detail = workload.tested()?.host_only.clone()?;
         let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
         (!has_host_files).then_some(Failure {
             reason: Reason::CannotRun,

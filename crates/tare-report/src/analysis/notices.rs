@@ -141,6 +141,19 @@ fn of_run(run: &RunFacts) -> Vec<Notice> {
             "the file ended in half a record, left by a run that was killed while it wrote; it was left out",
         ));
     }
+    for (kind, number) in &run.unknown_records {
+        let records = counted(*number, "record");
+        let text = format!("left out: {records} of kind '{kind}', which this version of tare does not know");
+        notices.push(notice("unknown-records", text));
+    }
+    if !run.unnamed_figures.is_empty() {
+        let names: Vec<&str> = run.unnamed_figures.iter().map(String::as_str).collect();
+        let text = format!(
+            "left out: figures that the file's header does not name: {}",
+            names.join(", ")
+        );
+        notices.push(notice("unnamed-figures", text));
+    }
     if run.sessions.len() > 1 {
         let text = format!(
             "the file was written in {} sessions: the host may have changed between them",

@@ -19,6 +19,10 @@ pub struct RunFacts {
     pub end: Option<EndRecord>,
     /// Whether a half-written record at the end was left out.
     pub torn: bool,
+    /// Records of kinds that only a later version knows, by kind: they were left out.
+    pub unknown_records: BTreeMap<String, usize>,
+    /// Workloads and figures of their trials that the header does not name: they were left out.
+    pub unnamed_figures: BTreeSet<String>,
     /// Blocks of the study.
     pub blocks_planned: u32,
     /// Blocks with at least one trial.
@@ -86,10 +90,30 @@ pub(crate) fn facts(results: &Results) -> RunFacts {
         warm_ups: warm_ups(results),
         end: last_end(&results.records),
         torn: results.torn,
+        unknown_records: results.unknown.clone(),
+        unnamed_figures: unnamed_figures(results),
         blocks_planned: results.blocks_planned(),
         blocks: results.trials().map(|t| t.block).collect::<BTreeSet<_>>().len(),
         trials: trial_counts(results),
     }
+}
+
+/// `syscall latency`, where the header tells of the workload and not of the figure.
+fn unnamed_figures(results: &Results) -> BTreeSet<String> {
+    let workloads = &results.header.study.workloads;
+    let mut unnamed = BTreeSet::new();
+    for trial in results.trials() {
+        let Outcome::Ok(success) = &trial.outcome else {
+            continue;
+        };
+        let Some(workload) = workloads.iter().find(|w| w.name == trial.cell.workload) else {
+            continue;
+        };
+        let is_named = |name: &&String| workload.metrics.iter().any(|m| m.name == **name);
+        let others = success.samples.keys().filter(|name| !is_named(name));
+        unnamed.extend(others.map(|name| format!("{} {name}", workload.name)));
+    }
+    unnamed
 }
 
 fn warm_ups(results: &Results) -> Vec<WarmUpRecord> {

@@ -54,18 +54,7 @@ pub(super) fn unlike((before, after): (&Study, &Study), cell: &Cell) -> Option<R
     if size(before) != size(after) {
         return Some(Refusal::OtherSize);
     }
-    let work = |study: &Study| study.workload(cell).map(same_length);
+    // The length of a trial is listed among the differences.
+    let work = |study: &Study| study.workload(cell).map(Workload::work);
     (work(before) != work(after)).then_some(Refusal::OtherWork)
-}
-
-/// The work without the length of a trial: a figure per unit of work is the same
-/// whatever the length, and the length is listed among the differences.
-fn same_length(workload: Workload) -> Workload {
-    match workload {
-        Workload::Kernel(mut spec) => {
-            spec.spec.seconds = 0.0;
-            Workload::Kernel(spec)
-        }
-        command @ Workload::Command(_) => command,
-    }
 }

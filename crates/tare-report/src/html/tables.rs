@@ -206,7 +206,7 @@ pub(super) fn cells(analysis: &Analysis) -> Table {
 }
 
 fn cell_cells(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
-    let unit = metric.metric.unit;
+    let unit = &metric.metric.unit;
     let show = |value| cell(NUMBER, or_missing(value, |v| unit.show(v)));
     let interval = or_missing(metric.interval, |e| {
         format!("{} to {}", unit.show(e.low), unit.show(e.high))

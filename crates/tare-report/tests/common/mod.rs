@@ -18,11 +18,13 @@ pub use edit::*;
 pub use group::*;
 pub use look::*;
 pub use record::session;
-use record::{START_NS, ended_well, header, made, proof, spec, study};
+use record::{START_NS, ended_well, header, made, proof, study, workload};
+use tare_model::catalogue;
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::*;
-use tare_model::study::{Cell, CommandSpec, Study, Workload};
+use tare_model::study::{Cell, Study};
+use tare_model::workload::{CommandRun, Run};
 
 pub use tare_model::platform::Provisioning::{Pinned, Vanilla};
 
@@ -58,20 +60,14 @@ impl Synthetic {
     }
 
     pub fn kernels(mut self, kernels: &[Kernel]) -> Self {
-        self.study.workloads = kernels
-            .iter()
-            .map(|k| Workload::Kernel(spec(*k).into()))
-            .collect();
+        self.study.workloads = kernels.iter().map(|k| workload(*k)).collect();
         self
     }
 
     pub fn command(mut self, argv: &[&str]) -> Self {
-        self.study.workloads.push(Workload::Command(CommandSpec {
-            argv: argv.iter().map(ToString::to_string).collect(),
-            env: Vec::new(),
-            carried: Vec::new(),
-            host_only: None,
-        }));
+        let argv = argv.iter().map(ToString::to_string).collect();
+        let role = catalogue::main(Run::Command(CommandRun { argv }));
+        self.study.workloads.push(catalogue::command(role));
         self
     }
 
@@ -132,6 +128,7 @@ impl Synthetic {
         Results {
             header: header(self.study),
             records,
+            unknown: std::collections::BTreeMap::new(),
             complete_bytes: 0,
             torn: false,
         }

@@ -2,12 +2,14 @@
 
 use super::Pinned;
 use std::collections::BTreeMap;
+use tare_model::catalogue;
 use tare_model::host::{BoxFacts, HostFacts};
 use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
-use tare_model::study::{BoxKind, Cell, Fresh, Instance, Protocol, Slicing, Stopping, Study, Workload};
+use tare_model::study::{BoxKind, Cell, Fresh, Instance, Protocol, Slicing, Stopping, Study};
+use tare_model::workload::{KernelRun, Workload};
 
 pub const START_NS: u64 = 1_795_253_999_000_000_000;
 
@@ -25,7 +27,7 @@ pub fn study() -> Study {
             },
             pinned_set: vec![0, 1],
         }],
-        workloads: vec![Workload::Kernel(spec(Kernel::Syscall).into())],
+        workloads: vec![workload(Kernel::Syscall)],
         listed: std::collections::BTreeSet::new(),
         protocol: Protocol {
             blocks: 20,
@@ -42,6 +44,13 @@ pub fn study() -> Study {
             seed: 42,
         },
     }
+}
+
+pub fn workload(kernel: Kernel) -> Workload {
+    catalogue::kernel(KernelRun {
+        fixed_threads: false,
+        spec: spec(kernel),
+    })
 }
 
 pub fn spec(kernel: Kernel) -> KernelSpec {

@@ -93,7 +93,7 @@ impl Layer {
 fn blueprint(study: &Study) -> Vec<Layer> {
     let here = study.workloads.iter().map(|workload: &Workload| Layer {
         workload: workload.name().to_owned(),
-        feature: workload.kernel().map(|kernel| kernel.feature()),
+        feature: workload.feature,
         metrics: workload.metrics().into_iter().map(|m| m.name).collect(),
         missing: None,
     });

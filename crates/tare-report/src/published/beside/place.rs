@@ -8,7 +8,7 @@ use crate::analysis::{Analysis, Comparison, MetricComparison, Word};
 use crate::published::{Library, Published};
 use tare_model::kernel::KernelSpec;
 use tare_model::platform::PlatformPath;
-use tare_model::study::{Against, Workload};
+use tare_model::study::Against;
 
 /// A study and the results that are put beside it.
 pub(super) struct Place<'a> {
@@ -56,11 +56,8 @@ impl Place<'_> {
     fn kernels(&self, own: &OwnWorkload) -> Vec<(&str, &KernelSpec)> {
         let workloads = self.analysis.study.workloads.iter();
         workloads
-            .filter_map(|workload| match workload {
-                Workload::Kernel(kernel) => Some((workload.name(), &kernel.spec)),
-                Workload::Command(_) => None,
-            })
-            .filter(|(_, spec)| spec.kernel.name() == own.own)
+            .filter(|workload| workload.family == own.own)
+            .filter_map(|workload| Some((workload.name(), workload.kernel()?)))
             .collect()
     }
 

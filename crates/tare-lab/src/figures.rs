@@ -1,0 +1,269 @@
+//! What a process that ended makes of a trial: the checks of its workload, then one
+//! figure per metric, each from where the metric says.
+
+use crate::trial::{bad_report, ended_well};
+use std::collections::BTreeMap;
+use tare_model::finding::Reason;
+use tare_model::group::Series;
+use tare_model::kernel::KernelReport;
+use tare_model::metric::{Metric, Quantity, Source, Usage};
+use tare_model::protocol::Exited;
+use tare_model::results::{Failure, ProcessUsage, Repetition, Success};
+use tare_model::workload::{Check, Workload};
+
+/// The figures of a trial in one piece, if what must hold for it to count does.
+pub(crate) fn success(
+    workload: &Workload,
+    exited: Exited,
+    stdout: &[u8],
+    stderr: &[u8],
+    padding_bytes: u32,
+) -> Result<Success, Failure> {
+    if workload.checks.contains(&Check::ExitStatus) {
+        ended_well(&exited, stderr)?;
+    }
+    let kernel = report(workload, stdout)?;
+    let sample = |metric: &Metric| {
+        let value = sample(metric, &exited, kernel.as_ref());
+        let value = value.ok_or_else(|| bad_report(format!("it has no {}", metric.name)))?;
+        Ok((metric.name.clone(), value))
+    };
+    Ok(Success {
+        samples: workload
+            .metrics
+            .iter()
+            .map(sample)
+            .collect::<Result<BTreeMap<_, _>, Failure>>()?,
+        process: exited.usage,
+        kernel,
+        repetitions: Some(exited.repetitions).filter(|each| !each.is_empty()),
+        padding_bytes,
+    })
+}
+
+/// What a process reported, where its workload has it report: every figure a positive
+/// number, and the answer the known one, where that must hold.
+pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<KernelReport>, Failure> {
+    if !workload.reports() {
+        return Ok(None);
+    }
+    let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
+    let check = &report.check;
+    if workload.checks.contains(&Check::KnownAnswer) && !check.passed() {
+        return Err(Failure {
+            reason: Reason::WrongAnswer,
+            detail: format!(
+                "{} is {:e}, at most {:e} is right",
+                check.what, check.found, check.bound
+            ),
+        });
+    }
+    let unsound = |(_, value): &(&String, &f64)| !(value.is_finite() && **value > 0.0);
+    match report.metrics.iter().find(unsound) {
+        Some((name, value)) => Err(bad_report(format!("{name} is {value}"))),
+        None => Ok(Some(report)),
+    }
+}
+
+/// One figure per metric of a trial in slices: what all slices took or did, by the parts
+/// that they are timed by; of a command's `units` repetitions the means and the peak.
+pub(crate) fn of_slices(
+    workload: &Workload,
+    parts: &BTreeMap<&str, Series>,
+    usage: &ProcessUsage,
+    units: u64,
+) -> BTreeMap<String, f64> {
+    let figure = |metric: &Metric| match (parts.get(metric.name.as_str()), &metric.from) {
+        (Some(part), _) => {
+            let seconds = part.wall_seconds() / part.total_work();
+            match metric.quantity {
+                Quantity::Rate => seconds.recip(),
+                Quantity::Time | Quantity::Amount => seconds,
+            }
+        }
+        (None, Source::Usage(of)) => used_each(*of, usage, units),
+        // A figure that a process reports beside its timed parts: CPU time per unit of work.
+        (None, Source::Report | Source::Later(_)) => {
+            let costs = parts.values().map(|part| part.cpu_seconds() / part.total_work());
+            costs.sum()
+        }
+    };
+    let metrics = workload.metrics.iter();
+    metrics
+        .map(|metric| (metric.name.clone(), figure(metric)))
+        .collect()
+}
+
+/// What each of so many repetitions used; the peak of memory of all.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
+)]
+fn used_each(of: Usage, usage: &ProcessUsage, units: u64) -> f64 {
+    let seconds = |total: u64| total as f64 / 1e9 / units.max(1) as f64;
+    match of {
+        Usage::Wall => seconds(usage.wall_ns),
+        Usage::User => seconds(usage.user_ns),
+        Usage::System => seconds(usage.system_ns),
+        Usage::PeakMemory => usage.max_rss_bytes as f64,
+    }
+}
+
+fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Option<f64> {
+    match &metric.from {
+        Source::Report => report?.metrics.get(&metric.name).copied(),
+        Source::Usage(usage) => Some(used(*usage, exited)),
+        Source::Later(_) => None,
+    }
+}
+
+/// Of a command's repetitions the mean; the peak of memory.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
+)]
+fn used(usage: Usage, exited: &Exited) -> f64 {
+    let n = exited.repetitions.len().max(1) as f64;
+    let mean_seconds = |part: fn(&Repetition) -> u64| {
+        exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9
+    };
+    match usage {
+        Usage::Wall => mean_seconds(|r| r.wall_ns),
+        Usage::User => mean_seconds(|r| r.user_ns),
+        Usage::System => mean_seconds(|r| r.system_ns),
+        Usage::PeakMemory => exited.usage.max_rss_bytes as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::catalogue;
+    use tare_model::group::WorkDone;
+    use tare_model::kernel::{Isa, Kernel, KernelSpec};
+    use tare_model::protocol::ExitStatus;
+    use tare_model::results::ProcessUsage;
+    use tare_model::workload::{CommandRun, KernelRun, Run};
+
+    fn exited(code: i32, walls: &[u64]) -> Exited {
+        let usage = |wall_ns| ProcessUsage {
+            wall_ns,
+            user_ns: wall_ns / 2,
+            system_ns: 0,
+            max_rss_bytes: 4096,
+            major_faults: None,
+        };
+        let repetition = |wall: &u64| Repetition {
+            wall_ns: *wall,
+            user_ns: wall / 2,
+            system_ns: 0,
+            max_rss_bytes: 4096,
+            major_faults: None,
+        };
+        Exited {
+            status: ExitStatus::Code(code),
+            usage: usage(walls.iter().sum()),
+            repetitions: walls.iter().map(repetition).collect(),
+            stdout_lost_bytes: 0,
+            stderr_lost_bytes: 0,
+        }
+    }
+
+    fn command() -> Workload {
+        let argv = vec!["/bin/true".to_owned()];
+        catalogue::command(catalogue::main(Run::Command(CommandRun { argv })))
+    }
+
+    fn integer() -> (Workload, KernelReport) {
+        reporting(Kernel::Integer)
+    }
+
+    fn reporting(kernel: Kernel) -> (Workload, KernelReport) {
+        let spec = KernelSpec {
+            kernel,
+            isa: Isa::Baseline,
+            threads: 1,
+            size: 10,
+            seconds: 0.1,
+        };
+        let report = KernelReport {
+            spec: spec.clone(),
+            metrics: BTreeMap::from([("time".to_owned(), 2.0), ("cpu".to_owned(), 1.5)]),
+            raw_seconds: BTreeMap::new(),
+            work_per_stretch: BTreeMap::new(),
+            wall_seconds: 2.0,
+            units_done: 1.0,
+            check: tare_model::kernel::Check {
+                what: "the sum".to_owned(),
+                found: 0.0,
+                bound: 0.0,
+            },
+        };
+        let run = KernelRun {
+            fixed_threads: false,
+            spec,
+        };
+        (catalogue::kernel(run), report)
+    }
+
+    fn judged(report: &KernelReport) -> Result<Success, Failure> {
+        let stdout = serde_json::to_vec(report).unwrap();
+        success(&integer().0, exited(0, &[]), &stdout, b"", 0)
+    }
+
+    #[test]
+    fn a_command_yields_the_means_of_its_repetitions_and_the_peak_of_memory() {
+        let success = success(&command(), exited(0, &[1_000_000, 3_000_000]), b"", b"", 7).unwrap();
+        let names: Vec<&str> = success.samples.keys().map(String::as_str).collect();
+        assert_eq!(names, ["peak-memory", "system", "user", "wall"]);
+        assert_eq!((success.samples["wall"], success.samples["user"]), (0.002, 0.001));
+        assert_eq!(success.samples["peak-memory"], 4096.0);
+        assert_eq!(success.repetitions.map(|each| each.len()), Some(2));
+    }
+
+    #[test]
+    fn a_kernel_yields_what_it_reports() {
+        let success = judged(&integer().1).unwrap();
+        assert_eq!((success.samples["time"], success.samples["cpu"]), (2.0, 1.5));
+        assert!(success.kernel.is_some() && success.repetitions.is_none());
+    }
+
+    #[test]
+    fn in_slices_a_timed_part_is_work_over_time_or_time_over_work_and_the_rest_is_what_was_used() {
+        let series = Series {
+            work: WorkDone::Same(4.0),
+            wall_ns: vec![1_000_000_000, 3_000_000_000],
+            cpu_ns: vec![1_000_000_000, 1_000_000_000],
+        };
+        let usage = exited(0, &[8_000_000_000]).usage;
+        let figures = |workload: &Workload, part| {
+            of_slices(workload, &BTreeMap::from([(part, series.clone())]), &usage, 4)
+        };
+        let integer = figures(&integer().0, "time");
+        assert_eq!((integer["time"], integer["cpu"]), (0.5, 0.25));
+        let command = figures(&command(), "wall");
+        assert_eq!((command["wall"], command["user"]), (0.5, 1.0));
+        assert_eq!((command["system"], command["peak-memory"]), (0.0, 4096.0));
+        let (rated, _) = reporting(Kernel::Linpack);
+        assert_eq!(figures(&rated, "rate")["rate"], 2.0);
+    }
+
+    #[test]
+    fn what_must_hold_and_does_not_is_the_reason_of_failure() {
+        let reason = |result: Result<Success, Failure>| result.unwrap_err().reason;
+        let ended = success(&command(), exited(3, &[1]), b"", b"", 0);
+        assert_eq!(reason(ended), Reason::ExitStatus);
+        let (workload, mut report) = integer();
+        assert_eq!(
+            reason(success(&workload, exited(0, &[]), b"{", b"", 0)),
+            Reason::BadReport
+        );
+        report.check.found = 1.0;
+        assert_eq!(reason(judged(&report)), Reason::WrongAnswer);
+        let (_, mut report) = integer();
+        report.metrics.remove("cpu");
+        assert_eq!(reason(judged(&report)), Reason::BadReport);
+        report.metrics.insert("cpu".to_owned(), 0.0);
+        assert_eq!(reason(judged(&report)), Reason::BadReport);
+    }
+}

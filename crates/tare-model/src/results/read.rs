@@ -1,0 +1,262 @@
+//! Reading a results file: every version, and what a later one added.
+
+use super::older;
+use super::{Header, READABLE, Record, SCHEMA, TrialRecord};
+use crate::group::GroupRecord;
+use crate::looks::LookRecord;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Why a results file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be read.
+    #[error("cannot read results file {path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// It is a folder, a device or a pipe.
+    #[error("{path} is no file: give a file written by 'tare run'")]
+    NoFile {
+        /// The path.
+        path: String,
+    },
+    /// There is no complete first line.
+    #[error(
+        "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
+    )]
+    NoHeader {
+        /// The file.
+        path: String,
+    },
+    /// The header is of another format or version.
+    #[error(
+        "{path} has format '{found}', this tare reads {}: use the version of tare that wrote it",
+        READABLE.map(|known| format!("'{known}'")).join(", ")
+    )]
+    Version {
+        /// The file.
+        path: String,
+        /// The format named in the header.
+        found: String,
+    },
+    /// A line in the middle is damaged.
+    #[error(
+        "{path}:{line}: damaged record ({detail}): the file was altered after it was written; restore it from a copy"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// What the parser says.
+        detail: String,
+    },
+}
+
+/// A results file as read.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// The header.
+    pub header: Header,
+    /// Every complete record after it, in order.
+    pub records: Vec<Record>,
+    /// How many records there are beside them of kinds that only a later version knows,
+    /// by the name of the kind.
+    pub unknown: BTreeMap<String, usize>,
+    /// Length in bytes of the complete lines: what follows is half a record,
+    /// left by a run that was killed while it wrote.
+    pub complete_bytes: u64,
+    /// Whether such a half record was found and left out.
+    pub torn: bool,
+}
+
+impl Results {
+    /// Reads a results file. A last line without its newline is a half-written
+    /// record and is left out.
+    ///
+    /// # Errors
+    /// [`ReadError`], with the line where there is one.
+    pub fn read(path: &std::path::Path) -> Result<Self, ReadError> {
+        let shown = path.display().to_string();
+        let failed = |source| ReadError::Io {
+            path: shown.clone(),
+            source,
+        };
+        // A device may have no end.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(ReadError::NoFile { path: shown });
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
+        Self::parse(&shown, &bytes)
+    }
+
+    /// Parses the bytes of a results file; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Results::read`], without its I/O errors.
+    pub fn parse(path: &str, bytes: &[u8]) -> Result<Self, ReadError> {
+        let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
+            return Err(ReadError::NoHeader {
+                path: path.to_owned(),
+            });
+        };
+        let mut lines = bytes[..end].split(|b| *b == b'\n');
+        let header = parse_header(path, lines.next().unwrap_or_default())?;
+        let mut records = Vec::new();
+        let mut unknown = BTreeMap::new();
+        for (i, line) in lines.enumerate() {
+            match parse_record(line) {
+                Ok(Line::Known(record)) => records.push(record),
+                Ok(Line::Unknown(kind)) => *unknown.entry(kind).or_default() += 1,
+                Err(detail) => {
+                    return Err(ReadError::Damaged {
+                        path: path.to_owned(),
+                        line: i + 2,
+                        detail,
+                    });
+                }
+            }
+        }
+        let complete = end + 1;
+        Ok(Self {
+            header,
+            records,
+            unknown,
+            complete_bytes: complete as u64,
+            torn: complete < bytes.len(),
+        })
+    }
+
+    /// Blocks to run: those of the study, or more that a session asked for.
+    pub fn blocks_planned(&self) -> u32 {
+        let asked = self.records.iter().filter_map(|r| {
+            if let Record::Session(session) = r {
+                session.blocks
+            } else {
+                None
+            }
+        });
+        asked.fold(self.header.study.protocol.blocks, u32::max)
+    }
+
+    /// The looks of an adaptive study, in their order.
+    pub fn looks(&self) -> impl Iterator<Item = &LookRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Look(l) = r { Some(l) } else { None })
+    }
+
+    /// The groups of cells that ran slice by slice.
+    pub fn groups(&self) -> impl Iterator<Item = &GroupRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Group(g) = r { Some(g) } else { None })
+    }
+
+    /// The trials, in the order in which they were carried out.
+    pub fn trials(&self) -> impl Iterator<Item = &TrialRecord> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Trial(t) = r { Some(t) } else { None })
+    }
+}
+
+/// A line after the header.
+#[expect(clippy::large_enum_variant, reason = "lines are handled one at a time")]
+enum Line {
+    Known(Record),
+    /// The kind of a record of a later version.
+    Unknown(String),
+}
+
+/// Reads a line, or says what is wrong with it.
+fn parse_record(line: &[u8]) -> Result<Line, String> {
+    #[derive(Deserialize)]
+    struct Kind {
+        record: String,
+    }
+    match serde_json::from_slice(line) {
+        Ok(Record::Header(_)) => Err("a second header: two files were joined".to_owned()),
+        Ok(record) => Ok(Line::Known(record)),
+        Err(error) => match serde_json::from_slice::<Kind>(line) {
+            Ok(Kind { record }) if !Record::KINDS.contains(&record.as_str()) => Ok(Line::Unknown(record)),
+            _ => Err(crate::plain::fault(&error)),
+        },
+    }
+}
+
+fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
+    let no_header = || ReadError::NoHeader {
+        path: path.to_owned(),
+    };
+    // The version is read before the rest: another version may have other fields.
+    let mut value: serde_json::Value = serde_json::from_slice(line).map_err(|_| no_header())?;
+    let schema = value
+        .get("schema")
+        .and_then(|s| s.as_str())
+        .ok_or_else(no_header)?;
+    if !READABLE.contains(&schema) {
+        return Err(ReadError::Version {
+            path: path.to_owned(),
+            found: schema.chars().take(64).collect(),
+        });
+    }
+    let is_current = schema == SCHEMA;
+    let raised = if is_current {
+        Ok(())
+    } else {
+        older::raise(&mut value)
+    };
+    match raised.and_then(|()| serde_json::from_value(value)) {
+        Ok(Record::Header(header)) => Ok(header),
+        Ok(_) => Err(no_header()),
+        Err(e) => Err(ReadError::Damaged {
+            path: path.to_owned(),
+            line: 1,
+            detail: crate::plain::fault(&e),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_are_those_that_the_parser_knows() {
+        let error = serde_json::from_str::<Record>(r#"{"record":"x"}"#).unwrap_err();
+        let kinds = Record::KINDS.map(|kind| format!("`{kind}`")).join(", ");
+        let expected = format!("unknown variant `x`, expected one of {kinds}");
+        assert_eq!(crate::plain::fault(&error), expected);
+    }
+
+    #[test]
+    fn a_record_of_a_kind_to_come_is_told_from_a_damaged_one() {
+        let unknown = |line: &str| match parse_record(line.as_bytes()) {
+            Ok(Line::Unknown(kind)) => Ok(Some(kind)),
+            Ok(Line::Known(_)) => Ok(None),
+            Err(detail) => Err(detail),
+        };
+        assert_eq!(
+            unknown(r#"{"record":"evidence","x":[1]}"#),
+            Ok(Some("evidence".to_owned()))
+        );
+        assert_eq!(
+            unknown(r#"{"record":"warm-up","seconds":1.0,"trials":1,"failed":0,"x":1}"#),
+            Ok(None)
+        );
+        for damaged in [
+            r#"{"record":"trial"}"#,
+            r#"{"record":"evidence""#,
+            r#"{"record":7}"#,
+            r#"{"kind":"evidence"}"#,
+            "",
+        ] {
+            assert!(unknown(damaged).is_err(), "{damaged}");
+        }
+    }
+}
