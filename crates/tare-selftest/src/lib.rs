@@ -12,6 +12,7 @@ mod experiments;
 pub mod noise;
 pub mod score;
 pub mod simulate;
+mod slices;
 pub mod table;
 
 pub use experiments::all;

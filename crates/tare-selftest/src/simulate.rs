@@ -50,12 +50,12 @@ impl Total {
     /// The share of draws that counted 1 in this sum, the others 0.
     pub fn share(&self, sum: usize) -> Found {
         let n = f64::from(self.draws);
-        let value = self.sums[sum] / n;
-        // What never occurred may still occur once in so many draws.
-        let spread = (value * (1.0 - value)).max(1.0 / n);
+        // The error as if two draws more had counted and two had not (Agresti and Coull
+        // 1998): what occurred always or never in few draws need not do so for ever.
+        let near = (self.sums[sum] + 2.0) / (n + 4.0);
         Found {
-            value,
-            error: (spread / n).sqrt(),
+            value: self.sums[sum] / n,
+            error: (near * (1.0 - near) / (n + 4.0)).sqrt(),
         }
     }
 

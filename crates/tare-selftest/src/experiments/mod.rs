@@ -6,8 +6,11 @@ mod designs;
 mod family;
 mod fixed;
 mod means;
+mod predecessors;
+mod rounds;
 mod savings;
 mod sizes;
+mod stalls;
 mod steadiness;
 
 use crate::simulate::Experiment;
@@ -24,6 +27,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         means::all(),
         steadiness::all(),
         sizes::all(),
+        rounds::all(),
+        stalls::all(),
+        predecessors::all(),
     ];
     subjects.into_iter().flatten().collect()
 }

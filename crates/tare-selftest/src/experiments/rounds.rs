@@ -1,0 +1,250 @@
+//! The typical cost of slices: how often its interval covers, and how wide it is
+//! beside what else could have been made of the same rounds, and of one piece.
+
+use super::{margin, percent};
+use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::slices::{Block, Cell, Host, Order};
+use crate::table::{Claim, Row, Scale};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use tare_stats::{
+    LEVEL, Looks, PairedInference, Question, decide, infer, log_ratio, mean, median, round_losses,
+    t_estimate, typical,
+};
+
+const COVERAGE: &str = "Slices: coverage of the 95 % interval of the typical cost, 10 blocks of 50 rounds";
+const ERRORS: &str = "Slices: false `slower` or `faster` by the typical cost, no effect";
+const WIDTH: &str = "Slices: half-width of the interval, in percent, 4 cells, 10 blocks of 50 rounds";
+const OTHERS: &str = "Slices: how many times as wide the interval is by other estimators";
+
+/// Blocks of a comparison.
+pub(super) const BLOCKS: usize = 10;
+/// Rounds of a block: half a second of work of each cell.
+pub(super) const ROUNDS: usize = 50;
+
+/// The cases.
+pub fn all() -> Vec<Box<dyn Experiment>> {
+    let covers = |host, cells, effect| Box::new(Typical { host, cells, effect }) as Box<dyn Experiment>;
+    let wide = |host, figures: [f64; 7]| Box::new(Precision { host, figures }) as Box<dyn Experiment>;
+    vec![
+        covers(Host::STOLEN_FROM, 4, 0.0),
+        covers(Host::OFTEN_STOLEN_FROM, 4, 0.0),
+        covers(Host::SLOW, 2, 0.01),
+        covers(Host::SLOW, 4, 0.2),
+        covers(Host::SLOW, 8, 0.02),
+        covers(Host::QUICK, 4, 0.0),
+        covers(Host::SHARED, 2, 0.0),
+        covers(Host::BAD, 8, 0.0),
+        wide(Host::OFTEN_STOLEN_FROM, [0.18, 1.65, 8.6, 30.0, 43.0, 2.3, 43.5]),
+        wide(Host::SLOW, [0.195, 0.87, 0.88, 6.5, 11.5, 2.2, 28.0]),
+        wide(Host::QUICK, [0.5, 0.87, 0.88, 2.65, 4.5, 1.73, 13.2]),
+        wide(Host::SHARED, [0.11, 0.85, 0.87, 7.2, 9.4, 1.8, 88.0]),
+        wide(Host::BAD, [0.465, 0.93, 0.9, 5.1, 8.9, 2.03, 27.0]),
+    ]
+}
+
+/// A baseline, a cell that costs `loss` more in logs, and others like the baseline.
+pub(super) fn group(cells: usize, cell: Cell) -> Vec<Cell> {
+    let mut group = vec![Cell::default(); cells];
+    group[1] = cell;
+    group
+}
+
+/// What a report would say of the d of all blocks.
+pub(super) fn judged(rng: &mut ChaCha8Rng, d: &[f64]) -> Option<PairedInference> {
+    let question = Question {
+        looks: Looks::None,
+        margin: None,
+        check: Some(rng.next_u64()),
+    };
+    infer(d, question)
+}
+
+/// Whether it is called slower or faster; one comparison is a family of its own.
+pub(super) fn differs(found: &PairedInference) -> bool {
+    let row = decide(found.interval, found.p_t.unwrap_or(1.0), margin());
+    (2..=4).contains(&row.number())
+}
+
+/// A cell of a group against its baseline.
+struct Typical {
+    host: Host,
+    cells: usize,
+    effect: f64,
+}
+
+impl Experiment for Typical {
+    fn share(&self) -> f64 {
+        0.15
+    }
+
+    fn sums(&self) -> usize {
+        2
+    }
+
+    fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
+        let loss = self.effect.ln_1p();
+        let cells = group(
+            self.cells,
+            Cell {
+                loss,
+                ..Cell::default()
+            },
+        );
+        let mut block = || Block::draw(rng, self.host, &cells, ROUNDS, Order::Rounds);
+        let mut d = || {
+            let block = block();
+            typical(&block.costs[1], &block.costs[0])
+        };
+        let d: Vec<f64> = (0..BLOCKS).filter_map(|_| d()).collect();
+        let Some(found) = judged(rng, &d) else { return };
+        count(sums, 0, found.interval.contains(loss));
+        count(sums, 1, differs(&found));
+    }
+
+    fn rows(&self, total: &Total) -> Vec<Row> {
+        let row = |group, what: &str, claim, sum| {
+            let case = format!("{}, {} cells{what}", self.host.name, self.cells);
+            Row::new(group, case, Scale::Share, Some(claim), total.share(sum), total)
+        };
+        let effect = format!(", effect {}", percent(self.effect));
+        let mut rows = vec![row(COVERAGE, &effect, Claim::promise(0.94, 0.965), 0)];
+        if self.effect == 0.0 {
+            rows.push(row(ERRORS, "", Claim::promise(0.0, 0.04), 1));
+        }
+        rows
+    }
+}
+
+/// From the costs of a cell and of its baseline, round by round, to one figure.
+type Estimator = fn(&[f64], &[f64]) -> Option<f64>;
+
+/// What else could be made of the same rounds.
+const ESTIMATORS: [(&str, Estimator); 5] = [
+    ("Hodges and Lehmann", |x, y| hodges_lehmann(&round_losses(x, y)?)),
+    ("mean trimmed by 20 %", |x, y| trimmed(round_losses(x, y)?)),
+    ("mean of logs", |x, y| mean(&round_losses(x, y)?)),
+    ("ratio of means", ratio_of_means),
+    ("ratio of medians", |x, y| log_ratio(median(x)?, median(y)?)),
+];
+
+fn ratio_of_means(x: &[f64], y: &[f64]) -> Option<f64> {
+    log_ratio(mean(x)?, mean(y)?)
+}
+
+/// The median of the means of all pairs of values, each with itself as well
+/// (Hodges and Lehmann 1963).
+pub(super) fn hodges_lehmann(values: &[f64]) -> Option<f64> {
+    let pairs = values.iter().enumerate().flat_map(|(i, a)| {
+        let others = values[i..].iter();
+        others.map(move |b| f64::midpoint(*a, *b))
+    });
+    median(&pairs.collect::<Vec<f64>>())
+}
+
+/// The mean without a fifth of the values on either side.
+pub(super) fn trimmed(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let fifth = values.len() / 5;
+    mean(&values[fifth..values.len() - fifth])
+}
+
+/// Half-widths by every estimator, on equal cells.
+struct Precision {
+    host: Host,
+    /// What is told: the half-width of the typical cost in percent, then how many
+    /// times as wide the others are; one piece for each cell last.
+    figures: [f64; 7],
+}
+
+/// Half-width of the t interval over blocks.
+fn half_width(d: &[f64]) -> Option<f64> {
+    let interval = t_estimate(d, LEVEL, 1.0)?.interval;
+    Some((interval.high - interval.low) / 2.0)
+}
+
+impl Precision {
+    const CELLS: usize = 4;
+
+    /// So many blocks, as costs of the cell and of the baseline.
+    fn blocks(&self, rng: &mut ChaCha8Rng, order: Order) -> Vec<Block> {
+        let cells = [Cell::default(); Self::CELLS];
+        let mut block = || Block::draw(rng, self.host, &cells, ROUNDS, order);
+        (0..BLOCKS).map(|_| block()).collect()
+    }
+
+    /// The logs of all half-widths, in the order in which they are told.
+    fn half_widths(&self, rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
+        let rounds = self.blocks(rng, Order::Rounds);
+        let pieces = self.blocks(rng, Order::Pieces);
+        let wide = |blocks: &[Block], estimate: Estimator| {
+            let d = blocks
+                .iter()
+                .map(|block| estimate(&block.costs[1], &block.costs[0]));
+            half_width(&d.collect::<Option<Vec<f64>>>()?).map(f64::ln)
+        };
+        let estimators = [typical as Estimator].into_iter();
+        let estimators = estimators.chain(ESTIMATORS.map(|(_, estimate)| estimate));
+        let mut all: Vec<f64> = estimators
+            .map(|estimate| wide(&rounds, estimate))
+            .collect::<Option<_>>()?;
+        all.push(wide(&pieces, ratio_of_means)?);
+        Some(all)
+    }
+}
+
+impl Experiment for Precision {
+    fn share(&self) -> f64 {
+        0.05
+    }
+
+    fn sums(&self) -> usize {
+        2 * self.figures.len()
+    }
+
+    fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
+        let Some(all) = self.half_widths(rng) else { return };
+        add(sums, 0, all[0]);
+        for (i, other) in all.iter().enumerate().skip(1) {
+            add(sums, 2 * i, other - all[0]);
+        }
+    }
+
+    fn rows(&self, total: &Total) -> Vec<Row> {
+        let row = |group, what: &str, figure: f64, found| {
+            let case = format!("{}{what}", self.host.name);
+            let claim = Some(Claim::about(figure, 0.1 * figure));
+            Row::new(group, case, Scale::Number, claim, found, total)
+        };
+        let of = |i: usize, unit: f64| {
+            let log = total.mean(2 * i);
+            let value = unit * log.value.exp();
+            Found {
+                value,
+                error: value * log.error,
+            }
+        };
+        let mut rows = vec![row(WIDTH, "", self.figures[0], of(0, 100.0))];
+        let names = ESTIMATORS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(["one piece of each"]);
+        for (i, name) in (1..).zip(names) {
+            rows.push(row(OTHERS, &format!(": {name}"), self.figures[i], of(i, 1.0)));
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_estimators_are_what_they_are_called() {
+        // Means of pairs: 0, 0.5, 1, 1, 1.5, 2, 4.5, 5, 5.5, 9 of 0, 1, 2, 9.
+        assert_eq!(hodges_lehmann(&[0.0, 1.0, 2.0, 9.0]), Some(1.75));
+        assert_eq!(trimmed(vec![9.0, 1.0, 2.0, -7.0, 3.0]), Some(2.0));
+        assert_eq!(trimmed(vec![]), None);
+    }
+}
