@@ -13,7 +13,6 @@ mod layers;
 mod notices;
 pub(crate) mod pairing;
 mod refusal;
-mod rounds;
 mod run;
 mod scores;
 mod size_effects;

@@ -3,13 +3,13 @@
 
 use super::cells::Estimate;
 use super::comparison::{Flag, Paired};
-use super::rounds::{stall_share, typical};
 use super::trials::{CellTrials, Used};
 use super::verdict::Verdict;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
 use tare_stats::{PairedInference, Question, infer, mean};
+use tare_stats::{stall_share, typical};
 
 /// CPU time over wall time from which on work is bound by the CPU.
 const CPU_BOUND: f64 = 0.9;
