@@ -5,19 +5,17 @@
 //! slices of one round. A trial that is repeated brings its own group, in which its
 //! baselines run once more; these have no trials of their own there.
 
-use crate::study::{BoxKind, Cell};
+use crate::study::Cell;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The slices of a group of cells of one workload in one block.
+/// The slices of a group of cells in one block: of one workload, as a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupRecord {
     /// Number of the group within the file, from 0; its trials name it.
     pub group: u32,
     /// Block, from 0.
     pub block: u32,
-    /// Name of the workload.
-    pub workload: String,
     /// Aim for a slice.
     pub slice_ns: u64,
     /// Rounds, without those that only found how much work makes a slice.
@@ -29,9 +27,9 @@ pub struct GroupRecord {
 /// One cell of a group and its slices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// What kind of box it ran in.
+    /// The cell.
     #[serde(flatten)]
-    pub kind: BoxKind,
+    pub cell: Cell,
     /// Number of the box.
     pub box_id: u32,
     /// It takes part in every so many-th round, from the first on; more than 1 where
@@ -134,10 +132,7 @@ impl Series {
 impl GroupRecord {
     /// The member that ran this cell, if it was there to the end.
     pub fn member(&self, cell: &Cell) -> Option<&Member> {
-        let here = cell.workload == self.workload;
-        self.members
-            .iter()
-            .find(|member| here && member.kind == cell.kind)
+        self.members.iter().find(|member| member.cell == *cell)
     }
 }
 

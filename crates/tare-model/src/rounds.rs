@@ -155,7 +155,7 @@ mod tests {
             cpu_ns: wall_ns.iter().map(|ns| ns / 2).collect(),
         };
         Member {
-            kind: cell(platform).kind,
+            cell: cell(platform),
             box_id: 0,
             every,
             units: 1,
@@ -171,7 +171,6 @@ mod tests {
         let group = GroupRecord {
             group: 0,
             block: 0,
-            workload: "syscall".to_owned(),
             slice_ns: 1,
             rounds: 5,
             members,

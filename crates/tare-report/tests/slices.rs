@@ -248,7 +248,9 @@ fn blocks_in_one_piece_among_others_fall_back_by_themselves() {
 fn without_the_baseline_in_its_group_a_cell_is_compared_by_samples() {
     let mut results = results(|_| 1.05);
     for group in groups(&mut results) {
-        group.members.retain(|m| m.kind.platform.to_string() != "native");
+        group
+            .members
+            .retain(|m| m.cell.kind.platform.to_string() != "native");
     }
     let analysis = analyze(&results);
     assert!(headline(&analysis).slices.is_none());

@@ -12,7 +12,7 @@ pub const BLOCKS_IN_WORDS: &str = "a whole number from 1 to 1000000";
 /// Margins that a study may have, in words.
 pub const MARGINS: &str = "a percentage from 0.01 to 100";
 /// How trials are given their time where nobody says.
-const SLICING: Slicing = Slicing::Off;
+const SLICING: Slicing = Slicing::AUTO;
 
 /// What is asked of a [`Protocol`], by options or by a study file; what is absent gets
 /// its default.
@@ -64,6 +64,13 @@ impl ProtocolOptions {
         }
     }
 
+    /// How trials are given their time. A command that runs once has no time to be cut.
+    pub(super) fn slicing(&self) -> Slicing {
+        let runs_once = self.trial_seconds == Some(0.0);
+        self.slicing
+            .unwrap_or(if runs_once { Slicing::Off } else { SLICING })
+    }
+
     /// The protocol; `once` if a trial of no length is possible, which runs a command once.
     ///
     /// # Errors
@@ -79,7 +86,7 @@ impl ProtocolOptions {
             warm_up_seconds: self.warm_up_seconds.unwrap_or(0.0),
             pause_seconds: self.pause_seconds.unwrap_or(0.0),
             fresh: self.fresh.unwrap_or(Fresh::Block),
-            slicing: self.slicing.unwrap_or(SLICING),
+            slicing: self.slicing(),
             trial_seconds,
             timeout_seconds: timeout(self.timeout_seconds, trial_seconds)?,
             settle: self.settle.unwrap_or(true),

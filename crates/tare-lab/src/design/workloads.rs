@@ -14,6 +14,10 @@ use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
 const UNKNOWN_LLC: u64 = 32 << 20;
 /// As many threads as a kernel takes.
 pub const MAX_THREADS: u32 = 4096;
+/// Largest array of `stream` in slices. Boxes stand side by side with the arrays of all of
+/// them, and what one box has in a cache shared by all, the slices of the others drive out
+/// before its next one: arrays beyond the cache are not needed as they are in one piece.
+const SLICED_ARRAY: u64 = 128 << 20;
 /// Order of the linpack matrix: the classical LINPACK 1000.
 const LINPACK_ORDER: u64 = 1000;
 
@@ -41,10 +45,11 @@ pub(super) fn workloads(
         (true, false) => &all[..],
         _ => &wishes.workloads,
     };
+    let sliced = !wishes.protocol.slicing().is_off();
     let read = chosen
         .iter()
         .enumerate()
-        .map(|(i, wish)| kernel(wish, i, wishes.isa, cpus, facts, seconds));
+        .map(|(i, wish)| kernel(wish, i, wishes.isa, cpus, facts, seconds, sliced));
     let runs = read.collect::<Result<Vec<KernelRun>, _>>()?;
     let names: Vec<String> = runs.iter().map(|run| name(run, &runs)).collect();
     refuse_twice("workload", &names)?;
@@ -68,10 +73,14 @@ fn kernel(
     cpus: Cpus,
     facts: &HostFacts,
     seconds: f64,
+    sliced: bool,
 ) -> Result<KernelRun, DesignError> {
     let kernel: Kernel = wish.kernel.parse()?;
     let threads = wish.threads.unwrap_or_else(|| cpus.whole());
-    let spec = kernel_spec(kernel, isa, threads, facts, seconds);
+    let mut spec = kernel_spec(kernel, isa, threads, facts, seconds);
+    if kernel == Kernel::Stream && sliced {
+        spec.size = spec.size.min(SLICED_ARRAY);
+    }
     let refused = |parameter, value: u64, range: String| DesignError::Parameter {
         kernel,
         parameter,

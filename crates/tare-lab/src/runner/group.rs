@@ -195,7 +195,6 @@ impl Runner<'_> {
             self.append(&Record::Group(GroupRecord {
                 group,
                 block: arms[0].planned.block,
-                workload: arms[0].planned.cell.workload.clone(),
                 slice_ns: nanoseconds(self.slice()),
                 rounds,
                 members,
@@ -256,7 +255,7 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
         return None;
     }
     Some(Member {
-        kind: arm.planned.cell.kind.clone(),
+        cell: arm.planned.cell.clone(),
         box_id,
         every: arm.every,
         units: arm.order.units,

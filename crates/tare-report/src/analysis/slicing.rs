@@ -69,7 +69,7 @@ fn gates<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<Gate> {
     let mut times: BTreeMap<&PlatformPath, Vec<f64>> = BTreeMap::new();
     for member in groups.flat_map(|g| &g.members) {
         let seconds = member.gate_ns as f64 / 1e9;
-        times.entry(&member.kind.platform).or_default().push(seconds);
+        times.entry(&member.cell.kind.platform).or_default().push(seconds);
     }
     let gate = |(platform, seconds): (&PlatformPath, Vec<f64>)| {
         Some(Gate {

@@ -53,9 +53,9 @@ pub fn slice(results: &mut Results, rounds: u32, mut cost: impl FnMut(&Slot) -> 
     }
     for record in &mut results.records {
         if let Record::Trial(trial) = record {
-            let group = groups
-                .iter()
-                .find(|g| g.block == trial.block && g.workload == trial.cell.workload);
+            let group = groups.iter().find(|g| {
+                g.block == trial.block && g.members.iter().any(|m| m.cell.workload == trial.cell.workload)
+            });
             set_group(trial, group.unwrap());
         }
     }
@@ -98,7 +98,6 @@ pub fn group(
     GroupRecord {
         group: number,
         block,
-        workload: cells[0].workload.clone(),
         slice_ns: SLICE_NS as u64,
         rounds,
         members: cells.iter().zip(costs).zip(places).map(member).collect(),
@@ -114,7 +113,7 @@ fn member(cell: &Cell, costs: &[f64], places: Vec<u32>) -> Member {
         wall_ns,
     };
     Member {
-        kind: cell.kind.clone(),
+        cell: cell.clone(),
         box_id: 0,
         every: 1,
         units: UNITS,
@@ -131,16 +130,11 @@ fn member(cell: &Cell, costs: &[f64], places: Vec<u32>) -> Member {
 pub fn name_metrics(results: &mut Results) {
     let study = results.header.study.clone();
     for group in groups(results) {
-        let workload = group.workload.clone();
         for member in &mut group.members {
-            let cell = Cell {
-                kind: member.kind.clone(),
-                workload: workload.clone(),
-            };
             let Some(series) = member.parts.remove("") else {
                 continue;
             };
-            let metrics = study.workload(&cell).unwrap().metrics();
+            let metrics = study.workload(&member.cell).unwrap().metrics();
             member.parts = metrics.into_iter().map(|m| (m.name, series.clone())).collect();
         }
     }
@@ -170,6 +164,6 @@ pub fn groups(results: &mut Results) -> impl Iterator<Item = &mut GroupRecord> {
 
 /// The members of a file's groups that ran on `platform`.
 pub fn members<'a>(results: &'a mut Results, platform: &'a str) -> impl Iterator<Item = &'a mut Member> {
-    let of = move |m: &&mut Member| m.kind.platform.to_string() == platform;
+    let of = move |m: &&mut Member| m.cell.kind.platform.to_string() == platform;
     groups(results).flat_map(|g| g.members.iter_mut()).filter(of)
 }

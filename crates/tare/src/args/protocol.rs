@@ -27,7 +27,7 @@ pub struct ProtocolArgs {
     /// How long one box is used [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
-    /// Divide trials into slices, in rounds with the other cells: off, auto, how long a slice is, such as 10ms, or turns for commands [default: off]
+    /// Divide trials into slices, in rounds with the other cells: off, auto, how long a slice is, such as 10ms, or turns for commands [default: auto, of 10 ms]
     #[arg(long, allow_negative_numbers = true, value_name = "HOW")]
     pub slices: Option<Slicing>,
     /// Aim for a trial; 0 runs a command just once per trial [default: 500ms]

@@ -77,7 +77,7 @@ fn test<'a>(metric: &Metric, kinds: [&BoxKind; 2], groups: &[&'a GroupRecord]) -
     for group in groups {
         let order = order(group);
         for (side, sign, kind) in [(Side::Cell, 1.0, kinds[0]), (Side::Baseline, -1.0, kinds[1])] {
-            let Some(member) = group.members.iter().find(|m| m.kind == *kind) else {
+            let Some(member) = group.members.iter().find(|m| m.cell.kind == *kind) else {
                 continue;
             };
             for (before, (effect, share)) in of_member(metric, member, &order) {
@@ -96,7 +96,7 @@ fn order(group: &GroupRecord) -> HashMap<(u64, u32), &BoxKind> {
     let mut order = HashMap::new();
     for member in &group.members {
         let places = rounds(member).zip(member.places.iter().copied());
-        order.extend(places.map(|at| (at, &member.kind)));
+        order.extend(places.map(|at| (at, &member.cell.kind)));
     }
     order
 }

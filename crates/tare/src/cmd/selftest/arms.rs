@@ -15,7 +15,7 @@ use tare_lab::runner::{Event, Runner};
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Outcome, Record, Results, TrialRecord};
-use tare_model::study::{BoxKind, Cell, Study};
+use tare_model::study::{BoxKind, Cell, Slicing, Study};
 use tare_selftest::campaign::{Campaign, Pair, seed};
 
 /// The arms are instance types of one size: each has boxes of its own.
@@ -65,6 +65,7 @@ pub fn study(options: &Options, iterations: [u64; 2], seed: u64) -> anyhow::Resu
             blocks: Some(options.blocks),
             fresh: Some(options.fresh),
             trial_seconds: Some(options.trial_seconds),
+            slicing: Some(Slicing::Off),
             settle: Some(options.settle),
             margin_percent: Some(options.margin_percent),
             seed: Some(seed),
