@@ -120,9 +120,22 @@ impl<'a> Part<'a> {
         done
     }
 
+    /// Gives every element of each array its value.
+    pub fn fill(&mut self, values: &Values) {
+        self.a.fill(values.a);
+        self.b.fill(values.b);
+        self.c.fill(values.c);
+    }
+
     /// The largest relative error of any element.
     pub fn error(&self, expected: &Values) -> f64 {
         let of = |array: &[f64], right: f64| {
+            // Nearly always every bit is right. To see that takes no floating point, of
+            // which an emulated CPU does some twenty times as little in the same time.
+            let wrong_bits = |bits, x: &f64| bits | (x.to_bits() ^ right.to_bits());
+            if array.iter().fold(0, wrong_bits) == 0 {
+                return 0.0;
+            }
             let worst = array.iter().map(|x| (x - right).abs()).fold(0.0, worse);
             worst / right
         };

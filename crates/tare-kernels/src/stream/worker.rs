@@ -85,15 +85,10 @@ impl<'a> Worker<'a> {
         self.shared.meeting.wait();
     }
 
-    /// Takes all pages through a pass, and each as far into the next one as the loops
-    /// will find it.
+    /// Fills all pages as a pass would leave them, and each as far into the next one as
+    /// the loops will find it: the loops themselves would take an emulated CPU seconds.
     fn set_up(&mut self) {
-        self.part.set_up(self.shared.isa, u64::MAX);
-        for page in 0..self.track.pages {
-            for which in &Loop::ALL[..self.track.loops_before(page)] {
-                self.part.pages(page..page + 1).run(*which, self.shared.isa);
-            }
-        }
+        self.for_pages_alike(|mut part, values| part.fill(values));
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "no more than a stride")]
@@ -131,16 +126,21 @@ impl<'a> Worker<'a> {
     /// The largest relative error of any element.
     fn error(&mut self) -> f64 {
         let mut error = 0.0;
+        self.for_pages_alike(|part, expected| error = worse(error, part.error(expected)));
+        error
+    }
+
+    /// Does something with each run of pages that have been through as many loops, and
+    /// with what their elements must be.
+    fn for_pages_alike(&mut self, mut act: impl FnMut(Part<'_>, &Values)) {
         let mut start = 0;
         while start < self.track.pages {
             let loops = self.loops(start);
             let alike = (start..self.track.pages).take_while(|page| self.loops(*page) == loops);
             let end = start + alike.count();
-            let expected = Values::after_loops(loops, self.shared.isa);
-            error = worse(error, self.part.pages(start..end).error(&expected));
+            act(self.part.pages(start..end), &Values::after_loops(loops, self.shared.isa));
             start = end;
         }
-        error
     }
 
     /// Loops that a page has been through.
