@@ -12,6 +12,7 @@ mod rounds;
 mod seen;
 mod stand;
 mod throttle;
+mod turns;
 
 use crate::kept_checks::KeptChecks;
 use crate::looks::Looks;

@@ -128,6 +128,22 @@ fn seconds(seconds: f64) -> u64 {
     nanoseconds(Duration::from_secs_f64(seconds))
 }
 
+/// A command that is run once.
+pub(crate) fn once(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
+    Ok(match request(study, workload, padding_bytes)? {
+        Request::Command(command) => Request::Command(CommandRequest {
+            max_repetitions: 1,
+            // Its time is that for which it was let run, which only the host knows.
+            bounds: Bounds {
+                timeout_ns: u64::MAX / 2,
+                ..command.bounds
+            },
+            ..command
+        }),
+        other => other,
+    })
+}
+
 /// A trial in one piece.
 fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
     let bounds = bounds(study, workload, padding_bytes);

@@ -16,7 +16,7 @@ pub struct GroupRecord {
     pub group: u32,
     /// Block, from 0.
     pub block: u32,
-    /// Aim for a slice.
+    /// Aim for a slice, or length of a turn.
     pub slice_ns: u64,
     /// Rounds, without those that only found how much work makes a slice.
     pub rounds: u32,
@@ -44,11 +44,20 @@ pub struct Member {
     /// Median time of a slice's way to the box and back: the host's time from
     /// request to reply, less the slice and its lead-in.
     pub gate_ns: u64,
+    /// Turns in which its box was let run until the command had ended; 0 of slices that the
+    /// process itself ended.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub turns: u32,
     /// Whether the box was frozen between its slices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frozen: bool,
     /// The timed parts, by the name of the metric that each is the figure of.
     pub parts: BTreeMap<String, Series>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+const fn is_none(turns: &u32) -> bool {
+    *turns == 0
 }
 
 /// One timed part of every slice of a member, in the order of the rounds.

@@ -162,6 +162,7 @@ mod tests {
             lead: 0,
             places: Vec::new(),
             gate_ns: 0,
+            turns: 0,
             frozen: false,
             parts: [("latency".to_owned(), series)].into(),
         }

@@ -5,6 +5,7 @@ mod stream;
 
 pub use stream::{FdStream, Stream};
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, FrameError, Kind, MAX_PAYLOAD, encode_parts};
@@ -110,6 +111,8 @@ pub struct Link {
     decoder: Decoder,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
+    /// What inner boxes said while something else was waited for.
+    kept: VecDeque<(u16, Vec<u8>)>,
 }
 
 impl Link {
@@ -120,6 +123,7 @@ impl Link {
             decoder: Decoder::default(),
             outgoing: Vec::with_capacity(4096),
             incoming: Vec::with_capacity(64 << 10),
+            kept: VecDeque::new(),
         }
     }
 
@@ -247,6 +251,11 @@ impl Link {
     /// # Errors
     /// As [`Stream::receive`]; `InvalidData` for anything else than such bytes.
     pub fn relayed(&mut self, channel: u16, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
+        let kept = self.kept.iter().position(|(of, _)| *of == channel);
+        if let Some((_, bytes)) = kept.and_then(|i| self.kept.remove(i)) {
+            buffer.extend_from_slice(&bytes);
+            return Ok(bytes.len());
+        }
         loop {
             let invalid = |e: String| io::Error::new(io::ErrorKind::InvalidData, e);
             if let Some(frame) = self.decoder.next_frame().map_err(|e| invalid(e.to_string()))? {
@@ -298,6 +307,11 @@ impl Link {
                 .next_frame()
                 .map_err(|source| LinkError::Frame { doing, source })?
             {
+                if frame.kind == Kind::Relay {
+                    // Of an inner box that is at work while its outer one is asked.
+                    self.kept.push_back((frame.channel, frame.payload));
+                    continue;
+                }
                 if let Some(reply) = sort(frame, &mut data, doing)? {
                     let [file, stdout, stderr] = data;
                     return accept(reply, doing).map(|reply| Answer {
@@ -333,9 +347,7 @@ fn sort(frame: Frame, data: &mut [Vec<u8>; 3], doing: &'static str) -> Result<Op
         Kind::File => file,
         Kind::Stdout => stdout,
         Kind::Stderr => stderr,
-        // Of an inner box that was given up: nobody waits for it any more.
-        Kind::Relay => return Ok(None),
-        Kind::Request => {
+        Kind::Relay | Kind::Request => {
             return Err(LinkError::Unexpected {
                 doing,
                 detail: format!("a {:?} frame", frame.kind),

@@ -138,7 +138,10 @@ impl<'a> Worker<'a> {
             let loops = self.loops(start);
             let alike = (start..self.track.pages).take_while(|page| self.loops(*page) == loops);
             let end = start + alike.count();
-            act(self.part.pages(start..end), &Values::after_loops(loops, self.shared.isa));
+            act(
+                self.part.pages(start..end),
+                &Values::after_loops(loops, self.shared.isa),
+            );
             start = end;
         }
     }

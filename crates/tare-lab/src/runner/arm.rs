@@ -41,6 +41,8 @@ pub(super) struct Arm {
     pub places: Vec<u32>,
     /// Time of each slice from request to reply by the host's clock.
     pub host_ns: Vec<u64>,
+    /// Turns in which its box was let run; 0 of slices.
+    pub turns: u32,
     pub lost: Option<Lost>,
 }
 
@@ -128,10 +130,13 @@ impl Arm {
         }
         let request = Request::Stop { process: PROCESS };
         let answer = held.running.link().request(&request, self.patience);
-        let (stdout, stderr) = match &answer {
-            Ok(answer) => (answer.stdout.clone(), answer.stderr.clone()),
-            Err(_) => (Vec::new(), Vec::new()),
-        };
+        let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
+        Ok(self.end_of_command(answer)?.map(|exited| (exited, stdout)))
+    }
+
+    /// What is told of processes that were to end; one that did not end well is lost.
+    pub fn end_of_command(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Exited>, Stop> {
+        let stderr = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
         let Some(reply) = self.reply(answer)? else {
             return Ok(None);
         };
@@ -140,7 +145,7 @@ impl Arm {
             return Ok(None);
         };
         match trial::ended_well(&exited, &stderr) {
-            Ok(()) => Ok(Some((exited, stdout))),
+            Ok(()) => Ok(Some(exited)),
             Err(failure) => {
                 self.lose(failure);
                 Ok(None)

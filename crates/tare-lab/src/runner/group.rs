@@ -11,6 +11,7 @@ use crate::figures;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::Duration;
+use tare_box::interrupt;
 use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
@@ -20,7 +21,15 @@ use tare_model::study::{Against, Cell, Slicing};
 use tare_model::time::nanoseconds;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
-type End = Option<(Exited, Option<KernelReport>)>;
+pub(super) type End = Option<(Exited, Option<KernelReport>)>;
+
+/// What came of the rounds of a group.
+pub(super) struct Measured {
+    pub rounds: u32,
+    pub seen: Seen,
+    /// Of each arm, in their order.
+    pub ends: Vec<End>,
+}
 
 impl Runner<'_> {
     /// Runs trials side by side with the baselines `partners`; those that a quota throttles
@@ -34,13 +43,18 @@ impl Runner<'_> {
     ) -> Result<(), Stop> {
         self.rest()?;
         let (pieces, sliced) = self.part(due, present)?;
+        let in_turns = self.take_turns(&sliced, present)?;
         (self.observe)(Event::SideBySide(&sliced));
         let mut arms = self.arms(sliced, partners, present);
         if arms.iter().any(|arm| !arm.is_partner) {
-            let (rounds, seen, ends) = self.measure(&mut arms, attempt, present)?;
+            let measured = if in_turns {
+                self.measure_turns(&mut arms, attempt, present)?
+            } else {
+                self.measure(&mut arms, attempt, present)?
+            };
             self.remove_dead(&arms, present)?;
             let spoiled = self.is_spoiled(&arms, attempt);
-            self.record_group(arms, rounds, seen, ends, spoiled)?;
+            self.record_group(arms, measured, spoiled)?;
         }
         self.pieces(&pieces, present)
     }
@@ -83,6 +97,7 @@ impl Runner<'_> {
             slices: Vec::new(),
             places: Vec::new(),
             host_ns: Vec::new(),
+            turns: 0,
             lost: None,
             planned,
             is_partner,
@@ -90,12 +105,7 @@ impl Runner<'_> {
     }
 
     /// Starts all processes, lets them work in rounds and ends them.
-    fn measure(
-        &mut self,
-        arms: &mut [Arm],
-        attempt: u32,
-        present: &mut Present,
-    ) -> Result<(u32, Seen, Vec<End>), Stop> {
+    fn measure(&mut self, arms: &mut [Arm], attempt: u32, present: &mut Present) -> Result<Measured, Stop> {
         self.start(arms, present)?;
         let rounds = if self.is_spoiled(arms, attempt) {
             0
@@ -105,10 +115,12 @@ impl Runner<'_> {
         let beginning = self.look_around(arms, present)?;
         self.rounds(arms, present, rounds, attempt)?;
         let seen = self.look_back(beginning, arms, present)?;
-        Ok((rounds, seen, self.stop(arms, present)?))
+        let ends = self.stop(arms, present)?;
+        Ok(Measured { rounds, seen, ends })
     }
 
-    fn start(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+    /// Copies into each box what its workload needs.
+    pub(super) fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
         for arm in arms {
             let kind = &arm.planned.cell.kind;
             let has_host_files = self.has_host_files(kind);
@@ -116,11 +128,22 @@ impl Runner<'_> {
                 continue;
             };
             if let Err(failure) = supply(held, &arm.workload, has_host_files) {
+                if interrupt::requested() {
+                    return Err(Stop::Interrupted);
+                }
                 arm.lose_box(failure);
-                continue;
             }
-            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-            arm.start(held, bounds)?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+        self.supply_all(arms, present)?;
+        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+                let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+                arm.start(held, bounds)?;
+            }
         }
         Ok(())
     }
@@ -176,14 +199,12 @@ impl Runner<'_> {
 
     /// The group's record, then that of each trial; of a group that is spoiled, those that
     /// failed alone.
-    fn record_group(
-        &mut self,
-        arms: Vec<Arm>,
-        rounds: u32,
-        mut seen: Seen,
-        ends: Vec<End>,
-        spoiled: bool,
-    ) -> Result<(), RunError> {
+    fn record_group(&mut self, arms: Vec<Arm>, measured: Measured, spoiled: bool) -> Result<(), RunError> {
+        let Measured {
+            rounds,
+            mut seen,
+            ends,
+        } = measured;
         let group = self.progress.groups;
         let members: Vec<Member> = arms
             .iter()
@@ -262,6 +283,7 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
         lead: arm.order.lead,
         places: arm.places.clone(),
         gate_ns: gate_ns(arm),
+        turns: arm.turns,
         frozen: arm.freezes,
         parts: series(arm)
             .map(|(name, series)| (name.to_owned(), series))

@@ -23,6 +23,8 @@ pub(super) struct Paces {
     units_ns: BTreeMap<Cell, f64>,
     /// Whether a quota throttles it when it runs in one piece.
     pub throttled: BTreeMap<Cell, bool>,
+    /// Whether a command, by the name of its workload, is let run in turns.
+    pub turns: BTreeMap<String, bool>,
     /// Whether a box uses so much CPU while it waits that it is frozen between slices.
     pub freezes: BTreeMap<BoxKind, bool>,
 }

@@ -124,7 +124,7 @@ impl Runner<'_> {
     }
 
     /// The order within rounds, from the study's seed.
-    fn round_order(&self, arms: &[Arm]) -> ChaCha8Rng {
+    pub(super) fn round_order(&self, arms: &[Arm]) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
         let first = arms.first().map_or(0, |arm| arm.planned.trial);
         let again = arms

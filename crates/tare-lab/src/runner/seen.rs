@@ -14,7 +14,7 @@ use tare_model::results::HostReadings;
 pub(super) struct Around {
     observation: Observation,
     own_ns: u64,
-    arms: Vec<Option<(Beginning, Option<Usage>)>>,
+    arms: Vec<(Option<Beginning>, Option<Usage>)>,
 }
 
 /// What was read of each arm, in their order.
@@ -40,15 +40,15 @@ impl Runner<'_> {
     pub(super) fn look_around(&mut self, arms: &[Arm], present: &mut Present) -> Result<Around, Stop> {
         let mut read = Vec::new();
         for arm in arms {
-            let held = present
-                .get_mut(&arm.planned.cell.kind)
-                .filter(|_| arm.lives() && !arm.freezes);
+            let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
             read.push(match held {
-                Some(held) => Some((
-                    Beginning::read(held.running.link(), &self.watch)?,
+                // A box that is frozen in between has a clock that stands still meanwhile.
+                Some(held) if arm.freezes => (None, self.watch.usage(held.id)),
+                Some(held) => (
+                    Some(Beginning::read(held.running.link(), &self.watch)?),
                     self.watch.usage(held.id),
-                )),
-                None => None,
+                ),
+                None => (None, None),
             });
         }
         Ok(Around {
@@ -77,12 +77,15 @@ impl Runner<'_> {
             seen.box_ids.push(held.as_ref().map_or(0, |held| held.id));
             let mut host = HostReadings::default();
             let mut findings = stretch.map(settle::findings).unwrap_or_default();
-            if let Some((held, (beginning, usage))) = held.zip(before) {
+            if let Some(held) = held {
+                let (beginning, usage) = before;
                 host = trial::readings(usage, self.watch.usage(held.id));
-                let link = arm.lives().then(|| held.running.link());
-                let set = self.pinned_set(&arm.planned.cell.kind);
-                host.conditions = beginning.end(link, &self.watch, held.id, set, Some(own_ns))?;
-                findings.extend(conditions::findings(&host.conditions, &mut self.watch));
+                if let Some(beginning) = beginning {
+                    let link = arm.lives().then(|| held.running.link());
+                    let set = self.pinned_set(&arm.planned.cell.kind);
+                    host.conditions = beginning.end(link, &self.watch, held.id, set, Some(own_ns))?;
+                    findings.extend(conditions::findings(&host.conditions, &mut self.watch));
+                }
             }
             host.wall_ns = arm.host_ns.iter().sum();
             host.others_load = stretch.map(|s| s.others);

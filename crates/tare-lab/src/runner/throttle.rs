@@ -1,10 +1,12 @@
 //! Which cells a quota throttles when they run in one piece: they are not sliced, since a
 //! box that rests between its slices saves up quota.
 
-use super::boxes::supply;
+use super::arm::Arm;
+use super::boxes::{Held, supply};
 use super::stand::Present;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
+use crate::settle::Watch;
 use crate::trial;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
@@ -64,34 +66,48 @@ impl Runner<'_> {
 
     /// Runs it for some quota periods and looks at the counters of its quota.
     fn is_seen_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+        let mut throttled = false;
+        self.probe(planned, present, |arm, held, watch| {
+            let mut units = 1;
+            loop {
+                let before = watch.usage(held.id);
+                let Some(slice) = arm.go(held, pace::order(units))? else {
+                    return Ok(());
+                };
+                let stretch = trial::readings(before, watch.usage(held.id));
+                let wall_ns = slice.wall_ns();
+                if let Some(next) = pace::next_guess(units, wall_ns, STRETCH_NS) {
+                    units = next;
+                    continue;
+                }
+                #[expect(clippy::cast_precision_loss, reason = "a share of a second")]
+                let share = stretch.throttled_ns.unwrap_or(0) as f64 / wall_ns as f64;
+                throttled = share > SHARE;
+                return Ok(());
+            }
+        })?;
+        Ok(throttled)
+    }
+
+    /// Starts the process of a cell by itself, to find something out by `act`, and ends
+    /// it. What fails here fails in its trial too, and is told there.
+    pub(super) fn probe(
+        &mut self,
+        planned: &PlannedTrial,
+        present: &mut Present,
+        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let kind = &planned.cell.kind;
         let has_host_files = self.has_host_files(kind);
         let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
-            return Ok(false);
+            return Ok(());
         };
-        // What fails here fails in its trial too, and is told there.
         if supply(held, &arm.workload, has_host_files).is_err() {
-            return Ok(false);
+            return Ok(());
         }
         arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?;
-        let mut units = 1;
-        let mut throttled = false;
-        while arm.lives() {
-            let before = self.watch.usage(held.id);
-            let Some(slice) = arm.go(held, pace::order(units))? else {
-                break;
-            };
-            let after = self.watch.usage(held.id);
-            let wall_ns = slice.wall_ns();
-            if let Some(next) = pace::next_guess(units, wall_ns, STRETCH_NS) {
-                units = next;
-                continue;
-            }
-            let stretch = trial::readings(before, after);
-            #[expect(clippy::cast_precision_loss, reason = "a share of a second")]
-            let share = stretch.throttled_ns.unwrap_or(0) as f64 / wall_ns as f64;
-            throttled = share > SHARE;
-            break;
+        if arm.lives() {
+            act(&mut arm, held, &self.watch)?;
         }
         if arm.lives() {
             arm.stop(held)?;
@@ -100,6 +116,6 @@ impl Runner<'_> {
         {
             self.destroy(held)?;
         }
-        Ok(throttled)
+        Ok(())
     }
 }

@@ -120,6 +120,7 @@ fn member(cell: &Cell, costs: &[f64], places: Vec<u32>) -> Member {
         lead: UNITS / 10,
         places,
         gate_ns: 20_000,
+        turns: 0,
         frozen: false,
         // Named after every metric below, once its workload is known.
         parts: BTreeMap::from([(String::new(), series)]),

@@ -258,6 +258,24 @@ pub trait RunningBox {
     /// [`BoxError`].
     fn thaw(&mut self) -> Result<(), BoxError>;
 
+    /// Stops the box for a moment in the middle of what its agent was asked; the engine
+    /// need not know of it.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn pause(&mut self) -> Result<(), BoxError> {
+        self.freeze()
+    }
+
+    /// Lets a paused box go on where it was. Nothing is asked of its agent, which may
+    /// owe an answer.
+    ///
+    /// # Errors
+    /// [`BoxError`].
+    fn resume(&mut self) -> Result<(), BoxError> {
+        self.thaw()
+    }
+
     /// Ends the box and removes all that was made for it, whatever its state.
     ///
     /// # Errors

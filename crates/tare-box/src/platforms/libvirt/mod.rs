@@ -223,6 +223,10 @@ impl RunningBox for LibvirtBox {
         guest::set_clock(self)
     }
 
+    fn resume(&mut self) -> Result<(), BoxError> {
+        execute(&["resume", &self.name]).map(drop)
+    }
+
     fn destroy(&mut self) -> Result<(), BoxError> {
         if std::mem::replace(&mut self.gone, true) {
             return Ok(());

@@ -110,6 +110,20 @@ impl RunningBox for NestedBox {
         self.outer.borrow_mut().thaw()
     }
 
+    fn pause(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.freeze();
+        }
+        self.outer.borrow_mut().pause()
+    }
+
+    fn resume(&mut self) -> Result<(), BoxError> {
+        if self.on_host {
+            return self.thaw();
+        }
+        self.outer.borrow_mut().resume()
+    }
+
     /// The inner box ends with the outer one: nothing is asked of it, which may be
     /// frozen or dead.
     fn destroy(&mut self) -> Result<(), BoxError> {

@@ -65,6 +65,10 @@ impl RunningBox for VmBox {
         guest::set_clock(self)
     }
 
+    fn resume(&mut self) -> Result<(), BoxError> {
+        self.qmp.execute("cont").map(drop)
+    }
+
     fn destroy(&mut self) -> Result<(), BoxError> {
         self.child.destroy()
     }

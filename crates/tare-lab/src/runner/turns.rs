@@ -1,0 +1,217 @@
+//! Turns: slices for commands that cannot be cut by asking. The boxes of a group are let
+//! run and stopped in rounds, until each command has ended; the time that a command was
+//! let run is what it cost, and its one slice.
+
+use super::arm::Arm;
+use super::group::{End, Measured};
+use super::stand::Present;
+use super::{Runner, Stop, pace};
+use crate::plan::PlannedTrial;
+use crate::trial;
+use rand::seq::SliceRandom;
+use std::time::{Duration, Instant};
+use tare_box::interrupt;
+use tare_box::link::LinkError;
+use tare_model::finding::Reason;
+use tare_model::gate::{Part, Slice};
+use tare_model::protocol::{Exited, Request};
+use tare_model::results::Failure;
+use tare_model::study::Slicing;
+use tare_model::time::nanoseconds;
+
+/// A command that takes less gets too few turns to be told better than by its repetitions.
+const LONG_ENOUGH_NS: f64 = 400e6;
+/// CPU time over wall time of a command that keeps a CPU busy: one that waits for timers
+/// or for others would wait on while it is stopped.
+const BUSY: f64 = 0.9;
+
+impl Runner<'_> {
+    /// Whether these trials of one workload take turns: what was asked for, or what one
+    /// run of the command tells, found out once.
+    pub(super) fn take_turns(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<bool, Stop> {
+        let Some(planned) = due.first() else {
+            return Ok(false);
+        };
+        let Some(workload) = self.study.workload(&planned.cell) else {
+            return Ok(false);
+        };
+        if workload.kernel().is_some() {
+            return Ok(false);
+        }
+        if matches!(self.study.protocol.slicing, Slicing::Turns { .. }) {
+            return Ok(true);
+        }
+        if let Some(known) = self.paces.turns.get(&workload.name) {
+            return Ok(*known);
+        }
+        let quickest = due
+            .iter()
+            .min_by_key(|p| p.cell.kind.platform != self.study.baseline);
+        let found = match quickest.cloned() {
+            Some(planned) => self.is_long_and_busy(&planned, present)?,
+            None => false,
+        };
+        self.paces.turns.insert(workload.name, found);
+        Ok(found)
+    }
+
+    /// Runs a command once by itself.
+    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+        let mut found = false;
+        self.probe(planned, present, |arm, held, _| {
+            if arm.go(held, pace::order(1))?.is_some() {
+                found = arm.unit_ns >= LONG_ENOUGH_NS && arm.cpu_share >= BUSY;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Starts a command in every box and lets the boxes run in turns until all have ended.
+    pub(super) fn measure_turns(
+        &mut self,
+        arms: &mut [Arm],
+        attempt: u32,
+        present: &mut Present,
+    ) -> Result<Measured, Stop> {
+        self.supply_all(arms, present)?;
+        // A guest's clock stands still while its machine is stopped: it is not compared.
+        arms.iter_mut().for_each(|arm| arm.freezes = true);
+        let beginning = self.look_around(arms, present)?;
+        let ends = self.let_run(arms, attempt, present)?;
+        let seen = self.look_back(beginning, arms, present)?;
+        Ok(Measured {
+            rounds: 1,
+            seen,
+            ends,
+        })
+    }
+
+    fn let_run(&mut self, arms: &mut [Arm], attempt: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
+        let mut commands: Vec<Turned> = Vec::new();
+        for arm in arms.iter_mut() {
+            commands.push(Turned::of(trial::once(
+                self.study,
+                &arm.workload,
+                arm.padding_bytes,
+            )?));
+            if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
+                let request = &commands[commands.len() - 1].request;
+                // Stopped before it is asked: the command begins with its first turn.
+                let asked = held.running.pause().map_err(|e| e.to_string());
+                let asked = asked.and_then(|()| {
+                    held.running
+                        .link()
+                        .ask(request, arm.patience)
+                        .map_err(|e| e.to_string())
+                });
+                if let Err(detail) = asked {
+                    arm.lose_box(trial::bad_report(detail));
+                }
+            }
+        }
+        let turn = self.turn();
+        let limit = Duration::from_secs_f64(self.study.protocol.timeout_seconds);
+        let mut rng = self.round_order(arms);
+        let mut order: Vec<usize> = (0..arms.len()).collect();
+        loop {
+            order.shuffle(&mut rng);
+            let mut running = false;
+            for i in &order {
+                let (arm, command) = (&mut arms[*i], &mut commands[*i]);
+                let held = present.get_mut(&arm.planned.cell.kind);
+                let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
+                    continue;
+                };
+                running = true;
+                command.take_turn(arm, &mut *held.running, turn)?;
+                if command.ran > limit && command.ended.is_none() {
+                    arm.lose_box(Failure {
+                        reason: Reason::Timeout,
+                        detail: format!("did not end within {} s of turns", limit.as_secs_f64()),
+                    });
+                }
+            }
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
+            if !running || self.is_spoiled(arms, attempt) {
+                break;
+            }
+        }
+        Ok(commands
+            .into_iter()
+            .map(|command| command.ended.map(|exited| (exited, None)))
+            .collect())
+    }
+
+    /// Length of a turn.
+    fn turn(&self) -> Duration {
+        let seconds = match (self.study.protocol.slicing, Slicing::TURNS) {
+            (Slicing::Turns { seconds }, _) | (_, Slicing::Turns { seconds }) => seconds,
+            _ => 0.0,
+        };
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
+}
+
+/// A command that runs in turns.
+struct Turned {
+    request: Request,
+    /// Time for which it was let run.
+    ran: Duration,
+    ended: Option<Exited>,
+}
+
+impl Turned {
+    fn of(request: Request) -> Self {
+        Self {
+            request,
+            ran: Duration::ZERO,
+            ended: None,
+        }
+    }
+
+    /// Lets the box run for a turn, or until its command has ended. What it takes to let it
+    /// go and to stop it again is part of the time, as it is in every cell.
+    fn take_turn(
+        &mut self,
+        arm: &mut Arm,
+        running: &mut dyn tare_box::platforms::RunningBox,
+        turn: Duration,
+    ) -> Result<(), Stop> {
+        let begun = Instant::now();
+        if let Err(e) = running.resume() {
+            arm.lose_box(trial::bad_report(e.to_string()));
+            return Ok(());
+        }
+        let answer = running.link().reply(&self.request, turn);
+        arm.turns += 1;
+        if matches!(answer, Err(LinkError::Timeout { .. })) {
+            if let Err(e) = running.pause() {
+                arm.lose_box(trial::bad_report(e.to_string()));
+            }
+            self.ran += begun.elapsed();
+            return Ok(());
+        }
+        self.ran += begun.elapsed();
+        self.ended = arm.end_of_command(answer)?;
+        if let Some(exited) = &mut self.ended {
+            let ran_ns = nanoseconds(self.ran);
+            // The box's own clock counted the time between its turns, or stood still.
+            exited.usage.wall_ns = ran_ns;
+            arm.units = 1;
+            arm.places.push(0);
+            arm.host_ns.push(ran_ns);
+            arm.slices.push(Slice {
+                parts: vec![Part {
+                    work: 1.0,
+                    wall_ns: ran_ns,
+                    cpu_ns: exited.usage.user_ns + exited.usage.system_ns,
+                }],
+                untimed_ns: 0,
+            });
+        }
+        Ok(())
+    }
+}
