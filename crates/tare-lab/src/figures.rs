@@ -152,6 +152,7 @@ mod tests {
             system_ns: 0,
             max_rss_bytes: 4096,
             major_faults: None,
+            voluntary_switches: None,
         };
         let repetition = |wall: &u64| Repetition {
             wall_ns: *wall,
@@ -159,6 +160,7 @@ mod tests {
             system_ns: 0,
             max_rss_bytes: 4096,
             major_faults: None,
+            voluntary_switches: None,
         };
         Exited {
             status: ExitStatus::Code(code),

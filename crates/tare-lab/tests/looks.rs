@@ -51,6 +51,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
                 system_ns: 1,
                 max_rss_bytes: 1,
                 major_faults: None,
+                voluntary_switches: None,
             },
             kernel: None,
             repetitions: None,

@@ -309,6 +309,10 @@ pub struct ProcessUsage {
     /// Page faults that waited for a disk; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub major_faults: Option<u64>,
+    /// Times that a process gave up its CPU by itself, to wait for something; absent in
+    /// files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
 }
 
 /// One repetition of a command within a trial.
@@ -325,6 +329,10 @@ pub struct Repetition {
     /// Page faults that waited for a disk; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub major_faults: Option<u64>,
+    /// Times that a process gave up its CPU by itself, to wait for something; absent in
+    /// files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
 }
 
 /// What the host saw of a trial.

@@ -27,6 +27,8 @@ pub struct Reaped {
     pub max_rss_bytes: u64,
     /// Page faults that waited for a disk.
     pub major_faults: u64,
+    /// Times that it gave up its CPU by itself, to wait for something.
+    pub voluntary_switches: u64,
 }
 
 /// Waits for the child `pid` to end.
@@ -74,6 +76,7 @@ fn reaped_from(pid: libc::pid_t, status: libc::c_int, usage: &libc::rusage) -> R
         system_ns: timeval_ns(usage.ru_stime),
         max_rss_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
         major_faults: u64::try_from(usage.ru_majflt).unwrap_or(0),
+        voluntary_switches: u64::try_from(usage.ru_nvcsw).unwrap_or(0),
     }
 }
 

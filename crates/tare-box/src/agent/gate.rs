@@ -304,8 +304,9 @@ impl Repeated {
         used.user_ns += repetition.user_ns;
         used.system_ns += repetition.system_ns;
         used.max_rss_bytes = used.max_rss_bytes.max(repetition.max_rss_bytes);
-        let faults = used.major_faults.zip(repetition.major_faults);
-        used.major_faults = faults.map(|(all, one)| all + one);
+        let sum = |all: Option<u64>, one: Option<u64>| all.zip(one).map(|(all, one)| all + one);
+        used.major_faults = sum(used.major_faults, repetition.major_faults);
+        used.voluntary_switches = sum(used.voluntary_switches, repetition.voluntary_switches);
     }
 
     fn stop(&self, port: &mut Port) -> Answered {

@@ -162,6 +162,7 @@ pub(super) fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsa
         system_ns: sum(|r| r.system_ns),
         max_rss_bytes: repetitions.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0),
         major_faults: repetitions.iter().map(|r| r.major_faults).sum(),
+        voluntary_switches: repetitions.iter().map(|r| r.voluntary_switches).sum(),
     }
 }
 
@@ -215,6 +216,7 @@ fn ended(reaped: &Reaped, in_time: bool, wall: Duration) -> Ended {
         system_ns: reaped.system_ns,
         max_rss_bytes: reaped.max_rss_bytes,
         major_faults: Some(reaped.major_faults),
+        voluntary_switches: Some(reaped.voluntary_switches),
     };
     Ended { status, repetition }
 }
@@ -231,6 +233,7 @@ pub(super) fn reap(child: &mut Child, in_time: bool, started: Instant, output: &
         system_ns: 0,
         max_rss_bytes: 0,
         major_faults: 0,
+        voluntary_switches: 0,
     });
     output.drain(child);
     ended(&reaped, in_time, started.elapsed())

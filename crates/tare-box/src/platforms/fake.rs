@@ -477,6 +477,7 @@ impl FakeAgent {
             system_ns: wall_ns / 4,
             max_rss_bytes: 1 << 20,
             major_faults: Some(0),
+            voluntary_switches: None,
         };
         (
             Vec::new(),
@@ -524,6 +525,7 @@ fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<Repetition>) -> Exi
         system_ns: wall_ns / 4,
         max_rss_bytes: 1 << 20,
         major_faults: Some(0),
+        voluntary_switches: None,
     };
     Exited {
         status,

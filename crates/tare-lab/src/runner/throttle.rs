@@ -9,6 +9,7 @@ use crate::plan::PlannedTrial;
 use crate::settle::Watch;
 use crate::trial;
 use tare_model::platform::Provisioning;
+use tare_model::results::ProcessUsage;
 use tare_model::study::Cell;
 
 /// Length of the stretch that tells: some quota periods of 100 ms.
@@ -90,32 +91,33 @@ impl Runner<'_> {
     }
 
     /// Starts the process of a cell by itself, to find something out by `act`, and ends
-    /// it. What fails here fails in its trial too, and is told there.
+    /// it; what it used. What fails here fails in its trial too, and is told there.
     pub(super) fn probe(
         &mut self,
         planned: &PlannedTrial,
         present: &mut Present,
         act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<ProcessUsage>, Stop> {
         let kind = &planned.cell.kind;
         let has_host_files = self.has_host_files(kind);
         let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
-            return Ok(());
+            return Ok(None);
         };
         if supply(held, &arm.workload, has_host_files).is_err() {
-            return Ok(());
+            return Ok(None);
         }
         arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?;
         if arm.lives() {
             act(&mut arm, held, &self.watch)?;
         }
+        let mut used = None;
         if arm.lives() {
-            arm.stop(held)?;
+            used = arm.stop(held)?.map(|(exited, _)| exited.usage);
         } else if arm.lost.as_ref().is_some_and(|lost| !lost.box_lives)
             && let Some(held) = present.remove(kind)
         {
             self.destroy(held)?;
         }
-        Ok(())
+        Ok(used)
     }
 }

@@ -15,15 +15,19 @@ use tare_box::link::LinkError;
 use tare_model::finding::Reason;
 use tare_model::gate::{Part, Slice};
 use tare_model::protocol::{Exited, Request};
-use tare_model::results::Failure;
+use tare_model::results::{Failure, ProcessUsage};
 use tare_model::study::Slicing;
 use tare_model::time::nanoseconds;
 
-/// A command that takes less gets too few turns to be told better than by its repetitions.
-const LONG_ENOUGH_NS: f64 = 400e6;
+/// A command that takes less seconds gets too few turns to be told better than by its repetitions.
+const LONG_ENOUGH: f64 = 0.4;
 /// CPU time over wall time of a command that keeps a CPU busy: one that waits for timers
 /// or for others would wait on while it is stopped.
 const BUSY: f64 = 0.9;
+/// CPU time over wall time of one that others push aside, and how often in a second of CPU
+/// time it waits by itself at most.
+const PUSHED_ASIDE: f64 = 0.15;
+const FEW_WAITS: f64 = 10.0;
 
 impl Runner<'_> {
     /// Whether these trials of one workload take turns: what was asked for, or what one
@@ -57,14 +61,10 @@ impl Runner<'_> {
 
     /// Runs a command once by itself.
     fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
-        let mut found = false;
-        self.probe(planned, present, |arm, held, _| {
-            if arm.go(held, pace::order(1))?.is_some() {
-                found = arm.unit_ns >= LONG_ENOUGH_NS && arm.cpu_share >= BUSY;
-            }
-            Ok(())
+        let used = self.probe(planned, present, |arm, held, _| {
+            arm.go(held, pace::order(1)).map(drop)
         })?;
-        Ok(found)
+        Ok(used.is_some_and(|used| is_long_and_busy(&used)))
     }
 
     /// Starts a command in every box and lets the boxes run in turns until all have ended.
@@ -155,6 +155,17 @@ impl Runner<'_> {
     }
 }
 
+/// Whether a command that used this is worth turns. Beside others it gets less than a CPU
+/// although it wants one: it has then hardly ever waited by itself.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
+fn is_long_and_busy(used: &ProcessUsage) -> bool {
+    let cpu_seconds = (used.user_ns + used.system_ns) as f64 / 1e9;
+    let wall_seconds = used.wall_ns as f64 / 1e9;
+    let waits = used.voluntary_switches.map_or(f64::INFINITY, |n| n as f64);
+    let wants_a_cpu = cpu_seconds >= PUSHED_ASIDE * wall_seconds && waits <= FEW_WAITS * cpu_seconds;
+    wall_seconds >= LONG_ENOUGH && (cpu_seconds >= BUSY * wall_seconds || wants_a_cpu)
+}
+
 /// A command that runs in turns.
 struct Turned {
     request: Request,
@@ -213,5 +224,33 @@ impl Turned {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(wall_ms: u64, cpu_ms: u64, waits: u64) -> ProcessUsage {
+        ProcessUsage {
+            wall_ns: wall_ms * 1_000_000,
+            user_ns: cpu_ms * 1_000_000,
+            system_ns: 0,
+            max_rss_bytes: 0,
+            major_faults: None,
+            voluntary_switches: Some(waits),
+        }
+    }
+
+    #[test]
+    fn turns_are_for_what_is_long_and_keeps_a_cpu_busy() {
+        assert!(is_long_and_busy(&used(1000, 980, 300)));
+        assert!(
+            is_long_and_busy(&used(2000, 900, 2)),
+            "others had the CPU meanwhile"
+        );
+        assert!(!is_long_and_busy(&used(200, 199, 0)), "too short");
+        assert!(!is_long_and_busy(&used(1000, 500, 400)), "it waits for others");
+        assert!(!is_long_and_busy(&used(1000, 1, 1)), "it sleeps");
     }
 }
