@@ -15,9 +15,11 @@ const UNKNOWN_LLC: u64 = 32 << 20;
 /// As many threads as a kernel takes.
 pub const MAX_THREADS: u32 = 4096;
 /// Largest array of `stream` in slices. Boxes stand side by side with the arrays of all of
-/// them, and what one box has in a cache shared by all, the slices of the others drive out
-/// before its next one: arrays beyond the cache are not needed as they are in one piece.
-const SLICED_ARRAY: u64 = 128 << 20;
+/// them: what one box has in a cache shared by all, the slices of the others drive out
+/// before its next one, and no core's own cache holds a quarter of an array. Larger ones
+/// only add the luck of their pages: the rate of a process is its own for life, and over
+/// processes it varied by 1.2 % with 32 MiB and by 4.5 % with 128 MiB.
+const SLICED_ARRAY: u64 = 32 << 20;
 /// Order of the linpack matrix: the classical LINPACK 1000.
 const LINPACK_ORDER: u64 = 1000;
 
