@@ -63,10 +63,10 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    pub(crate) fn read(link: &mut Link, watch: &Watch) -> io::Result<Self> {
+    pub(crate) fn read(link: Option<&mut Link>, watch: &Watch) -> io::Result<Self> {
         let begun = Instant::now();
         let reading = watch.conditions().read()?;
-        let clock = ClockAt::read(link);
+        let clock = link.and_then(ClockAt::read);
         Ok(Self {
             reading,
             clock,

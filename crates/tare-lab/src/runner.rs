@@ -5,6 +5,7 @@ mod arm;
 mod boxes;
 mod course;
 mod group;
+mod idle;
 mod pace;
 mod piece;
 mod record;

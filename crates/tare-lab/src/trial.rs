@@ -52,7 +52,7 @@ pub(crate) fn run(
 ) -> io::Result<Tried> {
     let request = request(study, workload, padding_bytes)?;
     let within = patience(study);
-    let beginning = Beginning::read(link, watch)?;
+    let beginning = Beginning::read(Some(&mut *link), watch)?;
     let before = watch.usage(box_id);
     let observation = watch.begin()?;
     let begun = Instant::now();

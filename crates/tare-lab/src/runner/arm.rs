@@ -76,7 +76,7 @@ impl Arm {
 
     /// Has it do a slice; `None` if it is lost by it.
     pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Slice>, Stop> {
-        if self.freezes && held.running.thaw().is_err() {
+        if self.freezes && held.running.resume().is_err() {
             self.lose_box(trial::bad_report("the box could not be thawed".to_owned()));
             return Ok(None);
         }
@@ -98,7 +98,7 @@ impl Arm {
         if slice.is_some() {
             self.host_ns.push(host_ns);
         }
-        if self.freezes && self.lives() && held.running.freeze().is_err() {
+        if self.freezes && self.lives() && held.running.pause().is_err() {
             self.lose_box(trial::bad_report("the box could not be frozen".to_owned()));
         }
         Ok(slice)
@@ -124,14 +124,31 @@ impl Arm {
 
     /// Ends its process: what is told of its end, with its standard output.
     pub fn stop(&mut self, held: &mut Held) -> Result<Option<(Exited, Vec<u8>)>, Stop> {
-        if self.freezes && held.running.thaw().is_err() {
-            self.lose_box(trial::bad_report("the box could not be thawed".to_owned()));
+        if self.freezes {
+            self.wake(held)?;
+        }
+        if !self.lives() {
             return Ok(None);
         }
         let request = Request::Stop { process: PROCESS };
         let answer = held.running.link().request(&request, self.patience);
         let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
         Ok(self.end_of_command(answer)?.map(|exited| (exited, stdout)))
+    }
+
+    /// Lets a box that was stopped now and then go on for good, with its clock set right:
+    /// a machine's stood still meanwhile.
+    pub fn wake(&mut self, held: &mut Held) -> Result<(), Stop> {
+        if let Err(e) = held.running.resume() {
+            self.lose_box(trial::bad_report(e.to_string()));
+            return Ok(());
+        }
+        let unix_ns = tare_box::host::unix_ns();
+        let answer = held
+            .running
+            .link()
+            .request(&Request::SetClock { unix_ns }, self.patience);
+        self.reply(answer).map(drop)
     }
 
     /// What is told of processes that were to end; one that did not end well is lost.

@@ -90,7 +90,7 @@ impl Runner<'_> {
         view: (QuotaView, MemoryView),
         spec: &BoxSpec,
     ) -> Result<ProofRecord, Obtain> {
-        let basis = self.basis(&held.kind);
+        let basis = self.basis(held);
         let asked = ProofRecord::unproven(&held.kind, (0.0, 0), spec.instance.memory_bytes);
         if let Some(found) = basis
             .as_ref()
@@ -113,8 +113,13 @@ impl Runner<'_> {
         Ok(proof)
     }
 
-    /// What a check of this kind of box depends on; `None` where the boot is not known.
-    fn basis(&mut self, kind: &BoxKind) -> Option<Basis> {
+    /// What a check of this box depends on; `None` where the boot is not known, or the box
+    /// is on another host.
+    fn basis(&mut self, held: &Held) -> Option<Basis> {
+        if held.running.marks().is_empty() {
+            return None;
+        }
+        let kind = &held.kind;
         Some(Basis {
             boot_id: self.boot_id.clone()?,
             build: tare_model::BUILD_ID.to_owned(),

@@ -42,6 +42,7 @@ impl Runner<'_> {
         present: &mut Present,
     ) -> Result<(), Stop> {
         self.rest()?;
+        self.find_idle_use(present)?;
         let (pieces, sliced) = self.part(due, present)?;
         let in_turns = self.take_turns(&sliced, present)?;
         (self.observe)(Event::SideBySide(&sliced));

@@ -42,12 +42,12 @@ impl Runner<'_> {
         for arm in arms {
             let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
             read.push(match held {
-                // A box that is frozen in between has a clock that stands still meanwhile.
-                Some(held) if arm.freezes => (None, self.watch.usage(held.id)),
-                Some(held) => (
-                    Some(Beginning::read(held.running.link(), &self.watch)?),
-                    self.watch.usage(held.id),
-                ),
+                Some(held) => {
+                    // A box that is frozen in between has a clock that stands still meanwhile.
+                    let link = (!arm.freezes).then(|| held.running.link());
+                    let beginning = Beginning::read(link, &self.watch)?;
+                    (Some(beginning), self.watch.usage(held.id))
+                }
                 None => (None, None),
             });
         }
@@ -81,7 +81,8 @@ impl Runner<'_> {
                 let (beginning, usage) = before;
                 host = trial::readings(usage, self.watch.usage(held.id));
                 if let Some(beginning) = beginning {
-                    let link = arm.lives().then(|| held.running.link());
+                    let answers = arm.lives() && !arm.freezes;
+                    let link = answers.then(|| held.running.link());
                     let set = self.pinned_set(&arm.planned.cell.kind);
                     host.conditions = beginning.end(link, &self.watch, held.id, set, Some(own_ns))?;
                     findings.extend(conditions::findings(&host.conditions, &mut self.watch));

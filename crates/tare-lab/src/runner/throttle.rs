@@ -69,6 +69,11 @@ impl Runner<'_> {
     fn is_seen_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
         let mut throttled = false;
         self.probe(planned, present, |arm, held, watch| {
+            if watch.usage(held.id).is_none() {
+                // Nobody can tell: in one piece it is right either way.
+                throttled = true;
+                return Ok(());
+            }
             let mut units = 1;
             loop {
                 let before = watch.usage(held.id);

@@ -79,6 +79,11 @@ impl Runner<'_> {
         arms.iter_mut().for_each(|arm| arm.freezes = true);
         let beginning = self.look_around(arms, present)?;
         let ends = self.let_run(arms, attempt, present)?;
+        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+                arm.wake(held)?;
+            }
+        }
         let seen = self.look_back(beginning, arms, present)?;
         Ok(Measured {
             rounds: 1,

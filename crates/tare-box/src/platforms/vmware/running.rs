@@ -137,6 +137,10 @@ impl RunningBox for VmwareBox {
         guest::set_clock(self)
     }
 
+    fn resume(&mut self) -> Result<(), BoxError> {
+        self.set_paused(false)
+    }
+
     fn destroy(&mut self) -> Result<(), BoxError> {
         self.end()
     }
