@@ -45,9 +45,6 @@ impl Runner<'_> {
         let Record::Trial(record) = record else {
             return Ok(());
         };
-        if let Some(looks) = &mut self.looks {
-            looks.note(&record);
-        }
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && record.attempt == 0);
         self.failed += u32::from(failed && record.attempt > 0);
@@ -81,10 +78,16 @@ impl Runner<'_> {
         })
     }
 
-    /// Appends a record that belongs to recorded blocks only.
+    /// Appends a record that belongs to recorded blocks only; looks go by it.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), RunError> {
-        if self.warming.is_none() {
-            self.writer.append(record)?;
+        if self.warming.is_some() {
+            return Ok(());
+        }
+        self.writer.append(record)?;
+        match (record, &mut self.looks) {
+            (Record::Trial(trial), Some(looks)) => looks.note(trial),
+            (Record::Group(group), Some(looks)) => looks.note_group(group),
+            _ => {}
         }
         Ok(())
     }
