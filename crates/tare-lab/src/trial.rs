@@ -187,9 +187,11 @@ fn reason(error: &LinkError) -> Reason {
         } => Reason::CannotRun,
         LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
         LinkError::Mismatch { .. } => Reason::Handshake,
-        LinkError::Ended { .. } | LinkError::Interrupted | LinkError::Io { .. } | LinkError::Frame { .. } => {
-            Reason::LinkLost
-        }
+        LinkError::Behind { .. }
+        | LinkError::Ended { .. }
+        | LinkError::Interrupted
+        | LinkError::Io { .. }
+        | LinkError::Frame { .. } => Reason::LinkLost,
     }
 }
 
