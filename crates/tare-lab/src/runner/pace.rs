@@ -33,6 +33,11 @@ impl Paces {
         self.units_ns.get(cell).copied()
     }
 
+    /// Whether a quota is known to throttle a cell when it runs in one piece.
+    pub fn is_throttled(&self, cell: &Cell) -> bool {
+        self.throttled.get(cell).copied().unwrap_or(false)
+    }
+
     /// Notes the paces of these cells.
     pub fn note(&mut self, arms: &[Arm]) {
         let known = arms.iter().filter(|arm| arm.lives() && arm.unit_ns > 0.0);

@@ -11,6 +11,8 @@ pub(super) struct Ended {
     pub box_id: Option<u32>,
     /// The group in which it ran slice by slice.
     pub group: Option<u32>,
+    /// When it began; `None`: as long ago as it took.
+    pub begun_unix_ns: Option<u64>,
     pub findings: Vec<Finding>,
     pub host: Option<HostReadings>,
     pub outcome: Outcome,
@@ -22,6 +24,7 @@ impl Ended {
         Self {
             box_id: None,
             group: None,
+            begun_unix_ns: None,
             findings: Vec::new(),
             host: None,
             outcome,
@@ -71,7 +74,9 @@ impl Runner<'_> {
             cell: planned.cell.clone(),
             box_id: ended.box_id,
             group: ended.group,
-            started_unix_ns: host::unix_ns().saturating_sub(wall),
+            started_unix_ns: ended
+                .begun_unix_ns
+                .unwrap_or_else(|| host::unix_ns().saturating_sub(wall)),
             outcome: ended.outcome,
             findings: ended.findings,
             host: ended.host,

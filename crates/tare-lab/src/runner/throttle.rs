@@ -1,7 +1,9 @@
 //! Which cells a quota throttles when they run in one piece: they are not sliced, since a
 //! box that rests between its slices saves up quota.
 
-use super::boxes::supply;
+use super::arm::Arm;
+use super::boxes::{Held, supply};
+use super::record::Ended;
 use super::stand::Present;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
@@ -15,39 +17,36 @@ const STRETCH_NS: f64 = 350e6;
 const SHARE: f64 = 0.01;
 
 impl Runner<'_> {
-    /// Parts the trials that run in one piece, since a quota throttles them, from those
-    /// that run in slices.
-    pub(super) fn part(
+    /// Finds out which of these cells a quota throttles, of each once. What fails by that
+    /// is a trial that failed.
+    pub(super) fn probe_quotas(
         &mut self,
-        due: Vec<PlannedTrial>,
+        due: &mut Vec<PlannedTrial>,
         present: &mut Present,
-    ) -> Result<(Vec<PlannedTrial>, Vec<PlannedTrial>), Stop> {
-        let mut parted = (Vec::new(), Vec::new());
-        for planned in due {
-            if self.is_throttled(&planned, present)? {
-                parted.0.push(planned);
-            } else {
-                parted.1.push(planned);
+    ) -> Result<(), Stop> {
+        for planned in std::mem::take(due) {
+            match self.probe_quota(&planned, present)? {
+                None => due.push(planned),
+                Some(ended) => self.record(&planned, ended)?,
             }
         }
-        Ok(parted)
+        Ok(())
     }
 
-    /// Whether a quota throttles a cell, found out once.
-    fn is_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+    fn probe_quota(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
         let cell = &planned.cell;
-        if cell.kind.provisioning == Provisioning::Pinned {
-            return Ok(false);
-        }
-        if let Some(known) = self.paces.throttled.get(cell) {
-            return Ok(*known);
+        if cell.kind.provisioning == Provisioning::Pinned || self.paces.throttled.contains_key(cell) {
+            return Ok(None);
         }
         let found = match self.threads_over_quota(cell) {
             Some(over) => over > 1.0,
-            None => self.is_seen_throttled(planned, present)?,
+            None => match self.try_quota(planned, present)? {
+                Ok(found) => found,
+                Err(ended) => return Ok(Some(ended)),
+            },
         };
         self.paces.throttled.insert(cell.clone(), found);
-        Ok(found)
+        Ok(None)
     }
 
     /// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
@@ -62,20 +61,41 @@ impl Runner<'_> {
         tells.then(|| threads / quota)
     }
 
-    /// Runs it for some quota periods and looks at the counters of its quota.
-    fn is_seen_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+    /// Runs it for some quota periods and looks at the counters of its quota; a box that
+    /// is lost by it is removed.
+    fn try_quota(
+        &mut self,
+        planned: &PlannedTrial,
+        present: &mut Present,
+    ) -> Result<Result<bool, Ended>, Stop> {
         let kind = &planned.cell.kind;
-        let has_host_files = self.has_host_files(kind);
         let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
-            return Ok(false);
+            return Ok(Ok(false));
         };
-        // What fails here fails in its trial too, and is told there.
-        if supply(held, &arm.workload, has_host_files).is_err() {
+        let box_id = held.id;
+        let found = self.stretch(&mut arm, held)?;
+        let Some(lost) = arm.lost else {
+            return Ok(Ok(found));
+        };
+        if !lost.box_lives
+            && let Some(held) = present.remove(kind)
+        {
+            self.destroy(held)?;
+        }
+        Ok(Err(Ended {
+            box_id: Some(box_id),
+            ..Ended::without_box(trial::without_result(lost.failure))
+        }))
+    }
+
+    /// Whether its quota throttles a process that is started and ended for that.
+    fn stretch(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
+        if let Err(failure) = supply(held, &arm.workload, self.has_host_files(&held.kind)) {
+            arm.lose_box(failure);
             return Ok(false);
         }
         arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?;
-        let mut units = 1;
-        let mut throttled = false;
+        let (mut units, mut throttled) = (1, false);
         while arm.lives() {
             let before = self.watch.usage(held.id);
             let Some(slice) = arm.go(held, pace::order(units))? else {
@@ -95,10 +115,6 @@ impl Runner<'_> {
         }
         if arm.lives() {
             arm.stop(held)?;
-        } else if arm.lost.as_ref().is_some_and(|lost| !lost.box_lives)
-            && let Some(held) = present.remove(kind)
-        {
-            self.destroy(held)?;
         }
         Ok(throttled)
     }
