@@ -100,7 +100,7 @@ impl Run {
 
     /// The state folder that it is in.
     pub fn state(&self) -> &Path {
-        self.lock_path.parent().unwrap_or(Path::new("/"))
+        self.lock_path.parent().unwrap_or_else(|| Path::new("/"))
     }
 
     /// Begins a run beside those that live, which a check needs that kills it. Sweeps nothing.

@@ -42,11 +42,11 @@ fn files_at(path: &Path) -> Vec<PathBuf> {
 
 /// The layer of a file.
 fn layer_of(file: &Path) -> Option<usize> {
-    let relative = file.strip_prefix(sources()).unwrap();
+    let relative = file.strip_prefix(sources()).expect("a file of the sources");
     let starts =
         |layer: &&str| relative.starts_with(layer) || relative == Path::new(layer).with_extension("rs");
     // The contract before the folder that it lies in.
-    ORDER.iter().position(|layer| starts(&layer))
+    ORDER.iter().position(starts)
 }
 
 /// The modules that a text names by their path from the crate's root.

@@ -5,11 +5,15 @@
 //! cell leaves the later blocks, but as a baseline it stays while a cell that is
 //! held against it is open.
 
+mod losses;
+
+use losses::Losses;
 use std::collections::{BTreeMap, BTreeSet};
+use tare_model::group::GroupRecord;
 use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt};
 use tare_model::metric::Metric;
 use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::results::{Outcome, Record, Results, TrialRecord};
+use tare_model::results::{Record, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::{Against, Cell, Stopping, Study};
 use tare_stats::{Judgement, LOOKS, Look, look};
@@ -68,21 +72,13 @@ struct Comparison {
     metric: Metric,
 }
 
-/// The trials of one cell, by block.
-#[derive(Debug, Clone, Default)]
-struct Series {
-    tried: BTreeSet<u32>,
-    /// Figures of the primary metric.
-    figures: BTreeMap<u32, f64>,
-}
-
 /// The state of an adaptive study.
 #[derive(Debug, Clone)]
 pub struct Looks {
     half_width: f64,
     margin: f64,
     comparisons: Vec<Comparison>,
-    series: BTreeMap<Cell, Series>,
+    losses: Losses,
     /// Blocks after which a cell was settled.
     settled: BTreeMap<Cell, u32>,
     /// Blocks after which the last look was taken.
@@ -99,7 +95,7 @@ impl Looks {
             half_width,
             margin: study.protocol.margin.ln_1p(),
             comparisons: comparisons(study),
-            series: BTreeMap::new(),
+            losses: Losses::default(),
             settled: BTreeMap::new(),
             taken: 0,
         })
@@ -111,6 +107,7 @@ impl Looks {
         for record in &results.records {
             match record {
                 Record::Trial(trial) => looks.note(trial),
+                Record::Group(group) => looks.note_group(group),
                 Record::Look(taken) => looks.replay(taken),
                 _ => {}
             }
@@ -121,16 +118,14 @@ impl Looks {
     /// Takes in a trial.
     pub fn note(&mut self, trial: &TrialRecord) {
         let compared = |c: &&Comparison| c.cell == trial.cell || c.baseline == trial.cell;
-        let Some(metric) = self.comparisons.iter().find(compared).map(|c| &c.metric.name) else {
-            return;
-        };
-        let series = self.series.entry(trial.cell.clone()).or_default();
-        series.tried.insert(trial.block);
-        if let Outcome::Ok(success) = &trial.outcome
-            && let Some(figure) = success.samples.get(metric)
-        {
-            series.figures.insert(trial.block, *figure);
+        if let Some(compared) = self.comparisons.iter().find(compared) {
+            self.losses.note(trial, &compared.metric.name);
         }
+    }
+
+    /// Takes in the slices of a group.
+    pub fn note_group(&mut self, group: &GroupRecord) {
+        self.losses.note_group(group, &self.comparisons);
     }
 
     fn replay(&mut self, taken: &LookRecord) {
@@ -169,11 +164,9 @@ impl Looks {
         if !LOOKS.contains(&blocks) || blocks <= self.taken || self.all_settled() {
             return None;
         }
-        let open = self
-            .comparisons
-            .iter()
-            .filter(|c| !self.settled.contains_key(&c.cell));
-        let comparisons: Vec<LookedAt> = open.map(|c| self.look_at(c)).collect();
+        let is_open = |(_, c): &(usize, &Comparison)| !self.settled.contains_key(&c.cell);
+        let open = self.comparisons.iter().enumerate().filter(is_open);
+        let comparisons: Vec<LookedAt> = open.map(|(number, c)| self.look_at(number, c)).collect();
         let taken = LookRecord {
             blocks,
             settled: settled(&comparisons),
@@ -183,21 +176,18 @@ impl Looks {
         Some(taken)
     }
 
-    fn look_at(&self, comparison: &Comparison) -> LookedAt {
-        let of = |cell| self.series.get(cell).cloned().unwrap_or_default();
-        let (cell, baseline) = (of(&comparison.cell), of(&comparison.baseline));
-        let direction = comparison.metric.direction;
-        let loss =
-            |(block, figure): (&u32, &f64)| direction.loss_in_logs(*figure, *baseline.figures.get(block)?);
-        let losses: Vec<f64> = cell.figures.iter().filter_map(loss).collect();
+    fn look_at(&self, number: usize, comparison: &Comparison) -> LookedAt {
+        let by_block = self.losses.of(number, comparison);
+        let tried = self.losses.tried(comparison);
+        let lost = tried.iter().filter(|block| !by_block.contains_key(block)).count();
+        let losses: Vec<f64> = by_block.into_values().collect();
         let looked = look(&losses, self.half_width, self.margin);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let tried = cell.tried.intersection(&baseline.tried).count();
         LookedAt {
             cell: comparison.cell.clone(),
             against: comparison.against,
             n: count(losses.len()),
-            lost: count(tried - losses.len()),
+            lost: count(lost),
             figures: looked.as_ref().map(figures),
             judgement: judgement(count(losses.len()), looked),
         }

@@ -79,8 +79,7 @@ pub(crate) fn run(
             findings.extend(doubts(&success, &host));
             Outcome::Ok(success)
         }
-        Err(failure) if failure.reason == Reason::CannotRun => Outcome::Skipped(failure),
-        Err(failure) => Outcome::Failed(failure),
+        Err(failure) => without_result(failure),
     };
     Ok(Tried {
         outcome,
@@ -186,6 +185,15 @@ fn judge(
     figures::success(workload, exited, &answer.stdout, &answer.stderr, padding_bytes)
 }
 
+/// A trial without a result: one that cannot run here will not the next time either.
+pub(crate) fn without_result(failure: Failure) -> Outcome {
+    if failure.reason == Reason::CannotRun {
+        Outcome::Skipped(failure)
+    } else {
+        Outcome::Failed(failure)
+    }
+}
+
 /// What a link that failed means for a trial.
 pub(crate) fn failure(error: &LinkError) -> Failure {
     Failure {
@@ -203,9 +211,11 @@ fn reason(error: &LinkError) -> Reason {
         } => Reason::CannotRun,
         LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
         LinkError::Mismatch { .. } => Reason::Handshake,
-        LinkError::Ended { .. } | LinkError::Interrupted | LinkError::Io { .. } | LinkError::Frame { .. } => {
-            Reason::LinkLost
-        }
+        LinkError::Behind { .. }
+        | LinkError::Ended { .. }
+        | LinkError::Interrupted
+        | LinkError::Io { .. }
+        | LinkError::Frame { .. } => Reason::LinkLost,
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Gates {
 /// One of them.
 enum Gated {
     Kernel(KernelProcess),
-    Command(Repeated),
+    Command(Box<Repeated>),
 }
 
 impl Gates {
@@ -56,7 +56,7 @@ impl Gates {
                 Ok(kernel) => Gated::Kernel(kernel),
                 Err(e) => return Ok(Err(Refusal::new(ErrorCode::CannotStart, e.to_string()))),
             },
-            Task::Command(command) => Gated::Command(Repeated::new(command, bounds)),
+            Task::Command(command) => Gated::Command(Box::new(Repeated::new(command, bounds))),
         };
         if let Gated::Kernel(kernel) = &mut gated
             && let Some(ended) = kernel.wait_ready(port)?

@@ -225,7 +225,7 @@ fn ended(reaped: &Reaped, in_time: bool, wall: Duration) -> Ended {
 /// takes what it left in its pipes.
 pub(super) fn reap(child: &mut Child, in_time: bool, started: Instant, output: &mut Output) -> Ended {
     // One that died unseen may have been reaped with what a workload left behind.
-    let reaped = tare_sys::wait4(child.id()).unwrap_or(Reaped {
+    let reaped = tare_sys::wait4(child.id()).unwrap_or_else(|_| Reaped {
         pid: child.id(),
         code: None,
         signal: None,

@@ -23,6 +23,12 @@ pub enum LinkError {
         /// The time it had.
         after: Duration,
     },
+    /// An answer that did not come in time would be taken for the one to this.
+    #[error("the agent still owes an earlier answer, which would be taken for the one to {doing}")]
+    Behind {
+        /// The request.
+        doing: &'static str,
+    },
     /// The stream ended: the agent or its box is gone.
     #[error("the link ended during {doing}: the box or its agent is gone")]
     Ended {
@@ -105,9 +111,12 @@ pub struct Answer {
     pub stderr: Vec<u8>,
 }
 
-/// The controller's end of a link.
+/// The controller's end of a link. Answers bear no numbers: after one that did not come
+/// in time nothing more is asked, since it may still come.
 pub struct Link {
     stream: Box<dyn Stream>,
+    /// Whether an answer did not come in time.
+    behind: bool,
     decoder: Decoder,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
@@ -120,6 +129,7 @@ impl Link {
     pub fn new(stream: impl Stream + 'static) -> Self {
         Self {
             stream: Box::new(stream),
+            behind: false,
             decoder: Decoder::default(),
             outgoing: Vec::with_capacity(4096),
             incoming: Vec::with_capacity(64 << 10),
@@ -177,8 +187,7 @@ impl Link {
     /// # Errors
     /// [`LinkError`].
     pub fn ask(&mut self, request: &Request, within: Duration) -> Result<(), LinkError> {
-        self.send(request, &[], Instant::now() + within)
-            .map_err(|e| LinkError::of_stream(e, doing(request), within))
+        self.send(request, &[], Instant::now() + within, within)
     }
 
     /// Waits for the reply to the request that was sent last.
@@ -277,21 +286,30 @@ impl Link {
     }
 
     fn exchange(&mut self, request: &Request, content: &[u8], within: Duration) -> Result<Answer, LinkError> {
-        let doing = doing(request);
         let deadline = Instant::now() + within;
-        self.send(request, content, deadline)
-            .map_err(|e| LinkError::of_stream(e, doing, within))?;
-        self.answer(doing, deadline, within)
+        self.send(request, content, deadline, within)?;
+        self.answer(doing(request), deadline, within)
     }
 
-    fn send(&mut self, request: &Request, content: &[u8], deadline: Instant) -> io::Result<()> {
+    fn send(
+        &mut self,
+        request: &Request,
+        content: &[u8],
+        deadline: Instant,
+        within: Duration,
+    ) -> Result<(), LinkError> {
+        let doing = doing(request);
+        if self.behind {
+            return Err(LinkError::Behind { doing });
+        }
+        let failed = |source| LinkError::of_stream(source, doing, within);
         self.outgoing.clear();
-        let json = serde_json::to_vec(request)?;
+        let json = serde_json::to_vec(request).map_err(|e| failed(e.into()))?;
         encode_parts(0, Kind::Request, &json, &mut self.outgoing);
         for chunk in content.chunks(MAX_PAYLOAD) {
             encode_parts(0, Kind::File, chunk, &mut self.outgoing);
         }
-        self.stream.send(&self.outgoing, deadline)
+        self.stream.send(&self.outgoing, deadline).map_err(failed)
     }
 
     fn answer(
@@ -324,7 +342,9 @@ impl Link {
             }
             self.incoming.clear();
             let received = self.stream.receive(&mut self.incoming, deadline);
-            if received.map_err(|e| LinkError::of_stream(e, doing, within))? == 0 {
+            let received = received.map_err(|e| LinkError::of_stream(e, doing, within));
+            self.behind = matches!(received, Err(LinkError::Timeout { .. }));
+            if received? == 0 {
                 return Err(LinkError::Ended { doing });
             }
             self.decoder.feed(&self.incoming);

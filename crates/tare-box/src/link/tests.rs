@@ -86,6 +86,44 @@ fn foreign_bytes_are_named() {
     );
 }
 
+/// An agent that answers only when it is asked again, with two answers then.
+#[derive(Default)]
+struct Late {
+    asked: u32,
+    bytes: Vec<u8>,
+}
+
+impl Stream for Late {
+    fn send(&mut self, _: &[u8], _: Instant) -> io::Result<()> {
+        self.asked += 1;
+        if self.asked == 2 {
+            self.bytes = [reply(&Reply::FileWritten), reply(&Reply::ClockSet)].concat();
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut Vec<u8>, _: Instant) -> io::Result<usize> {
+        if self.bytes.is_empty() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        buffer.append(&mut self.bytes);
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn an_answer_that_is_late_is_never_taken_for_the_one_to_the_next_request() {
+    let within = Duration::from_millis(20);
+    let mut link = Link::new(Late::default());
+    let clock = Request::SetClock { unix_ns: 1 };
+    let first = link.write_file("file", 0o600, b"here", within);
+    assert!(matches!(first, Err(LinkError::Timeout { .. })), "{first:?}");
+    for _ in 0..2 {
+        let second = link.request(&clock, within);
+        assert!(matches!(second, Err(LinkError::Behind { .. })), "{second:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_bytes_of_an_agent_can_hang_or_panic_the_controller(

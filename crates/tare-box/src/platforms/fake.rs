@@ -66,6 +66,8 @@ enum Fail {
     Hello,
     /// The agent never answers a kernel or command.
     Hang,
+    /// The agent answers a kernel or command only when it is asked for something else.
+    Late,
     /// The link ends in the middle of a kernel or command.
     Link,
     /// The workload is killed by a signal.
@@ -107,11 +109,12 @@ impl Phase {
 }
 
 impl Fail {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Probe,
         Self::Launch,
         Self::Hello,
         Self::Hang,
+        Self::Late,
         Self::Link,
         Self::Kill,
         Self::Exit,
@@ -126,6 +129,7 @@ impl Fail {
             Self::Launch => "launch",
             Self::Hello => "hello",
             Self::Hang => "hang",
+            Self::Late => "late",
             Self::Link => "link",
             Self::Kill => "kill",
             Self::Exit => "exit",
@@ -228,6 +232,8 @@ impl Platform for Fake {
             decoder: Decoder::default(),
             booted: Instant::now(),
             processes: BTreeMap::new(),
+            is_late: false,
+            kept_back: Vec::new(),
         };
         let stream = FakeStream {
             agent,
@@ -324,6 +330,10 @@ struct FakeAgent {
     decoder: Decoder,
     booted: Instant,
     processes: BTreeMap<u16, gate::Process>,
+    /// Whether the answer that is being made up comes late.
+    is_late: bool,
+    /// An answer that comes late.
+    kept_back: Vec<u8>,
 }
 
 /// Standard output and reply.
@@ -333,7 +343,7 @@ impl FakeAgent {
     /// The bytes that answer these bytes; `None` for silence.
     fn answer(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         self.decoder.feed(bytes);
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.kept_back);
         while let Ok(Some(frame)) = self.decoder.next_frame() {
             if frame.kind != Kind::Request {
                 continue;
@@ -348,10 +358,14 @@ impl FakeAgent {
                     },
                 ),
             };
+            let target = match std::mem::take(&mut self.is_late) {
+                true => &mut self.kept_back,
+                false => &mut out,
+            };
             if !stdout.is_empty() {
-                Frame::new(Kind::Stdout, stdout).encode(&mut out);
+                Frame::new(Kind::Stdout, stdout).encode(target);
             }
-            Frame::new(Kind::Reply, serde_json::to_vec(&reply).unwrap_or_default()).encode(&mut out);
+            Frame::new(Kind::Reply, serde_json::to_vec(&reply).unwrap_or_default()).encode(target);
         }
         Some(out)
     }
@@ -403,6 +417,7 @@ impl FakeAgent {
     fn workload(&mut self, run: impl FnOnce(&mut Self) -> Answer) -> Option<Answer> {
         std::thread::sleep(Duration::from_millis(self.script.ms));
         self.script.breaks()?;
+        self.is_late = self.script.fails(Fail::Late);
         Some(match self.script.ends() {
             Some(status) => (Vec::new(), Reply::Exited(exited(status, 0, Vec::new()))),
             None => run(self),

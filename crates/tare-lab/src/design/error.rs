@@ -100,6 +100,19 @@ pub enum DesignError {
         /// What needs it.
         what: String,
     },
+    /// Boxes that must stand side by side, and do not fit the host together.
+    #[error(
+        "a trial in slices runs beside its baselines, in {boxes} boxes with {} of memory together, and this host has {} for them: give --memory less, only one --provisioning, or --slices off to run one box after another",
+        show_memory(*.asked), show_memory(*.available)
+    )]
+    NotSideBySide {
+        /// Boxes.
+        boxes: usize,
+        /// What they ask for together, in bytes.
+        asked: u64,
+        /// What so many may have together, in bytes.
+        available: u64,
+    },
     /// A memory size that a VM cannot have.
     #[error("memory is given in whole MiB, not {0} B: round it, such as 512M")]
     OddMemory(u64),
@@ -239,9 +252,10 @@ impl DesignError {
             Self::Baseline { .. } => ("baseline", None),
             Self::Instance(_) | Self::InstanceTooLarge { .. } => ("instances", None),
             Self::TwoSizes => ("instances", None),
-            Self::TooMuchMemory { .. } | Self::TooLittleMemory { .. } | Self::OddMemory(_) => {
-                ("memory", None)
-            }
+            Self::TooMuchMemory { .. }
+            | Self::TooLittleMemory { .. }
+            | Self::NotSideBySide { .. }
+            | Self::OddMemory(_) => ("memory", None),
             Self::Adaptive(AdaptiveError::Blocks(_)) => ("blocks", None),
             Self::Adaptive(AdaptiveError::NothingToCompare) => ("adaptive", None),
             Self::ShortTimeout { .. } => ("timeout", None),

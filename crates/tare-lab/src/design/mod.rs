@@ -16,6 +16,7 @@ pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;
+use crate::plan::{self, Room};
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
@@ -73,7 +74,21 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
     bounded(&study)?;
     study.listed = cells::listed(&wishes.cells, &study)?;
     looks::check(&study)?;
+    if misfits.is_empty() {
+        misfits.extend(not_side_by_side(&study, facts));
+    }
     Ok(Sketch { study, misfits })
+}
+
+/// Boxes that a round needs at the same time, if the host has not the memory for them.
+fn not_side_by_side(study: &Study, facts: &HostFacts) -> Option<DesignError> {
+    let room = Room::of_host(facts.memory_bytes);
+    let most = plan::side_by_side(study, room).filter(|most| !most.fits)?;
+    Some(DesignError::NotSideBySide {
+        boxes: most.boxes,
+        asked: most.memory_bytes,
+        available: room.granted(most.boxes),
+    })
 }
 
 /// Refuses what nobody could run, before the cells are made.

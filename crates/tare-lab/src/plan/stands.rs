@@ -40,6 +40,14 @@ impl Room {
         }
     }
 
+    /// Memory in bytes that so many boxes may be granted together.
+    pub fn granted(self, boxes: usize) -> u64 {
+        let beside = u64::try_from(boxes)
+            .unwrap_or(u64::MAX)
+            .saturating_mul(BESIDE_BYTES);
+        self.bytes.saturating_sub(beside)
+    }
+
     /// How many boxes of so much memory stand side by side.
     fn boxes(self, memory_bytes: u64) -> usize {
         usize::try_from(self.bytes / (memory_bytes + BESIDE_BYTES)).unwrap_or(usize::MAX)

@@ -16,8 +16,8 @@ use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
-use tare_model::results::{Failure, Outcome, Record, Success};
-use tare_model::study::{Against, Cell, Slicing};
+use tare_model::results::{Outcome, Record, Success};
+use tare_model::study::{Cell, Slicing};
 use tare_model::time::nanoseconds;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
@@ -38,23 +38,27 @@ impl Runner<'_> {
         &mut self,
         due: Vec<PlannedTrial>,
         partners: Vec<Cell>,
-        attempt: u32,
+        pass: u32,
         present: &mut Present,
     ) -> Result<(), Stop> {
+        if due.is_empty() {
+            return Ok(());
+        }
         self.rest()?;
         self.find_idle_use(present)?;
-        let (pieces, sliced) = self.part(due, present)?;
+        let is_throttled = |planned: &PlannedTrial| self.paces.is_throttled(&planned.cell);
+        let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
         let in_turns = self.take_turns(&sliced, present)?;
         (self.observe)(Event::SideBySide(&sliced));
         let mut arms = self.arms(sliced, partners, present);
         if arms.iter().any(|arm| !arm.is_partner) {
             let measured = if in_turns {
-                self.measure_turns(&mut arms, attempt, present)?
+                self.measure_turns(&mut arms, pass, present)?
             } else {
-                self.measure(&mut arms, attempt, present)?
+                self.measure(&mut arms, pass, present)?
             };
             self.remove_dead(&arms, present)?;
-            let spoiled = self.is_spoiled(&arms, attempt);
+            let spoiled = self.is_spoiled(&arms, pass);
             self.record_group(arms, measured, spoiled)?;
         }
         self.pieces(&pieces, present)
@@ -106,15 +110,15 @@ impl Runner<'_> {
     }
 
     /// Starts all processes, lets them work in rounds and ends them.
-    fn measure(&mut self, arms: &mut [Arm], attempt: u32, present: &mut Present) -> Result<Measured, Stop> {
+    fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
         self.start(arms, present)?;
-        let rounds = if self.is_spoiled(arms, attempt) {
+        let rounds = if self.is_spoiled(arms, pass) {
             0
         } else {
             self.find_paces(arms, present)?
         };
         let beginning = self.look_around(arms, present)?;
-        self.rounds(arms, present, rounds, attempt)?;
+        self.rounds(arms, present, rounds, pass)?;
         let seen = self.look_back(beginning, arms, present)?;
         let ends = self.stop(arms, present)?;
         Ok(Measured { rounds, seen, ends })
@@ -171,20 +175,6 @@ impl Runner<'_> {
         Ok(ends)
     }
 
-    /// Whether the group is worth nothing: a cell is lost against which others are held.
-    /// They are tried again with it once, then recorded without it.
-    pub(super) fn is_spoiled(&self, arms: &[Arm], attempt: u32) -> bool {
-        let lost = || arms.iter().filter(|arm| !arm.lives());
-        let baselines =
-            |arm: &Arm| Against::ALL.map(|against| self.study.baseline_cell(&arm.planned.cell, against));
-        let needs = |arm: &Arm| {
-            let needed = baselines(arm).into_iter().flatten();
-            let mut missing = needed.filter(|cell| lost().any(|lost| lost.planned.cell == *cell));
-            missing.next().is_some()
-        };
-        attempt == 0 && lost().next().is_some() && arms.iter().any(|arm| arm.lives() && needs(arm))
-    }
-
     /// Removes the boxes that failed with their processes.
     fn remove_dead(&mut self, arms: &[Arm], present: &mut Present) -> Result<(), RunError> {
         let dead = arms
@@ -212,7 +202,8 @@ impl Runner<'_> {
             .zip(&seen.box_ids)
             .filter_map(|(arm, id)| member(arm, *id))
             .collect();
-        if !spoiled && !members.is_empty() {
+        // Of a group without a trial, nobody would ask.
+        if !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner) {
             self.progress.groups += 1;
             self.append(&Record::Group(GroupRecord {
                 group,
@@ -234,11 +225,13 @@ impl Runner<'_> {
                     findings.extend(trial::doubts(&success, &host));
                     Outcome::Ok(success)
                 }
-                (lost, _) => failed(lost.as_ref().map(|lost| lost.failure.clone())),
+                (Some(lost), _) => trial::without_result(lost.failure.clone()),
+                (None, None) => Outcome::Failed(trial::bad_report("nothing was told of its end".to_owned())),
             };
             let ended = Ended {
                 box_id: Some(seen.box_ids[i]),
                 group: matches!(outcome, Outcome::Ok(_)).then_some(group),
+                begun_unix_ns: Some(seen.begun_unix_ns),
                 findings,
                 host: Some(host),
                 outcome,
@@ -258,16 +251,6 @@ impl Runner<'_> {
             },
         };
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
-    }
-}
-
-fn failed(failure: Option<Failure>) -> Outcome {
-    let failure =
-        failure.unwrap_or_else(|| trial::bad_report("its process told nothing of its end".to_owned()));
-    if failure.reason == tare_model::finding::Reason::CannotRun {
-        Outcome::Skipped(failure)
-    } else {
-        Outcome::Failed(failure)
     }
 }
 

@@ -35,6 +35,11 @@ impl Paces {
         self.units_ns.get(cell).copied()
     }
 
+    /// Whether a quota is known to throttle a cell when it runs in one piece.
+    pub fn is_throttled(&self, cell: &Cell) -> bool {
+        self.throttled.get(cell).copied().unwrap_or(false)
+    }
+
     /// Notes the paces of these cells.
     pub fn note(&mut self, arms: &[Arm]) {
         let known = arms.iter().filter(|arm| arm.lives() && arm.unit_ns > 0.0);
@@ -103,14 +108,14 @@ mod tests {
 
     #[test]
     fn a_slice_is_found_in_few_guesses() {
-        for unit_ns in [50.0, 2e3, 4e5] {
+        for unit_ns in [50, 2_000, 400_000] {
             let (mut guess, mut guesses) = (1, 1);
-            while let Some(next) = next_guess(guess, (guess as f64 * unit_ns) as u64, 1e7) {
+            while let Some(next) = next_guess(guess, guess * unit_ns, 1e7) {
                 (guess, guesses) = (next, guesses + 1);
             }
-            let wall = guess as f64 * unit_ns;
+            let wall = guess * unit_ns;
             assert!(
-                (0.5e7..2e7).contains(&wall) && guesses < 8,
+                (5_000_000..20_000_000).contains(&wall) && guesses < 8,
                 "{wall} ns in {guesses}"
             );
         }

@@ -79,6 +79,7 @@ impl Runner<'_> {
         let ended = Ended {
             box_id: Some(held.id),
             group: None,
+            begun_unix_ns: None,
             findings,
             host: Some(host),
             outcome: tried.outcome,

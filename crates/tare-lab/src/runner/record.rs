@@ -11,6 +11,8 @@ pub(super) struct Ended {
     pub box_id: Option<u32>,
     /// The group in which it ran slice by slice.
     pub group: Option<u32>,
+    /// When it began; `None`: as long ago as it took.
+    pub begun_unix_ns: Option<u64>,
     pub findings: Vec<Finding>,
     pub host: Option<HostReadings>,
     pub outcome: Outcome,
@@ -22,6 +24,7 @@ impl Ended {
         Self {
             box_id: None,
             group: None,
+            begun_unix_ns: None,
             findings: Vec::new(),
             host: None,
             outcome,
@@ -45,9 +48,6 @@ impl Runner<'_> {
         let Record::Trial(record) = record else {
             return Ok(());
         };
-        if let Some(looks) = &mut self.looks {
-            looks.note(&record);
-        }
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && record.attempt == 0);
         self.failed += u32::from(failed && record.attempt > 0);
@@ -74,17 +74,25 @@ impl Runner<'_> {
             cell: planned.cell.clone(),
             box_id: ended.box_id,
             group: ended.group,
-            started_unix_ns: host::unix_ns().saturating_sub(wall),
+            started_unix_ns: ended
+                .begun_unix_ns
+                .unwrap_or_else(|| host::unix_ns().saturating_sub(wall)),
             outcome: ended.outcome,
             findings: ended.findings,
             host: ended.host,
         })
     }
 
-    /// Appends a record that belongs to recorded blocks only.
+    /// Appends a record that belongs to recorded blocks only; looks go by it.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), RunError> {
-        if self.warming.is_none() {
-            self.writer.append(record)?;
+        if self.warming.is_some() {
+            return Ok(());
+        }
+        self.writer.append(record)?;
+        match (record, &mut self.looks) {
+            (Record::Trial(trial), Some(looks)) => looks.note(trial),
+            (Record::Group(group), Some(looks)) => looks.note_group(group),
+            _ => {}
         }
         Ok(())
     }

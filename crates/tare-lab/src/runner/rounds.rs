@@ -26,17 +26,21 @@ impl Runner<'_> {
             pace if pace > 0.0 => pace::units(slice_ns, pace),
             _ => 1,
         };
-        loop {
+        let lead = loop {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             let taken = self.guess(arms, present, guess, slice_ns)?;
-            let wall_ns = taken.get(lead).copied().flatten();
-            let Some(next) = wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) else {
-                break;
+            // Another one leads where that one failed.
+            let Some(lead) = self.leader(arms) else {
+                return Ok(0);
             };
-            guess = next;
-        }
+            let wall_ns = taken.get(lead).copied().flatten();
+            match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
+                Some(next) => guess = next,
+                None => break lead,
+            }
+        };
         self.paces.note(arms);
         Ok(pace::share_out(
             arms,
@@ -94,7 +98,7 @@ impl Runner<'_> {
         arms: &mut [Arm],
         present: &mut Present,
         rounds: u32,
-        attempt: u32,
+        pass: u32,
     ) -> Result<(), Stop> {
         let mut rng = self.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
@@ -116,7 +120,7 @@ impl Runner<'_> {
                     place += 1;
                 }
             }
-            if self.is_spoiled(arms, attempt) {
+            if self.is_spoiled(arms, pass) {
                 break;
             }
         }

@@ -7,11 +7,13 @@ use crate::conditions::{self, Beginning};
 use crate::settle::{self, Observation};
 use crate::trial;
 use tare_box::cgroup::Usage;
+use tare_box::host;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
 
 /// What was read before the first round.
 pub(super) struct Around {
+    begun_unix_ns: u64,
     observation: Observation,
     own_ns: u64,
     arms: Vec<(Option<Beginning>, Option<Usage>)>,
@@ -19,6 +21,8 @@ pub(super) struct Around {
 
 /// What was read of each arm, in their order.
 pub(super) struct Seen {
+    /// When the rounds began.
+    pub begun_unix_ns: u64,
     pub box_ids: Vec<u32>,
     host: Vec<HostReadings>,
     findings: Vec<Vec<Finding>>,
@@ -52,6 +56,7 @@ impl Runner<'_> {
             });
         }
         Ok(Around {
+            begun_unix_ns: host::unix_ns(),
             own_ns: self.watch.own_ns(),
             observation: self.watch.begin()?,
             arms: read,
@@ -68,6 +73,7 @@ impl Runner<'_> {
         // Also of the controller, whose turns lie between the slices.
         let own_ns = self.watch.own_ns().saturating_sub(around.own_ns);
         let mut seen = Seen {
+            begun_unix_ns: around.begun_unix_ns,
             box_ids: Vec::new(),
             host: Vec::new(),
             findings: Vec::new(),

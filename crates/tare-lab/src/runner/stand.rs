@@ -5,30 +5,34 @@ use super::boxes::{Held, Obtain};
 use super::record::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use tare_box::interrupt;
 use tare_model::finding::Reason;
 use tare_model::results::{Failure, Outcome};
-use tare_model::study::{Against, BoxKind, Cell};
+use tare_model::study::{BoxKind, Cell};
+
+/// Passes over a block at most.
+const PASSES: u32 = 3;
 
 /// The boxes of a stand that are there, by kind.
 pub(super) type Present = BTreeMap<BoxKind, Held>;
 
 impl Runner<'_> {
-    /// The stands in their order, then one repetition of what failed.
+    /// The stands in their order, then what failed in them once more. What was put off
+    /// is first tried in the second pass, and what of it fails has the third.
     pub(super) fn block(&mut self, stands: &[Stand]) -> Result<(), Stop> {
-        for attempt in 0..2 {
+        for pass in 0..PASSES {
             for stand in stands {
-                self.stand(stand, attempt)?;
+                self.stand(stand, pass)?;
             }
         }
         Ok(())
     }
 
     /// The groups of a stand, in boxes that live as long as it does.
-    pub(super) fn stand(&mut self, stand: &Stand, attempt: u32) -> Result<(), Stop> {
+    pub(super) fn stand(&mut self, stand: &Stand, pass: u32) -> Result<(), Stop> {
         let mut present = Present::new();
-        let outcome = self.groups_of(stand, attempt, &mut present);
+        let outcome = self.groups_of(stand, pass, &mut present);
         for held in present.into_values() {
             // Also after an interruption or an error: no box outlives its stand unless it is kept.
             self.put_away(held)?;
@@ -36,31 +40,37 @@ impl Runner<'_> {
         outcome
     }
 
-    fn groups_of(&mut self, stand: &Stand, attempt: u32, present: &mut Present) -> Result<(), Stop> {
+    fn groups_of(&mut self, stand: &Stand, pass: u32, present: &mut Present) -> Result<(), Stop> {
         for group in &stand.groups {
-            let mut due = self.due_of(group, attempt)?;
+            let mut due = self.due_of(group, pass)?;
             if due.is_empty() {
                 continue;
             }
             let partners = self.partners(group, &due);
+            let wanted = due.iter().map(|planned| &planned.cell).chain(&partners);
+            let wanted = wanted.cloned().collect();
             for kind in &stand.kinds {
                 self.raise(kind, &mut due, &partners, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
             if self.study.protocol.slicing.is_off() {
                 self.pieces(&due, present)?;
-            } else {
-                self.side_by_side(due, partners, attempt, present)?;
+                continue;
             }
+            self.probe_quotas(&mut due, present)?;
+            if pass == 0 {
+                self.put_off(&mut due, &partners, &wanted, present);
+            }
+            self.side_by_side(due, partners, pass, present)?;
         }
         Ok(())
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.
-    fn due_of(&mut self, group: &Group, attempt: u32) -> Result<Vec<PlannedTrial>, Stop> {
+    fn due_of(&mut self, group: &Group, pass: u32) -> Result<Vec<PlannedTrial>, Stop> {
         let mut due = Vec::new();
         for planned in &group.trials {
-            if !self.is_due(planned, attempt) || self.refused.contains(&planned.cell.kind) {
+            if !self.is_due(planned, pass) || self.refused.contains(&planned.cell.kind) {
                 continue;
             }
             if interrupt::requested() {
@@ -72,27 +82,6 @@ impl Runner<'_> {
             }
         }
         Ok(due)
-    }
-
-    /// The baselines of these trials whose own trials are done or belong to another group:
-    /// they run once more, since a cost is known only beside them.
-    fn partners(&self, group: &Group, due: &[PlannedTrial]) -> Vec<Cell> {
-        if self.study.protocol.slicing.is_off() {
-            return Vec::new();
-        }
-        let is_due = |cell: &Cell| due.iter().any(|planned| planned.cell == *cell);
-        let baselines = due
-            .iter()
-            .flat_map(|planned| Against::ALL.map(|against| self.study.baseline_cell(&planned.cell, against)));
-        let needed: BTreeSet<Cell> = baselines.flatten().collect();
-        let here = group
-            .trials
-            .iter()
-            .map(|planned| &planned.cell)
-            .chain(&group.partners);
-        here.filter(|cell| needed.contains(cell) && !is_due(cell) && !self.refused.contains(&cell.kind))
-            .cloned()
-            .collect()
     }
 
     /// Has a box of this kind if one is needed; where none can be made, its trials fail.
@@ -131,10 +120,11 @@ impl Runner<'_> {
         }
     }
 
-    fn is_due(&self, planned: &PlannedTrial, attempt: u32) -> bool {
+    fn is_due(&self, planned: &PlannedTrial, pass: u32) -> bool {
         let trial = planned.trial;
+        let again = pass > 0 && self.progress.failed_once(trial);
         let first = !self.progress.is_done(trial) && !self.progress.failed_once(trial);
-        self.warming.is_some() || first || (attempt == 1 && self.progress.failed_once(trial))
+        self.warming.is_some() || first || again
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {

@@ -3,6 +3,7 @@
 
 use super::arm::Arm;
 use super::boxes::{Held, supply};
+use super::record::Ended;
 use super::stand::Present;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
@@ -18,39 +19,36 @@ const STRETCH_NS: f64 = 350e6;
 const SHARE: f64 = 0.01;
 
 impl Runner<'_> {
-    /// Parts the trials that run in one piece, since a quota throttles them, from those
-    /// that run in slices.
-    pub(super) fn part(
+    /// Finds out which of these cells a quota throttles, of each once. What fails by that
+    /// is a trial that failed.
+    pub(super) fn probe_quotas(
         &mut self,
-        due: Vec<PlannedTrial>,
+        due: &mut Vec<PlannedTrial>,
         present: &mut Present,
-    ) -> Result<(Vec<PlannedTrial>, Vec<PlannedTrial>), Stop> {
-        let mut parted = (Vec::new(), Vec::new());
-        for planned in due {
-            if self.is_throttled(&planned, present)? {
-                parted.0.push(planned);
-            } else {
-                parted.1.push(planned);
+    ) -> Result<(), Stop> {
+        for planned in std::mem::take(due) {
+            match self.probe_quota(&planned, present)? {
+                None => due.push(planned),
+                Some(ended) => self.record(&planned, ended)?,
             }
         }
-        Ok(parted)
+        Ok(())
     }
 
-    /// Whether a quota throttles a cell, found out once.
-    fn is_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+    fn probe_quota(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
         let cell = &planned.cell;
-        if cell.kind.provisioning == Provisioning::Pinned {
-            return Ok(false);
-        }
-        if let Some(known) = self.paces.throttled.get(cell) {
-            return Ok(*known);
+        if cell.kind.provisioning == Provisioning::Pinned || self.paces.throttled.contains_key(cell) {
+            return Ok(None);
         }
         let found = match self.threads_over_quota(cell) {
             Some(over) => over > 1.0,
-            None => self.is_seen_throttled(planned, present)?,
+            None => match self.try_quota(planned, present)? {
+                Ok(found) => found,
+                Err(ended) => return Ok(Some(ended)),
+            },
         };
         self.paces.throttled.insert(cell.clone(), found);
-        Ok(found)
+        Ok(None)
     }
 
     /// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
@@ -66,63 +64,80 @@ impl Runner<'_> {
     }
 
     /// Runs it for some quota periods and looks at the counters of its quota.
-    fn is_seen_throttled(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+    fn try_quota(
+        &mut self,
+        planned: &PlannedTrial,
+        present: &mut Present,
+    ) -> Result<Result<bool, Ended>, Stop> {
         let mut throttled = false;
-        self.probe(planned, present, |arm, held, watch| {
-            if watch.usage(held.id).is_none() {
-                // Nobody can tell: in one piece it is right either way.
-                throttled = true;
-                return Ok(());
-            }
-            let mut units = 1;
-            loop {
-                let before = watch.usage(held.id);
-                let Some(slice) = arm.go(held, pace::order(units))? else {
-                    return Ok(());
-                };
-                let stretch = trial::readings(before, watch.usage(held.id));
-                let wall_ns = slice.wall_ns();
-                if let Some(next) = pace::next_guess(units, wall_ns, STRETCH_NS) {
-                    units = next;
-                    continue;
-                }
-                #[expect(clippy::cast_precision_loss, reason = "a share of a second")]
-                let share = stretch.throttled_ns.unwrap_or(0) as f64 / wall_ns as f64;
-                throttled = share > SHARE;
-                return Ok(());
-            }
+        let probed = self.probe(planned, present, |arm, held, watch| {
+            throttled = is_throttled(arm, held, watch)?;
+            Ok(())
         })?;
-        Ok(throttled)
+        Ok(probed.map(|_| throttled))
     }
 
     /// Starts the process of a cell by itself, to find something out by `act`, and ends
-    /// it; what it used. What fails here fails in its trial too, and is told there.
+    /// it: what it used, or how its trial failed by that. A box that is lost is removed.
     pub(super) fn probe(
         &mut self,
         planned: &PlannedTrial,
         present: &mut Present,
         act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
-    ) -> Result<Option<ProcessUsage>, Stop> {
+    ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         let kind = &planned.cell.kind;
         let has_host_files = self.has_host_files(kind);
         let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
-            return Ok(None);
+            return Ok(Ok(None));
         };
-        if supply(held, &arm.workload, has_host_files).is_err() {
-            return Ok(None);
+        let box_id = held.id;
+        let mut used = None;
+        match supply(held, &arm.workload, has_host_files) {
+            Err(failure) => arm.lose_box(failure),
+            Ok(()) => arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?,
         }
-        arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?;
         if arm.lives() {
             act(&mut arm, held, &self.watch)?;
         }
-        let mut used = None;
         if arm.lives() {
             used = arm.stop(held)?.map(|(exited, _)| exited.usage);
-        } else if arm.lost.as_ref().is_some_and(|lost| !lost.box_lives)
+        }
+        let Some(lost) = arm.lost else {
+            return Ok(Ok(used));
+        };
+        if !lost.box_lives
             && let Some(held) = present.remove(kind)
         {
             self.destroy(held)?;
         }
-        Ok(used)
+        Ok(Err(Ended {
+            box_id: Some(box_id),
+            ..Ended::without_box(trial::without_result(lost.failure))
+        }))
+    }
+}
+
+/// Whether its quota throttles a process that works for some periods without a rest.
+fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, Stop> {
+    if watch.usage(held.id).is_none() {
+        // Nobody can tell: in one piece it is right either way.
+        return Ok(true);
+    }
+    let mut units = 1;
+    loop {
+        let before = watch.usage(held.id);
+        let Some(slice) = arm.go(held, pace::order(units))? else {
+            return Ok(false);
+        };
+        let stretch = trial::readings(before, watch.usage(held.id));
+        let wall_ns = slice.wall_ns();
+        match pace::next_guess(units, wall_ns, STRETCH_NS) {
+            Some(next) => units = next,
+            None => {
+                #[expect(clippy::cast_precision_loss, reason = "a share of a second")]
+                let share = stretch.throttled_ns.unwrap_or(0) as f64 / wall_ns as f64;
+                return Ok(share > SHARE);
+            }
+        }
     }
 }

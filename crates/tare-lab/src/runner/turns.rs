@@ -64,21 +64,22 @@ impl Runner<'_> {
         let used = self.probe(planned, present, |arm, held, _| {
             arm.go(held, pace::order(1)).map(drop)
         })?;
-        Ok(used.is_some_and(|used| is_long_and_busy(&used)))
+        // What fails here fails in its trial too, and is told there.
+        Ok(used.ok().flatten().is_some_and(|used| is_long_and_busy(&used)))
     }
 
     /// Starts a command in every box and lets the boxes run in turns until all have ended.
     pub(super) fn measure_turns(
         &mut self,
         arms: &mut [Arm],
-        attempt: u32,
+        pass: u32,
         present: &mut Present,
     ) -> Result<Measured, Stop> {
         self.supply_all(arms, present)?;
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
         let beginning = self.look_around(arms, present)?;
-        let ends = self.let_run(arms, attempt, present)?;
+        let ends = self.let_run(arms, pass, present)?;
         for arm in arms.iter_mut().filter(|arm| arm.lives()) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
                 arm.wake(held)?;
@@ -92,7 +93,7 @@ impl Runner<'_> {
         })
     }
 
-    fn let_run(&mut self, arms: &mut [Arm], attempt: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
+    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
         let mut commands: Vec<Turned> = Vec::new();
         for arm in arms.iter_mut() {
             commands.push(Turned::of(trial::once(
@@ -140,7 +141,7 @@ impl Runner<'_> {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            if !running || self.is_spoiled(arms, attempt) {
+            if !running || self.is_spoiled(arms, pass) {
                 break;
             }
         }

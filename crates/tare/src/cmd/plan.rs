@@ -5,7 +5,7 @@ use crate::args::PlanArgs;
 use crate::out;
 use std::process::ExitCode;
 use tare_lab::looks;
-use tare_lab::plan::{self, Cost};
+use tare_lab::plan::{self, Cost, Room};
 use tare_lab::preflight::Platforms;
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
@@ -27,22 +27,27 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let study = super::study(&args.study, &facts, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?;
     let cost = plan::cost(&study, |kind| platforms.cost(kind));
+    let room = Room::of_host(facts.memory_bytes);
     if args.json {
-        out::print_json(&json(&study, &cost))?;
+        out::print_json(&json(&study, &cost, room))?;
     } else {
-        out::print(&text(&study, &cost))?;
+        out::print(&text(&study, &cost, room))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The plan for programs.
-pub fn json(study: &Study, cost: &Cost) -> serde_json::Value {
+pub fn json(study: &Study, cost: &Cost, room: Room) -> serde_json::Value {
     let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
     let looks: Vec<u32> = looks::schedule(study).collect();
     let cost = serde_json::json!({
         "blocks": cost.blocks, "trials": cost.trials, "boxes": cost.boxes, "seconds": cost.seconds, "bytes": cost.bytes,
     });
-    serde_json::json!({ "study": study, "cells": cells, "looks": looks, "cost": cost })
+    let beside = plan::side_by_side(study, room)
+        .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
+    serde_json::json!({
+        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
+    })
 }
 
 /// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
@@ -80,11 +85,24 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
         .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
 }
 
+/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`.
+fn slices(study: &Study, room: Room) -> Option<String> {
+    let most = plan::side_by_side(study, room)?;
+    let boxes = match most.boxes {
+        1 => "one box at a time".to_owned(),
+        boxes => format!(
+            "up to {boxes} boxes side by side, with {} of memory together",
+            show_memory(most.memory_bytes)
+        ),
+    };
+    Some(format!("{}; {boxes}", study.protocol.slicing))
+}
+
 /// Column at which the plan's words begin.
 const INDENT: usize = 14;
 
 /// The plan in a few lines.
-pub fn text(study: &Study, cost: &Cost) -> String {
+pub fn text(study: &Study, cost: &Cost, room: Room) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let mut text = String::new();
     let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
@@ -133,8 +151,8 @@ pub fn text(study: &Study, cost: &Cost) -> String {
             row(name, &format!("{} {what}", show_seconds(seconds)));
         }
     }
-    if !study.protocol.slicing.is_off() {
-        row("slices", &study.protocol.slicing.to_string());
+    if let Some(slices) = slices(study, room) {
+        row("slices", &slices);
     }
     row("cost", &costs(study, cost));
     text

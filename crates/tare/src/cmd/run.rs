@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_box::state::Run;
 use tare_lab::Writer;
-use tare_lab::plan::cost;
+use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
@@ -47,8 +47,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             )
         }
     };
+    let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, |kind| platforms.cost(kind));
-    out::say_lines(&plan::text(&study, &expected));
+    out::say_lines(&plan::text(&study, &expected, room));
     out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);

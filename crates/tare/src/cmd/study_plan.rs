@@ -6,7 +6,7 @@ use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_lab::plan::cost;
+use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::Platforms;
 use tare_lab::study_file::{self, SHIPPED};
 use tare_model::host::HostFacts;
@@ -38,6 +38,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     let (study, misfits) = study::sketch(name, &args.study, facts, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
     let cost = cost(&study, |kind| platforms.cost(kind));
+    let room = Room::of_host(facts.memory_bytes);
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
     let mut missing: Vec<String> = left_out
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
@@ -46,7 +47,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     missing.extend(misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
     if args.json {
-        let mut json = plan::json(&study, &cost);
+        let mut json = plan::json(&study, &cost, room);
         json["blueprint"] = blueprint.iter().map(Layer::json).collect();
         json["missing"] = missing.into();
         out::print_json(&json)?;
@@ -57,7 +58,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         page.chapters(template, &study, &blueprint);
     }
     page.heading("what it takes");
-    page.text += &plan::text(&study, &cost);
+    page.text += &plan::text(&study, &cost, room);
     page.heading("missing here");
     for item in &missing {
         page.paragraph("- ", item);

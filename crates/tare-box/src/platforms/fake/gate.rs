@@ -90,6 +90,7 @@ impl FakeAgent {
             return Some(None);
         }
         self.script.breaks()?;
+        self.is_late = self.script.fails(Fail::Late);
         let ended = self.script.ends();
         Some(ended.map(|status| (Vec::new(), Reply::Exited(exited(status, 0, Vec::new())))))
     }

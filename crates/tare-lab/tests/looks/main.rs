@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod slices;
+
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tare_lab::design::{self, ProtocolOptions, Wishes};
