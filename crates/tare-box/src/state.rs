@@ -160,11 +160,15 @@ impl Run {
         &self.folder
     }
 
-    /// A copy of a file in the run's folder, which boxes may share.
+    /// A copy of a file in the run's folder, which boxes may share; the file itself where
+    /// it is such a copy.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn keep(&self, file: &Path) -> io::Result<PathBuf> {
+        if file.parent() == Some(&self.folder) {
+            return Ok(file.to_owned());
+        }
         let copy = self.folder.join(file.file_name().unwrap_or(file.as_os_str()));
         fs::copy(file, &copy).map(|_| copy)
     }
@@ -319,6 +323,17 @@ mod tests {
         let (_next, swept) = Run::begin(state.path()).unwrap();
         assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_file_of_the_run_is_kept_as_it_is() {
+        let state = tempfile::tempdir().unwrap();
+        let (run, _) = Run::begin(state.path()).unwrap();
+        let file = state.path().join("file");
+        fs::write(&file, "text").unwrap();
+        let kept = run.keep(&file).unwrap();
+        assert_eq!(run.keep(&kept).unwrap(), kept);
+        assert_eq!(fs::read(kept).unwrap(), b"text");
     }
 
     #[test]

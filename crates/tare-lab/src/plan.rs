@@ -69,6 +69,24 @@ pub fn block(study: &Study, room: Room, block: u32) -> Vec<Stand> {
     stands
 }
 
+/// A block in which all cells of a study run side by side in one group, whatever their
+/// workloads: boxes are made, and trials begun, in random order.
+pub fn together(study: &Study, block: u32) -> Vec<Stand> {
+    let mut rng = ChaCha8Rng::seed_from_u64(study.protocol.seed);
+    rng.set_stream(u64::from(block));
+    let mut cells = study.cells();
+    cells.shuffle(&mut rng);
+    let mut kinds: Vec<BoxKind> = study.box_kinds();
+    kinds.retain(|kind| cells.iter().any(|cell| cell.kind == *kind));
+    kinds.shuffle(&mut rng);
+    let mut stands = vec![Stand {
+        kinds,
+        groups: vec![Group::of(cells, Vec::new())],
+    }];
+    number(block, trials_per_block(study), &mut stands);
+    stands
+}
+
 fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Stand> {
     let mut rows: Vec<Vec<Cell>> = match study.protocol.fresh {
         Fresh::Trial => study.cells().into_iter().map(|cell| vec![cell]).collect(),
@@ -181,6 +199,21 @@ mod tests {
             block(&example(Fresh::Block, 7), ROOM, 3)[0].groups[0].trials[0].cell,
             block(&example(Fresh::Block, 7), ROOM, 5)[0].groups[0].trials[0].cell
         );
+    }
+
+    #[test]
+    fn together_all_cells_are_of_one_group_in_an_order_of_the_seed() {
+        let study = example(Fresh::Block, 7);
+        let order = |block| together(&study, block)[0].groups[0].trials.clone();
+        let numbers: Vec<u32> = order(3).iter().map(|t| t.trial).collect();
+        let first = 3 * trials_per_block(&study);
+        assert_eq!(
+            numbers,
+            (first..first + trials_per_block(&study)).collect::<Vec<_>>()
+        );
+        assert_eq!(together(&study, 3), together(&study, 3));
+        assert_ne!(order(3)[0].cell, order(4)[0].cell);
+        assert_ne!(together(&study, 3)[0].kinds, together(&study, 4)[0].kinds);
     }
 
     #[test]

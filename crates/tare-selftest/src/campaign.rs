@@ -3,7 +3,9 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use tare_stats::{LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, welch};
+use tare_stats::{
+    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, typical, welch,
+};
 
 /// Fewest pairs of a verdict.
 pub const MIN_PAIRS: usize = 10;
@@ -41,10 +43,34 @@ pub struct Campaign {
 pub struct Pair {
     /// Number of the block, from 0.
     pub block: u32,
-    /// Times of the work in seconds.
+    /// Times of the work in seconds; in slices, of a unit of it, as a mean of all rounds.
     pub time: [f64; 2],
-    /// CPU time of the work in seconds.
+    /// CPU time likewise.
     pub cpu: [f64; 2],
+    /// In slices, the typical loss of the second arm over the rounds, in logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical: Option<f64>,
+}
+
+impl Pair {
+    /// A block in slices. `costs` are the times per unit of work in each round, those of
+    /// the second arm of the same rounds as those of the first; `time` and `cpu` are means.
+    ///
+    /// `None` where there is no round, or a figure is not positive and finite.
+    pub fn of_rounds(block: u32, costs: [&[f64]; 2], time: [f64; 2], cpu: [f64; 2]) -> Option<Self> {
+        log_ratio(time[1], time[0]).and(log_ratio(cpu[1], cpu[0]))?;
+        Some(Self {
+            block,
+            time,
+            cpu,
+            typical: Some(typical(costs[1], costs[0])?),
+        })
+    }
+
+    /// The loss that is judged: of slices the typical one.
+    fn loss(&self) -> Option<f64> {
+        self.typical.or_else(|| log_ratio(self.time[1], self.time[0]))
+    }
 }
 
 /// What the method says of a campaign.
@@ -59,8 +85,13 @@ pub struct Judged {
 impl Campaign {
     /// The losses in logs: second arm over first, in the order of the blocks.
     pub fn d(&self) -> Vec<f64> {
-        let logs = self.pairs.iter().map(|p| log_ratio(p.time[1], p.time[0]));
-        logs.flatten().collect()
+        self.pairs.iter().filter_map(Pair::loss).collect()
+    }
+
+    /// The mean losses of the blocks that were run in slices, in logs.
+    pub fn d_mean(&self) -> Vec<f64> {
+        let sliced = self.pairs.iter().filter(|p| p.typical.is_some());
+        sliced.filter_map(|p| log_ratio(p.time[1], p.time[0])).collect()
     }
 
     /// As [`Campaign::d`], of CPU time.
@@ -110,6 +141,7 @@ pub(crate) mod tests {
                 block,
                 time,
                 cpu: time,
+                typical: None,
             }
         };
         Campaign {
@@ -144,12 +176,46 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn of_slices_the_typical_loss_is_judged_and_the_mean_told() {
+        let costs = [&[1.0, 1.0, 2.0][..], &[1.0, 1.1, 2.2]];
+        let pair = Pair::of_rounds(0, costs, [1.0, 1.5], [1.0, 1.2]).expect("a pair");
+        let sliced = Campaign {
+            pairs: vec![pair],
+            ..campaign(0, 1.0)
+        };
+        assert!((sliced.d()[0] - 1.1_f64.ln()).abs() < 1e-12);
+        assert_eq!(sliced.d_mean(), [1.5_f64.ln()]);
+        assert_eq!(sliced.d_cpu(), [1.2_f64.ln()]);
+        assert!(campaign(0, 1.0).d_mean().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_no_pair() {
+        let one = [1.0, 1.0];
+        assert_eq!(Pair::of_rounds(0, [&[], &[]], one, one), None);
+        assert_eq!(Pair::of_rounds(0, [&one, &[1.0]], one, one), None);
+        assert_eq!(Pair::of_rounds(0, [&one, &one], one, [0.0, 1.0]), None);
+        assert_eq!(Pair::of_rounds(0, [&one, &one], one, [1.0, f64::NAN]), None);
+    }
+
+    #[test]
     fn it_survives_json() {
-        let campaign = campaign(3, 1.01);
-        let json = serde_json::to_string(&campaign).expect("JSON");
-        assert_eq!(
-            serde_json::from_str::<Campaign>(&json).expect("a campaign"),
-            campaign
-        );
+        for typical in [None, Some(0.01)] {
+            let mut campaign = campaign(3, 1.01);
+            campaign.pairs[0].typical = typical;
+            let json = serde_json::to_string(&campaign).expect("JSON");
+            assert_eq!(
+                serde_json::from_str::<Campaign>(&json).expect("a campaign"),
+                campaign
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_from_before_there_were_slices_is_read() {
+        let line = r#"{"campaign":0,"seed":1,"started_unix_ns":2,"seconds":3.0,"pairs":[{"block":0,"time":[0.5,1.0],"cpu":[0.5,1.0]}],"lost":9}"#;
+        let read: Campaign = serde_json::from_str(line).expect("a campaign");
+        assert_eq!(read.d(), [2.0_f64.ln()]);
+        assert_eq!(serde_json::to_string(&read).expect("JSON"), line);
     }
 }

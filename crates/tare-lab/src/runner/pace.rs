@@ -75,21 +75,24 @@ pub(super) const fn order(units: u64) -> Order {
     }
 }
 
-/// Gives each arm its order: the baseline's amount of work, so that all do the same at
-/// the same time, or one of its own where that takes it far longer. Returns the rounds
-/// that make a trial of so many nanoseconds.
+/// Gives each arm its order: the leader's amount of work, so that all do the same at
+/// the same time, or one of its own where that takes it far longer or its work is of
+/// another kind. Returns the rounds that make a trial of so many nanoseconds.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "positive numbers; the casts saturate"
 )]
-pub(super) fn share_out(arms: &mut [Arm], baseline_unit_ns: f64, slice_ns: f64, trial_ns: f64) -> u32 {
-    let common = units(slice_ns, baseline_unit_ns);
-    let longest = slice_ns.max(common as f64 * baseline_unit_ns);
+pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: f64) -> u32 {
+    let lead_unit_ns = arms[lead].unit_ns.max(1.0);
+    let family = arms[lead].workload.family.clone();
+    let common = units(slice_ns, lead_unit_ns);
+    let longest = slice_ns.max(common as f64 * lead_unit_ns);
     let rounds = ((trial_ns / longest).ceil() as u32).max(1);
     for arm in arms.iter_mut().filter(|arm| arm.lives()) {
-        let alike = arm.unit_ns * common as f64 <= TOO_LONG * longest;
+        let is_short = arm.unit_ns * common as f64 <= TOO_LONG * longest;
+        let alike = is_short && arm.workload.family == family;
         arm.order = order(if alike {
             common
         } else {

@@ -8,6 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use tare_box::interrupt;
 use tare_model::platform::Provisioning;
+use tare_model::study::Cell;
 
 /// Set apart from the streams of blocks and of paddings.
 const ROUND_STREAMS: u64 = 1 << 62;
@@ -42,12 +43,7 @@ impl Runner<'_> {
             }
         };
         self.paces.note(arms);
-        Ok(pace::share_out(
-            arms,
-            arms[lead].unit_ns.max(1.0),
-            slice_ns,
-            trial_ns,
-        ))
+        Ok(pace::share_out(arms, lead, slice_ns, trial_ns))
     }
 
     /// One slice of so many units of each arm; an arm that is known to be far too slow for
@@ -79,11 +75,14 @@ impl Runner<'_> {
         Ok(taken)
     }
 
-    /// The arm whose amount of work all take: a pinned baseline, which nothing throttles.
+    /// The arm whose amount of work all take that do the same kind of work: a pinned
+    /// baseline, which nothing throttles; of several workloads the study's first.
     fn leader(&self, arms: &[Arm]) -> Option<usize> {
+        let place = |name: &str| self.study.workloads.iter().position(|w| w.name() == name);
         let rank = |arm: &Arm| {
-            let kind = &arm.planned.cell.kind;
+            let Cell { kind, workload } = &arm.planned.cell;
             (
+                place(workload),
                 kind.platform != self.study.baseline,
                 kind.provisioning != Provisioning::Pinned,
             )

@@ -5,6 +5,7 @@ use super::{StateArgs, whole_number};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tare_model::size::parse_seconds;
+use tare_model::study::Slicing;
 
 /// What is held against a known truth.
 #[derive(Debug, Subcommand)]
@@ -40,16 +41,22 @@ pub struct CampaignArgs {
     /// When an arm gets a new box: in every block, or one per campaign
     #[arg(long, value_name = "WHEN", default_value = "block")]
     pub fresh: CampaignFresh,
-    /// Aim for a trial
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds, default_value = "100ms")]
-    pub trial_time: f64,
+    /// Divide trials into slices, in rounds with the other arm: off, auto, or how long a slice is, such as 20ms [default: auto, of 10 ms, or as a log that is continued has it]
+    #[arg(long, allow_negative_numbers = true, value_name = "HOW", value_parser = slices)]
+    pub slices: Option<Slicing>,
+    /// Aim for a trial [default: 20 slices, or 100ms in one piece]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
+    pub trial_time: Option<f64>,
+    /// Put a third box beside the two arms, whose slices run through most of its memory: whatever they leave behind, it must not make the arms differ
+    #[arg(long)]
+    pub polluter: bool,
     /// Margin of equivalence in percent
     #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = super::percentage, default_value_t = 1.0)]
     pub margin: f64,
-    /// Also measure each arm in a batch of its own, for Welch's test; doubles the time
+    /// Also measure each arm in a batch of its own, for Welch's test; with --slices off, and doubles the time
     #[arg(long)]
     pub batches: bool,
-    /// Do not wait for a quiet host before each trial
+    /// Do not wait for a quiet host before each trial in one piece; slices never wait
     #[arg(long)]
     pub no_settle: bool,
     /// Seed of the campaigns' seeds
@@ -112,6 +119,16 @@ fn campaigns(text: &str) -> Result<u32, String> {
 fn campaign_blocks(text: &str) -> Result<u32, String> {
     // With fewer pairs there is no verdict.
     whole_number(text, 10..=10_000)
+}
+
+fn slices(text: &str) -> Result<Slicing, String> {
+    match text.parse() {
+        Ok(Slicing::Turns { .. }) => {
+            Err("turns are for commands: give off, auto, or how long a slice is".to_owned())
+        }
+        Ok(slicing) => Ok(slicing),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn injected(text: &str) -> Result<Tenths, String> {

@@ -1,40 +1,47 @@
 //! `tare selftest aa` and `inject`: campaigns on real boxes, logged and scored.
 
-use super::arms::{self, Site};
+use super::arms;
 use super::eta::Eta;
-use super::log::{Header, Log, Options};
+use super::log::{Earlier, Header, Log, Options};
 use super::report;
+use super::site::Site;
 use crate::args::selftest::{CampaignArgs, CampaignFresh};
 use crate::out;
 use anyhow::Context;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_box::state::Run;
 use tare_lab::preflight::Platforms;
 use tare_model::size::counted;
-use tare_model::study::Fresh;
+use tare_model::study::{Fresh, Slicing};
 use tare_selftest::campaign::Campaign;
 use tare_selftest::score::{Score, Truth};
+
+/// Rounds of a trial in slices where nobody says: a median over them is steady, and the
+/// campaigns take minutes.
+const ROUNDS: f64 = 20.0;
+/// Seconds of a trial in one piece where nobody says.
+const PIECE: f64 = 0.1;
 
 /// Runs the campaigns that the log does not have, then scores all; the second arm
 /// does so many tenths of a percent more.
 pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
-    let options = options(args, tenths);
+    let earlier = args.log.as_deref().filter(|path| path.exists());
+    let earlier = earlier.map(Earlier::read).transpose()?;
+    let options = options(args, tenths, earlier.as_ref().map(|log| &log.header.options))?;
     let state = args.state.folder();
     // Whatever is wrong with the options is found before the log is made.
-    let study = arms::study(&options, [1000, 1000], 0)?;
-    let earlier = args.log.as_deref().filter(|path| path.exists());
-    let earlier = earlier.map(|path| Log::resume(path, &options)).transpose()?;
+    let study = arms::comparison(&options, [1000, 1000], 0)?.study;
+    let earlier = earlier.map(|log| log.resume(&options)).transpose()?;
     let run = crate::cmd::begin(&state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let path = log_path(args, &run);
     let (mut log, header, mut campaigns) = match earlier {
         Some(earlier) => earlier,
         None => {
-            let header = Header::new(options.clone(), arms::iterations(options.trial_seconds, tenths)?);
+            let header = Header::new(options.clone(), arms::iterations(&options)?);
             (Log::create(&path, &header)?, header, Vec::new())
         }
     };
@@ -43,20 +50,25 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
         path.display(),
         counted(campaigns.len(), "campaign")
     ));
-    let mut site = Site {
-        run: &run,
-        platforms: &mut platforms,
-        binary: std::env::current_exe().context("cannot find the tare binary")?,
-        proven: BTreeSet::new(),
-        boxes: 0,
-    };
+    let mut site = Site::new(&run, &mut platforms)?;
     let complete = measure(&mut site, &header, &mut log, &mut campaigns, args.campaigns)?;
     campaigns.truncate(args.campaigns as usize);
     finish(args, &header, &campaigns, &path, complete)
 }
 
-fn options(args: &CampaignArgs, tenths: u32) -> Options {
-    Options {
+/// What is asked; a log that is continued says how it is sliced where nobody else does.
+fn options(args: &CampaignArgs, tenths: u32, earlier: Option<&Options>) -> anyhow::Result<Options> {
+    let begun = earlier.map(|options| options.slicing);
+    let slicing = args.slices.or(begun).unwrap_or(Slicing::AUTO);
+    anyhow::ensure!(
+        slicing.is_off() || !args.batches,
+        "--batches measures each arm by itself, in one piece: give --slices off with it"
+    );
+    anyhow::ensure!(
+        !slicing.is_off() || !args.polluter,
+        "--polluter works between the slices of others: leave out --slices off"
+    );
+    Ok(Options {
         platform: args.platform.clone(),
         tenths,
         blocks: args.blocks,
@@ -64,11 +76,21 @@ fn options(args: &CampaignArgs, tenths: u32) -> Options {
             CampaignFresh::Block => Fresh::Block,
             CampaignFresh::Study => Fresh::Study,
         },
-        trial_seconds: args.trial_time,
+        slicing,
+        trial_seconds: args.trial_time.unwrap_or_else(|| trial_seconds(slicing)),
+        polluter: args.polluter,
         margin_percent: args.margin,
         batches: args.batches,
         settle: !args.no_settle,
         seed: args.seed,
+    })
+}
+
+/// Seconds of a trial where nobody says.
+fn trial_seconds(slicing: Slicing) -> f64 {
+    match slicing {
+        Slicing::Off => PIECE,
+        Slicing::Auto { seconds } | Slicing::Turns { seconds } => ROUNDS * seconds,
     }
 }
 
@@ -90,7 +112,7 @@ fn measure(
     let mut eta = Eta::new();
     let first = u32::try_from(campaigns.len()).unwrap_or(u32::MAX);
     for number in first..wanted {
-        let Some(campaign) = arms::campaign(site, header, number)? else {
+        let Some(campaign) = site.campaign(header, number)? else {
             eta.finish();
             return Ok(false);
         };

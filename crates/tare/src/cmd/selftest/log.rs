@@ -8,11 +8,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tare_box::host;
 use tare_model::host::HostFacts;
-use tare_model::study::Fresh;
+use tare_model::study::{Fresh, Slicing};
 use tare_selftest::campaign::Campaign;
 
 /// Name and version of the format.
-const SCHEMA: &str = "tare-selftest/1";
+/// Version 1 knew no slices.
+const SCHEMA: &str = "tare-selftest/2";
 
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +25,9 @@ pub struct Header {
     build: String,
     /// What was asked.
     pub options: Options,
-    /// Iterations of the kernel `integer` in a trial of each arm; they follow from the
-    /// aim and from how fast the host was when the log was begun.
+    /// Iterations of the kernel `integer` in a trial of each arm, or in slices in a unit of
+    /// its work; they follow from the aim and from how fast the host was when the log was
+    /// begun.
     pub iterations: [u64; 2],
     /// The host.
     host: HostFacts,
@@ -42,10 +44,16 @@ pub struct Options {
     pub blocks: u32,
     /// When an arm gets a new box.
     pub fresh: Fresh,
+    /// How trials are given their time.
+    #[serde(default, skip_serializing_if = "Slicing::is_off")]
+    pub slicing: Slicing,
     /// Aim for a trial in seconds.
     pub trial_seconds: f64,
     /// Margin in percent.
     pub margin_percent: f64,
+    /// Whether a third box runs through its memory beside the two.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polluter: bool,
     /// Whether each arm is also measured in a batch.
     pub batches: bool,
     /// Whether trials wait for a quiet host.
@@ -98,46 +106,6 @@ impl Log {
         Ok(log)
     }
 
-    /// Opens a log to continue it: its header and its campaigns. Half a line at its
-    /// end is cut off.
-    pub fn resume(path: &Path, options: &Options) -> anyhow::Result<(Self, Header, Vec<Campaign>)> {
-        let shown = path.display();
-        // What is no file may have no end.
-        anyhow::ensure!(path.is_file(), "{shown} is no file: name another log with --log");
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
-        let end = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
-        let mut lines = bytes[..end]
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty());
-        let header: Header = lines
-            .next()
-            .and_then(|line| serde_json::from_slice(line).ok())
-            .with_context(|| format!("{shown} is no log of a self-test: name another with --log"))?;
-        check(&shown.to_string(), &header, options)?;
-        let mut campaigns = Vec::new();
-        for (number, line) in (2..).zip(lines) {
-            let read = serde_json::from_slice(line);
-            campaigns.push(read.with_context(|| {
-                format!("{shown}:{number} is no campaign: remove the line, or name another log with --log")
-            })?);
-        }
-        let open = || -> std::io::Result<File> {
-            let file = OpenOptions::new().append(true).open(path)?;
-            file.set_len(end as u64)?;
-            Ok(file)
-        };
-        let file = open().with_context(|| format!("cannot write to log {shown}"))?;
-        let log = Self {
-            file,
-            path: path.to_owned(),
-            length: end as u64,
-        };
-        Ok((log, header, campaigns))
-    }
-
     /// Appends a line; if it cannot be written whole, none of it stays.
     pub fn append(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_vec(line)?;
@@ -154,6 +122,68 @@ impl Log {
         }
         self.length += text.len() as u64;
         Ok(())
+    }
+}
+
+/// A log that is there already.
+pub struct Earlier {
+    path: PathBuf,
+    /// Its first line.
+    pub header: Header,
+    campaigns: Vec<Campaign>,
+    /// Bytes of whole lines.
+    length: u64,
+}
+
+impl Earlier {
+    /// Reads a log.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        // What is no file may have no end.
+        anyhow::ensure!(path.is_file(), "{shown} is no file: name another log with --log");
+        let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
+        let end = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut lines = bytes[..end]
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let header: Header = lines
+            .next()
+            .and_then(|line| serde_json::from_slice(line).ok())
+            .with_context(|| format!("{shown} is no log of a self-test: name another with --log"))?;
+        let mut campaigns = Vec::new();
+        for (number, line) in (2..).zip(lines) {
+            let read = serde_json::from_slice(line);
+            campaigns.push(read.with_context(|| {
+                format!("{shown}:{number} is no campaign: remove the line, or name another log with --log")
+            })?);
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            header,
+            campaigns,
+            length: end as u64,
+        })
+    }
+
+    /// Opens it to go on with the same options: its header and its campaigns. Half a line
+    /// at its end is cut off.
+    pub fn resume(self, options: &Options) -> anyhow::Result<(Log, Header, Vec<Campaign>)> {
+        check(&self.path.display().to_string(), &self.header, options)?;
+        let open = || -> std::io::Result<File> {
+            let file = OpenOptions::new().append(true).open(&self.path)?;
+            file.set_len(self.length)?;
+            Ok(file)
+        };
+        let file = open().with_context(|| format!("cannot write to log {}", self.path.display()))?;
+        let log = Log {
+            file,
+            path: self.path,
+            length: self.length,
+        };
+        Ok((log, self.header, self.campaigns))
     }
 }
 
@@ -176,6 +206,7 @@ fn check(path: &str, header: &Header, options: &Options) -> anyhow::Result<()> {
         ("--percent, or aa for inject", then.tenths != options.tenths),
         ("--blocks", then.blocks != options.blocks),
         ("--fresh", then.fresh != options.fresh),
+        ("--slices", then.slicing != options.slicing),
         (
             "--trial-time",
             then.trial_seconds.to_bits() != options.trial_seconds.to_bits(),
@@ -184,6 +215,7 @@ fn check(path: &str, header: &Header, options: &Options) -> anyhow::Result<()> {
             "--margin",
             then.margin_percent.to_bits() != options.margin_percent.to_bits(),
         ),
+        ("--polluter", then.polluter != options.polluter),
         ("--batches", then.batches != options.batches),
         ("--no-settle", then.settle != options.settle),
         ("--seed", then.seed != options.seed),

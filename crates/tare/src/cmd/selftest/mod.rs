@@ -5,7 +5,9 @@ mod campaigns;
 mod coverage;
 mod eta;
 mod log;
+mod pairs;
 mod report;
+mod site;
 
 use crate::args::selftest::SelftestCommand;
 use std::process::ExitCode;

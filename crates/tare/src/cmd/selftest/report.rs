@@ -4,6 +4,7 @@ use super::log::Header;
 use crate::out::wrapped;
 use serde::Serialize;
 use tare_model::size::counted;
+use tare_model::study::Slicing;
 use tare_selftest::score::{Count, Pooled, Promise, Score, Standing};
 
 /// What `--json` prints.
@@ -46,7 +47,12 @@ pub fn text(header: &Header, score: &Score) -> String {
         text += line.trim_end();
         text += "\n";
     };
-    figure("ratio of times, all campaigns", score.time.map(pooled), None);
+    if score.mean.is_some() {
+        figure("ratio of typical times", score.time.map(pooled), None);
+        figure("ratio of mean times", score.mean.map(pooled), None);
+    } else {
+        figure("ratio of times, all campaigns", score.time.map(pooled), None);
+    }
     figure("ratio of CPU times", score.cpu.map(pooled), score.cpu_standing);
     let half = score
         .half_width
@@ -62,8 +68,13 @@ fn title(header: &Header, score: &Score) -> String {
         tenths => format!("against itself with {} % more work", f64::from(tenths) / 10.0),
     };
     format!(
-        "{} {what}: {} of {}, new boxes per {}, {} iterations, margin {} %, seed {}",
+        "{} {what}{}: {} of {}, new boxes per {}, {}, margin {} %, seed {}",
         options.platform,
+        if options.polluter {
+            ", beside a polluter"
+        } else {
+            ""
+        },
         counted(score.campaigns, "campaign"),
         counted(options.blocks, "block"),
         if options.fresh == tare_model::study::Fresh::Study {
@@ -71,10 +82,18 @@ fn title(header: &Header, score: &Score) -> String {
         } else {
             "block"
         },
-        header.iterations[0],
+        work(header),
         options.margin_percent,
         options.seed
     )
+}
+
+fn work(header: &Header) -> String {
+    let iterations = header.iterations[0];
+    match header.options.slicing {
+        Slicing::Off => format!("{iterations} iterations"),
+        slicing => format!("slices {slicing}, units of {iterations} iterations"),
+    }
 }
 
 fn line(count: &Count) -> String {

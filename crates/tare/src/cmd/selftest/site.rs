@@ -1,0 +1,147 @@
+//! Where campaigns run, one after another.
+
+use super::arms::{self, Comparison};
+use super::log::Header;
+use super::pairs::Measured;
+use anyhow::Context;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Instant;
+use tare_box::host;
+use tare_box::state::Run;
+use tare_lab::Writer;
+use tare_lab::plan;
+use tare_lab::preflight::{self, Platforms};
+use tare_lab::resume::Progress;
+use tare_lab::runner::{Event, Runner};
+use tare_model::results::{EndReason, Record, Results};
+use tare_model::study::{BoxKind, Study};
+use tare_selftest::campaign::{Campaign, seed};
+
+/// Where campaigns run, and what they leave to the next.
+pub struct Site<'a> {
+    run: &'a Run,
+    platforms: &'a mut Platforms,
+    binary: PathBuf,
+    /// Kinds of box whose limits a campaign of this process proved.
+    proven: BTreeSet<BoxKind>,
+    /// Boxes made so far: each has a name of its own.
+    boxes: u32,
+}
+
+impl<'a> Site<'a> {
+    /// Before the first campaign.
+    pub fn new(run: &'a Run, platforms: &'a mut Platforms) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("cannot find the tare binary")?;
+        Ok(Self {
+            // One copy for all campaigns.
+            binary: run.keep(&binary).context("cannot copy the tare binary")?,
+            run,
+            platforms,
+            proven: BTreeSet::new(),
+            boxes: 0,
+        })
+    }
+
+    /// Runs a campaign; `None` if the user asked to stop.
+    pub fn campaign(&mut self, header: &Header, number: u32) -> anyhow::Result<Option<Campaign>> {
+        let begun = Instant::now();
+        let started_unix_ns = host::unix_ns();
+        let seed = seed(header.options.seed, number);
+        let comparison = arms::comparison(&header.options, header.iterations, seed)?;
+        let Some(measured) = self.measure(&comparison.study)? else {
+            return Ok(None);
+        };
+        let (pairs, lost) = measured.pairs(&comparison);
+        anyhow::ensure!(
+            !pairs.is_empty(),
+            "not one pair was measured: {}",
+            measured.first_failure()
+        );
+        let batches = if header.options.batches {
+            let Some(batches) = self.batches(&comparison)? else {
+                return Ok(None);
+            };
+            Some(batches)
+        } else {
+            None
+        };
+        Ok(Some(Campaign {
+            campaign: number,
+            seed,
+            started_unix_ns,
+            seconds: begun.elapsed().as_secs_f64(),
+            pairs,
+            lost,
+            batches,
+        }))
+    }
+
+    /// Runs a study with the runner of every measurement; `None` if interrupted.
+    fn measure(&mut self, study: &Study) -> anyhow::Result<Option<Measured>> {
+        let path = self.run.folder().join("campaign.jsonl");
+        let header = preflight::header(study, self.platforms, &path);
+        let mut writer = Writer::create(&path, &header)?;
+        let mut progress = Progress::default();
+        progress.boxes = self.boxes;
+        let mut silent = |_: Event<'_>| {};
+        let mut runner = Runner::new(
+            study,
+            self.platforms,
+            &mut writer,
+            self.run,
+            self.binary.clone(),
+            progress,
+            &mut silent,
+        )?
+        .trusting(self.proven.clone());
+        if !study.protocol.slicing.is_off() {
+            // The arms of an injection are two workloads, which a study would not put into
+            // one group.
+            runner = runner.standing(|block| plan::together(study, block));
+        }
+        let ended = runner.run()?;
+        let results = Results::read(&path)?;
+        std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        let measured = self.take(results)?;
+        Ok((ended.reason != EndReason::Interrupted).then_some(measured))
+    }
+
+    /// Notes what was proven and made, and hands out what was measured.
+    fn take(&mut self, results: Results) -> anyhow::Result<Measured> {
+        let mut measured = Measured::default();
+        for record in results.records {
+            match record {
+                Record::Box(made) => self.boxes = self.boxes.max(made.box_id + 1),
+                Record::Proof(proof) => {
+                    anyhow::ensure!(
+                        proof.proven,
+                        "the limits of {} are not proven: {}",
+                        proof.kind,
+                        proof.remarks.join("; ")
+                    );
+                    self.proven.insert(proof.kind);
+                }
+                other => measured.note(other),
+            }
+        }
+        Ok(measured)
+    }
+
+    /// All trials of the first arm, then all of the second, as one does without
+    /// blocks: their times.
+    fn batches(&mut self, of: &Comparison) -> anyhow::Result<Option<[Vec<f64>; 2]>> {
+        let mut times = [Vec::new(), Vec::new()];
+        for (arm, times) in of.arms.iter().zip(&mut times) {
+            let alone = Study {
+                listed: BTreeSet::from([arm.clone()]),
+                ..of.study.clone()
+            };
+            let Some(measured) = self.measure(&alone)? else {
+                return Ok(None);
+            };
+            *times = measured.times(arm);
+        }
+        Ok(Some(times))
+    }
+}
