@@ -47,9 +47,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Measures and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let tare = std::env::var_os("TARE_BIN")
-        .map(PathBuf::from)
-        .context("TARE_BIN names no binary: run 'make bench'")?;
+    let tare = super::tare_bin()?;
     let folder = tempfile::tempdir()?;
     let initramfs = initramfs(folder.path())?;
     let mut ratios = Vec::new();

@@ -81,9 +81,7 @@ struct Rival<'a> {
 
 /// Measures and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let tare = std::env::var_os("TARE_BIN")
-        .map(PathBuf::from)
-        .context("TARE_BIN names no binary: run 'make bench'")?;
+    let tare = super::tare_bin()?;
     for name in &options.only {
         ensure!(
             Engine::ALL.iter().any(|engine| engine.name() == name),

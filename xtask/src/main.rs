@@ -3,8 +3,10 @@
 mod bench_boot;
 mod bench_harness;
 mod bench_kernels;
+mod bench_precision;
 mod bench_startup;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 
@@ -19,12 +21,14 @@ struct Arguments {
 enum Command {
     /// Hold the kernels against the same algorithms in C, compiled by gcc -O3
     BenchKernels(bench_kernels::Options),
-    /// Hold the cost of a trial against hyperfine and a bare spawn
+    /// Hold the cost of one execution of a command, in a trial and in slices, against hyperfine and a bare spawn
     BenchHarness(bench_harness::Options),
     /// Hold a VM's launch against a boot of the same kernel that only says one byte
     BenchBoot(bench_boot::Options),
     /// Hold a container's start-up against the engine's own fastest way to one byte
     BenchStartup(bench_startup::Options),
+    /// Hold the precision of slices against trials in one piece and against hyperfine, and what a slice's way to its box takes against its targets
+    BenchPrecision(bench_precision::Options),
     /// Run one kernel and print its report: what bench-kernels starts
     #[command(hide = true)]
     RunKernel {
@@ -40,8 +44,18 @@ fn main() -> anyhow::Result<()> {
         Command::BenchHarness(options) => bench_harness::run(&options),
         Command::BenchBoot(options) => bench_boot::run(&options),
         Command::BenchStartup(options) => bench_startup::run(&options),
+        Command::BenchPrecision(options) => bench_precision::run(&options),
         Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
     }
+}
+
+/// A command that is as little as a process can do; static, by [`compile`].
+const NO_OP: &str = "int main(void) { return 0; }\n";
+
+/// The binary under test.
+fn tare_bin() -> anyhow::Result<PathBuf> {
+    let named = std::env::var_os("TARE_BIN").map(PathBuf::from);
+    named.context("TARE_BIN names no binary: run 'make bench'")
 }
 
 /// Compiles a C program to a static binary in `folder`.

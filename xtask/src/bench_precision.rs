@@ -1,0 +1,95 @@
+//! `bench-precision`: how narrow intervals are for the same measured time, in slices
+//! beside trials in one piece and beside batches of hyperfine; and what a slice's way
+//! to its box and back takes, which must be short for slices to be.
+//!
+//! What is decided is always the same: a cell of `native` against its equal, a
+//! container of crun, which is a process of the same kernel in cgroups of the same
+//! limits. So the width of an interval is that of noise. The ways to decide it run in
+//! turns; the ratio of neighbours cancels what the machine does meanwhile.
+
+mod busy;
+mod commands;
+mod duel;
+mod gates;
+mod kernels;
+mod lab;
+mod target;
+
+use anyhow::{Result, ensure};
+use gates::Gates;
+use kernels::{Duels, Load};
+use lab::Lab;
+use std::io::{self, Write};
+use tare_model::size::{counted, parse_seconds, show_seconds};
+use target::Target;
+
+/// How much to run.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Rounds: each decides the same in every way, in turns first
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Blocks of each study
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    blocks: u32,
+    /// Measured time of each trial
+    #[arg(long, default_value = "500ms", value_parser = parse_seconds)]
+    trial_time: f64,
+}
+
+impl Options {
+    /// Measured time of a cell in a study, in seconds.
+    fn cell_seconds(&self) -> f64 {
+        f64::from(self.blocks) * self.trial_time
+    }
+}
+
+/// Measures, prints tables and the targets; an error if one was missed.
+pub fn run(options: &Options) -> Result<()> {
+    let lab = Lab::new()?;
+    let mut gates = Gates::default();
+    let mut targets = Vec::new();
+    say(&format!(
+        "half-widths of 95 % intervals in per cent, native against {}: {} of {}, medians of {}",
+        lab::EQUAL,
+        counted(options.blocks, "block"),
+        show_seconds(options.trial_time),
+        counted(options.rounds, "round")
+    ))?;
+    let idle = kernels::hold(&lab, options, Load::Idle, |analysis| gates.note(analysis))?;
+    targets.push(tell(Load::Idle, &idle)?);
+    let busy = kernels::hold(&lab, options, Load::Busy, |_| {})?;
+    targets.push(tell(Load::Busy, &busy)?);
+    let commands = commands::hold(&lab, options)?;
+    say(&commands.table())?;
+    targets.push(commands.target());
+    gates.hold_others(&lab);
+    say(&gates.table())?;
+    targets.extend(gates.targets());
+    judge(&targets)
+}
+
+/// Prints the table of one load; its target.
+fn tell(load: Load, duels: &Duels) -> Result<Target> {
+    say(&kernels::table(load, duels))?;
+    Ok(Target {
+        what: format!("in slices / in one piece, {}", load.name()),
+        found: kernels::median_ratio(duels),
+        at_most: load.at_most(),
+    })
+}
+
+fn judge(targets: &[Target]) -> Result<()> {
+    say("targets")?;
+    for target in targets {
+        say(&target.row())?;
+    }
+    let missed = targets.iter().filter(|target| !target.met()).count();
+    ensure!(missed == 0, "{missed} of {} targets missed", targets.len());
+    Ok(())
+}
+
+/// At once: a bench takes minutes.
+fn say(text: &str) -> Result<()> {
+    Ok(writeln!(io::stdout(), "{text}")?)
+}
