@@ -128,6 +128,8 @@ pub struct Runner<'a> {
     boot_id: Option<String>,
     refused: BTreeSet<BoxKind>,
     failed: u32,
+    /// Trials of the group under way that have ended and are not recorded yet.
+    coming: u32,
     begun: Instant,
     done_before: u32,
     /// Trials of the whole plan; of an adaptive study the most, as it looks now.
@@ -198,6 +200,7 @@ impl<'a> Runner<'a> {
             kept_checks: KeptChecks::of(run.state()),
             refused: BTreeSet::new(),
             failed: 0,
+            coming: 0,
             begun: Instant::now(),
             total: 0,
             renewal: None,

@@ -25,6 +25,8 @@ pub(super) type End = Option<(Exited, Option<KernelReport>)>;
 
 /// What came of the rounds of a group.
 pub(super) struct Measured {
+    /// Aim for a slice, or length of a turn.
+    pub slice: Duration,
     pub rounds: u32,
     pub seen: Seen,
     /// Of each arm, in their order.
@@ -121,7 +123,12 @@ impl Runner<'_> {
         self.rounds(arms, present, rounds, pass)?;
         let seen = self.look_back(beginning, arms, present)?;
         let ends = self.stop(arms, present)?;
-        Ok(Measured { rounds, seen, ends })
+        Ok(Measured {
+            slice: self.slice(),
+            rounds,
+            seen,
+            ends,
+        })
     }
 
     /// Copies into each box what its workload needs.
@@ -192,6 +199,7 @@ impl Runner<'_> {
     /// failed alone.
     fn record_group(&mut self, arms: Vec<Arm>, measured: Measured, spoiled: bool) -> Result<(), RunError> {
         let Measured {
+            slice,
             rounds,
             mut seen,
             ends,
@@ -208,35 +216,19 @@ impl Runner<'_> {
             self.append(&Record::Group(GroupRecord {
                 group,
                 block: arms[0].planned.block,
-                slice_ns: nanoseconds(self.slice()),
+                slice_ns: nanoseconds(slice),
                 rounds,
                 members,
             }))?;
         }
+        let is_told = |arm: &Arm| !arm.is_partner && !(spoiled && arm.lives());
+        self.coming = u32::try_from(arms.iter().filter(|arm| is_told(arm)).count()).unwrap_or(u32::MAX);
         for ((i, arm), end) in arms.iter().enumerate().zip(ends) {
-            if arm.is_partner || (spoiled && arm.lives()) {
-                continue;
+            if is_told(arm) {
+                self.coming -= 1;
+                let ended = ended(arm, end, &mut seen, i, group);
+                self.record(&arm.planned, ended)?;
             }
-            let host = seen.host(i);
-            let mut findings = seen.findings(i);
-            let outcome = match (&arm.lost, end) {
-                (None, Some((exited, report))) => {
-                    let success = success(arm, &exited, report);
-                    findings.extend(trial::doubts(&success, &host));
-                    Outcome::Ok(success)
-                }
-                (Some(lost), _) => trial::without_result(lost.failure.clone()),
-                (None, None) => Outcome::Failed(trial::bad_report("nothing was told of its end".to_owned())),
-            };
-            let ended = Ended {
-                box_id: Some(seen.box_ids[i]),
-                group: matches!(outcome, Outcome::Ok(_)).then_some(group),
-                begun_unix_ns: Some(seen.begun_unix_ns),
-                findings,
-                host: Some(host),
-                outcome,
-            };
-            self.record(&arm.planned, ended)?;
         }
         Ok(())
     }
@@ -251,6 +243,29 @@ impl Runner<'_> {
             },
         };
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
+}
+
+/// What came of the trial of the arm `i`.
+fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: u32) -> Ended {
+    let host = seen.host(i);
+    let mut findings = seen.findings(i);
+    let outcome = match (&arm.lost, end) {
+        (None, Some((exited, report))) => {
+            let success = success(arm, &exited, report);
+            findings.extend(trial::doubts(&success, &host));
+            Outcome::Ok(success)
+        }
+        (Some(lost), _) => trial::without_result(lost.failure.clone()),
+        (None, None) => Outcome::Failed(trial::bad_report("nothing was told of its end".to_owned())),
+    };
+    Ended {
+        box_id: Some(seen.box_ids[i]),
+        group: matches!(outcome, Outcome::Ok(_)).then_some(group),
+        begun_unix_ns: Some(seen.begun_unix_ns),
+        findings,
+        host: Some(host),
+        outcome,
     }
 }
 

@@ -52,7 +52,8 @@ impl Runner<'_> {
         self.progress.note(planned.trial, failed && record.attempt == 0);
         self.failed += u32::from(failed && record.attempt > 0);
         let done = self.progress.n_done();
-        let remaining_seconds = self.remaining(done);
+        // Those that ended at the same time count as done, or the rest would look long.
+        let remaining_seconds = self.remaining(done + self.coming);
         (self.observe)(Event::Trial {
             record: &record,
             done,

@@ -87,6 +87,7 @@ impl Runner<'_> {
         }
         let seen = self.look_back(beginning, arms, present)?;
         Ok(Measured {
+            slice: self.turn(),
             rounds: 1,
             seen,
             ends,
