@@ -21,7 +21,7 @@ pub struct ProtocolArgs {
     /// Run blocks that are not recorded for this time first [default: none]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
     pub warm_up: Option<f64>,
-    /// Rest for this time before each trial [default: none]
+    /// Rest for this time before each trial, in slices before each group of them [default: none]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_or_zero)]
     pub pause: Option<f64>,
     /// How long one box is used [default: block]
@@ -36,7 +36,7 @@ pub struct ProtocolArgs {
     /// Give a trial up after this time [default: 60s, or 20 times the aim]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub timeout: Option<f64>,
-    /// Do not wait for a quiet host before each trial
+    /// Do not wait for a quiet host before trials in one piece
     #[arg(long)]
     pub no_settle: bool,
     /// Margin of equivalence in percent [default: 1]

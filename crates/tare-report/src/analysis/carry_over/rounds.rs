@@ -107,9 +107,10 @@ fn rounds(member: &Member) -> impl Iterator<Item = u64> + use<> {
 }
 
 /// How the slices of a member right after each other one differ from what is usual: the
-/// mean of ln cost after each is a level, as is that of the slices that are first in
-/// their round, and the median of the levels is the usual one. Against the mean of the
-/// others one that pollutes would make the rest look better than usual.
+/// median of ln cost after each is a level, as is that of the slices that are first in
+/// their round, and the median of the levels is the usual one. Of a level, since a mean
+/// would be that of the few slices in which the host did something else; of the levels,
+/// since against their mean one that pollutes would make the rest look better than usual.
 fn of_member<'a>(
     metric: &Metric,
     member: &Member,
@@ -127,7 +128,7 @@ fn of_member<'a>(
     let all: usize = after.values().map(Vec::len).sum();
     let levels: BTreeMap<_, f64> = after
         .iter()
-        .filter_map(|(before, logs)| Some((*before, mean(logs)?)))
+        .filter_map(|(before, logs)| Some((*before, median(logs)?)))
         .collect();
     let effect = |(before, logs): (&Option<&'a BoxKind>, &Vec<f64>)| {
         let effect = levels.get(before)? - usual(&levels, before)?;
