@@ -38,6 +38,8 @@ bench:
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot
 	TARE_BIN="$(abspath $(TARE))" scripts/with-engines --only docker cargo run --release --locked -p xtask -- bench-startup; \
 		status=$$?; $(TARE) clean; exit $$status
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines --only docker cargo run --release --locked -p xtask -- bench-precision; \
+		status=$$?; $(TARE) clean; exit $$status
 
 clean:
 	cargo clean

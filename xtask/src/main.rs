@@ -9,6 +9,7 @@ mod bench_startup;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(about = "Chores of the workspace")]
@@ -37,16 +38,17 @@ enum Command {
     },
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     tare_kernels::exit_if_noop();
     match Arguments::parse().command {
-        Command::BenchKernels(options) => bench_kernels::run(&options),
-        Command::BenchHarness(options) => bench_harness::run(&options),
-        Command::BenchBoot(options) => bench_boot::run(&options),
-        Command::BenchStartup(options) => bench_startup::run(&options),
-        Command::BenchPrecision(options) => bench_precision::run(&options),
-        Command::RunKernel { spec } => bench_kernels::run_kernel(&spec),
+        Command::BenchKernels(options) => bench_kernels::run(&options)?,
+        Command::BenchHarness(options) => bench_harness::run(&options)?,
+        Command::BenchBoot(options) => bench_boot::run(&options)?,
+        Command::BenchStartup(options) => bench_startup::run(&options)?,
+        Command::BenchPrecision(options) => return bench_precision::run(&options),
+        Command::RunKernel { spec } => bench_kernels::run_kernel(&spec)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A command that is as little as a process can do; static, by [`compile`].

@@ -5,7 +5,7 @@
 
 use super::Options;
 use super::duel::Duel;
-use super::lab::{EQUAL, Lab, half_widths};
+use super::lab::{LIKE, Lab, half_widths};
 use super::target::Target;
 use crate::NO_OP;
 use anyhow::{Context, Result, ensure};
@@ -57,7 +57,7 @@ pub fn hold(lab: &Lab, options: &Options) -> Result<Commands> {
 
 /// The half-width that tare reaches.
 fn in_slices(lab: &Lab, options: &Options, command: &Path) -> Result<f64> {
-    let mut run = lab.study(EQUAL);
+    let mut run = lab.study(LIKE);
     run.args(["--slices", "auto", "--blocks", &options.blocks.to_string()])
         .args(["--trial-time", &format!("{}s", options.trial_time)]);
     let widths = half_widths(&lab.analyse(run, &[command])?, true)?;

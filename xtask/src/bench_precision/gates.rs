@@ -88,7 +88,7 @@ impl Gates {
 
 fn study(lab: &Lab, platform: &str) -> Result<Analysis> {
     let mut run = lab.study(platform);
-    run.args(["-w", "syscall", "--memory", "512M", "--blocks", "3"])
+    run.args(["-w", "syscall", "--memory", "512M", "--blocks", "5"])
         .args(["--slices", "auto", "--trial-time", "500ms"]);
     lab.analyse(run, &[])
 }

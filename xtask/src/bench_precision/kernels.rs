@@ -3,7 +3,7 @@
 use super::Options;
 use super::busy::Busy;
 use super::duel::Duel;
-use super::lab::{EQUAL, Lab, half_widths};
+use super::lab::{LIKE, Lab, half_widths};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ pub fn hold(lab: &Lab, options: &Options, load: Load, mut note: impl FnMut(&Anal
 /// The four kernels. Trials in one piece wait for a quiet host, which is to their
 /// advantage, but not under load, where there is none.
 fn study(lab: &Lab, options: &Options, load: Load, slices: &str) -> Result<Analysis> {
-    let mut run = lab.study(EQUAL);
+    let mut run = lab.study(LIKE);
     if matches!(load, Load::Busy) {
         run.arg("--no-settle");
     }

@@ -8,8 +8,8 @@ use tare_model::results::Results;
 use tare_report::Analysis;
 use tare_report::analysis::{Estimate, MetricComparison};
 
-/// The platform whose costs are those of `native`.
-pub const EQUAL: &str = "crun";
+/// The platform whose costs are those of `native`, but for a per cent or two.
+pub const LIKE: &str = "crun";
 
 /// The binary, and a folder for what its runs leave.
 pub struct Lab {
