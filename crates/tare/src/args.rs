@@ -298,7 +298,7 @@ pub enum ProvisioningArg {
 }
 
 /// What is measured: the same for `plan` and `run`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Study")]
 pub struct StudyArgs {
     /// Study file (its name ends with .toml), or a shipped study, such as quick; 'tare plan --list' lists them

@@ -56,8 +56,14 @@ fn looks(records: &[Value]) -> Vec<u64> {
 
 #[test]
 fn settled_cells_leave_and_the_baseline_stays_while_it_is_needed() {
+    for slices in ["auto", "off"] {
+        settled_cells_leave(&["--adaptive", "--slices", slices]);
+    }
+}
+
+fn settled_cells_leave(more: &[&str]) {
     let tare = Tare::new();
-    tare.ok(&args(STEADY_AND_NOISY, &["--adaptive"]));
+    tare.ok(&args(STEADY_AND_NOISY, more));
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10, 15, 20, 25, 30, 40, 50, 60]);
     assert_eq!(

@@ -23,6 +23,9 @@ fn run_args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     args
 }
 
+/// In slices, side by side, and in one piece, one after another.
+const BOTH_WAYS: [&str; 2] = ["auto", "off"];
+
 fn trials(tare: &Tare, file: &str) -> Vec<(u64, String, bool)> {
     let key = |t: &serde_json::Value| {
         let cell = format!(
@@ -37,27 +40,33 @@ fn trials(tare: &Tare, file: &str) -> Vec<(u64, String, bool)> {
 
 #[test]
 fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
-    let tare = Tare::new();
-    tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "6"]));
-    let trials = trials(&tare, "r.jsonl");
-    assert_eq!(trials.len(), 24);
-    let blocks: Vec<Vec<String>> = trials
-        .chunks(4)
-        .map(|b| b.iter().map(|t| t.1.clone()).collect())
-        .collect();
-    let mut sets = blocks.clone();
-    sets.iter_mut().for_each(|b| b.sort());
-    assert!(sets.windows(2).all(|w| w[0] == w[1]));
-    assert!(blocks.windows(2).any(|w| w[0] != w[1]));
+    for slices in BOTH_WAYS {
+        let tare = Tare::new();
+        let more = ["--blocks", "6", "--slices", slices];
+        tare.ok(&run_args("fake,fake?cost=1.1", &more));
+        let trials = trials(&tare, "r.jsonl");
+        assert_eq!(trials.len(), 24);
+        let blocks: Vec<Vec<String>> = trials
+            .chunks(4)
+            .map(|b| b.iter().map(|t| t.1.clone()).collect())
+            .collect();
+        let mut sets = blocks.clone();
+        sets.iter_mut().for_each(|b| b.sort());
+        assert!(sets.windows(2).all(|w| w[0] == w[1]));
+        assert!(blocks.windows(2).any(|w| w[0] != w[1]));
+    }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_order() {
-    let (one, two) = (Tare::new(), Tare::new());
-    for tare in [&one, &two] {
-        tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "3"]));
+    for slices in BOTH_WAYS {
+        let (one, two) = (Tare::new(), Tare::new());
+        for tare in [&one, &two] {
+            let more = ["--blocks", "3", "--slices", slices];
+            tare.ok(&run_args("fake,fake?cost=1.1", &more));
+        }
+        assert_eq!(trials(&one, "r.jsonl"), trials(&two, "r.jsonl"));
     }
-    assert_eq!(trials(&one, "r.jsonl"), trials(&two, "r.jsonl"));
 }
 
 #[test]
@@ -72,7 +81,7 @@ fn a_scripted_cost_is_found_again() {
 
 #[test]
 fn a_failed_trial_is_a_record_and_is_repeated_once_at_the_end_of_its_block() {
-    for (fail, reason) in [
+    let reasons = [
         ("launch", "launch"),
         ("hello", "handshake"),
         ("hang", "timeout"),
@@ -81,10 +90,11 @@ fn a_failed_trial_is_a_record_and_is_repeated_once_at_the_end_of_its_block() {
         ("exit", "exit-status"),
         ("answer", "wrong-answer"),
         ("report", "bad-report"),
-    ] {
+    ];
+    for ((fail, reason), slices) in reasons.into_iter().flat_map(|r| BOTH_WAYS.map(|way| (r, way))) {
         let tare = Tare::new();
         let platforms = format!("fake,fake?fail={fail}");
-        let ended = tare.run(&run_args(&platforms, &["--blocks", "1"]));
+        let ended = tare.run(&run_args(&platforms, &["--blocks", "1", "--slices", slices]));
         assert_eq!(ended.code, 1, "{fail}: {}", ended.stderr);
         let records = tare.records_of("r.jsonl", "trial");
         let failed: Vec<_> = records
@@ -123,17 +133,26 @@ fn a_box_beyond_its_limit_is_refused_with_both_readings() {
 
 #[test]
 fn a_budget_ends_the_study_between_blocks() {
-    let tare = Tare::new();
-    tare.ok(&run_args("fake?ms=40", &["--blocks", "1000", "--budget", "1s"]));
-    let end = tare.records_of("r.jsonl", "end");
-    assert_eq!(end[0]["reason"], "budget-spent");
-    assert_eq!(trials(&tare, "r.jsonl").len() % 2, 0);
+    for slices in BOTH_WAYS {
+        let tare = Tare::new();
+        let more = ["--blocks", "1000", "--budget", "1s", "--slices", slices];
+        tare.ok(&run_args("fake?ms=40", &more));
+        let end = tare.records_of("r.jsonl", "end");
+        assert_eq!(end[0]["reason"], "budget-spent");
+        assert_eq!(trials(&tare, "r.jsonl").len() % 2, 0);
+    }
 }
 
 #[test]
 fn a_cut_file_is_continued_at_the_first_missing_trial_in_the_same_order() {
+    for slices in BOTH_WAYS {
+        goes_on_after_cuts(&["--blocks", "4", "--slices", slices]);
+    }
+}
+
+fn goes_on_after_cuts(more: &[&str]) {
     let tare = Tare::new();
-    tare.ok(&run_args("fake,fake?cost=1.1", &["--blocks", "4"]));
+    tare.ok(&run_args("fake,fake?cost=1.1", more));
     let whole = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let expected = trials(&tare, "r.jsonl");
     // Cut anywhere: between records and in the middle of one.

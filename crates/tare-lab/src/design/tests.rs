@@ -2,7 +2,7 @@
 
 use super::*;
 use tare_model::kernel::Kernel;
-use tare_model::study::Workload;
+use tare_model::study::{Slicing, Workload};
 
 fn facts() -> HostFacts {
     HostFacts {
@@ -127,6 +127,57 @@ fn a_dynamic_command_says_why_it_stays_on_the_host() {
     );
 }
 
+fn one_by_one() -> ProtocolOptions {
+    ProtocolOptions {
+        slicing: Some(Slicing::Off),
+        ..ProtocolOptions::default()
+    }
+}
+
+#[test]
+fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
+    let wishes = |memory_bytes| Wishes {
+        platforms: vec!["native".into(), "docker".into()],
+        workloads: vec!["syscall".into()],
+        cpus: "1".parse().ok(),
+        memory_bytes: Some(memory_bytes),
+        ..Wishes::default()
+    };
+    // Docker's vanilla box, and beside it both of the baseline.
+    let told = refused(&wishes(2 << 30));
+    assert!(told.contains("3 boxes with 6 GiB of memory together"), "{told}");
+    assert!(
+        told.contains("--memory less") && told.contains("--slices off"),
+        "{told}"
+    );
+    assert!(study(&wishes(1 << 30), &facts()).is_ok());
+    let of_one_kind = Wishes {
+        provisioning: vec![Provisioning::Vanilla],
+        ..wishes(2 << 30)
+    };
+    assert!(study(&of_one_kind, &facts()).is_ok());
+    let off = Wishes {
+        protocol: one_by_one(),
+        ..wishes(7 << 30)
+    };
+    assert!(study(&off, &facts()).is_ok());
+    let alone = Wishes {
+        platforms: vec!["native".into()],
+        ..of_one_kind
+    };
+    let memory_bytes = Some(7 << 30);
+    assert!(
+        study(
+            &Wishes {
+                memory_bytes,
+                ..alone
+            },
+            &facts()
+        )
+        .is_ok()
+    );
+}
+
 fn factors() -> Wishes {
     Wishes {
         platforms: vec!["native".into(), "docker".into()],
@@ -142,6 +193,8 @@ fn factors() -> Wishes {
                 ..WorkloadWish::from("linpack")
             },
         ],
+        // Three boxes of 2 GiB are too many for this host.
+        protocol: one_by_one(),
         ..Wishes::default()
     }
 }

@@ -1,6 +1,6 @@
 //! What a study is expected to take, before anything was measured.
 
-use super::trials_per_block;
+use super::{Room, stands, trials_per_block};
 use tare_model::study::{BoxKind, Fresh, Study};
 
 /// What a run is expected to take, before anything was measured.
@@ -35,12 +35,13 @@ const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
 const TRIAL_BYTES: u64 = 2500;
 
 /// Estimates what the study takes; an adaptive one at most.
-pub fn cost(study: &Study, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
-    let shares: Vec<Share> = study
-        .box_kinds()
-        .iter()
-        .map(|kind| Share::of(study, kind, box_cost(kind)))
-        .collect();
+pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
+    let stands = stands::of_each_kind(study, room);
+    let share = |kind: &BoxKind| {
+        let stands = stands.get(kind).copied().unwrap_or(1);
+        Share::of(study, kind, box_cost(kind), stands)
+    };
+    let shares: Vec<Share> = study.box_kinds().iter().map(share).collect();
     let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
     let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
     // The budget counts from the end of the warm-up; the first block runs all the same.
@@ -72,13 +73,15 @@ struct Share {
 }
 
 impl Share {
-    fn of(study: &Study, kind: &BoxKind, cost: BoxCost) -> Self {
+    /// Of a kind that is in so many stands of a block.
+    fn of(study: &Study, kind: &BoxKind, cost: BoxCost, stands: u32) -> Self {
         let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
         // Without a cell, no box is made.
         let used = cells.min(1.0);
+        let stands = f64::from(stands);
         let (once_boxes, block_boxes) = match study.protocol.fresh {
-            Fresh::Trial => (0.0, cells),
-            Fresh::Block => (0.0, used),
+            Fresh::Trial => (0.0, stands * cells),
+            Fresh::Block => (0.0, stands * used),
             Fresh::Study => (used, 0.0),
         };
         let trial = study.protocol.trial_seconds * cost.stretch
@@ -87,7 +90,7 @@ impl Share {
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
             once_boxes,
-            block_seconds: block_boxes * cost.launch_seconds + cells * trial,
+            block_seconds: block_boxes * cost.launch_seconds + stands * cells * trial,
             block_boxes,
         }
     }

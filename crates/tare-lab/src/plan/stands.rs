@@ -4,7 +4,7 @@
 use super::{Group, Stand};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tare_model::study::{Against, BoxKind, Cell, Fresh, Study};
 
 /// Share of the host's memory that boxes may be granted together: the rest is for the
@@ -83,6 +83,17 @@ pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
     sets.iter()
         .map(of)
         .max_by_key(|set| (!set.fits, set.memory_bytes))
+}
+
+/// In how many sets of a block each kind of box is: baselines are in all of their size.
+pub(super) fn of_each_kind(study: &Study, room: Room) -> BTreeMap<BoxKind, u32> {
+    let mut stands = BTreeMap::new();
+    if !study.protocol.slicing.is_off() {
+        for kind in sets(study, room, |_| {}).into_iter().flatten() {
+            *stands.entry(kind).or_default() += 1;
+        }
+    }
+    stands
 }
 
 /// The stands of a block of a study that is run in slices.
@@ -225,6 +236,30 @@ mod tests {
             assert!(side_by_side(&study, room).unwrap().fits);
         }
         assert!(!side_by_side(&study, Room { bytes: each }).unwrap().fits);
+    }
+
+    #[test]
+    fn the_baselines_boxes_are_counted_in_every_set_that_they_are_in() {
+        let mut study = example(4);
+        study.protocol.blocks = 10;
+        let each = study.instances[0].size.memory_bytes + BESIDE_BYTES;
+        let boxes = |study: &Study, room| {
+            let any = |_: &BoxKind| plan::BoxCost {
+                launch_seconds: 1.0,
+                stretch: 1.0,
+            };
+            plan::cost(study, room, any).boxes
+        };
+        // Two baselines and six others, in three sets of four.
+        let tight = Room { bytes: 4 * each };
+        assert_eq!(plan::block(&study, tight, 0).len(), 3);
+        assert_eq!(boxes(&study, tight), 10 * 12);
+        assert_eq!(boxes(&study, Room::UNBOUNDED), 10 * 8);
+        study.protocol.fresh = Fresh::Study;
+        assert_eq!(boxes(&study, tight), 8);
+        study.protocol.fresh = Fresh::Trial;
+        let groups = u32::try_from(study.workloads.len()).unwrap();
+        assert_eq!(boxes(&study, tight), 10 * 12 * groups);
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn study(instances: &[&str]) -> Study {
         ..Wishes::default()
     };
     let facts = HostFacts {
-        memory_bytes: 8 << 30,
+        memory_bytes: 16 << 30,
         llc_bytes: Some(1 << 20),
         ..HostFacts::default()
     };

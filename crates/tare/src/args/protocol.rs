@@ -7,7 +7,7 @@ use tare_model::size;
 use tare_model::study::{Fresh, Slicing};
 
 /// How a study measures.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ProtocolArgs {
     /// Blocks: trials of each cell [default: 10]; with --adaptive the most [default: 60]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]

@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_lab::Writer;
-use tare_lab::plan::cost;
+use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
@@ -26,14 +26,16 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     refuse_own_design(&args.study)?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
-    let mut study = super::study(&args.study, &tare_box::host::facts(), &state)?;
+    let mut asked = args.study.clone();
+    // Its boxes need not fit the host side by side.
+    asked.protocol.slices = Some(Slicing::Off);
+    let mut study = super::study(&asked, &tare_box::host::facts(), &state)?;
     study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
         fresh: Fresh::Study,
         // A study file may ask for these: they are the study's, not its pilot's.
         stopping: Stopping::Fixed,
         budget_seconds: None,
-        slicing: Slicing::Off,
         ..study.protocol
     };
     let run = super::begin(&state)?;
@@ -42,7 +44,8 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let output = run.folder().join("pilot.jsonl");
     let header = preflight::header(&study, &platforms, &output);
     let mut writer = Writer::create(&output, &header)?;
-    let expected = cost(&study, |kind| platforms.cost(kind));
+    let room = Room::of_host(header.host.memory_bytes);
+    let expected = cost(&study, room, |kind| platforms.cost(kind));
     out::say(&format!(
         "{}, {PROCESSES} processes of each workload in each; {} in all, about {}",
         boxes(study.box_kinds().len()),

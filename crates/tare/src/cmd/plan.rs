@@ -26,8 +26,8 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     let study = super::study(&args.study, &facts, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?;
-    let cost = plan::cost(&study, |kind| platforms.cost(kind));
     let room = Room::of_host(facts.memory_bytes);
+    let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     if args.json {
         out::print_json(&json(&study, &cost, room))?;
     } else {

@@ -48,7 +48,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let room = Room::of_host(header.host.memory_bytes);
-    let expected = cost(&study, |kind| platforms.cost(kind));
+    let expected = cost(&study, room, |kind| platforms.cost(kind));
     out::say_lines(&plan::text(&study, &expected, room));
     out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;

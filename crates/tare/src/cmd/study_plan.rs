@@ -37,8 +37,8 @@ pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
 pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<ExitCode> {
     let (study, misfits) = study::sketch(name, &args.study, facts, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
-    let cost = cost(&study, |kind| platforms.cost(kind));
     let room = Room::of_host(facts.memory_bytes);
+    let cost = cost(&study, room, |kind| platforms.cost(kind));
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
     let mut missing: Vec<String> = left_out
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
