@@ -141,7 +141,7 @@ fn injected(judged: &[Judged], truth: Truth) -> Vec<Count> {
         ),
         Count::new(
             "slower by more than the margin",
-            at_margin.or(to_be_found(truth)),
+            at_margin.or_else(|| to_be_found(truth)),
             rows().map(|row| row == Row::SlowerBeyond),
         ),
         Count::new("equal", at_margin, rows().map(|row| row == Row::Equal)),
