@@ -221,7 +221,7 @@ impl Runner<'_> {
                 members,
             }))?;
         }
-        let is_told = |arm: &Arm| !arm.is_partner && !(spoiled && arm.lives());
+        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
         self.coming = u32::try_from(arms.iter().filter(|arm| is_told(arm)).count()).unwrap_or(u32::MAX);
         for ((i, arm), end) in arms.iter().enumerate().zip(ends) {
             if is_told(arm) {
