@@ -58,7 +58,8 @@ impl Pair {
     ///
     /// `None` where there is no round, or a figure is not positive and finite.
     pub fn of_rounds(block: u32, costs: [&[f64]; 2], time: [f64; 2], cpu: [f64; 2]) -> Option<Self> {
-        log_ratio(time[1], time[0]).and(log_ratio(cpu[1], cpu[0]))?;
+        log_ratio(time[1], time[0])?;
+        log_ratio(cpu[1], cpu[0])?;
         Some(Self {
             block,
             time,

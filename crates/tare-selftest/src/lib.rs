@@ -10,6 +10,7 @@ pub mod binomial;
 pub mod campaign;
 mod experiments;
 pub mod noise;
+pub mod promise;
 pub mod score;
 pub mod simulate;
 mod slices;

@@ -1,103 +1,18 @@
 //! What many campaigns say of the method: counts held against its promises.
 
-use crate::binomial::{at_most, lower, upper};
 use crate::campaign::{Campaign, Judged};
+use crate::promise::{Count, Promise, RARE, Standing};
 use serde::Serialize;
 use tare_stats::{LEVEL, Row, median, t_estimate};
 
 /// Campaigns from which on what was promised has to be shown, and not only not to
 /// be contradicted: a true 3.5 % passes a gate of 7 % in 93 of 100 such series.
 const ENOUGH: u64 = 400;
-/// A promise counts as broken where it would give such a count less often.
-const RARE: f64 = 0.001;
 /// By how much CPU time of all campaigns together may miss what was put in.
 const CPU_SLACK: f64 = 0.001;
 /// From how many margins on a difference is found in what share of the campaigns at least:
 /// in 396 and in 380 of 400.
 const FOUND: [(f64, f64); 2] = [(5.0, 0.975), (2.0, 0.928)];
-
-/// What is asked of a share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Promise {
-    /// At most `promised`; shown where the share lies below `bound`.
-    AtMost {
-        /// What the method promises.
-        promised: f64,
-        /// What campaigns have to show, with 95 % confidence.
-        bound: f64,
-    },
-    /// At least `promised`; shown where the share lies above `bound`.
-    AtLeast {
-        /// What the method promises.
-        promised: f64,
-        /// What campaigns have to show, with 95 % confidence.
-        bound: f64,
-    },
-}
-
-/// What campaigns say of a promise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Standing {
-    /// Shown with 95 % confidence.
-    Shown,
-    /// Neither shown nor contradicted.
-    Open,
-    /// Contradicted: it would give this less than once in 1,000 times.
-    Broken,
-}
-
-/// How many campaigns did what.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Count {
-    /// What they did.
-    pub what: &'static str,
-    /// How many of them.
-    pub count: u64,
-    /// Of how many.
-    pub of: u64,
-    /// The 95 % interval of the share (Clopper and Pearson).
-    pub interval: [f64; 2],
-    /// What is asked; absent where the count stands for comparison.
-    pub promise: Option<Promise>,
-    /// What follows; absent likewise.
-    pub standing: Option<Standing>,
-}
-
-impl Count {
-    fn new(what: &'static str, promise: Option<Promise>, outcomes: impl Iterator<Item = bool>) -> Self {
-        let (count, of) = outcomes.fold((0, 0), |(yes, all), is| (yes + u64::from(is), all + 1));
-        Self {
-            what,
-            count,
-            of,
-            interval: [lower(count, of, 0.975), upper(count, of, 0.975)],
-            promise,
-            standing: promise.map(|promise| promise.standing(count, of)),
-        }
-    }
-}
-
-impl Promise {
-    fn standing(self, count: u64, of: u64) -> Standing {
-        let (shown, rare) = match self {
-            Self::AtMost { promised, bound } => (
-                upper(count, of, LEVEL) <= bound,
-                count > 0 && 1.0 - at_most(count - 1, of, promised) < RARE,
-            ),
-            Self::AtLeast { promised, bound } => (
-                lower(count, of, LEVEL) >= bound,
-                at_most(count, of, promised) < RARE,
-            ),
-        };
-        match (rare, shown) {
-            (true, _) => Standing::Broken,
-            (false, true) => Standing::Shown,
-            (false, false) => Standing::Open,
-        }
-    }
-}
 
 /// A ratio of all campaigns together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -137,6 +52,8 @@ pub struct Score {
     pub cpu_standing: Option<Standing>,
     /// Median of the intervals' half-widths, in logs.
     pub half_width: Option<f64>,
+    /// Time over CPU time, median over all blocks: over 1 where others used the arms' CPU.
+    pub time_over_cpu: Option<f64>,
 }
 
 impl Score {
@@ -172,6 +89,7 @@ impl Score {
                 .then(|| cpu_standing(campaigns, truth.effect))
                 .flatten(),
             half_width: median(&widths),
+            time_over_cpu: median(&times_over_cpu(campaigns)),
         }
     }
 
@@ -223,7 +141,7 @@ fn injected(judged: &[Judged], truth: Truth) -> Vec<Count> {
         ),
         Count::new(
             "slower by more than the margin",
-            at_margin.or(to_be_found(truth)),
+            at_margin.or_else(|| to_be_found(truth)),
             rows().map(|row| row == Row::SlowerBeyond),
         ),
         Count::new("equal", at_margin, rows().map(|row| row == Row::Equal)),
@@ -246,6 +164,13 @@ fn pooled(campaigns: &[Campaign], d: fn(&Campaign) -> Vec<f64>, level: f64) -> O
         ratio: estimate.mean.exp(),
         interval: [estimate.interval.low.exp(), estimate.interval.high.exp()],
     })
+}
+
+/// Time of both arms over their CPU time, of every block.
+fn times_over_cpu(campaigns: &[Campaign]) -> Vec<f64> {
+    let pairs = campaigns.iter().flat_map(|campaign| &campaign.pairs);
+    let sum = |arms: [f64; 2]| arms[0] + arms[1];
+    pairs.map(|pair| sum(pair.time) / sum(pair.cpu)).collect()
 }
 
 /// Whether CPU time shows what was put in to a tenth of a percent.
@@ -278,6 +203,7 @@ mod tests {
         assert!(score.passes(), "{score:?}");
         assert_eq!(score.counts[1].standing, Some(Standing::Shown));
         assert_eq!((score.campaigns, score.void), (50, 0));
+        assert_eq!(score.time_over_cpu, Some(1.0));
     }
 
     #[test]
@@ -351,5 +277,6 @@ mod tests {
             (score.time, score.mean, score.cpu_standing, score.half_width),
             (None, None, None, None)
         );
+        assert_eq!(score.time_over_cpu, None);
     }
 }

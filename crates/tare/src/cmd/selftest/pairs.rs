@@ -12,7 +12,7 @@ use tare_selftest::campaign::Pair;
 pub struct Measured {
     trials: Vec<TrialRecord>,
     /// What ran side by side; none of trials in one piece.
-    groups: Vec<GroupRecord>,
+    pub groups: Vec<GroupRecord>,
 }
 
 impl Measured {

@@ -5,7 +5,8 @@ use crate::out::wrapped;
 use serde::Serialize;
 use tare_model::size::counted;
 use tare_model::study::Slicing;
-use tare_selftest::score::{Count, Pooled, Promise, Score, Standing};
+use tare_selftest::promise::{Count, Promise, Standing};
+use tare_selftest::score::{Pooled, Score};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -58,6 +59,8 @@ pub fn text(header: &Header, score: &Score) -> String {
         .half_width
         .map(|half| format!("{:.2} %", 100.0 * half.exp_m1()));
     figure("median half-width of intervals", half, None);
+    let shared = score.time_over_cpu.map(|ratio| format!("{ratio:.2}"));
+    figure("median time over CPU time", shared, None);
     text
 }
 

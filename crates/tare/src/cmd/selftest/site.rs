@@ -145,3 +145,55 @@ impl<'a> Site<'a> {
         Ok(Some(times))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::Options;
+    use super::*;
+    use tare_model::group::GroupRecord;
+    use tare_model::study::{Fresh, Slicing};
+
+    fn options() -> Options {
+        Options {
+            platform: "fake".to_owned(),
+            tenths: 20,
+            blocks: 10,
+            fresh: Fresh::Block,
+            slicing: Slicing::AUTO,
+            trial_seconds: 0.2,
+            polluter: true,
+            margin_percent: 1.0,
+            batches: false,
+            settle: false,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn arms_do_as_many_units_in_one_group_and_the_polluter_fills_its_slices() {
+        let state = tempfile::tempdir().expect("a folder");
+        let (run, _) = Run::begin(state.path()).expect("a run");
+        // Units of 0.1 ms: as many of the polluter's would be over in no time.
+        let comparison = arms::comparison(&options(), [100_000, 102_000], 7).expect("a study");
+        let mut platforms = Platforms::open(&comparison.study.platforms, state.path()).expect("fake");
+        let mut site = Site::new(&run, &mut platforms).expect("a site");
+        let measured = site
+            .measure(&comparison.study)
+            .expect("a campaign")
+            .expect("its end");
+        assert_eq!(measured.groups.len(), 10);
+        for group in &measured.groups {
+            let [first, second] = comparison.arms.each_ref().map(|arm| units(group, arm));
+            assert_eq!(first, second);
+            assert_eq!(group.members.len(), 3);
+            let polluter = group.members.iter().find(|m| !comparison.arms.contains(&m.cell));
+            assert!(polluter.expect("the third").units > 10 * first, "{group:?}");
+        }
+        let (pairs, lost) = measured.pairs(&comparison);
+        assert!(pairs.len() == 10 && lost == 0 && pairs.iter().all(|pair| pair.typical.is_some()));
+    }
+
+    fn units(group: &GroupRecord, arm: &tare_model::study::Cell) -> u64 {
+        group.member(arm).expect("a member").units
+    }
+}
