@@ -34,6 +34,13 @@ pub(super) struct Uml {
     pub network: Network,
 }
 
+/// Whether /proc/cpuinfo tells of the tile registers of AMX: 8 KiB beyond the state that
+/// the kernel of User-Mode Linux (seen with 6.1) keeps of each process.
+fn has_amx(cpuinfo: &str) -> bool {
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "amx_tile"))
+}
+
 impl Platform for Uml {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
@@ -41,6 +48,12 @@ impl Platform for Uml {
             PROGRAM,
             "install User-Mode Linux (Debian: apt-get install user-mode-linux)",
         )?;
+        if has_amx(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()) {
+            return Err(Absent::new(
+                "this CPU has AMX, whose registers are more than User-Mode Linux saves: its first process dies of 'ptrace set fp regs failed'",
+                "boot the host with clearcpuid=amx_tile, or use a host without AMX",
+            ));
+        }
         Ok(PlatformVersion {
             version: format!("User-Mode Linux {version}"),
             ..PlatformVersion::default()
@@ -113,4 +126,16 @@ fn add_words(command: &mut Command, spec: &BoxSpec, folder: &Path, rootfs: &Path
         .arg(format!("umid={}", spec.name))
         .args(["panic=-1", "init=/tare", "--"])
         .args(AGENT.words());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_with_more_registers_than_are_saved_is_told_by_its_flags() {
+        assert!(has_amx("model name\t: X\nflags\t\t: fpu amx_tile amx_int8\n"));
+        assert!(!has_amx("flags\t\t: fpu avx512f\n"));
+        assert!(!has_amx(""));
+    }
 }

@@ -185,9 +185,11 @@ fn host_ready(path: &str) -> bool {
     skipped(&format!("{path}: {}", planned.stderr))
 }
 
+/// An engine that no software could make run on this CPU is not required.
 fn skipped(what: &str) -> bool {
     let reason = format!("skipped: {what}");
-    assert!(std::env::var_os("TARE_REQUIRE_ENGINES").is_none(), "{reason}");
+    let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
+    assert!(!required || what.contains("this CPU"), "{reason}");
     eprintln!("{reason}");
     false
 }
