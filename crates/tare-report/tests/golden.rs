@@ -101,3 +101,22 @@ fn workloads_of_version_2_get_what_their_header_did_not_say() {
     }
     assert_eq!(analysis.comparisons.len(), 4);
 }
+
+/// Two platforms of the test bed in slices, `fake?cost=1.1` with every seventh slice five
+/// times as long: the typical cost is 1.1, the mean cost that of the stalls too.
+#[test]
+fn results_of_version_3_are_read() {
+    let results = golden("results-3.jsonl");
+    assert_eq!((results.groups().count(), results.trials().count()), (20, 40));
+    assert!(results.unknown.is_empty());
+    let analysis = analyze(&results);
+    assert_eq!(analysis.comparisons.len(), 2);
+    for comparison in &analysis.comparisons {
+        let metric = comparison.primary().expect("a primary metric");
+        let typical = metric.paired.as_ref().expect("a ratio").ratio.value;
+        let slices = metric.slices.as_ref().expect("figures of slices");
+        assert!((typical / 1.1 - 1.0).abs() < 0.005, "{typical}");
+        assert!(slices.mean.as_ref().expect("a mean cost").value > 1.5);
+        assert_eq!(metric.verdict.as_ref().expect("a verdict").word, Word::Slower);
+    }
+}
