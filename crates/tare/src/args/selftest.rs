@@ -47,7 +47,7 @@ pub struct CampaignArgs {
     /// Aim for a trial [default: 20 slices, or 100ms in one piece]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub trial_time: Option<f64>,
-    /// Put a third box beside the two arms, whose slices run through most of its memory: whatever they leave behind, it must not make the arms differ
+    /// Put a third box beside the two arms, whose slices run through over half of its memory: whatever they leave behind, it must not make the arms differ
     #[arg(long)]
     pub polluter: bool,
     /// Margin of equivalence in percent

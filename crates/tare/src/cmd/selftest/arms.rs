@@ -10,11 +10,13 @@ use tare_model::study::{BoxKind, Cell, Study};
 const ARMS: [&str; 2] = ["a", "b"];
 /// The instance type of the third box, which has no part in the comparison.
 const POLLUTER: &str = "polluter";
-/// CPUs and memory of each box. With one thread on a CPU of its own nothing is
+/// CPUs and memory of an arm's box. With one thread on a CPU of its own nothing is
 /// throttled.
 const SIZE: &str = "1:512M";
-/// Bytes of each of the polluter's three arrays: two thirds of its memory in all.
-const ARRAY: u64 = 112 << 20;
+/// Those of the polluter's, and the bytes of each of its three arrays: over half of its
+/// memory, and more than a slice gets through, but soon filled, as each block's box has to.
+const POLLUTER_SIZE: &str = "1:256M";
+const ARRAY: u64 = 48 << 20;
 /// Aim for a unit of sliced work in seconds: some 200 make a slice, so that its length is
 /// close to what is asked for.
 const UNIT_SECONDS: f64 = 50e-6;
@@ -95,11 +97,12 @@ fn wishes(options: &Options, iterations: [u64; 2], seed: u64) -> Wishes {
     sizes.dedup();
     let arms = sizes.into_iter().map(|size| workload(Kernel::Integer, size));
     let polluter = options.polluter.then(|| workload(Kernel::Stream, ARRAY));
-    let boxes = ARMS.into_iter().chain(options.polluter.then_some(POLLUTER));
+    let arm_boxes = ARMS.map(|name| format!("{name}={SIZE}"));
+    let third_box = options.polluter.then(|| format!("{POLLUTER}={POLLUTER_SIZE}"));
     Wishes {
         platforms: vec![options.platform.clone()],
         provisioning: vec![Provisioning::Pinned],
-        instances: boxes.map(|name| format!("{name}={SIZE}")).collect(),
+        instances: arm_boxes.into_iter().chain(third_box).collect(),
         workloads: arms.chain(polluter).collect(),
         protocol: ProtocolOptions {
             blocks: Some(options.blocks),
