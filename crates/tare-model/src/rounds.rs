@@ -8,6 +8,8 @@ use crate::study::Cell;
 /// slice `i` of the one and slice `i` of the other are of the same round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounds {
+    /// Number of each round within the group, from 0.
+    pub numbers: Vec<u64>,
     /// The cell's.
     pub cell: Slices,
     /// Its baseline's.
@@ -87,6 +89,7 @@ impl GroupRecord {
     /// is left, or one of the cells is no member.
     pub fn rounds(&self, cell: &Cell, baseline: &Cell, metric: &str) -> Option<Rounds> {
         let mut rounds = Rounds {
+            numbers: Vec::new(),
             cell: Slices::default(),
             baseline: Slices::default(),
         };
@@ -94,6 +97,7 @@ impl GroupRecord {
         for slice in self.timed(cell, metric)? {
             while others.next_if(|other| other.round < slice.round).is_some() {}
             if let Some(other) = others.next_if(|other| other.round == slice.round) {
+                rounds.numbers.push(slice.round);
                 rounds.cell.add(slice);
                 rounds.baseline.add(other);
             }
@@ -184,6 +188,7 @@ mod tests {
         let native = member("native", 1, &[1.0; 5], &[10, 20, 30, 40, 50]);
         let docker = member("docker", 2, &[2.0; 3], &[20, 60, 100]);
         let found = rounds(vec![docker, native]).unwrap();
+        assert_eq!(found.numbers, [0, 2, 4]);
         assert_eq!(found.cell.costs, [10.0, 30.0, 50.0]);
         assert_eq!(found.baseline.costs, [10.0, 30.0, 50.0]);
         assert_eq!((found.cell.work, found.cell.cpu_ns), (6.0, 90.0));

@@ -5,6 +5,7 @@ mod rounds;
 
 use super::cells::Estimate;
 use super::trials::CellTrials;
+use crate::show;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,19 +35,21 @@ pub enum Side {
 pub struct CarryOver {
     /// The cell that ran right before: its trial, or in slices its slice.
     pub after: Cell,
-    /// Before which of the two.
-    pub side: Side,
-    /// Blocks in which it did.
+    /// Before which of the two; `None` of a third cell in slices, which is judged by what
+    /// it does before both.
+    pub side: Option<Side>,
+    /// Blocks that tell of it.
     pub blocks: usize,
     /// Blocks in all.
     pub of: usize,
-    /// By how much the ratio is over that of the other blocks, or rounds, as a share.
+    /// By how much the ratio is over that of the other blocks, or rounds, as a share; of
+    /// a third cell in slices, by how much the typical cost is over that without it.
     pub effect: Estimate,
     /// p that it is 0, after Holm's correction over the predecessors of the comparison.
     pub p_holm: f64,
-    /// What it adds to the mean d by the design: nothing where both sides feel it alike.
+    /// What it adds to the mean d: nothing where both sides feel it alike.
     pub bias: f64,
-    /// Whether that is over a quarter of the margin: then there is no verdict.
+    /// Whether that is over a quarter of the margin, and sure: then there is no verdict.
     pub disqualifies: bool,
 }
 
@@ -59,21 +62,23 @@ impl CarryOver {
 
 impl fmt::Display for CarryOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = match self.side {
+        let (name, after, p) = (Self::NAME, &self.after, show::p_value(self.p_holm));
+        let Estimate { value, low, high } = self.effect;
+        let Some(side) = self.side else {
+            let moved = show::percent_with_interval(value, low, high);
+            return write!(
+                f,
+                "{name}: {after} right before a slice moves the typical cost by {moved} (p {p})"
+            );
+        };
+        let side = match side {
             Side::Cell => "it",
             Side::Baseline => "the baseline",
         };
+        let ratio = show::ratio_with_interval(1.0 + value, 1.0 + low, 1.0 + high);
         write!(
             f,
-            "{}: with {} right before {side} the ratio is {} of the others (p {})",
-            Self::NAME,
-            self.after,
-            crate::show::ratio_with_interval(
-                1.0 + self.effect.value,
-                1.0 + self.effect.low,
-                1.0 + self.effect.high
-            ),
-            crate::show::p_value(self.p_holm)
+            "{name}: with {after} right before {side} the ratio is {ratio} of the others (p {p})"
         )
     }
 }
@@ -220,7 +225,7 @@ fn judged(tested: &Tested, p_holm: f64, bias: f64, of: usize, margin: f64) -> Op
     let Coefficient { value, interval, .. } = tested.effect;
     let found = CarryOver {
         after: tested.cause.after.clone(),
-        side: tested.cause.side,
+        side: Some(tested.cause.side),
         blocks: tested.cause.blocks,
         of,
         effect: share(value, interval)?,

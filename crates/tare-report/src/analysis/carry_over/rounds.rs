@@ -1,176 +1,153 @@
 //! The same of slices: what a slice leaves behind for the next one of its round. The
 //! order within a round is random, so that every cell meets every predecessor in every
 //! block, and each block tells the effect of each by itself.
+//!
+//! The verdict rests on a median over rounds, which what is rare moves far less than a
+//! mean. So a bias is not worked out from effects on slices: it is the typical cost of
+//! the block less that of the rounds without the predecessor.
 
-use super::{CarryOver, FEWEST, Side, matters, over_the_share, share};
+mod block;
+mod levels;
+
+use super::{CarryOver, FEWEST, Side, matters, share};
 use crate::analysis::trials::{CellTrials, Used};
-use std::collections::{BTreeMap, HashMap};
-use tare_model::group::{GroupRecord, Member, Series};
+use block::Block;
+use std::collections::BTreeSet;
 use tare_model::metric::Metric;
 use tare_model::study::{BoxKind, Cell};
-use tare_stats::{Interval, LEVEL, holm, mean, median, t_estimate};
+use tare_stats::{LEVEL, TEstimate, holm, mean, t_estimate};
 
-/// What ran right before, and before which side.
-type Cause<'a> = (Side, &'a BoxKind);
-
-/// The effect of one predecessor on d in one block, and the share of the side's slices
-/// that it came before.
-type Effect = (f64, f64);
-
-/// The effect of one predecessor over all blocks.
+/// A predecessor over all blocks.
 struct Tested<'a> {
-    cause: Cause<'a>,
-    blocks: usize,
-    value: f64,
-    interval: Interval,
+    after: &'a BoxKind,
+    side: Option<Side>,
+    effect: TEstimate,
     p: f64,
-    share: f64,
+    bias: Bias,
+}
+
+/// What it does to the mean d, and how sure that is.
+#[derive(Clone, Copy)]
+struct Bias {
+    value: f64,
+    p: f64,
 }
 
 /// The predecessors within a round whose effect is over a quarter of the margin, with p
 /// under 1 % by t over the blocks and Holm's correction over the predecessors of the
-/// comparison. `None` where the pair never ran in slices. `margin` is in logs.
+/// comparison, the largest bias first: in the rounds without one predecessor the others
+/// come more often, so that part of its effect shows with them, with the other sign.
+/// `None` where the pair never ran in slices. `margin` is in logs.
 pub(super) fn find(
     metric: &Metric,
     cell: &CellTrials,
     baseline: &CellTrials,
     margin: Option<f64>,
 ) -> Option<Vec<CarryOver>> {
-    let groups = groups(metric, [&cell.cell, &baseline.cell], cell);
-    let kinds = [&cell.cell.kind, &baseline.cell.kind];
-    let tested = test(metric, kinds, &groups);
+    let sides = [&cell.cell, &baseline.cell];
+    let blocks = blocks(&metric.name, sides, cell);
+    let tested: Vec<Tested> = thirds(&blocks).into_iter().chain(pair(&blocks, sides)).collect();
+    let mut found = found(&tested, margin, blocks.len(), &cell.cell.workload);
+    found.sort_by(|a, b| b.bias.abs().total_cmp(&a.bias.abs()));
+    (!blocks.is_empty()).then_some(found)
+}
+
+fn found(tested: &[Tested], margin: Option<f64>, of: usize, workload: &str) -> Vec<CarryOver> {
     let corrected = holm(&tested.iter().map(|t| Some(t.p)).collect::<Vec<_>>());
     let found = |(one, p_holm): (&Tested, Option<f64>)| {
         let (margin, p_holm) = (margin?, p_holm?);
-        let bias = bias(&tested, one, kinds);
         let found = CarryOver {
             after: Cell {
-                kind: one.cause.1.clone(),
-                workload: cell.cell.workload.clone(),
+                kind: one.after.clone(),
+                workload: workload.to_owned(),
             },
-            side: one.cause.0,
-            blocks: one.blocks,
-            of: groups.len(),
-            effect: share(one.value, one.interval)?,
+            side: one.side,
+            blocks: one.effect.n,
+            of,
+            effect: share(one.effect.mean, one.effect.interval)?,
             p_holm,
-            bias,
-            disqualifies: over_the_share(bias, margin),
+            bias: one.bias.value,
+            disqualifies: matters(one.bias.value, one.bias.p, margin),
         };
-        matters(one.value, p_holm, margin).then_some(found)
+        matters(one.effect.mean, p_holm, margin).then_some(found)
     };
-    (!groups.is_empty()).then(|| tested.iter().zip(corrected).filter_map(found).collect())
+    tested.iter().zip(corrected).filter_map(found).collect()
 }
 
-/// The groups in which both sides ran, in the order of the blocks.
-fn groups<'a>(metric: &Metric, sides: [&Cell; 2], cell: &CellTrials<'a>) -> Vec<&'a GroupRecord> {
-    let both = |used: &Used<'a>| {
-        let group = used.group?;
-        group.rounds(sides[0], sides[1], &metric.name).map(|_| group)
+/// The blocks in which both sides ran in slices.
+fn blocks<'a>(metric: &'a str, sides: [&Cell; 2], cell: &CellTrials<'a>) -> Vec<Block<'a>> {
+    let block = |used: &Used<'a>| Block::new(used.group?, sides, metric);
+    cell.used.values().filter_map(block).collect()
+}
+
+/// The cells that are neither of the two. What they do to the typical cost is both their
+/// effect and their bias.
+fn thirds<'a>(blocks: &[Block<'a>]) -> Vec<Tested<'a>> {
+    let kinds: BTreeSet<&BoxKind> = blocks.iter().flat_map(Block::thirds).collect();
+    let third = |after| {
+        let effect = over_blocks(blocks.iter().filter_map(|block: &Block| block.moved_by(after)))?;
+        let p = effect.p_zero()?;
+        Some(Tested {
+            after,
+            side: None,
+            effect,
+            p,
+            bias: Bias {
+                value: effect.mean,
+                p,
+            },
+        })
     };
-    cell.used.values().filter_map(both).collect()
+    kinds.into_iter().filter_map(third).collect()
 }
 
-/// Every predecessor that came before a side in at least 3 blocks. d rises with the
-/// cost of the cell and falls with that of the baseline.
-fn test<'a>(metric: &Metric, kinds: [&BoxKind; 2], groups: &[&'a GroupRecord]) -> Vec<Tested<'a>> {
-    let mut effects: BTreeMap<Cause<'a>, Vec<Effect>> = BTreeMap::new();
-    for group in groups {
-        let order = order(group);
-        for (side, sign, kind) in [(Side::Cell, 1.0, kinds[0]), (Side::Baseline, -1.0, kinds[1])] {
-            let Some(member) = group.members.iter().find(|m| m.cell.kind == *kind) else {
-                continue;
-            };
-            for (before, (effect, share)) in of_member(metric, member, &order) {
-                effects
-                    .entry((side, before))
-                    .or_default()
-                    .push((sign * effect, share));
-            }
-        }
-    }
-    effects.into_iter().filter_map(tested).collect()
-}
-
-/// Whose slice it was, by round and place.
-fn order(group: &GroupRecord) -> HashMap<(u64, u32), &BoxKind> {
-    let mut order = HashMap::new();
-    for member in &group.members {
-        let places = rounds(member).zip(member.places.iter().copied());
-        order.extend(places.map(|at| (at, &member.cell.kind)));
-    }
-    order
-}
-
-fn rounds(member: &Member) -> impl Iterator<Item = u64> + use<> {
-    let every = u64::from(member.every);
-    (0..).map(move |i: u64| i.saturating_mul(every))
-}
-
-/// How the slices of a member right after each other one differ from what is usual: the
-/// median of ln cost after each is a level, as is that of the slices that are first in
-/// their round, and the median of the levels is the usual one. Of a level, since a mean
-/// would be that of the few slices in which the host did something else; of the levels,
-/// since against their mean one that pollutes would make the rest look better than usual.
-fn of_member<'a>(
-    metric: &Metric,
-    member: &Member,
-    order: &HashMap<(u64, u32), &'a BoxKind>,
-) -> BTreeMap<&'a BoxKind, Effect> {
-    let costs = member.parts.get(&metric.name).map(Series::costs);
-    let mut after: BTreeMap<Option<&'a BoxKind>, Vec<f64>> = BTreeMap::new();
-    for ((round, place), cost) in rounds(member).zip(&member.places).zip(costs.unwrap_or_default()) {
-        let log = cost.ln();
-        if log.is_finite() {
-            let before = place.checked_sub(1).and_then(|place| order.get(&(round, place)));
-            after.entry(before.copied()).or_default().push(log);
-        }
-    }
-    let all: usize = after.values().map(Vec::len).sum();
-    let levels: BTreeMap<_, f64> = after
-        .iter()
-        .filter_map(|(before, logs)| Some((*before, median(logs)?)))
+/// What each of the two leaves behind for the other, which the slices after it tell.
+/// Their bias is that of both: where each leaves as much behind there is none.
+fn pair<'a>(blocks: &[Block<'_>], sides: [&'a Cell; 2]) -> Vec<Tested<'a>> {
+    let each: Vec<_> = [Side::Cell, Side::Baseline]
+        .into_iter()
+        .filter_map(|side| one_of_pair(blocks, sides, side))
         .collect();
-    let effect = |(before, logs): (&Option<&'a BoxKind>, &Vec<f64>)| {
-        let effect = levels.get(before)? - usual(&levels, before)?;
-        Some(((*before)?, (effect, share_of(logs.len(), all))))
+    let bias = direct(blocks).unwrap_or_else(|| Bias {
+        value: each.iter().map(|(one, share)| one.effect.mean * share).sum(),
+        p: each.iter().map(|(one, _)| one.p).fold(1.0, f64::min),
+    });
+    each.into_iter().map(|(one, _)| Tested { bias, ..one }).collect()
+}
+
+/// What a slice of the other cell does to d by having run right before one of `side`,
+/// and the share of slices in which it did. d falls with the cost of the baseline.
+fn one_of_pair<'a>(blocks: &[Block<'_>], sides: [&'a Cell; 2], side: Side) -> Option<(Tested<'a>, f64)> {
+    let (sign, after) = match side {
+        Side::Cell => (1.0, sides[1]),
+        Side::Baseline => (-1.0, sides[0]),
     };
-    after.iter().filter_map(effect).collect()
+    let left = blocks.iter().filter_map(|block| levels::left_behind(block, side));
+    let (effects, shares): (Vec<f64>, Vec<f64>) = left.unzip();
+    let effect = over_blocks(effects.into_iter().map(|effect| sign * effect))?;
+    let p = effect.p_zero()?;
+    let tested = Tested {
+        after: &after.kind,
+        side: Some(side),
+        effect,
+        p,
+        bias: Bias { value: 0.0, p: 1.0 },
+    };
+    Some((tested, mean(&shares)?))
 }
 
-/// The median of the levels; of two the other one.
-fn usual<'a>(levels: &BTreeMap<Option<&'a BoxKind>, f64>, of: &Option<&'a BoxKind>) -> Option<f64> {
-    let counts = |before: &Option<&BoxKind>| levels.len() > 2 || before != of;
-    let levels: Vec<f64> = levels
-        .iter()
-        .filter(|(before, _)| counts(before))
-        .map(|(_, level)| *level)
-        .collect();
-    median(&levels)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no block has 2^52 slices")]
-fn share_of(slices: usize, all: usize) -> f64 {
-    slices as f64 / all as f64
-}
-
-fn tested<'a>((cause, effects): (Cause<'a>, Vec<Effect>)) -> Option<Tested<'a>> {
-    let (values, shares): (Vec<f64>, Vec<f64>) = effects.into_iter().unzip();
-    let estimate = t_estimate(&values, LEVEL, 1.0).filter(|t| t.n >= FEWEST)?;
-    Some(Tested {
-        cause,
-        blocks: estimate.n,
-        value: estimate.mean,
-        interval: estimate.interval,
-        p: estimate.p_zero()?,
-        share: mean(&shares)?,
+/// What the pair does to its own typical cost, where enough blocks have rounds in which
+/// neither ran right before the other: with two cells there are none.
+fn direct(blocks: &[Block<'_>]) -> Option<Bias> {
+    let moved = over_blocks(blocks.iter().filter_map(Block::moved_by_pair))?;
+    Some(Bias {
+        value: moved.mean,
+        p: moved.p_zero()?,
     })
 }
 
-/// What a predecessor adds to mean d: its effect on each side times the share of slices
-/// in which it comes there. A third cell comes before both sides, and where they feel it
-/// alike it adds nothing; nor do the two where each leaves as much behind for the other.
-fn bias(tested: &[Tested], of: &Tested, kinds: [&BoxKind; 2]) -> f64 {
-    let own = |t: &Tested| kinds.contains(&t.cause.1);
-    let counts = |t: &&Tested| t.cause.1 == of.cause.1 || (own(t) && own(of));
-    tested.iter().filter(counts).map(|t| t.value * t.share).sum()
+/// The mean over at least 3 blocks.
+fn over_blocks(values: impl Iterator<Item = f64>) -> Option<TEstimate> {
+    let values: Vec<f64> = values.collect();
+    t_estimate(&values, LEVEL, 1.0).filter(|estimate| estimate.n >= FEWEST)
 }

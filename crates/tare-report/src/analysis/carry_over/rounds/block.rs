@@ -1,0 +1,150 @@
+//! The rounds of one block, and who ran right before whom in them.
+
+use std::collections::{BTreeSet, HashMap};
+use tare_model::group::{GroupRecord, Member, Series};
+use tare_model::study::{BoxKind, Cell};
+use tare_stats::typical;
+
+/// Rounds that must remain for their typical cost to say something.
+const FEWEST_ROUNDS: usize = 10;
+
+/// A block of a comparison.
+pub(super) struct Block<'a> {
+    /// Cell and baseline.
+    sides: [&'a Member; 2],
+    thirds: Vec<&'a BoxKind>,
+    rounds: Vec<Round<'a>>,
+    metric: &'a str,
+    order: Order<'a>,
+}
+
+/// Cell and baseline in one round.
+struct Round<'a> {
+    costs: [f64; 2],
+    after: [Option<&'a BoxKind>; 2],
+}
+
+/// Whose slice it was, by round and place.
+struct Order<'a>(HashMap<(u64, u32), &'a BoxKind>);
+
+/// A slice of one of the two.
+pub(super) struct Slice<'a> {
+    /// Cost per unit of work.
+    pub cost: f64,
+    /// Who ran right before it; `None` of the first in its round.
+    pub after: Option<&'a BoxKind>,
+}
+
+impl<'a> Block<'a> {
+    /// `None` where the two have no round in common.
+    pub(super) fn new(group: &'a GroupRecord, sides: [&Cell; 2], metric: &'a str) -> Option<Self> {
+        let paired = group.rounds(sides[0], sides[1], metric)?;
+        let members = [group.member(sides[0])?, group.member(sides[1])?];
+        let order = Order::of(group);
+        let costs = paired.cell.costs.iter().zip(&paired.baseline.costs);
+        let round = |(number, (cell, baseline)): (&u64, (&f64, &f64))| Round {
+            costs: [*cell, *baseline],
+            after: members.map(|member| order.before(*number, place(member, *number)?)),
+        };
+        let kinds = group.members.iter().map(|member| &member.cell.kind);
+        Some(Self {
+            sides: members,
+            thirds: kinds
+                .filter(|kind| sides.iter().all(|s| s.kind != **kind))
+                .collect(),
+            rounds: paired.numbers.iter().zip(costs).map(round).collect(),
+            metric,
+            order,
+        })
+    }
+
+    /// The cells of its group that are neither of the two.
+    pub(super) fn thirds(&self) -> impl Iterator<Item = &'a BoxKind> {
+        self.thirds.iter().copied()
+    }
+
+    /// By how much the typical loss is over that of the rounds in which the slice of
+    /// `third` came right before neither of the two.
+    ///
+    /// In a group of three the two follow one another in all of these rounds, and what
+    /// they leave behind for each other would pass for the third cell's doing. So they
+    /// are held against such rounds only as come with it and without it.
+    pub(super) fn moved_by(&self, third: &BoxKind) -> Option<f64> {
+        let without = |round: &&Round| !round.after.contains(&Some(third));
+        let left: Vec<&Round> = self.rounds.iter().filter(without).collect();
+        let sequences: BTreeSet<_> = left.iter().map(|round| self.sequence(round)).collect();
+        let like = |round: &&Round| sequences.contains(&self.sequence(round));
+        moved(&self.rounds.iter().filter(like).collect::<Vec<_>>(), &left)
+    }
+
+    /// The same of the rounds in which neither of the two came right before the other.
+    pub(super) fn moved_by_pair(&self) -> Option<f64> {
+        let apart = |round: &&Round| self.sequence(round) == [false, false];
+        let left: Vec<&Round> = self.rounds.iter().filter(apart).collect();
+        moved(&self.rounds.iter().collect::<Vec<_>>(), &left)
+    }
+
+    /// Whether the cell came right after its baseline, and the baseline after the cell.
+    fn sequence(&self, round: &Round) -> [bool; 2] {
+        let kinds = self.sides.map(|member| &member.cell.kind);
+        [round.after[0] == Some(kinds[1]), round.after[1] == Some(kinds[0])]
+    }
+
+    /// Cell (0) or baseline (1).
+    pub(super) fn kind(&self, side: usize) -> &'a BoxKind {
+        &self.sides[side].cell.kind
+    }
+
+    /// All slices of the cell (0) or of the baseline (1).
+    pub(super) fn slices(&self, side: usize) -> impl Iterator<Item = Slice<'a>> {
+        let member = self.sides[side];
+        let costs = member
+            .parts
+            .get(self.metric)
+            .map(Series::costs)
+            .unwrap_or_default();
+        let places = numbers(member).zip(member.places.iter().copied());
+        places.zip(costs).map(|((round, place), cost)| Slice {
+            cost,
+            after: self.order.before(round, place),
+        })
+    }
+}
+
+impl<'a> Order<'a> {
+    fn of(group: &'a GroupRecord) -> Self {
+        let of_member = |member: &'a Member| {
+            let places = numbers(member).zip(member.places.iter().copied());
+            places.map(|at| (at, &member.cell.kind))
+        };
+        Self(group.members.iter().flat_map(of_member).collect())
+    }
+
+    fn before(&self, round: u64, place: u32) -> Option<&'a BoxKind> {
+        self.0.get(&(round, place.checked_sub(1)?)).copied()
+    }
+}
+
+/// The rounds that a member took part in.
+fn numbers(member: &Member) -> impl Iterator<Item = u64> + use<> {
+    let every = u64::from(member.every);
+    (0..).map(move |i: u64| i.saturating_mul(every))
+}
+
+/// Its place in one of them.
+fn place(member: &Member, round: u64) -> Option<u32> {
+    let i = round.checked_div(u64::from(member.every))?;
+    member.places.get(usize::try_from(i).ok()?).copied()
+}
+
+/// The typical loss of `all` less that of the rounds `left` of them, in logs.
+fn moved(all: &[&Round], left: &[&Round]) -> Option<f64> {
+    let tell = left.len() >= FEWEST_ROUNDS && left.len() < all.len();
+    tell.then(|| Some(typical_loss(all)? - typical_loss(left)?))
+        .flatten()
+}
+
+fn typical_loss(rounds: &[&Round]) -> Option<f64> {
+    let (cell, baseline): (Vec<f64>, Vec<f64>) = rounds.iter().map(|r| (r.costs[0], r.costs[1])).unzip();
+    typical(&cell, &baseline)
+}
