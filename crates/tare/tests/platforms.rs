@@ -244,20 +244,28 @@ fn a_static_command_is_carried_into_every_box() {
     let program = common::binary();
     let program = program.display();
     on_each(|platform, tare| {
-        let args = &format!("--blocks 1 --provisioning vanilla --memory 256M -- {program} man");
-        tare.ok(&short(platform, args));
-        let trial = &tare.records_of("r.jsonl", "trial")[0];
-        let samples = &trial["outcome"]["ok"]["samples"];
+        let run = |slices: &str| {
+            let options = format!("--slices {slices} --provisioning pinned --memory 256M");
+            tare.ok(&short(platform, &format!("{options} -- {program} man")));
+            let trial = tare.records_of("r.jsonl", "trial").remove(0);
+            std::fs::remove_file(tare.path("r.jsonl")).unwrap();
+            let samples = &trial["outcome"]["ok"]["samples"];
+            assert!(
+                number(&samples["wall"]) > 0.0 && number(&samples["peak-memory"]) > 0.0,
+                "{trial}"
+            );
+            trial
+        };
+        let in_one_piece = run("off");
         assert!(
-            number(&samples["wall"]) > 0.0 && number(&samples["peak-memory"]) > 0.0,
-            "{trial}"
-        );
-        assert!(
-            !trial["outcome"]["ok"]["repetitions"]
+            !in_one_piece["outcome"]["ok"]["repetitions"]
                 .as_array()
                 .unwrap()
                 .is_empty()
         );
+        for slices in ["auto", "turns"] {
+            assert!(run(slices)["group"].is_u64(), "{platform}: {slices}");
+        }
     });
 }
 

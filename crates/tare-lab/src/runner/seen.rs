@@ -10,6 +10,7 @@ use tare_box::cgroup::Usage;
 use tare_box::host;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
+use tare_model::time::nanoseconds;
 
 /// What was read before the first round.
 pub(super) struct Around {
@@ -86,6 +87,9 @@ impl Runner<'_> {
             if let Some(held) = held {
                 let (beginning, usage) = before;
                 host = trial::readings(usage, self.watch.usage(held.id));
+                let (freeze, thaw) = held.waking.take().unzip();
+                host.freeze_ns = freeze.map(nanoseconds);
+                host.thaw_ns = thaw.map(nanoseconds);
                 if let Some(beginning) = beginning {
                     let answers = arm.lives() && !arm.freezes;
                     let link = answers.then(|| held.running.link());
