@@ -52,7 +52,7 @@ fn each_bad_wish_is_named_with_what_would_be_right() {
     assert!(with(&|w| w.cpus = cpus("0.5")).contains("--provisioning vanilla"));
     assert!(with(&|w| w.memory_bytes = Some(64 << 30)).contains("give --memory less"));
     assert!(with(&|w| w.memory_bytes = Some(1 << 20)).contains("too little"));
-    assert!(with(&|w| w.memory_bytes = Some(256 << 20)).contains("stream"));
+    assert!(with(&|w| w.memory_bytes = Some(128 << 20)).contains("stream"));
     assert!(with(&|w| w.protocol.blocks = Some(0)).contains("--blocks"));
     assert!(with(&|w| w.protocol.margin_percent = Some(-1.0)).contains("--margin"));
     assert!(

@@ -43,6 +43,8 @@ pub(super) struct Arm {
     pub host_ns: Vec<u64>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
+    /// Whether its box is stopped now.
+    pub paused: bool,
     pub lost: Option<Lost>,
 }
 
@@ -76,8 +78,7 @@ impl Arm {
 
     /// Has it do a slice; `None` if it is lost by it.
     pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Slice>, Stop> {
-        if self.freezes && held.running.resume().is_err() {
-            self.lose_box(trial::bad_report("the box could not be thawed".to_owned()));
+        if !self.resume(held) {
             return Ok(None);
         }
         let request = Request::Go {
@@ -98,8 +99,8 @@ impl Arm {
         if slice.is_some() {
             self.host_ns.push(host_ns);
         }
-        if self.freezes && self.lives() && held.running.pause().is_err() {
-            self.lose_box(trial::bad_report("the box could not be frozen".to_owned()));
+        if self.freezes && self.lives() {
+            self.pause(held);
         }
         Ok(slice)
     }
@@ -136,11 +137,28 @@ impl Arm {
         Ok(self.end_of_command(answer)?.map(|exited| (exited, stdout)))
     }
 
+    /// Stops its box.
+    pub fn pause(&mut self, held: &mut Held) {
+        match held.running.pause() {
+            Ok(()) => self.paused = true,
+            Err(e) => self.lose_box(trial::bad_report(e.to_string())),
+        }
+    }
+
+    /// Lets its box go on if it is stopped; false if that failed.
+    pub fn resume(&mut self, held: &mut Held) -> bool {
+        if std::mem::take(&mut self.paused)
+            && let Err(e) = held.running.resume()
+        {
+            self.lose_box(trial::bad_report(e.to_string()));
+        }
+        self.lives()
+    }
+
     /// Lets a box that was stopped now and then go on for good, with its clock set right:
     /// a machine's stood still meanwhile.
     pub fn wake(&mut self, held: &mut Held) -> Result<(), Stop> {
-        if let Err(e) = held.running.resume() {
-            self.lose_box(trial::bad_report(e.to_string()));
+        if !self.resume(held) {
             return Ok(());
         }
         let unix_ns = tare_box::host::unix_ns();

@@ -105,6 +105,7 @@ impl Runner<'_> {
             places: Vec::new(),
             host_ns: Vec::new(),
             turns: 0,
+            paused: false,
             lost: None,
             planned,
             is_partner,

@@ -3,6 +3,7 @@
 //! let run is what it cost, and its one slice.
 
 use super::arm::Arm;
+use super::boxes::Held;
 use super::group::{End, Measured};
 use super::stand::Present;
 use super::{Runner, Stop, pace};
@@ -105,15 +106,10 @@ impl Runner<'_> {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
                 let request = &commands[commands.len() - 1].request;
                 // Stopped before it is asked: the command begins with its first turn.
-                let asked = held.running.pause().map_err(|e| e.to_string());
-                let asked = asked.and_then(|()| {
-                    held.running
-                        .link()
-                        .ask(request, arm.patience)
-                        .map_err(|e| e.to_string())
-                });
-                if let Err(detail) = asked {
-                    arm.lose_box(trial::bad_report(detail));
+                arm.pause(held);
+                let asked = held.running.link().ask(request, arm.patience);
+                if let (true, Err(e)) = (arm.lives(), asked) {
+                    arm.lose_box(trial::failure(&e));
                 }
             }
         }
@@ -131,7 +127,7 @@ impl Runner<'_> {
                     continue;
                 };
                 running = true;
-                command.take_turn(arm, &mut *held.running, turn)?;
+                command.take_turn(arm, held, turn)?;
                 if command.ran > limit && command.ended.is_none() {
                     arm.lose_box(Failure {
                         reason: Reason::Timeout,
@@ -192,23 +188,15 @@ impl Turned {
 
     /// Lets the box run for a turn, or until its command has ended. What it takes to let it
     /// go and to stop it again is part of the time, as it is in every cell.
-    fn take_turn(
-        &mut self,
-        arm: &mut Arm,
-        running: &mut dyn tare_box::platforms::RunningBox,
-        turn: Duration,
-    ) -> Result<(), Stop> {
+    fn take_turn(&mut self, arm: &mut Arm, held: &mut Held, turn: Duration) -> Result<(), Stop> {
         let begun = Instant::now();
-        if let Err(e) = running.resume() {
-            arm.lose_box(trial::bad_report(e.to_string()));
+        if !arm.resume(held) {
             return Ok(());
         }
-        let answer = running.link().reply(&self.request, turn);
+        let answer = held.running.link().reply(&self.request, turn);
         arm.turns += 1;
         if matches!(answer, Err(LinkError::Timeout { .. })) {
-            if let Err(e) = running.pause() {
-                arm.lose_box(trial::bad_report(e.to_string()));
-            }
+            arm.pause(held);
             self.ran += begun.elapsed();
             return Ok(());
         }
