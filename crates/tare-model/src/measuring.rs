@@ -120,12 +120,36 @@ pub enum Slicing {
 }
 
 impl Slicing {
-    /// Slices of the length at which most of a host's slow noise is the same in all of a round.
-    pub const AUTO: Self = Self::Auto { seconds: 0.010 };
-    /// Turns, longer than slices: each costs two signals and a wake-up.
-    pub const TURNS: Self = Self::Turns { seconds: 0.020 };
+    /// Length of a slice at which most of a host's slow noise is the same in all of a round.
+    const SLICE_SECONDS: f64 = 0.010;
+    /// Length of a turn, longer than a slice: each costs two signals and a wake-up.
+    const TURN_SECONDS: f64 = 0.020;
+    /// Slices of the usual length.
+    pub const AUTO: Self = Self::Auto {
+        seconds: Self::SLICE_SECONDS,
+    };
+    /// Turns of the usual length.
+    pub const TURNS: Self = Self::Turns {
+        seconds: Self::TURN_SECONDS,
+    };
     /// Lengths of a slice in seconds that can be asked for.
     const LENGTHS: RangeInclusive<f64> = 0.001..=1.0;
+
+    /// Aim for a slice in seconds, of what is cut into slices.
+    pub const fn slice_seconds(&self) -> f64 {
+        match self {
+            Self::Auto { seconds } => *seconds,
+            Self::Off | Self::Turns { .. } => Self::SLICE_SECONDS,
+        }
+    }
+
+    /// Length of a turn in seconds, of what takes turns.
+    pub const fn turn_seconds(&self) -> f64 {
+        match self {
+            Self::Turns { seconds } => *seconds,
+            Self::Off | Self::Auto { .. } => Self::TURN_SECONDS,
+        }
+    }
 
     /// Whether each trial runs in one piece.
     pub const fn is_off(&self) -> bool {

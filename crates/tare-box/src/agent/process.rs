@@ -21,8 +21,6 @@ use tare_model::results::{ProcessUsage, Repetition};
 use tare_model::time::nanoseconds;
 use tare_sys::Reaped;
 
-static NO_PROGRAM: String = String::new();
-
 /// Runs a kernel or a proof: this binary again, in a fresh process. For `spared`
 /// see [`command`].
 pub(super) fn kernel(
@@ -126,9 +124,9 @@ pub(super) fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -
 
 /// A command, ready to be started again and again.
 pub(super) fn prepare(task: &CommandTask, bounds: &Bounds) -> Command {
-    let (program, arguments) = task.argv.split_first().unwrap_or((&NO_PROGRAM, &[]));
-    let mut command = Command::new(program);
-    command.args(arguments);
+    let mut words = task.argv.iter();
+    let mut command = Command::new(words.next().map_or("", String::as_str));
+    command.args(words);
     confine(&mut command, &task.env, bounds);
     if let Some(cwd) = &task.cwd {
         command.current_dir(cwd);

@@ -29,8 +29,6 @@ pub(super) struct Arm {
     pub freezes: bool,
     /// Wall time of a unit of work in nanoseconds, as the last slice had it.
     pub unit_ns: f64,
-    /// CPU time over wall time of the last slice.
-    pub cpu_share: f64,
     /// What it is told in each round.
     pub order: Order,
     /// It takes part in every so many-th round.
@@ -119,7 +117,6 @@ impl Arm {
         }
         self.units += order.units;
         self.unit_ns = slice.wall_ns() as f64 / order.units as f64;
-        self.cpu_share = slice.cpu_ns() as f64 / slice.wall_ns() as f64;
         Some(slice)
     }
 

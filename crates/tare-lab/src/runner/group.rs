@@ -17,7 +17,7 @@ use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Outcome, Record, Success};
-use tare_model::study::{Cell, Slicing};
+use tare_model::study::Cell;
 use tare_model::time::nanoseconds;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
@@ -97,7 +97,6 @@ impl Runner<'_> {
                 .copied()
                 .unwrap_or(false),
             unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
-            cpu_share: 0.0,
             order: super::pace::order(1),
             every: 1,
             units: 0,
@@ -236,14 +235,7 @@ impl Runner<'_> {
 
     /// Aim for a slice.
     pub(super) fn slice(&self) -> Duration {
-        let seconds = match self.study.protocol.slicing {
-            Slicing::Auto { seconds } => seconds,
-            Slicing::Off | Slicing::Turns { .. } => match Slicing::AUTO {
-                Slicing::Auto { seconds } => seconds,
-                Slicing::Off | Slicing::Turns { .. } => 0.0,
-            },
-        };
-        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+        Duration::try_from_secs_f64(self.study.protocol.slicing.slice_seconds()).unwrap_or_default()
     }
 }
 

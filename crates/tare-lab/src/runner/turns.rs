@@ -96,23 +96,7 @@ impl Runner<'_> {
     }
 
     fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
-        let mut commands: Vec<Turned> = Vec::new();
-        for arm in arms.iter_mut() {
-            commands.push(Turned::of(trial::once(
-                self.study,
-                &arm.workload,
-                arm.padding_bytes,
-            )?));
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
-                let request = &commands[commands.len() - 1].request;
-                // Stopped before it is asked: the command begins with its first turn.
-                arm.pause(held);
-                let asked = held.running.link().ask(request, arm.patience);
-                if let (true, Err(e)) = (arm.lives(), asked) {
-                    arm.lose_box(trial::failure(&e));
-                }
-            }
-        }
+        let mut commands = self.ask_stopped(arms, present)?;
         let turn = self.turn();
         let limit = Duration::from_secs_f64(self.study.protocol.timeout_seconds);
         let mut rng = self.round_order(arms);
@@ -148,13 +132,27 @@ impl Runner<'_> {
             .collect())
     }
 
+    /// Stops every box and asks its agent to run the command, which begins with the box's
+    /// first turn.
+    fn ask_stopped(&self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<Turned>, Stop> {
+        let mut commands = Vec::new();
+        for arm in arms {
+            let command = Turned::of(trial::once(self.study, &arm.workload, arm.padding_bytes)?);
+            if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
+                arm.pause(held);
+                let asked = held.running.link().ask(&command.request, arm.patience);
+                if let (true, Err(e)) = (arm.lives(), asked) {
+                    arm.lose_box(trial::failure(&e));
+                }
+            }
+            commands.push(command);
+        }
+        Ok(commands)
+    }
+
     /// Length of a turn.
     fn turn(&self) -> Duration {
-        let seconds = match (self.study.protocol.slicing, Slicing::TURNS) {
-            (Slicing::Turns { seconds }, _) | (_, Slicing::Turns { seconds }) => seconds,
-            _ => 0.0,
-        };
-        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+        Duration::try_from_secs_f64(self.study.protocol.slicing.turn_seconds()).unwrap_or_default()
     }
 }
 
