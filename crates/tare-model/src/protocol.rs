@@ -113,6 +113,16 @@ pub enum Request {
         /// Nanoseconds since the epoch.
         unix_ns: u64,
     },
+    /// Offer a second way to speak, for a controller that can take descriptors out of the
+    /// agent's process: where the first way leads through an engine that relays each message.
+    OfferLine,
+    /// Speak over the second way from the answer to this on, or forget it.
+    TakeLine {
+        /// Whether the controller has the other end of it.
+        taken: bool,
+        /// As in [`Request::Hello`]: who has the other end is on the agent's kernel.
+        seat: Option<u32>,
+    },
     /// End: the agent answers, ends its children and exits (and powers a VM off).
     Quit,
 }
@@ -228,6 +238,15 @@ pub enum Reply {
     Thawed,
     /// The clock was set.
     ClockSet,
+    /// A second way is offered: one of two connected sockets.
+    LineOffered {
+        /// Its descriptor in the agent's process.
+        fd: i32,
+        /// Its inode, by which it is known again.
+        inode: u64,
+    },
+    /// The agent speaks over the second way, or has forgotten it.
+    LineTaken,
     /// Goodbye.
     Bye,
     /// The request failed.

@@ -10,6 +10,7 @@ mod files;
 mod gate;
 mod init;
 mod inner;
+mod line;
 mod port;
 mod process;
 mod work;
@@ -18,6 +19,7 @@ pub use crate::places::Work;
 
 use crate::agent::gate::Gates;
 use crate::agent::inner::Inner;
+use crate::agent::line::Line;
 use crate::agent::port::Port;
 use crate::{net, seat};
 use std::os::fd::RawFd;
@@ -76,6 +78,7 @@ pub fn run(options: &Options) -> std::io::Result<()> {
             port,
             owns_clock: options.init,
             inner: Inner::default(),
+            line: None,
             gates: Gates::default(),
         }
         .serve()
@@ -109,6 +112,8 @@ struct Agent {
     port: Port,
     owns_clock: bool,
     inner: Inner,
+    /// A second way to the controller, while it is offered.
+    line: Option<Line>,
     gates: Gates,
 }
 
@@ -209,6 +214,14 @@ impl Agent {
             Request::Freeze { channel } => self.inner.set_frozen(*channel, true),
             Request::Thaw { channel } => self.inner.set_frozen(*channel, false),
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
+            Request::OfferLine => self.offer_line(),
+            Request::TakeLine { taken, seat } => {
+                if let Some(line) = self.line.take().filter(|_| *taken) {
+                    self.port.move_to(line.taken())?;
+                    seat.iter().copied().for_each(seat::take);
+                }
+                Ok(Reply::LineTaken)
+            }
             Request::Quit => Ok(Reply::Bye),
         })
     }
@@ -219,6 +232,14 @@ impl Agent {
         let mut spared = self.inner.engines();
         spared.extend(self.gates.pids());
         spared
+    }
+
+    fn offer_line(&mut self) -> Result<Reply, Refusal> {
+        let line = Line::new()
+            .map_err(|e| Refusal::new(ErrorCode::Unsupported, format!("connect two sockets: {e}")))?;
+        let reply = line.offer();
+        self.line = Some(line);
+        Ok(reply)
     }
 
     fn set_clock(&self, unix_ns: u64) -> Result<Reply, Refusal> {

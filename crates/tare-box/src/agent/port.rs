@@ -68,6 +68,14 @@ impl Port {
         })
     }
 
+    /// Speaks over this socket from now on.
+    pub(super) fn move_to(&mut self, line: OwnedFd) -> io::Result<()> {
+        self.read = line.try_clone()?;
+        self.write = line;
+        self.connected = true;
+        Ok(())
+    }
+
     /// A frame that has arrived whole already.
     pub(super) fn arrived(&mut self) -> io::Result<Option<Frame>> {
         self.decoder

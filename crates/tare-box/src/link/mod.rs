@@ -1,6 +1,7 @@
 //! The controller's end of the link to one agent: one request, its data, one
 //! reply, each within a deadline.
 
+mod line;
 mod stream;
 
 pub use stream::{FdStream, Stream};
@@ -160,6 +161,36 @@ impl Link {
                 ours: tare_model::BUILD_ID,
             }),
             other => Err(unexpected("hello", &other)),
+        }
+    }
+
+    /// Speaks to the agent without whoever relays the stream from now on, where the agent's
+    /// process `pid` is of this kernel and its descriptors may be taken; else nothing changes.
+    /// The end of the old stream still ends the link.
+    ///
+    /// # Errors
+    /// [`LinkError`] if the agent is lost by it.
+    pub fn shorten(&mut self, pid: u32, seat: Option<u32>, within: Duration) -> Result<(), LinkError> {
+        let offered = match self.request(&Request::OfferLine, within) {
+            Ok(answer) => answer.reply,
+            Err(LinkError::Refused { .. }) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        let Reply::LineOffered { fd, inode } = offered else {
+            return Err(unexpected("offer a line", &offered));
+        };
+        let line = line::take(pid, fd, inode, &*self.stream).ok();
+        let request = Request::TakeLine {
+            taken: line.is_some(),
+            seat,
+        };
+        self.ask(&request, within)?;
+        if let Some(line) = line {
+            self.stream = Box::new(line);
+        }
+        match self.reply(&request, within)?.reply {
+            Reply::LineTaken => Ok(()),
+            other => Err(unexpected("take a line", &other)),
         }
     }
 
@@ -411,6 +442,8 @@ fn doing(request: &Request) -> &'static str {
         Request::Freeze { .. } => "freeze an inner box",
         Request::Thaw { .. } => "thaw an inner box",
         Request::SetClock { .. } => "set clock",
+        Request::OfferLine => "offer a line",
+        Request::TakeLine { .. } => "take a line",
         Request::Quit => "quit",
     }
 }

@@ -43,8 +43,8 @@ pub trait Stream {
 pub struct FdStream {
     read: OwnedFd,
     write: OwnedFd,
-    /// Ready when the process has ended without which the stream is worth nothing.
-    life: Option<OwnedFd>,
+    /// What the stream is worth nothing without, and how it tells that it is gone.
+    life: Option<(OwnedFd, PollFlags)>,
 }
 
 /// Bytes asked for at a time: the usual capacity of a pipe.
@@ -68,6 +68,13 @@ impl FdStream {
         })
     }
 
+    /// Lets the stream end with another, of which this is what it is read from. What that
+    /// says is left there. The end of a pipe is told whatever is asked for.
+    pub(super) fn ending_with_stream(mut self, other: OwnedFd) -> Self {
+        self.life = Some((other, PollFlags::RDHUP));
+        self
+    }
+
     /// A stream over a connected socket.
     ///
     /// # Errors
@@ -88,7 +95,7 @@ impl FdStream {
                 tv_nsec: 0,
             });
             let mut fds = vec![PollFd::new(fd, flags)];
-            fds.extend(self.life.iter().map(|life| PollFd::new(life, PollFlags::IN)));
+            fds.extend(self.life.iter().map(|(life, gone)| PollFd::new(life, *gone)));
             match poll(&mut fds, Some(&slice)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 // What came before the end counts.
@@ -122,7 +129,8 @@ impl Stream for FdStream {
 
     fn ending_with(mut self, pid: u32) -> Self {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        self.life = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        self.life = process.map(|process| (process, PollFlags::IN));
         self
     }
 

@@ -1,6 +1,6 @@
 //! Boxes that are a child process of the controller: native, LXC, QEMU.
 
-use super::contract::{BoxError, BoxSpec, END_DEADLINE, RunningBox};
+use super::contract::{ANSWER_DEADLINE, BoxError, BoxSpec, END_DEADLINE, RunningBox};
 use super::directory::BoxDirectory;
 use crate::carry;
 use crate::cgroup::{Cgroup, Layout, Limits, Meter};
@@ -122,6 +122,15 @@ impl ChildBox {
     /// Reads and freezes this cgroup from now on.
     pub(super) fn use_cgroup(&mut self, cgroup: Cgroup) {
         self.cgroup = Some(cgroup);
+    }
+
+    /// Speaks to the agent past an engine that relays each message.
+    pub(super) fn shorten(&mut self) -> Result<(), BoxError> {
+        let agent = self.processes().first().copied();
+        if let (Some(pid), Some(link)) = (agent, &mut self.link) {
+            link.shorten(pid, seat::cpu(), ANSWER_DEADLINE)?;
+        }
+        Ok(())
     }
 
     /// Files are carried into this folder, the box's root, instead of over the link.

@@ -390,7 +390,11 @@ impl FakeAgent {
             Request::Start { process, task, .. } => self.start(*process, task),
             Request::Go { process, order } => self.go(*process, *order),
             Request::Stop { process } => self.stop(*process),
-            Request::Launch { .. } | Request::Freeze { .. } | Request::Thaw { .. } => plain(Reply::Error {
+            Request::Launch { .. }
+            | Request::Freeze { .. }
+            | Request::Thaw { .. }
+            | Request::OfferLine
+            | Request::TakeLine { .. } => plain(Reply::Error {
                 code: ErrorCode::Unsupported,
                 message: "nothing real runs in a fake box".to_owned(),
             }),

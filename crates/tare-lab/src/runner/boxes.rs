@@ -1,5 +1,6 @@
 //! The boxes of a run: made and proven, kept or removed.
 
+use super::stand::Present;
 use super::{Event, RunError, Runner, Stop};
 use crate::kept_checks::Basis;
 use std::time::{Duration, Instant};
@@ -188,6 +189,14 @@ impl Runner<'_> {
         }
         self.kept.insert(held.kind.clone(), held);
         Ok(())
+    }
+
+    /// Removes the box of this kind from a stand, if it is there.
+    pub(super) fn remove(&mut self, kind: &BoxKind, present: &mut Present) -> Result<(), RunError> {
+        match present.remove(kind) {
+            Some(held) => self.destroy(held),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn destroy_kept(&mut self) -> Result<(), RunError> {

@@ -188,9 +188,7 @@ impl Runner<'_> {
             .iter()
             .filter(|arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives));
         for arm in dead {
-            if let Some(held) = present.remove(&arm.planned.cell.kind) {
-                self.destroy(held)?;
-            }
+            self.remove(&arm.planned.cell.kind, present)?;
         }
         Ok(())
     }

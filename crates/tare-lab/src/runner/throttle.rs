@@ -105,10 +105,8 @@ impl Runner<'_> {
         let Some(lost) = arm.lost else {
             return Ok(Ok(used));
         };
-        if !lost.box_lives
-            && let Some(held) = present.remove(kind)
-        {
-            self.destroy(held)?;
+        if !lost.box_lives {
+            self.remove(kind, present)?;
         }
         Ok(Err(Ended {
             box_id: Some(box_id),

@@ -81,12 +81,17 @@ impl Runner<'_> {
         arms.iter_mut().for_each(|arm| arm.freezes = true);
         let beginning = self.look_around(arms, present)?;
         let ends = self.let_run(arms, pass, present)?;
-        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+        for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
                 arm.wake(held)?;
             }
         }
         let seen = self.look_back(beginning, arms, present)?;
+        // Of a group that was given up: a command is under way in them, which would go on
+        // beside what runs next.
+        for arm in arms.iter().filter(|arm| arm.paused) {
+            self.remove(&arm.planned.cell.kind, present)?;
+        }
         Ok(Measured {
             slice: self.turn(),
             rounds: 1,

@@ -1,6 +1,6 @@
 //! A container with its agent.
 
-use super::super::contract::{BoxError, HELLO_DEADLINE, RunningBox};
+use super::super::contract::{ANSWER_DEADLINE, BoxError, HELLO_DEADLINE, RunningBox};
 use super::super::directory::BoxDirectory;
 use super::attach::attach;
 use super::engine::Engine;
@@ -8,6 +8,7 @@ use crate::cgroup::{Cgroup, Layout, Meter};
 use crate::link::Link;
 use crate::net::HostReach;
 use crate::net::Network;
+use crate::seat;
 use bollard::models::NetworkSettings;
 use bollard::query_parameters as query;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -61,9 +62,15 @@ impl DockerBox {
                 source,
                 console: String::from_utf8_lossy(&stderr.borrow()).trim().to_owned(),
             })?;
-        self.link = Some(link);
         self.hello_after = requested.elapsed();
-        self.cgroup = self.find_cgroup();
+        if let Some(pid) = self.find_pid() {
+            // The engine's daemon and shim take some 400 us for a message and its answer.
+            link.shorten(pid, seat::cpu(), ANSWER_DEADLINE)?;
+            self.cgroup = Layout::detect()
+                .and_then(|layout| Cgroup::of_process(&layout, pid))
+                .ok();
+        }
+        self.link = Some(link);
         match network {
             // The last is not an engine's.
             Network::None | Network::Macvlan => {}
@@ -119,16 +126,15 @@ impl DockerBox {
         }
     }
 
-    /// The container's cgroup, by its first process.
-    fn find_cgroup(&self) -> Option<Cgroup> {
+    /// The container's first process, as the engine's host numbers it.
+    fn find_pid(&self) -> Option<u32> {
         let options = None::<query::InspectContainerOptions>;
         let state = self
             .engine
             .wait(self.engine.api.inspect_container(&self.id, options))
             .ok()?
             .state?;
-        let pid = state.pid.and_then(|pid| u32::try_from(pid).ok())?;
-        Cgroup::of_process(&Layout::detect().ok()?, pid).ok()
+        state.pid.and_then(|pid| u32::try_from(pid).ok())
     }
 
     fn end(&mut self) -> Result<(), BoxError> {

@@ -159,6 +159,10 @@ impl Platform for Oci {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(cgroup);
+        if self.runtime == Runtime::Runc {
+            // It copies between its own standard streams and the container's, crun does not.
+            made.shorten()?;
+        }
         made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
