@@ -138,6 +138,39 @@ fn a_cpu_cost_without_the_cpu_s_bound_is_told_without_verdict() {
     assert!(details(&analysis).contains("not bound by the CPU (49 % of its time on it"));
 }
 
+/// Something else has two fifths of the CPU: the typical cost of a true 2 % may show 1.2 %.
+#[test]
+fn where_others_use_the_cpu_the_interval_reaches_to_what_may_be_hidden() {
+    let uncontended = analyze(&results(|_| 1.012));
+    let mut results = results(|_| 1.012);
+    for platform in ["native", "docker"] {
+        for member in members(&mut results, platform) {
+            let series = member.parts.get_mut("latency").expect("a part");
+            series.cpu_ns.iter_mut().for_each(|ns| *ns = *ns * 3 / 5);
+        }
+    }
+    let analysis = analyze(&results);
+    let (plain, metric) = (headline(&uncontended), headline(&analysis));
+    let ends = |metric: &MetricComparison| {
+        let ratio = metric.paired.as_ref().expect("a ratio").ratio;
+        (ratio.value.ln(), ratio.low.ln(), ratio.high.ln())
+    };
+    let times = 1.0 / (CPU_SHARE * 0.6);
+    let ((value, low, high), found) = (ends(plain), ends(metric));
+    about(found.0, value, 1e-12);
+    about(found.1, low, 1e-12);
+    about(found.2, high * times, 1e-4);
+    assert!(ends(metric).2 > 0.02_f64.ln_1p());
+    assert_eq!((word(plain), word(metric)), (Word::Slower, Word::Slower));
+    let cpu = slices(metric).cpu.as_ref().expect("a CPU cost");
+    assert!(cpu.bound && cpu.verdict.is_some(), "it never waits by itself");
+    let text = words(&summary(&analysis, TextOptions::default()));
+    assert!(text.contains("[contended]"), "{text}");
+    let text = details(&analysis);
+    assert!(text.contains("something else had 41 % of the CPU"), "{text}");
+    assert!(text.contains("up to 1.70 times as large"), "{text}");
+}
+
 #[test]
 fn without_cpu_time_there_is_no_cpu_cost() {
     let mut results = results(|_| 1.05);

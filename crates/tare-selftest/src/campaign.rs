@@ -4,7 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, typical, welch,
+    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, typical, understated_by,
+    welch,
 };
 
 /// Fewest pairs of a verdict.
@@ -115,9 +116,21 @@ impl Campaign {
             check: Some(self.seed),
         };
         let inference = infer(&d, question)?;
+        let inference = match self.understated() {
+            Some(times) => inference.understated(times, question.margin),
+            None => inference,
+        };
         // One comparison is a family of one: Holm leaves its p as it is.
         let row = decide(inference.interval, inference.p_t?, margin);
         Some(Judged { inference, row })
+    }
+
+    /// By how many times a difference can be larger than its typical cost shows, where
+    /// something else used the CPU of the first arm.
+    fn understated(&self) -> Option<f64> {
+        let sliced = self.pairs.iter().filter(|p| p.typical.is_some());
+        let (cpu, time) = sliced.fold((0.0, 0.0), |(cpu, time), p| (cpu + p.cpu[0], time + p.time[0]));
+        understated_by(cpu / time)
     }
 
     /// Whether Welch's test of the two batches says that they differ (p < 0.05).
@@ -164,6 +177,23 @@ pub(crate) mod tests {
         assert_eq!(slower.row, Row::SlowerBeyond);
         assert!(slower.inference.interval.contains(1.05_f64.ln()));
         assert_eq!(campaign(0, 1.0).batches_differ(), Some(true));
+    }
+
+    #[test]
+    fn beside_others_on_its_cpu_the_interval_reaches_further() {
+        let mut shared = campaign(0, 1.02);
+        let of_slices = |pair: &mut Pair| {
+            pair.typical = log_ratio(pair.time[1], pair.time[0]);
+            pair.cpu = pair.time.map(|time| 0.5 * time);
+        };
+        shared.pairs.iter_mut().for_each(of_slices);
+        let found = shared.judge(0.01).expect("a verdict").inference.interval;
+        let alone = campaign(0, 1.02)
+            .judge(0.01)
+            .expect("a verdict")
+            .inference
+            .interval;
+        assert_eq!((found.low, found.high), (alone.low, 2.0 * alone.high));
     }
 
     #[test]

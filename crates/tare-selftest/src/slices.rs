@@ -7,6 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 /// Seconds of a slice that nothing disturbs, its untimed lead-in among them.
 const SLICE: f64 = 0.011;
+/// Seconds of it in which its process has the CPU, at the cost of the baseline.
+const OWN: f64 = 0.01;
 /// By how much a stalled slice is longer.
 const STALL: f64 = 5.0;
 
@@ -24,6 +26,9 @@ pub(crate) struct Host {
     pub bursts: f64,
     /// Share of slices that a hypervisor makes 1.1 to 4 times as long.
     pub stolen: f64,
+    /// Seconds of a turn, where something else always wants the CPU too: it runs for so long
+    /// whenever a slice did. 0: nothing does.
+    pub turn: f64,
 }
 
 impl Host {
@@ -34,6 +39,7 @@ impl Host {
         jitter: 0.005,
         bursts: 0.0,
         stolen: 0.05,
+        turn: 0.0,
     };
     /// Where it is taken from one slice in five.
     pub const OFTEN_STOLEN_FROM: Self = Self {
@@ -69,6 +75,13 @@ impl Host {
         jitter: 0.01,
         bursts: 0.5,
         stolen: 0.03,
+        turn: 0.0,
+    };
+    /// Where something else on the same CPU gets turns of 3 ms, as Linux gives them.
+    pub const CONTENDED: Self = Self {
+        name: "something else always wants the CPU too",
+        turn: 0.003,
+        ..Self::QUIET
     };
     /// Where slices differ by their jitter alone.
     pub const QUIET: Self = Self {
@@ -77,6 +90,7 @@ impl Host {
         jitter: 0.003,
         bursts: 0.0,
         stolen: 0.0,
+        turn: 0.0,
     };
 }
 
@@ -109,6 +123,8 @@ pub(crate) struct Block {
     pub costs: Vec<Vec<f64>>,
     /// Which cell ran right before each of these slices; none before the first.
     pub before: Vec<Vec<Option<usize>>>,
+    /// Time for which each cell had the CPU, over the time that its slices took.
+    pub own: Vec<f64>,
 }
 
 impl Block {
@@ -120,6 +136,7 @@ impl Block {
         let mut block = Self {
             costs: vec![Vec::with_capacity(slices); cells.len()],
             before: vec![Vec::with_capacity(slices); cells.len()],
+            own: vec![0.0; cells.len()],
         };
         let mut before: Option<usize> = None;
         for cell in turns(rng, cells.len(), slices, order) {
@@ -133,13 +150,28 @@ impl Block {
             let left = before.map_or(0.0, |before| cells[before].leaves);
             let stall = if stalls { STALL.ln() } else { 0.0 };
             let one_sided = -it.one_sided * (1.0 - uniform(rng)).ln();
-            let cost = (it.loss + left + stall + one_sided + weather.slice(rng)).exp();
+            let own = (it.loss + left + stall + one_sided + weather.slice(rng)).exp();
+            let cost = own + waits(rng, host, own);
+            block.own[cell] += own;
             block.costs[cell].push(cost);
             block.before[cell].push(before);
             before = Some(cell);
         }
+        for (own, costs) in block.own.iter_mut().zip(&block.costs) {
+            *own /= costs.iter().sum::<f64>();
+        }
         block
     }
+}
+
+/// What a slice that needs the CPU for this long waits for turns of something else, both
+/// over the time that it takes alone. Where in a turn it begins is random.
+fn waits(rng: &mut ChaCha8Rng, host: Host, own: f64) -> f64 {
+    if host.turn == 0.0 {
+        return 0.0;
+    }
+    let turn = host.turn / OWN;
+    (own / turn + uniform(rng)).floor() * turn
 }
 
 /// Which cell runs when.
@@ -285,6 +317,13 @@ mod tests {
         for (cost, before) in block.costs[1].iter().zip(&block.before[1]) {
             assert_eq!(cost.ln() > 0.5, *before == Some(0));
         }
+    }
+
+    #[test]
+    fn something_else_on_the_cpu_takes_as_much_of_it() {
+        let block = block(Host::CONTENDED, &[Cell::default()], SLICES, Order::Rounds);
+        about(Some(block.own[0]), 0.5, 0.002);
+        about(mean(&block.costs[0]), 2.0, 0.005);
     }
 
     #[test]

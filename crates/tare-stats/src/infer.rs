@@ -105,6 +105,25 @@ impl PairedInference {
     }
 }
 
+impl PairedInference {
+    /// Of a mean that was measured too close to 0 by an unknown factor of at most `times`:
+    /// the interval reaches out to as many times its ends, and p of equality follows. What
+    /// is told apart from 0 stays so.
+    #[must_use]
+    pub fn understated(self, times: f64, margin: Option<f64>) -> Self {
+        let Interval { low, high } = self.interval;
+        let p_tost = margin.and_then(|m| self.t.p_within(m / times));
+        Self {
+            interval: Interval {
+                low: low.min(low * times),
+                high: high.max(high * times),
+            },
+            p_tost: p_tost.map(|p| (p * self.looks.p_factor()).min(1.0)),
+            ..self
+        }
+    }
+}
+
 /// What the order and the shape of a series say against the t interval of its mean.
 pub(crate) struct Shape<'a> {
     /// The series; nothing of one that is constant but for rounding.

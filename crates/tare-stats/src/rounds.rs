@@ -10,6 +10,10 @@ use crate::{finite, log_ratio, median};
 /// A slice that costs over so many times the median slice is a stall.
 const STALL: f64 = 2.0;
 
+/// CPU time over wall time from which on work is bound by the CPU, and below which work that
+/// never waits by itself shares its CPU with something else.
+pub const CPU_BOUND: f64 = 0.9;
+
 /// Rounds with and without a predecessor that its effect is told from.
 const FEWEST: usize = 3;
 
@@ -49,6 +53,19 @@ pub fn round_losses(cell: &[f64], baseline: &[f64]) -> Option<Vec<f64>> {
 /// of time over its sum of work, and the same of the baseline.
 pub fn typical(cell: &[f64], baseline: &[f64]) -> Option<f64> {
     median(&round_losses(cell, baseline)?)
+}
+
+/// By how many times at most a loss is larger than its typical loss shows, of work that
+/// never waits by itself and had the CPU for this share of its time; none where it had
+/// nearly all of it.
+///
+/// What else runs there takes the CPU for whole turns of some milliseconds, as a scheduler
+/// gives them. The median is that of rounds in which both slices saw equally many turns: in
+/// these, what the cell needs more of the CPU is added to a time that is longer by the turns.
+/// That it needs more turns shows in the mean alone. Where turns are much shorter than
+/// slices, or come at random, the typical loss is nearly the true one.
+pub fn understated_by(own_share: f64) -> Option<f64> {
+    (own_share > 0.0 && own_share < CPU_BOUND).then(|| own_share.recip())
 }
 
 /// The share of time spent in stalls: slices whose cost per unit is beyond twice the

@@ -2,7 +2,7 @@
 
 use super::comparison::Comparison;
 use super::trials::{CellTrials, Trials};
-use super::{carry_over, margin, pairing, question};
+use super::{carry_over, margin, pairing};
 use tare_model::study::{Against, Study};
 
 /// Every cell against its baselines, in the order of the study; `native` first.
@@ -20,7 +20,7 @@ fn compare(study: &Study, trials: &Trials, cell: &CellTrials, against: Against) 
     let baseline = trials.get(&study.baseline_cell(&cell.cell, against)?)?;
     let own = cell.of_own_comparisons();
     let baseline = &*baseline.for_comparisons_of(cell);
-    let compared = |metric| pairing::compare(metric, &own, baseline, question(study));
+    let compared = |metric| pairing::compare(metric, &own, baseline, study);
     let primary = cell.metrics.iter().find(|m| m.primary);
     let carried = primary.map(|metric| carry_over::find(metric, &own, baseline, margin(study)));
     Some(Comparison {

@@ -171,6 +171,13 @@ pub enum Flag {
         /// over a quarter of the half-width, or further in.
         ends_moved: bool,
     },
+    /// Something else used the CPU of cells that never wait by themselves.
+    Contended {
+        /// Share of the baseline's time on it that was not its own.
+        share: f64,
+        /// By how many times a difference can be larger than its typical cost shows.
+        times: f64,
+    },
     /// Paired ratio and ratio of means differ by more than the margin.
     Tail {
         /// The ratio of means.
@@ -207,6 +214,7 @@ impl Flag {
         match self {
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::Skewed { .. } => "skewed",
+            Self::Contended { .. } => "contended",
             Self::Tail { .. } | Self::TailOfSlices { .. } => "tail",
         }
     }
@@ -228,6 +236,11 @@ impl fmt::Display for Flag {
             Self::Skewed { g1, ends_moved: true } => write!(
                 f,
                 "skewed (g1 {g1:.1}; bootstrap-t differs from t, the wider ends are shown)"
+            ),
+            Self::Contended { share, times } => write!(
+                f,
+                "contended (something else had {} of the CPU: a difference up to {times:.2} times as large could look the same, the interval reaches so far; go by the CPU cost)",
+                crate::show::percent(*share)
             ),
             Self::Tail { ratio_of_means } => write!(
                 f,

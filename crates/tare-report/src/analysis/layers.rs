@@ -3,8 +3,8 @@
 //! the steps multiply to the whole.
 
 use super::cells::Estimate;
+use super::pairing;
 use super::trials::{CellTrials, Trials};
-use super::{pairing, question};
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::platform::PlatformPath;
@@ -69,7 +69,7 @@ fn split(study: &Study, trials: &Trials, cell: &Cell) -> Option<Split> {
     let boxes: Option<Vec<&CellTrials>> = chain.iter().map(at).collect();
     let boxes = in_common_blocks(metric, &boxes?);
     let step = |from: usize, to: usize| {
-        let compared = pairing::compare(metric, &boxes[to], &boxes[from], question(study));
+        let compared = pairing::compare(metric, &boxes[to], &boxes[from], study);
         Step {
             from: chain[from].clone(),
             to: chain[to].clone(),

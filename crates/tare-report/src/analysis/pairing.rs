@@ -4,9 +4,10 @@ use super::cells::Estimate;
 use super::comparison::{Flag, MetricComparison, Op, Paired, QuantileFigure};
 use super::slices::{self, BlockOfSlices, SliceFigures};
 use super::trials::{CellTrials, Used};
-use super::{steadiness, variability};
+use super::{question, steadiness, variability};
 use std::collections::BTreeMap;
 use tare_model::metric::{Direction, Metric};
+use tare_model::study::{Study, Workload};
 use tare_stats::{Interval, PairedInference, QuantileRatio, Question, RatioOfMeans, correlation, infer};
 use tare_stats::{log_ratio, quantile_ratios, ratio_of_means, sd};
 
@@ -36,8 +37,12 @@ pub(super) fn compare(
     metric: &Metric,
     cell: &CellTrials,
     baseline: &CellTrials,
-    question: Question,
+    study: &Study,
 ) -> MetricComparison {
+    let question = question(study);
+    // Kernels work without a pause; of a command that is not known.
+    let workload = study.workload(&cell.cell);
+    let threads = workload.as_ref().and_then(Workload::threads);
     let blocks = slices::blocks(metric, cell, baseline);
     let losses = with_slices(&blocks, losses_of_samples(metric, cell, baseline));
     let tried = cell.attempted.intersection(&baseline.attempted);
@@ -47,13 +52,16 @@ pub(super) fn compare(
         cell: cell.samples(&metric.name),
         baseline: baseline.samples(&metric.name),
     };
-    let Some(slices) = slices::figures(metric, blocks, question) else {
+    let Some(slices) = slices::figures(metric, blocks, threads, question) else {
         return of_samples(metric.clone(), metric.direction, &samples, question);
     };
     let losses: Vec<f64> = losses.into_values().collect();
     let headline = Headline {
         n: losses.len(),
-        inference: infer(&losses, question),
+        inference: infer(&losses, question).map(|found| match slices.understated() {
+            Some(times) => found.understated(times, question.margin),
+            None => found,
+        }),
         slices: Some(slices),
     };
     let sampled = inference(metric.direction, &samples.pairs, question);
@@ -133,6 +141,7 @@ fn figures<M>(
     let loss = means(&x, &y).and_then(|r| loss(direction, r));
     let Headline { n, inference, slices } = headline;
     let mut flags: Vec<Flag> = inference.iter().flat_map(Flag::of_series).collect();
+    flags.extend(slices.as_ref().and_then(SliceFigures::contention));
     flags.extend(match &slices {
         Some(slices) => slices::tail(slices, question.margin),
         None => tail(inference, ratio_of_means, question.margin),

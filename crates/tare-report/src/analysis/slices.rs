@@ -8,11 +8,8 @@ use super::verdict::Verdict;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
-use tare_stats::{PairedInference, Question, infer, mean};
-use tare_stats::{stall_share, typical};
-
-/// CPU time over wall time from which on work is bound by the CPU.
-const CPU_BOUND: f64 = 0.9;
+use tare_stats::{CPU_BOUND, PairedInference, Question, infer, mean};
+use tare_stats::{stall_share, typical, understated_by};
 
 /// The figures of one metric's slices. Every interval is over blocks: rounds and
 /// slices are never counted as samples.
@@ -32,8 +29,27 @@ pub struct SliceFigures {
     pub cpu: Option<CpuCost>,
     /// Time in slices of over twice the usual cost as a share of all, less the baseline's.
     pub stall: Option<Estimate>,
+    /// Of work that never waits by itself and shared the CPU with something else: the share
+    /// of its time in which the baseline had the CPU.
+    pub contended: Option<f64>,
     /// Block by block.
     pub by_block: Vec<BlockOfSlices>,
+}
+
+impl SliceFigures {
+    /// By how many times a difference can be larger than its typical cost shows.
+    pub(super) fn understated(&self) -> Option<f64> {
+        understated_by(self.contended?)
+    }
+
+    /// The reason to read the typical cost with care that follows.
+    pub(super) fn contention(&self) -> Option<Flag> {
+        let (own, times) = self.contended.zip(self.understated())?;
+        Some(Flag::Contended {
+            share: 1.0 - own,
+            times,
+        })
+    }
 }
 
 /// One block of a pair.
@@ -72,7 +88,9 @@ pub struct CpuCost {
     pub cost: Paired,
     /// CPU time over wall time of the cell and of the baseline, over all blocks.
     pub cpu_shares: [f64; 2],
-    /// Whether both are at least 0.9: only then there is a verdict.
+    /// Whether the work is bound by the CPU: both are at least 0.9; or, of work that never
+    /// waits by itself, the cell's is at least 0.9 of the baseline's. Only then there is a
+    /// verdict.
     pub bound: bool,
     /// Reasons to read the interval with care.
     pub flags: Vec<Flag>,
@@ -110,15 +128,18 @@ fn of_rounds(block: u32, rounds: &Rounds) -> Option<BlockOfSlices> {
     })
 }
 
-/// The figures of a pair's blocks; `None` if it never ran in slices.
+/// The figures of a pair's blocks; `None` if it never ran in slices. `threads` of work
+/// that never waits by itself.
 pub(super) fn figures(
     metric: &Metric,
     by_block: Vec<BlockOfSlices>,
+    threads: Option<u32>,
     question: Question,
 ) -> Option<SliceFigures> {
     if by_block.is_empty() {
         return None;
     }
+    let contended = contended(&by_block, threads);
     let cost = |found: PairedInference| Estimate::of_logs(found.mean, found.interval);
     let share = |found: PairedInference| Estimate::new(found.mean, found.interval);
     let over_blocks = |figure| over_blocks(&by_block, figure, question);
@@ -127,8 +148,9 @@ pub(super) fn figures(
         rounds: by_block.iter().map(|b| b.rounds).sum(),
         typical: over_blocks(|b| Some(b.typical)).and_then(cost),
         mean: over_blocks(|b| Some(b.mean)).and_then(cost),
-        cpu: cpu(&by_block, question).filter(|_| metric.primary),
+        cpu: cpu(&by_block, threads, question).filter(|_| metric.primary),
         stall: over_blocks(|b| b.stall).and_then(share),
+        contended,
         by_block,
     })
 }
@@ -151,23 +173,39 @@ fn over_blocks(
 }
 
 /// Only where CPU time is known in every block: else its blocks would be a selection.
-fn cpu(by_block: &[BlockOfSlices], question: Question) -> Option<CpuCost> {
+fn cpu(by_block: &[BlockOfSlices], threads: Option<u32>, question: Question) -> Option<CpuCost> {
     let losses: Option<Vec<f64>> = by_block.iter().map(|b| b.cpu).collect();
     let inference = infer(&losses?, question)?;
-    let share = |side: usize| {
-        let sum = |time: fn(&Times) -> f64| by_block.iter().map(|b| time(&b.times[side])).sum::<f64>();
-        sum(|t| t.cpu_ns) / sum(|t| t.wall_ns)
-    };
-    let cpu_shares = [share(0), share(1)];
+    let cpu_shares = [0, 1].map(|side| cpu_share(by_block, side));
     Some(CpuCost {
         n: inference.n,
         cost: Paired::of(&inference)?,
-        bound: cpu_shares.iter().all(|share| *share >= CPU_BOUND),
+        bound: is_bound(cpu_shares, threads.is_some()),
         cpu_shares,
         flags: Flag::of_series(&inference).collect(),
         verdict: None,
         inference,
     })
+}
+
+/// What never waits by itself is bound by the CPU also where others use that, as long as
+/// the box counts all of its CPU time: a sandbox with a kernel of its own may not.
+fn is_bound([cell, baseline]: [f64; 2], never_waits: bool) -> bool {
+    let both = cell.min(baseline) >= CPU_BOUND;
+    both || never_waits && cell >= CPU_BOUND * baseline
+}
+
+/// CPU time over wall time of the cell (0) or of the baseline (1), over all blocks.
+fn cpu_share(by_block: &[BlockOfSlices], side: usize) -> f64 {
+    let sum = |time: fn(&Times) -> f64| by_block.iter().map(|b| time(&b.times[side])).sum::<f64>();
+    sum(|t| t.cpu_ns) / sum(|t| t.wall_ns)
+}
+
+/// The share of its time in which the baseline had the CPU, where it had to share it. The
+/// baseline's alone: what a platform itself does there is its cost.
+fn contended(by_block: &[BlockOfSlices], threads: Option<u32>) -> Option<f64> {
+    let own = cpu_share(by_block, 1) / f64::from(threads?);
+    understated_by(own).map(|_| own)
 }
 
 /// Where what is typical and the mean differ by more than the margin in logs.

@@ -66,11 +66,13 @@ impl Overhead {
     fn of(metric: &MetricComparison, typical: bool) -> Self {
         let inference = inference(metric, typical);
         let flags = inference.iter().flat_map(Flag::of_series);
-        let tail = metric.flags.iter().copied().filter(Flag::is_tail);
+        let contended = |flag: &Flag| typical && matches!(flag, Flag::Contended { .. });
+        let others = metric.flags.iter().copied();
+        let others = others.filter(|flag| flag.is_tail() || contended(flag));
         Self {
             n: inference.map_or(metric.n, |i| i.n),
             ratio: inference.and_then(|i| Estimate::of_logs(i.mean, i.interval)),
-            flags: flags.chain(tail).collect(),
+            flags: flags.chain(others).collect(),
         }
     }
 }

@@ -9,10 +9,12 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
     LEVEL, Looks, PairedInference, Question, decide, infer, log_ratio, mean, median, round_losses,
-    t_estimate, typical,
+    t_estimate, typical, understated_by,
 };
 
 const COVERAGE: &str = "Slices: coverage of the 95 % interval of the typical cost, 10 blocks of 50 rounds";
+const CONTENDED: &str =
+    "Slices: coverage where something else always wants the CPU too, 10 blocks of 50 rounds of 2 cells";
 const ERRORS: &str = "Slices: false `slower` or `faster` by the typical cost, no effect";
 const WIDTH: &str = "Slices: half-width of the interval, in percent, 4 cells, 10 blocks of 50 rounds";
 const OTHERS: &str = "Slices: how many times as wide the interval is by other estimators";
@@ -35,6 +37,14 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         covers(Host::QUICK, 4, 0.0),
         covers(Host::SHARED, 2, 0.0),
         covers(Host::BAD, 8, 0.0),
+        Box::new(Contended {
+            effect: 0.0,
+            told: [0.957, 0.0],
+        }),
+        Box::new(Contended {
+            effect: 0.02,
+            told: [0.005, 0.011],
+        }),
         wide(Host::OFTEN_STOLEN_FROM, [0.18, 1.65, 8.6, 30.0, 43.0, 2.3, 43.5]),
         wide(Host::SLOW, [0.195, 0.87, 0.88, 6.5, 11.5, 2.2, 28.0]),
         wide(Host::QUICK, [0.5, 0.87, 0.88, 2.65, 4.5, 1.73, 13.2]),
@@ -113,6 +123,66 @@ impl Experiment for Typical {
             rows.push(row(ERRORS, "", Claim::promise(0.0, 0.04), 1));
         }
         rows
+    }
+}
+
+/// A cell against its baseline, where something else uses the CPU of both.
+struct Contended {
+    effect: f64,
+    /// How often the interval would cover that knows nothing of it, and the mean of d.
+    told: [f64; 2],
+}
+
+impl Experiment for Contended {
+    fn share(&self) -> f64 {
+        0.15
+    }
+
+    fn sums(&self) -> usize {
+        4
+    }
+
+    fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
+        let loss = self.effect.ln_1p();
+        let cells = group(
+            2,
+            Cell {
+                loss,
+                ..Cell::default()
+            },
+        );
+        let blocks: Vec<Block> = (0..BLOCKS)
+            .map(|_| Block::draw(rng, Host::CONTENDED, &cells, ROUNDS, Order::Rounds))
+            .collect();
+        let typical = |block: &Block| typical(&block.costs[1], &block.costs[0]);
+        let d: Vec<f64> = blocks.iter().filter_map(typical).collect();
+        let own = mean(&blocks.iter().map(|block| block.own[0]).collect::<Vec<f64>>());
+        let Some(plain) = judged(rng, &d) else { return };
+        let times = own.and_then(understated_by).unwrap_or(1.0);
+        let found = plain.understated(times, None);
+        count(sums, 0, found.interval.contains(loss));
+        count(sums, 1, plain.interval.contains(loss));
+        add(sums, 2, plain.mean);
+    }
+
+    fn rows(&self, total: &Total) -> Vec<Row> {
+        let row = |what: &str, claim, found| {
+            let case = format!("effect {}{what}", percent(self.effect));
+            Row::new(CONTENDED, case, Scale::Share, Some(claim), found, total)
+        };
+        vec![
+            row("", Claim::promise(0.94, 1.0), total.share(0)),
+            row(
+                ", as if the CPU was not shared",
+                Claim::told(self.told[0]),
+                total.share(1),
+            ),
+            row(
+                ", mean of the typical loss",
+                Claim::about(self.told[1], 0.001),
+                total.mean(2),
+            ),
+        ]
     }
 }
 
