@@ -10,7 +10,7 @@
 
 #![forbid(unsafe_code)]
 
-pub mod conditions;
+pub mod collect;
 pub mod density;
 pub mod design;
 mod figures;

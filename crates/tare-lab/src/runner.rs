@@ -34,7 +34,6 @@ use tare_box::platforms::BoxError;
 use tare_box::state::Run;
 use tare_box::{host, seat};
 use tare_model::looks::{LookRecord, WarmUpRecord};
-use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 
@@ -265,14 +264,6 @@ impl<'a> Runner<'a> {
             failed: self.failed,
             refused,
         })
-    }
-
-    /// The CPUs of a pinned box; none of one with a quota.
-    fn pinned_set(&self, kind: &BoxKind) -> &'a [u32] {
-        let instance = self.study.instance_of(kind);
-        instance
-            .filter(|_| kind.provisioning == Provisioning::Pinned)
-            .map_or(&[], |i| &i.pinned_set)
     }
 
     /// Bytes by which the environment is padded: another stack position in

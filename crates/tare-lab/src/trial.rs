@@ -1,11 +1,10 @@
 //! One trial: a workload run once in a box, and what came of it.
 
-use crate::conditions::{self, Beginning};
+use crate::collect::{Collectors, Seen, Stage};
 use crate::figures;
-use crate::settle::{self, Watch};
+use crate::settle::Watch;
 use std::io;
 use std::time::{Duration, Instant};
-use tare_box::cgroup::Usage;
 use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::{Finding, Reason};
@@ -52,26 +51,18 @@ pub(crate) fn run(
 ) -> io::Result<Tried> {
     let request = request(study, workload, padding_bytes)?;
     let within = patience(study);
-    let beginning = Beginning::read(Some(&mut *link), watch)?;
-    let before = watch.usage(box_id);
-    let observation = watch.begin()?;
+    let stage = Stage::new(box_id, Some(&mut *link), pinned_set);
+    let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
     let begun = Instant::now();
     let answer = link.request(&request, within);
     let wall = begun.elapsed();
-    let stretch = watch.end(&observation)?;
-    let mut host = readings(before, watch.usage(box_id));
+    let stage = Stage::new(box_id, answer.is_ok().then_some(link), pinned_set);
+    let seen = collectors.end(watch, &mut [Some(stage)])?;
+    let Seen {
+        mut host,
+        mut findings,
+    } = seen.into_iter().next().unwrap_or_default();
     host.wall_ns = nanoseconds(wall);
-    host.others_load = stretch.map(|s| s.others);
-    host.steal = stretch.map(|s| s.steal);
-    let mut findings = stretch.map(settle::findings).unwrap_or_default();
-    host.conditions = beginning.end(
-        answer.is_ok().then_some(link),
-        watch,
-        box_id,
-        pinned_set,
-        host.cpu_ns,
-    )?;
-    findings.extend(conditions::findings(&host.conditions, watch));
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
     let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
     let outcome = match judge(answer, workload, padding_bytes) {
@@ -157,20 +148,6 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result
             max_repetitions: MAX_REPETITIONS,
         }),
     })
-}
-
-/// A box's counters after a trial less those before it.
-pub(crate) fn readings(before: Option<Usage>, after: Option<Usage>) -> HostReadings {
-    let Some((before, after)) = before.zip(after) else {
-        return HostReadings::default();
-    };
-    HostReadings {
-        cpu_ns: Some(after.cpu_ns.saturating_sub(before.cpu_ns)),
-        periods: Some(after.periods.saturating_sub(before.periods)),
-        throttled_periods: Some(after.throttled_periods.saturating_sub(before.throttled_periods)),
-        throttled_ns: Some(after.throttled_ns.saturating_sub(before.throttled_ns)),
-        ..HostReadings::default()
-    }
 }
 
 fn judge(

@@ -146,6 +146,14 @@ impl Study {
             .find(|instance| instance.name == kind.instance)
     }
 
+    /// The CPUs of a pinned kind of box; none of one with a quota.
+    pub fn pinned_set(&self, kind: &BoxKind) -> &[u32] {
+        let instance = self.instance_of(kind);
+        instance
+            .filter(|_| kind.provisioning == Provisioning::Pinned)
+            .map_or(&[], |i| &i.pinned_set)
+    }
+
     /// The cells, in the order of the lists.
     pub fn cells(&self) -> Vec<Cell> {
         let kinds = self.box_kinds();

@@ -54,6 +54,18 @@ fn short(platform: &str, more: &str) -> String {
     format!("run -p {platform} --no-settle --trial-time 50ms -o r.jsonl {cpus} {blocks} {more}")
 }
 
+/// A static program from this C source.
+fn compiled(tare: &Tare, source: &str) -> String {
+    let (file, program) = (tare.path("program.c"), tare.path("program"));
+    std::fs::write(&file, source).unwrap();
+    let built = std::process::Command::new("musl-gcc")
+        .args(["-static", "-O1", "-o"])
+        .args([&program, &file])
+        .status();
+    assert!(built.unwrap().success());
+    program.display().to_string()
+}
+
 /// Whether a platform is another host, which has its own files and whose counters
 /// cannot be read from here.
 fn is_host(platform: &str) -> bool {
@@ -167,14 +179,7 @@ fn a_user_with_a_delegated_cgroup_needs_no_root() {
         return;
     }
     let tare = Tare::new();
-    let (source, program) = (tare.path("delegated.c"), tare.path("delegated"));
-    std::fs::write(&source, include_str!("delegated.c")).unwrap();
-    let built = std::process::Command::new("musl-gcc")
-        .args(["-static", "-O1", "-o"])
-        .args([&program, &source])
-        .status();
-    assert!(built.unwrap().success());
-    let program = program.display().to_string();
+    let program = compiled(&tare, include_str!("delegated.c"));
     let as_user = |more: &[&str]| {
         let mut args = vec![
             "run",
@@ -267,6 +272,41 @@ fn a_static_command_is_carried_into_every_box() {
             assert!(run(slices)["group"].is_u64(), "{platform}: {slices}");
         }
     });
+}
+
+/// The baseline's command fails in its first turn, those of all others are under way then:
+/// their boxes are removed, and all is run again in new ones.
+#[test]
+fn turns_are_given_up_with_the_baseline_and_repeated_in_new_boxes() {
+    let list = PLATFORMS.into_iter().filter(|p| !is_host(p) && ready(p));
+    let list: Vec<&str> = list.collect();
+    let tare = Tare::new();
+    let program = compiled(&tare, include_str!("fails_once.c"));
+    let folder = tare.path("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let options = "--slices turns --provisioning pinned --memory 256M";
+    let command = format!("{program} {}", folder.display());
+    tare.ok(&short(&list.join(","), &format!("{options} -- {command}")));
+    let trials = tare.records_of("r.jsonl", "trial");
+    let outcomes = |platform: &str| {
+        let own = trials.iter().filter(|t| t["platform"] == platform);
+        own.map(|t| t["outcome"]["ok"].is_object()).collect::<Vec<_>>()
+    };
+    for platform in &list {
+        let expected: &[bool] = if *platform == "native" {
+            &[false, true]
+        } else {
+            &[true]
+        };
+        assert_eq!(outcomes(platform), expected, "{platform}: {trials:?}");
+    }
+    // They stand in several sets, the first of which is run again.
+    let groups = tare.records_of("r.jsonl", "group");
+    let members = groups.iter().map(|g| g["members"].as_array().unwrap().len());
+    let boxes = tare.records_of("r.jsonl", "box").len();
+    assert!(boxes > members.sum(), "{boxes}: {groups:?}");
+    assert_eq!(tare.records_of("r.jsonl", "removed").len(), boxes);
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
 }
 
 #[test]

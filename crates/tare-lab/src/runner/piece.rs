@@ -55,7 +55,7 @@ impl Runner<'_> {
         self.rest()?;
         (self.observe)(Event::Running(planned));
         let padding = self.padding(planned);
-        let set = self.pinned_set(&planned.cell.kind);
+        let set = self.study.pinned_set(&planned.cell.kind);
         let tried = trial::run(
             held.running.link(),
             &mut self.watch,

@@ -6,6 +6,7 @@ use super::boxes::{Held, supply};
 use super::record::Ended;
 use super::stand::Present;
 use super::{Runner, Stop, pace};
+use crate::collect::quota;
 use crate::plan::PlannedTrial;
 use crate::settle::Watch;
 use crate::trial;
@@ -127,13 +128,13 @@ fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, S
         let Some(slice) = arm.go(held, pace::order(units))? else {
             return Ok(false);
         };
-        let stretch = trial::readings(before, watch.usage(held.id));
+        let throttled = quota(before, watch.usage(held.id)).map_or(0, |quota| quota.throttled_ns);
         let wall_ns = slice.wall_ns();
         match pace::next_guess(units, wall_ns, STRETCH_NS) {
             Some(next) => units = next,
             None => {
                 #[expect(clippy::cast_precision_loss, reason = "a share of a second")]
-                let share = stretch.throttled_ns.unwrap_or(0) as f64 / wall_ns as f64;
+                let share = throttled as f64 / wall_ns as f64;
                 return Ok(share > SHARE);
             }
         }

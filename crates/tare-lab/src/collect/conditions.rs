@@ -1,5 +1,6 @@
 //! The conditions of a trial: read before and after it, outside its timed region.
 
+use super::{Collector, Seen, Stage};
 use crate::settle::{QUIET_LOAD, Watch};
 use std::io;
 use std::time::Instant;
@@ -55,18 +56,18 @@ fn clock(first: ClockAt, last: ClockAt) -> Option<ClockReading> {
     })
 }
 
-/// What was read before a trial.
-pub(crate) struct Beginning {
+/// What was read of one stage before.
+struct Beginning {
     reading: Reading,
     clock: Option<ClockAt>,
     reading_ns: u64,
 }
 
 impl Beginning {
-    pub(crate) fn read(link: Option<&mut Link>, watch: &Watch) -> io::Result<Self> {
+    fn read(stage: &mut Stage<'_>, watch: &Watch) -> io::Result<Self> {
         let begun = Instant::now();
         let reading = watch.conditions().read()?;
-        let clock = link.and_then(ClockAt::read);
+        let clock = stage.link.as_deref_mut().and_then(ClockAt::read);
         Ok(Self {
             reading,
             clock,
@@ -74,33 +75,64 @@ impl Beginning {
         })
     }
 
-    /// The conditions since. `link` is that of a box that still answers, and whose clock
-    /// did not stand still meanwhile, `own_ns` the CPU time of all that ran for the trial.
-    pub(crate) fn end(
-        self,
-        link: Option<&mut Link>,
-        watch: &Watch,
-        box_id: u32,
-        pinned_set: &[u32],
-        own_ns: Option<u64>,
-    ) -> io::Result<Conditions> {
+    /// The conditions since; `own_ns` is the CPU time of all that ran for the trials.
+    fn end(self, stage: &mut Stage<'_>, watch: &Watch, own_ns: Option<u64>) -> io::Result<Conditions> {
         let begun = Instant::now();
-        let last = link.and_then(ClockAt::read);
+        let last = stage.link.as_deref_mut().and_then(ClockAt::read);
         let reading = watch.conditions().read()?;
         let found = watch
             .conditions()
-            .between(&self.reading, &reading, pinned_set, own_ns);
+            .between(&self.reading, &reading, stage.pinned_set, own_ns);
         Ok(Conditions {
             clock: self.clock.zip(last).and_then(|(first, last)| clock(first, last)),
-            box_swap_bytes: watch.swap_bytes(box_id),
+            box_swap_bytes: watch.swap_bytes(stage.box_id),
             reading_ns: self.reading_ns + nanoseconds(begun.elapsed()),
             ..found
         })
     }
 }
 
+/// Of each stage, what was read before; and what was used until then for trials.
+#[derive(Default)]
+pub(super) struct Collected {
+    stages: Vec<Option<Beginning>>,
+    own_ns: u64,
+}
+
+impl Collector for Collected {
+    fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
+        let read = |stage: &mut Option<Stage<'_>>| {
+            let beginning = stage.as_mut().map(|stage| Beginning::read(stage, watch));
+            beginning.transpose()
+        };
+        self.stages = stages.iter_mut().map(read).collect::<io::Result<_>>()?;
+        self.own_ns = watch.own_ns();
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        watch: &mut Watch,
+        stages: &mut [Option<Stage<'_>>],
+        seen: &mut [Seen],
+    ) -> io::Result<()> {
+        // Also of the controller, whose turns lie between the slices.
+        let own_ns = watch.own_ns().saturating_sub(self.own_ns);
+        for ((beginning, stage), seen) in self.stages.drain(..).zip(stages).zip(seen) {
+            let Some((beginning, stage)) = beginning.zip(stage.as_mut()) else {
+                continue;
+            };
+            // What a box uses whose counters cannot be read would count as that of others.
+            let own_ns = watch.usage(stage.box_id).map(|_| own_ns);
+            seen.host.conditions = beginning.end(stage, watch, own_ns)?;
+            seen.findings.extend(findings(&seen.host.conditions, watch));
+        }
+        Ok(())
+    }
+}
+
 /// What conditions give reason to doubt.
-pub(crate) fn findings(conditions: &Conditions, watch: &mut Watch) -> Vec<Finding> {
+fn findings(conditions: &Conditions, watch: &mut Watch) -> Vec<Finding> {
     let busy = |load: &f64| *load > QUIET_LOAD;
     let drift = |clock: &ClockReading| (clock.ratio - 1.0).abs() > clock.uncertainty + SLEW;
     let frequency = conditions.frequency.map(|f| watch.frequency_ratio(f));

@@ -1,0 +1,29 @@
+//! What others on the host did meanwhile, and its hypervisor: the same for all trials.
+
+use super::{Collector, Seen, Stage};
+use crate::settle::{self, Observation, Watch};
+use std::io;
+
+/// When it began.
+#[derive(Default)]
+pub(super) struct Collected(Option<Observation>);
+
+impl Collector for Collected {
+    fn begin(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>]) -> io::Result<()> {
+        self.0 = Some(watch.begin()?);
+        Ok(())
+    }
+
+    fn end(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>], seen: &mut [Seen]) -> io::Result<()> {
+        let Some(begun) = &self.0 else { return Ok(()) };
+        let Some(stretch) = watch.end(begun)? else {
+            return Ok(());
+        };
+        for seen in seen {
+            seen.host.others_load = Some(stretch.others);
+            seen.host.steal = Some(stretch.steal);
+            seen.findings.extend(settle::findings(stretch));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! What is looked at on the host around trials: read before the first of their clocks runs
+//! and after the last one stopped, never in a timed region, and nothing of it in the agent.
+
+mod conditions;
+mod counters;
+mod load;
+
+pub(crate) use counters::quota;
+
+use crate::settle::Watch;
+use std::io;
+use tare_box::link::Link;
+use tare_model::finding::Finding;
+use tare_model::results::HostReadings;
+
+/// A trial under way, as collectors see it.
+pub(crate) struct Stage<'a> {
+    /// Its box.
+    box_id: u32,
+    /// The way to its agent, if that answers now and the box's clock does not stand still
+    /// between the two readings.
+    link: Option<&'a mut Link>,
+    /// The CPUs on which it is pinned; empty if it is not.
+    pinned_set: &'a [u32],
+}
+
+impl<'a> Stage<'a> {
+    /// A trial in this box.
+    pub(crate) fn new(box_id: u32, link: Option<&'a mut Link>, pinned_set: &'a [u32]) -> Self {
+        Self {
+            box_id,
+            link,
+            pinned_set,
+        }
+    }
+}
+
+/// What collectors tell of a trial.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Readings.
+    pub host: HostReadings,
+    /// What they give reason to doubt.
+    pub findings: Vec<Finding>,
+}
+
+/// Looks at one thing around trials that run side by side. A stage is `None` where its box
+/// is gone; the same trial has the same place in both lists.
+trait Collector {
+    /// Reads what is to be held against the end.
+    fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()>;
+
+    /// Reads again, and adds to what is told of each trial.
+    fn end(
+        &mut self,
+        watch: &mut Watch,
+        stages: &mut [Option<Stage<'_>>],
+        seen: &mut [Seen],
+    ) -> io::Result<()>;
+}
+
+/// All collectors, while trials run.
+pub(crate) struct Collectors(Vec<Box<dyn Collector>>);
+
+impl Collectors {
+    /// Begins, with that first which is slowest: what follows closely is read last.
+    pub(crate) fn begin(watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<Self> {
+        let mut all: Vec<Box<dyn Collector>> = vec![
+            Box::<conditions::Collected>::default(),
+            Box::<counters::Collected>::default(),
+            Box::<load::Collected>::default(),
+        ];
+        for collector in &mut all {
+            collector.begin(watch, stages)?;
+        }
+        Ok(Self(all))
+    }
+
+    /// What is told of each trial, in the order of the stages.
+    pub(crate) fn end(
+        mut self,
+        watch: &mut Watch,
+        stages: &mut [Option<Stage<'_>>],
+    ) -> io::Result<Vec<Seen>> {
+        let mut seen: Vec<Seen> = stages.iter().map(|_| Seen::default()).collect();
+        for collector in self.0.iter_mut().rev() {
+            collector.end(watch, stages, &mut seen)?;
+        }
+        Ok(seen)
+    }
+}
