@@ -82,16 +82,7 @@ fn bare(command: &Path, trials: u32) -> Result<f64> {
 /// The whole run of hyperfine over its trials.
 fn hyperfine(command: &Path, trials: u32) -> Result<f64> {
     let begun = Instant::now();
-    let mut hyperfine = Command::new("hyperfine");
-    hyperfine
-        .args(["-N", "--style", "none", "--runs", &trials.to_string()])
-        .arg(command);
-    let done = hyperfine
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .context("start hyperfine")?;
-    ensure!(done.success(), "hyperfine failed");
+    super::hyperfine(command, trials, None)?;
     Ok(begun.elapsed().as_secs_f64() * 1e6 / f64::from(trials))
 }
 

@@ -9,7 +9,7 @@ mod bench_startup;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
 #[derive(Parser)]
 #[command(about = "Chores of the workspace")]
@@ -71,6 +71,23 @@ fn compile(folder: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
         .status()?;
     anyhow::ensure!(done.success(), "gcc cannot compile {name}");
     Ok(program)
+}
+
+/// Runs a command so often by hyperfine, without a shell. Its figures go to the file `export`.
+fn hyperfine(command: &Path, runs: u32, export: Option<&Path>) -> anyhow::Result<()> {
+    let mut hyperfine = std::process::Command::new("hyperfine");
+    hyperfine.args(["-N", "--style", "none", "--runs", &runs.to_string()]);
+    if let Some(file) = export {
+        hyperfine.arg("--export-json").arg(file);
+    }
+    let done = hyperfine
+        .arg(command)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .context("start hyperfine")?;
+    anyhow::ensure!(done.success(), "hyperfine failed");
+    Ok(())
 }
 
 /// The median of some figures, NaN of none.

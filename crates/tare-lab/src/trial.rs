@@ -139,10 +139,8 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result
     let bounds = bounds(study, workload, padding_bytes);
     Ok(match task(workload)? {
         Task::Kernel(spec) => Request::Kernel { spec, bounds },
-        Task::Command(CommandTask { argv, env, cwd }) => Request::Command(CommandRequest {
-            argv,
-            env,
-            cwd,
+        Task::Command(task) => Request::Command(CommandRequest {
+            task,
             bounds,
             min_wall_ns: seconds(study.protocol.trial_seconds),
             max_repetitions: MAX_REPETITIONS,

@@ -186,12 +186,9 @@ pub struct Bounds {
 /// A command to run, perhaps several times back to back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRequest {
-    /// Program and arguments; the program is looked up in PATH if it has no slash.
-    pub argv: Vec<String>,
-    /// The whole environment.
-    pub env: Vec<(String, String)>,
-    /// Working folder; absent: the agent's.
-    pub cwd: Option<String>,
+    /// The command.
+    #[serde(flatten)]
+    pub task: CommandTask,
     /// Bounds of all repetitions together.
     pub bounds: Bounds,
     /// Repeated until so much time has passed.

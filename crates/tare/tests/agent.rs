@@ -9,7 +9,9 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
-use tare_model::protocol::{Bounds, CommandRequest, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION};
+use tare_model::protocol::{
+    Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION,
+};
 
 struct Agent {
     child: Child,
@@ -109,9 +111,11 @@ fn hello() -> Request {
 
 fn shell(script: &str, timeout: Duration) -> Request {
     Request::Command(CommandRequest {
-        argv: vec!["/bin/sh".into(), "-c".into(), script.into()],
-        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        cwd: None,
+        task: CommandTask {
+            argv: vec!["/bin/sh".into(), "-c".into(), script.into()],
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            cwd: None,
+        },
         bounds: Bounds {
             timeout_ns: u64::try_from(timeout.as_nanos()).unwrap(),
             max_stdout_bytes: 1 << 20,
@@ -269,7 +273,7 @@ fn a_missing_program_is_an_answer() {
     let Request::Command(mut command) = shell("", LONG) else {
         unreachable!()
     };
-    command.argv = vec!["/no/such/program".into()];
+    command.task.argv = vec!["/no/such/program".into()];
     let (reply, _) = agent.ask(&Request::Command(command));
     assert!(
         matches!(reply, Reply::Error { code: ErrorCode::CannotStart, message } if message.contains("/no/such"))

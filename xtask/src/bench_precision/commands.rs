@@ -8,10 +8,9 @@ use super::duel::Duel;
 use super::lab::{LIKE, Lab, half_widths};
 use super::target::Target;
 use crate::NO_OP;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use tare_stats::{LEVEL, Sample, mean, welch};
 
 /// Runs that tell how many make a batch.
@@ -84,24 +83,7 @@ fn runs(seconds: f64, each: f64) -> u32 {
 
 /// The times of so many runs, in seconds.
 fn batch(command: &Path, runs: u32, file: &Path) -> Result<Vec<f64>> {
-    let mut hyperfine = Command::new("hyperfine");
-    hyperfine
-        .args([
-            "-N",
-            "--style",
-            "none",
-            "--runs",
-            &runs.to_string(),
-            "--export-json",
-        ])
-        .arg(file)
-        .arg(command);
-    let done = hyperfine
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .context("start hyperfine")?;
-    ensure!(done.success(), "hyperfine failed");
+    crate::hyperfine(command, runs, Some(file))?;
     times(&std::fs::read(file)?)
 }
 

@@ -32,9 +32,11 @@ pub(super) fn kernel(
 ) -> io::Result<Result<Reply, Refusal>> {
     let spec = serde_json::to_string(spec)?;
     let request = CommandRequest {
-        argv: vec!["/proc/self/exe".to_owned(), subcommand.to_owned(), spec],
-        env: Vec::new(),
-        cwd: None,
+        task: CommandTask {
+            argv: vec!["/proc/self/exe".to_owned(), subcommand.to_owned(), spec],
+            env: Vec::new(),
+            cwd: None,
+        },
         bounds: *bounds,
         min_wall_ns: 0,
         max_repetitions: 1,
@@ -56,18 +58,14 @@ pub(super) fn command(
     request: &CommandRequest,
     spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
-    let Some(program) = request.argv.first() else {
+    let task = &request.task;
+    let Some(program) = task.argv.first() else {
         return Ok(Err(Refusal::new(
             ErrorCode::BadRequest,
             "a command needs a program",
         )));
     };
-    let task = CommandTask {
-        argv: request.argv.clone(),
-        env: request.env.clone(),
-        cwd: request.cwd.clone(),
-    };
-    let mut command = prepare(&task, &request.bounds);
+    let mut command = prepare(task, &request.bounds);
     let mut repetitions = Vec::new();
     let mut output = Output::new(&request.bounds);
     let begin = Instant::now();
@@ -78,7 +76,7 @@ pub(super) fn command(
             Err(Failed::Start(e)) => {
                 return Ok(Err(Refusal::new(
                     ErrorCode::CannotStart,
-                    not_started(program, request.cwd.as_deref(), &e),
+                    not_started(program, task.cwd.as_deref(), &e),
                 )));
             }
             Err(Failed::Link(e)) => return Err(e),

@@ -12,7 +12,7 @@ use crate::platforms::contract::storage::misplaced;
 use crate::platforms::contract::{ANSWER_DEADLINE, MemoryView, RunningBox};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tare_model::protocol::{CommandRequest, ErrorCode, ExitStatus, Request};
+use tare_model::protocol::{CommandRequest, CommandTask, ErrorCode, ExitStatus, Request};
 use tare_model::time::nanoseconds;
 
 /// A large output, in bytes.
@@ -114,13 +114,11 @@ pub(super) fn environment(site: &mut Site<'_>) -> Result<Kept, Broken> {
         ("EMPTY", ""),
         ("LETTERS", "ä=ß"),
     ];
-    let request = CommandRequest {
-        env: given
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
-        cwd: Some("/proc".to_owned()),
-        ..acting(&["surroundings"])
-    };
+    let mut request = acting(&["surroundings"]);
+    request.task.env = given
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec();
+    request.task.cwd = Some("/proc".to_owned());
     let said = talk::run(made, request)?.words()?;
     let mut seen = said.split('\0');
     let folder = seen.next();
@@ -186,8 +184,11 @@ fn expect_status(ended: &Ended, due: ExitStatus) -> Result<(), Broken> {
 pub(super) fn missing_program(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let with = |program: &str, cwd: Option<&str>| CommandRequest {
-        argv: vec![program.to_owned()],
-        cwd: cwd.map(str::to_owned),
+        task: CommandTask {
+            argv: vec![program.to_owned()],
+            env: Vec::new(),
+            cwd: cwd.map(str::to_owned),
+        },
         ..acting(&[])
     };
     for (program, cwd) in [

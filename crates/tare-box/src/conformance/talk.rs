@@ -5,7 +5,7 @@ use super::{Broken, expect};
 use crate::link::unexpected;
 use crate::platforms::contract::{ANSWER_DEADLINE, RunningBox};
 use std::time::Duration;
-use tare_model::protocol::{Bounds, CommandRequest, ExitStatus, Exited, Reply, Request};
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ExitStatus, Exited, Reply, Request};
 use tare_model::time::nanoseconds;
 
 /// Time for a command, on the slowest box of a busy host.
@@ -36,9 +36,11 @@ impl Ended {
 pub(super) fn acting(words: &[&str]) -> CommandRequest {
     let program = ["/proc/self/exe", "run-act"].iter().chain(words);
     CommandRequest {
-        argv: program.map(|word| (*word).to_owned()).collect(),
-        env: Vec::new(),
-        cwd: None,
+        task: CommandTask {
+            argv: program.map(|word| (*word).to_owned()).collect(),
+            env: Vec::new(),
+            cwd: None,
+        },
         bounds: Bounds {
             timeout_ns: nanoseconds(COMMAND_DEADLINE),
             max_stdout_bytes: 1 << 20,
