@@ -100,6 +100,15 @@ impl WorkDone {
 }
 
 impl Series {
+    /// Whether it tells of so many slices.
+    fn has(&self, n: usize) -> bool {
+        let works = match &self.work {
+            WorkDone::Same(_) => n,
+            WorkDone::Each(works) => works.len(),
+        };
+        [self.wall_ns.len(), self.cpu_ns.len(), works] == [n; 3]
+    }
+
     /// Slices.
     pub fn len(&self) -> usize {
         self.wall_ns.len()
@@ -142,6 +151,24 @@ impl GroupRecord {
     /// The member that ran this cell, if it was there to the end.
     pub fn member(&self, cell: &Cell) -> Option<&Member> {
         self.members.iter().find(|member| member.cell == *cell)
+    }
+
+    /// What is wrong with it, if its parts do not belong together.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let twice = |(i, member): (usize, &Member)| {
+            let before = &self.members[..i];
+            before.iter().any(|other| other.cell == member.cell)
+        };
+        if self.members.iter().enumerate().any(twice) {
+            return Some("a group that names a cell twice".to_owned());
+        }
+        let whole = |member: &Member| {
+            let n = member.places.len();
+            let mut parts = member.parts.values();
+            member.every > 0 && parts.all(|series| series.has(n))
+        };
+        (!self.members.iter().all(whole))
+            .then(|| "a group whose members have unlike numbers of places, times and work".to_owned())
     }
 }
 

@@ -49,6 +49,12 @@ impl Kernel {
         }
     }
 
+    /// Whether it never gives its CPU up by itself while its clock runs: all but the one
+    /// that waits for its children.
+    pub const fn never_waits(self) -> bool {
+        !matches!(self, Self::Spawn)
+    }
+
     /// What the kernel measures, in one line.
     pub const fn about(self) -> &'static str {
         match self {

@@ -211,7 +211,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// Control characters; zero-width and bidirectional marks; line and paragraph
 /// separators; the byte-order mark.
-fn is_unprintable(c: char) -> bool {
+pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

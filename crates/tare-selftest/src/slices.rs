@@ -107,6 +107,16 @@ pub(crate) struct Cell {
     pub leaves: f64,
 }
 
+impl Cell {
+    /// One that costs so much more than the baseline, in logs.
+    pub fn dearer(loss: f64) -> Self {
+        Self {
+            loss,
+            ..Self::default()
+        }
+    }
+}
+
 /// In which order slices are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -123,8 +133,8 @@ pub(crate) struct Block {
     pub costs: Vec<Vec<f64>>,
     /// Which cell ran right before each of these slices; none before the first.
     pub before: Vec<Vec<Option<usize>>>,
-    /// Time for which each cell had the CPU, over the time that its slices took.
-    pub own: Vec<f64>,
+    /// Time of each of these slices over that for which it had the CPU.
+    pub stretches: Vec<Vec<f64>>,
 }
 
 impl Block {
@@ -136,7 +146,7 @@ impl Block {
         let mut block = Self {
             costs: vec![Vec::with_capacity(slices); cells.len()],
             before: vec![Vec::with_capacity(slices); cells.len()],
-            own: vec![0.0; cells.len()],
+            stretches: vec![Vec::with_capacity(slices); cells.len()],
         };
         let mut before: Option<usize> = None;
         for cell in turns(rng, cells.len(), slices, order) {
@@ -152,13 +162,10 @@ impl Block {
             let one_sided = -it.one_sided * (1.0 - uniform(rng)).ln();
             let own = (it.loss + left + stall + one_sided + weather.slice(rng)).exp();
             let cost = own + waits(rng, host, own);
-            block.own[cell] += own;
+            block.stretches[cell].push(cost / own);
             block.costs[cell].push(cost);
             block.before[cell].push(before);
             before = Some(cell);
-        }
-        for (own, costs) in block.own.iter_mut().zip(&block.costs) {
-            *own /= costs.iter().sum::<f64>();
         }
         block
     }
@@ -322,8 +329,8 @@ mod tests {
     #[test]
     fn something_else_on_the_cpu_takes_as_much_of_it() {
         let block = block(Host::CONTENDED, &[Cell::default()], SLICES, Order::Rounds);
-        about(Some(block.own[0]), 0.5, 0.002);
         about(mean(&block.costs[0]), 2.0, 0.005);
+        about(mean(&block.stretches[0]), 2.0, 0.005);
     }
 
     #[test]

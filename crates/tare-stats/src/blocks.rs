@@ -10,7 +10,8 @@ const POWER: f64 = 0.84;
 ///
 /// - A difference: g = |mean|. Its p must also bear Holm's correction, so t is the
 ///   quantile at 5 % over `holm_factor`, by which p is multiplied now.
-/// - Within the `margin`: g = margin - |mean|, t at the level of the interval.
+/// - Within the `margin`: g = margin - |mean|, t at the level of the interval. Of a mean
+///   that is understated the margin is what it would be shown as.
 ///
 /// s is the widened standard deviation; where the check by bootstrap-t moved the
 /// end that stands in the way, s is stretched as that end is.
@@ -20,7 +21,7 @@ pub fn more_blocks(inference: &PairedInference, holm_factor: f64, margin: f64) -
     let inner = if inference.mean > 0.0 { low } else { high };
     let miss = 1.0 - inference.looks.level();
     let difference = total(inference, inner, miss / holm_factor.max(1.0), size);
-    let equality = total(inference, low.max(high), miss, margin - size);
+    let equality = total(inference, low.max(high), miss, inference.shown(margin) - size);
     let total = difference.into_iter().chain(equality).min()?;
     Some(total.saturating_sub(inference.n as u64).max(1))
 }

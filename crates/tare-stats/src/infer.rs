@@ -64,8 +64,13 @@ pub struct PairedInference {
     /// Standard deviation of d, not widened.
     pub sd: f64,
     /// The interval to report: Student's t, widened by autocorrelation, and with
-    /// the ends of the check where those lie far out.
+    /// the ends of the check where those lie far out; then as far as a mean that is
+    /// understated may lie.
     pub interval: Interval,
+    /// The same before that.
+    pub plain: Interval,
+    /// By how many times the true mean may be larger, as a ratio less 1.
+    pub times: f64,
     /// Factor by which autocorrelation widened it; 1 without.
     pub widening: f64,
     /// The autocorrelation, where its flag is up.
@@ -99,30 +104,41 @@ impl PairedInference {
             if factor.is_finite() { factor } else { 1.0 }
         };
         (
-            factor(self.interval.low, self.t.interval.low),
-            factor(self.interval.high, self.t.interval.high),
+            factor(self.plain.low, self.t.interval.low),
+            factor(self.plain.high, self.t.interval.high),
         )
+    }
+
+    /// Of a mean that was measured too close to 0, as a ratio less 1 by an unknown factor of
+    /// at most `times`: the interval reaches out to as many times its ends, and p of equality
+    /// follows. What is told apart from 0 stays so.
+    #[must_use]
+    pub fn understated(self, times: f64, margin: Option<f64>) -> Self {
+        let reaches = Self { times, ..self };
+        let p_tost = margin.and_then(|m| self.t.p_within(reaches.shown(m)));
+        Self {
+            interval: Interval {
+                low: self.plain.low.min(reaches.hidden(self.plain.low)),
+                high: self.plain.high.max(reaches.hidden(self.plain.high)),
+            },
+            p_tost: p_tost.map(|p| (p * self.looks.p_factor()).min(1.0)),
+            ..reaches
+        }
+    }
+
+    /// What a loss in logs can be that is shown as `loss`.
+    pub fn hidden(&self, loss: f64) -> f64 {
+        (self.times * loss.exp_m1()).max(LEAST).ln_1p()
+    }
+
+    /// As what a loss in logs is shown at least, away from 0.
+    pub fn shown(&self, loss: f64) -> f64 {
+        (loss.exp_m1() / self.times).ln_1p()
     }
 }
 
-impl PairedInference {
-    /// Of a mean that was measured too close to 0 by an unknown factor of at most `times`:
-    /// the interval reaches out to as many times its ends, and p of equality follows. What
-    /// is told apart from 0 stays so.
-    #[must_use]
-    pub fn understated(self, times: f64, margin: Option<f64>) -> Self {
-        let Interval { low, high } = self.interval;
-        let p_tost = margin.and_then(|m| self.t.p_within(m / times));
-        Self {
-            interval: Interval {
-                low: low.min(low * times),
-                high: high.max(high * times),
-            },
-            p_tost: p_tost.map(|p| (p * self.looks.p_factor()).min(1.0)),
-            ..self
-        }
-    }
-}
+/// The lowest cost that is told, as a ratio less 1: one of 0 has no log.
+const LEAST: f64 = -0.999;
 
 /// What the order and the shape of a series say against the t interval of its mean.
 pub(crate) struct Shape<'a> {
@@ -173,6 +189,8 @@ pub fn infer(d: &[f64], question: Question) -> Option<PairedInference> {
         mean: t.mean,
         sd: sd(d)?,
         interval: checked.map_or(t.interval, |c| c.interval),
+        plain: checked.map_or(t.interval, |c| c.interval),
+        times: 1.0,
         widening,
         autocorrelation: shape.autocorrelation,
         skewness: shape.skewness,

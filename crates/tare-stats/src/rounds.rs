@@ -55,17 +55,27 @@ pub fn typical(cell: &[f64], baseline: &[f64]) -> Option<f64> {
     median(&round_losses(cell, baseline)?)
 }
 
-/// By how many times at most a loss is larger than its typical loss shows, of work that
-/// never waits by itself and had the CPU for this share of its time; none where it had
-/// nearly all of it.
+/// By how many times at most a loss, as a ratio less 1, is larger than its typical loss
+/// shows; none where nothing else used the CPU to speak of. `stretch` is wall time over CPU
+/// time in slices of work that never waits by itself, as [`upper_quartile`] has it.
 ///
 /// What else runs there takes the CPU for whole turns of some milliseconds, as a scheduler
 /// gives them. The median is that of rounds in which both slices saw equally many turns: in
 /// these, what the cell needs more of the CPU is added to a time that is longer by the turns.
 /// That it needs more turns shows in the mean alone. Where turns are much shorter than
 /// slices, or come at random, the typical loss is nearly the true one.
-pub fn understated_by(own_share: f64) -> Option<f64> {
-    (own_share > 0.0 && own_share < CPU_BOUND).then(|| own_share.recip())
+pub fn understated_by(stretch: f64) -> Option<f64> {
+    (stretch * CPU_BOUND > 1.0 && stretch.is_finite()).then_some(stretch)
+}
+
+/// What three quarters of the values do not exceed; the value itself, not one between two.
+///
+/// Of the slices' stretches it is that of the rounds among which the median lies, or more.
+/// Their mean would be that of the few slices which waited for long.
+pub fn upper_quartile(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() * 3 / 4).copied()
 }
 
 /// The share of time spent in stalls: slices whose cost per unit is beyond twice the
@@ -124,6 +134,18 @@ mod tests {
     fn about(found: Option<f64>, right: f64) {
         let found = found.expect("a figure");
         assert!((found - right).abs() < 1e-12, "{found}, not {right}");
+    }
+
+    #[test]
+    fn a_shared_cpu_is_one_that_a_quarter_of_the_slices_had_to_share() {
+        let times = |stretches: &[f64]| understated_by(upper_quartile(stretches)?);
+        assert_eq!(times(&[1.0, 1.02, 1.05, 1.09]), None);
+        assert_eq!(times(&[1.0, 3.0, 1.0, 2.0]), Some(3.0));
+        // One long wait among many slices moves no median.
+        assert_eq!(times(&[1.0, 1.0, 1.0, 1.0, 1.0, 50.0]), None);
+        // A box that cannot tell its CPU time.
+        assert_eq!(times(&[1.0, f64::INFINITY, f64::NAN]), None);
+        assert_eq!(times(&[]), None);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn say_lines(lines: &str) {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    print(&tare_report::json::render(value)?)
 }
 
 /// Tells an error in one line, with its causes.

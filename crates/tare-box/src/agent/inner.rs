@@ -7,7 +7,7 @@ use crate::places::INNER_BOXES;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -112,9 +112,11 @@ impl Inner {
         let mut channels = Vec::new();
         let mut fds = vec![PollFd::from_borrowed_fd(port, PollFlags::IN)];
         for (channel, inner) in &mut self.boxes {
-            if let Some(fd) = inner.link().stream().readiness() {
+            let stream = &*inner.link().stream();
+            let said = stream.readiness().map(|fd| (fd, PollFlags::IN));
+            for (fd, flags) in said.into_iter().chain(stream.life()) {
                 channels.push(*channel);
-                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+                fds.push(PollFd::from_borrowed_fd(fd, flags));
             }
         }
         match poll(&mut fds, None) {
@@ -125,7 +127,9 @@ impl Inner {
         let asked = ready.next().unwrap_or(false);
         let said = channels.into_iter().zip(ready);
         let said = said.filter_map(|(channel, ready)| ready.then_some(channel));
-        Ok((asked, said.collect()))
+        // A box may both say something and be gone; its end is taken when nothing is left.
+        let said: BTreeSet<u16> = said.collect();
+        Ok((asked, said.into_iter().collect()))
     }
 
     /// What a box says, as far as it is there; nothing at its end, after which it

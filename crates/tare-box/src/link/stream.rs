@@ -27,6 +27,11 @@ pub trait Stream {
         None
     }
 
+    /// What is to be watched beside it, and for what: the stream ends with it.
+    fn life(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        None
+    }
+
     /// Lets the stream end with this process, also where others hold its far end:
     /// what an engine leaves running when it is killed. Kernels before 5.3 cannot tell.
     #[must_use]
@@ -125,6 +130,10 @@ impl Stream for FdStream {
 
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
         Some(self.read.as_fd())
+    }
+
+    fn life(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        self.life.as_ref().map(|(life, gone)| (life.as_fd(), *gone))
     }
 
     fn ending_with(mut self, pid: u32) -> Self {

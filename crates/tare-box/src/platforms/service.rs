@@ -1,7 +1,7 @@
 //! A service of an engine that tare runs for itself, where none is there.
 
 use super::contract::BoxError;
-use crate::interrupt;
+use crate::{interrupt, seat};
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -45,7 +45,8 @@ impl Service {
         tare_sys::die_with_parent(&mut command);
         // That of a dead run's service, which may still answer while it ends.
         let _ = fs::remove_file(socket);
-        let started = command.spawn();
+        // What it starts shall run wherever this process could.
+        let started = seat::away(|| command.spawn());
         let mut service = Self(started.map_err(BoxError::host(format!("start the service of {engine}")))?);
         let deadline = Instant::now() + START_DEADLINE;
         while UnixStream::connect(socket).is_err() {

@@ -3,6 +3,7 @@
 use super::DesignError;
 use crate::looks;
 use std::ops::RangeInclusive;
+use tare_model::size::show_seconds;
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 
 /// Numbers of blocks that a study may have.
@@ -86,7 +87,7 @@ impl ProtocolOptions {
             warm_up_seconds: self.warm_up_seconds.unwrap_or(0.0),
             pause_seconds: self.pause_seconds.unwrap_or(0.0),
             fresh: self.fresh.unwrap_or(Fresh::Block),
-            slicing: self.slicing(),
+            slicing: fits(self.slicing(), trial_seconds)?,
             trial_seconds,
             timeout_seconds: timeout(self.timeout_seconds, trial_seconds)?,
             settle: self.settle.unwrap_or(true),
@@ -106,6 +107,20 @@ fn blocks(asked: Option<u32>, adaptive: bool) -> Result<u32, DesignError> {
             value: blocks.to_string(),
             range: BLOCKS_IN_WORDS,
         })
+    }
+}
+
+/// A slice that is asked for must fit into a trial; of the usual length it is one round.
+fn fits(slicing: Slicing, trial_seconds: f64) -> Result<Slicing, DesignError> {
+    match slicing {
+        Slicing::Auto { seconds } if slicing != Slicing::AUTO && seconds > trial_seconds => {
+            Err(DesignError::OutOfRange {
+                what: "--slices",
+                value: show_seconds(seconds),
+                range: "no longer than a trial (--trial-time)",
+            })
+        }
+        _ => Ok(slicing),
     }
 }
 

@@ -181,6 +181,10 @@ fn parse_record(line: &[u8]) -> Result<Line, String> {
     }
     match serde_json::from_slice(line) {
         Ok(Record::Header(_)) => Err("a second header: two files were joined".to_owned()),
+        Ok(Record::Group(group)) => match group.fault() {
+            Some(fault) => Err(fault),
+            None => Ok(Line::Known(Record::Group(group))),
+        },
         Ok(record) => Ok(Line::Known(record)),
         Err(error) => match serde_json::from_slice::<Kind>(line) {
             Ok(Kind { record }) if !Record::KINDS.contains(&record.as_str()) => Ok(Line::Unknown(record)),

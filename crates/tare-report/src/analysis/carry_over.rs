@@ -1,5 +1,5 @@
 //! What a trial leaves behind for the next one. Random order does not remove it:
-//! the cell that pollutes never follows itself, so that its own ratio is biased.
+//! the cell that pollutes follows itself less often than the others, so that its own ratio is biased.
 
 mod rounds;
 
@@ -57,7 +57,7 @@ impl CarryOver {
     /// The name of the finding.
     pub const NAME: &'static str = "carry-over";
     /// What it means.
-    pub const MEANING: &'static str = "what ran right before a trial or a slice moved its figure by over a quarter of the margin: the reset between trials must be lengthened (--pause), or the slices";
+    pub const MEANING: &'static str = "what ran right before a trial or a slice moved its figure by over a quarter of the margin: slices must be longer (--slices 50ms); in one piece, the reset between trials (--pause)";
 }
 
 impl fmt::Display for CarryOver {

@@ -173,7 +173,7 @@ pub enum Flag {
     },
     /// Something else used the CPU of cells that never wait by themselves.
     Contended {
-        /// Share of the baseline's time on it that was not its own.
+        /// The share of it that this had in a quarter of the rounds or more.
         share: f64,
         /// By how many times a difference can be larger than its typical cost shows.
         times: f64,
@@ -239,7 +239,7 @@ impl fmt::Display for Flag {
             ),
             Self::Contended { share, times } => write!(
                 f,
-                "contended (something else had {} of the CPU: a difference up to {times:.2} times as large could look the same, the interval reaches so far; go by the CPU cost)",
+                "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {times:.2} times as large could look the same, and the interval reaches so far)",
                 crate::show::percent(*share)
             ),
             Self::Tail { ratio_of_means } => write!(

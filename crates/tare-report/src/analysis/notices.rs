@@ -58,7 +58,7 @@ pub(crate) fn all(
 fn carried_over(comparisons: &[Comparison]) -> Option<Notice> {
     let moved = comparisons.iter().filter(|c| !c.carry_over.is_empty()).count();
     let text = format!(
-        "{} of {} moved by what ran right before: the reset between trials must be lengthened (--pause), or the slices",
+        "{} of {} moved by what ran right before: slices must be longer (--slices 50ms); in one piece, the reset between trials (--pause)",
         moved,
         counted(comparisons.len(), "comparison")
     );

@@ -7,7 +7,7 @@ use super::trials::{CellTrials, Used};
 use super::{question, steadiness, variability};
 use std::collections::BTreeMap;
 use tare_model::metric::{Direction, Metric};
-use tare_model::study::{Study, Workload};
+use tare_model::study::{Cell, Study};
 use tare_stats::{Interval, PairedInference, QuantileRatio, Question, RatioOfMeans, correlation, infer};
 use tare_stats::{log_ratio, quantile_ratios, ratio_of_means, sd};
 
@@ -40,9 +40,7 @@ pub(super) fn compare(
     study: &Study,
 ) -> MetricComparison {
     let question = question(study);
-    // Kernels work without a pause; of a command that is not known.
-    let workload = study.workload(&cell.cell);
-    let threads = workload.as_ref().and_then(Workload::threads);
+    let busy = busy_cpus(study, &cell.cell);
     let blocks = slices::blocks(metric, cell, baseline);
     let losses = with_slices(&blocks, losses_of_samples(metric, cell, baseline));
     let tried = cell.attempted.intersection(&baseline.attempted);
@@ -52,16 +50,14 @@ pub(super) fn compare(
         cell: cell.samples(&metric.name),
         baseline: baseline.samples(&metric.name),
     };
-    let Some(slices) = slices::figures(metric, blocks, threads, question) else {
+    let Some(slices) = slices::figures(metric, blocks, busy, question) else {
         return of_samples(metric.clone(), metric.direction, &samples, question);
     };
     let losses: Vec<f64> = losses.into_values().collect();
     let headline = Headline {
         n: losses.len(),
-        inference: infer(&losses, question).map(|found| match slices.understated() {
-            Some(times) => found.understated(times, question.margin),
-            None => found,
-        }),
+        inference: infer(&losses, question)
+            .map(|found| found.understated(slices.contended.unwrap_or(1.0), question.margin)),
         slices: Some(slices),
     };
     let sampled = inference(metric.direction, &samples.pairs, question);
@@ -73,6 +69,15 @@ pub(super) fn compare(
         headline,
         question,
     )
+}
+
+/// The CPUs that the work of a cell uses all the time, if it never waits by itself; of a
+/// command that is not known.
+fn busy_cpus(study: &Study, cell: &Cell) -> Option<f64> {
+    let workload = study.workload(cell)?;
+    let spec = workload.kernel().filter(|spec| spec.kernel.never_waits())?;
+    let cpus = study.instance_of(&cell.kind)?.size.cpus.as_f64();
+    Some(f64::from(spec.threads).min(cpus.ceil()))
 }
 
 /// The loss in logs of every block in which the pair has one: the one number of a

@@ -140,7 +140,7 @@ impl fmt::Display for Refusal {
             Self::CarryOver { after } => {
                 write!(
                     f,
-                    "carry-over from {} biases it by over a quarter of the margin: lengthen the reset between trials (--pause), or the slices",
+                    "carry-over from {} biases it by over a quarter of the margin: make the slices longer (--slices 50ms); in one piece, the reset between trials (--pause)",
                     after.join(" and ")
                 )
             }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
 use tare_stats::{CPU_BOUND, PairedInference, Question, infer, mean};
-use tare_stats::{stall_share, typical, understated_by};
+use tare_stats::{stall_share, typical, understated_by, upper_quartile};
 
 /// The figures of one metric's slices. Every interval is over blocks: rounds and
 /// slices are never counted as samples.
@@ -29,24 +29,19 @@ pub struct SliceFigures {
     pub cpu: Option<CpuCost>,
     /// Time in slices of over twice the usual cost as a share of all, less the baseline's.
     pub stall: Option<Estimate>,
-    /// Of work that never waits by itself and shared the CPU with something else: the share
-    /// of its time in which the baseline had the CPU.
+    /// Of work that never waits by itself and shared the CPU with something else: by how many
+    /// times a difference, as a ratio less 1, can be larger than its typical cost shows.
     pub contended: Option<f64>,
     /// Block by block.
     pub by_block: Vec<BlockOfSlices>,
 }
 
 impl SliceFigures {
-    /// By how many times a difference can be larger than its typical cost shows.
-    pub(super) fn understated(&self) -> Option<f64> {
-        understated_by(self.contended?)
-    }
-
     /// The reason to read the typical cost with care that follows.
     pub(super) fn contention(&self) -> Option<Flag> {
-        let (own, times) = self.contended.zip(self.understated())?;
+        let times = self.contended?;
         Some(Flag::Contended {
-            share: 1.0 - own,
+            share: 1.0 - times.recip(),
             times,
         })
     }
@@ -70,6 +65,9 @@ pub struct BlockOfSlices {
     /// Wall time and CPU time in nanoseconds of cell and baseline.
     #[serde(skip)]
     times: [Times; 2],
+    /// Upper quartile of wall time over CPU time of the baseline's slices.
+    #[serde(skip)]
+    stretch: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,32 +121,41 @@ fn of_rounds(block: u32, rounds: &Rounds) -> Option<BlockOfSlices> {
         stall: stalls(cell).zip(stalls(baseline)).map(|(x, y)| x - y),
         times: [cell, baseline].map(|slices| Times {
             wall_ns: slices.wall_ns(),
-            cpu_ns: slices.cpu_ns,
+            cpu_ns: slices.cpu_ns(),
         }),
+        stretch: upper_quartile(&stretches(baseline))?,
     })
 }
 
-/// The figures of a pair's blocks; `None` if it never ran in slices. `threads` of work
-/// that never waits by itself.
+/// Wall time over CPU time of each slice.
+fn stretches(slices: &Slices) -> Vec<f64> {
+    let both = slices.times.iter().zip(&slices.cpu_times);
+    both.map(|(wall, cpu)| wall / cpu).collect()
+}
+
+/// The figures of a pair's blocks; `None` if it never ran in slices. `busy` are the CPUs
+/// that work uses all the time which never waits by itself.
 pub(super) fn figures(
     metric: &Metric,
     by_block: Vec<BlockOfSlices>,
-    threads: Option<u32>,
+    busy: Option<f64>,
     question: Question,
 ) -> Option<SliceFigures> {
     if by_block.is_empty() {
         return None;
     }
-    let contended = contended(&by_block, threads);
+    let contended = contended(&by_block, busy);
     let cost = |found: PairedInference| Estimate::of_logs(found.mean, found.interval);
     let share = |found: PairedInference| Estimate::new(found.mean, found.interval);
     let over_blocks = |figure| over_blocks(&by_block, figure, question);
     Some(SliceFigures {
         blocks: by_block.len(),
         rounds: by_block.iter().map(|b| b.rounds).sum(),
-        typical: over_blocks(|b| Some(b.typical)).and_then(cost),
+        typical: over_blocks(|b| Some(b.typical))
+            .map(|found| found.understated(contended.unwrap_or(1.0), None))
+            .and_then(cost),
         mean: over_blocks(|b| Some(b.mean)).and_then(cost),
-        cpu: cpu(&by_block, threads, question).filter(|_| metric.primary),
+        cpu: cpu(&by_block, busy, question).filter(|_| metric.primary),
         stall: over_blocks(|b| b.stall).and_then(share),
         contended,
         by_block,
@@ -173,14 +180,14 @@ fn over_blocks(
 }
 
 /// Only where CPU time is known in every block: else its blocks would be a selection.
-fn cpu(by_block: &[BlockOfSlices], threads: Option<u32>, question: Question) -> Option<CpuCost> {
+fn cpu(by_block: &[BlockOfSlices], busy: Option<f64>, question: Question) -> Option<CpuCost> {
     let losses: Option<Vec<f64>> = by_block.iter().map(|b| b.cpu).collect();
     let inference = infer(&losses?, question)?;
     let cpu_shares = [0, 1].map(|side| cpu_share(by_block, side));
     Some(CpuCost {
         n: inference.n,
         cost: Paired::of(&inference)?,
-        bound: is_bound(cpu_shares, threads.is_some()),
+        bound: is_bound(cpu_shares, busy.is_some()),
         cpu_shares,
         flags: Flag::of_series(&inference).collect(),
         verdict: None,
@@ -201,11 +208,11 @@ fn cpu_share(by_block: &[BlockOfSlices], side: usize) -> f64 {
     sum(|t| t.cpu_ns) / sum(|t| t.wall_ns)
 }
 
-/// The share of its time in which the baseline had the CPU, where it had to share it. The
-/// baseline's alone: what a platform itself does there is its cost.
-fn contended(by_block: &[BlockOfSlices], threads: Option<u32>) -> Option<f64> {
-    let own = cpu_share(by_block, 1) / f64::from(threads?);
-    understated_by(own).map(|_| own)
+/// By how many times a difference can be larger than shown, where the CPU was shared. By
+/// the baseline alone: what a platform itself does there is its cost.
+fn contended(by_block: &[BlockOfSlices], busy: Option<f64>) -> Option<f64> {
+    let stretches: Vec<f64> = by_block.iter().map(|b| b.stretch).collect();
+    understated_by(mean(&stretches)? * busy?)
 }
 
 /// Where what is typical and the mean differ by more than the margin in logs.

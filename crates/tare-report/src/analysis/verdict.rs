@@ -208,7 +208,7 @@ mod tests {
         let interval = Interval { low, high };
         inference.n = 20;
         inference.mean = interval.low.midpoint(high);
-        inference.interval = interval;
+        (inference.interval, inference.plain) = (interval, interval);
         inference.t.interval = interval;
         inference.t.sd = 0.02;
         super::of(&inference, Corrected { p, factor: 1.0 }, 0.01)

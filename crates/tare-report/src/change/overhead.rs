@@ -8,7 +8,7 @@ use crate::analysis::{Against, Analysis, Comparison, Estimate, Flag, MetricCompa
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::study::{Cell, Study};
-use tare_stats::{Looks, PairedInference, Sample, Welch, holm, welch};
+use tare_stats::{Interval, Looks, PairedInference, Sample, Welch, holm, welch};
 
 /// What one cell costs against one baseline, before and after.
 #[derive(Debug, Clone, Serialize)]
@@ -184,7 +184,8 @@ fn other_part(cells: &[&Cell], (before, after): (&Trials, &Trials)) -> Option<Re
 }
 
 /// d after less d before. The spread of each is widened by its autocorrelation,
-/// and stretched as far as the check by bootstrap-t moved an end.
+/// and stretched as far as the check by bootstrap-t moved an end. Where something else used
+/// the CPU, the interval reaches as far as the two may be understated.
 fn difference(
     before: Option<PairedInference>,
     after: Option<PairedInference>,
@@ -198,7 +199,26 @@ fn difference(
             sd: inference.t.sd * low.max(high),
         }
     };
-    welch(sample(before?), sample(after?), looks.level())
+    let (before, after) = (before?, after?);
+    let found = welch(sample(before), sample(after), looks.level())?;
+    let Interval { low, high } = found.interval;
+    let (first, second) = (hidden(before), hidden(after));
+    Some(Welch {
+        interval: Interval {
+            low: low + second.low - first.high,
+            high: high + second.high - first.low,
+        },
+        ..found
+    })
+}
+
+/// How much less and more than its mean the true one may be.
+fn hidden(inference: PairedInference) -> Interval {
+    let off = inference.hidden(inference.mean) - inference.mean;
+    Interval {
+        low: off.min(0.0),
+        high: off.max(0.0),
+    }
 }
 
 impl OverheadChange {

@@ -18,7 +18,7 @@ pub struct Slot<'a> {
     pub cell: &'a Cell,
     pub block: u32,
     pub round: u32,
-    /// Whose slice came right before it in the round.
+    /// Whose slice came right before it.
     pub before: Option<&'a Cell>,
 }
 
@@ -76,11 +76,11 @@ pub fn group(
     cost: &mut impl FnMut(&Slot) -> f64,
 ) -> GroupRecord {
     let mut costs = vec![Vec::new(); cells.len()];
+    let mut before = None;
     let mut places = vec![Vec::new(); cells.len()];
     for round in 0..rounds {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         order.sort_by_cached_key(|_| random.uniform().to_bits());
-        let mut before = None;
         for (place, &at) in (0..).zip(&order) {
             let cell = &cells[at];
             let slot = Slot {

@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
     LEVEL, Looks, PairedInference, Question, decide, infer, log_ratio, mean, median, round_losses,
-    t_estimate, typical, understated_by,
+    t_estimate, typical, understated_by, upper_quartile,
 };
 
 const COVERAGE: &str = "Slices: coverage of the 95 % interval of the typical cost, 10 blocks of 50 rounds";
@@ -60,6 +60,18 @@ pub(super) fn group(cells: usize, cell: Cell) -> Vec<Cell> {
     group
 }
 
+/// So many blocks in rounds.
+pub(super) fn blocks(rng: &mut ChaCha8Rng, host: Host, cells: &[Cell], n: usize) -> Vec<Block> {
+    let block = |_| Block::draw(rng, host, cells, ROUNDS, Order::Rounds);
+    (0..n).map(block).collect()
+}
+
+/// The typical loss of the second cell against the first, block by block.
+fn typical_losses(blocks: &[Block]) -> Vec<f64> {
+    let loss = |block: &Block| typical(&block.costs[1], &block.costs[0]);
+    blocks.iter().filter_map(loss).collect()
+}
+
 /// What a report would say of the d of all blocks.
 pub(super) fn judged(rng: &mut ChaCha8Rng, d: &[f64]) -> Option<PairedInference> {
     let question = Question {
@@ -94,20 +106,10 @@ impl Experiment for Typical {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let loss = self.effect.ln_1p();
-        let cells = group(
-            self.cells,
-            Cell {
-                loss,
-                ..Cell::default()
-            },
-        );
-        let mut block = || Block::draw(rng, self.host, &cells, ROUNDS, Order::Rounds);
-        let mut d = || {
-            let block = block();
-            typical(&block.costs[1], &block.costs[0])
+        let blocks = blocks(rng, self.host, &group(self.cells, Cell::dearer(loss)), BLOCKS);
+        let Some(found) = judged(rng, &typical_losses(&blocks)) else {
+            return;
         };
-        let d: Vec<f64> = (0..BLOCKS).filter_map(|_| d()).collect();
-        let Some(found) = judged(rng, &d) else { return };
         count(sums, 0, found.interval.contains(loss));
         count(sums, 1, differs(&found));
     }
@@ -144,22 +146,13 @@ impl Experiment for Contended {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let loss = self.effect.ln_1p();
-        let cells = group(
-            2,
-            Cell {
-                loss,
-                ..Cell::default()
-            },
-        );
-        let blocks: Vec<Block> = (0..BLOCKS)
-            .map(|_| Block::draw(rng, Host::CONTENDED, &cells, ROUNDS, Order::Rounds))
-            .collect();
-        let typical = |block: &Block| typical(&block.costs[1], &block.costs[0]);
-        let d: Vec<f64> = blocks.iter().filter_map(typical).collect();
-        let own = mean(&blocks.iter().map(|block| block.own[0]).collect::<Vec<f64>>());
-        let Some(plain) = judged(rng, &d) else { return };
-        let times = own.and_then(understated_by).unwrap_or(1.0);
-        let found = plain.understated(times, None);
+        let blocks = blocks(rng, Host::CONTENDED, &group(2, Cell::dearer(loss)), BLOCKS);
+        let stretches: Vec<f64> = blocks.iter().flat_map(|b| b.stretches[0].clone()).collect();
+        let Some(plain) = judged(rng, &typical_losses(&blocks)) else {
+            return;
+        };
+        let times = upper_quartile(&stretches).and_then(understated_by);
+        let found = plain.understated(times.unwrap_or(1.0), None);
         count(sums, 0, found.interval.contains(loss));
         count(sums, 1, plain.interval.contains(loss));
         add(sums, 2, plain.mean);

@@ -1,10 +1,10 @@
 //! Where the typical and the mean cost of slices part: stalls of one cell, and
 //! noise that is skewed in one cell alone.
 
-use super::rounds::{BLOCKS, ROUNDS, differs, group, hodges_lehmann, judged, trimmed};
+use super::rounds::{BLOCKS, blocks, differs, group, hodges_lehmann, judged, trimmed};
 use crate::noise::as_float;
 use crate::simulate::{Experiment, Found, Total, add, count};
-use crate::slices::{Block, Cell, Host, Order};
+use crate::slices::{Block, Cell, Host};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{log_ratio, mean, round_losses, stall_share, typical};
@@ -61,12 +61,6 @@ fn figures(blocks: &[Block], figure: fn(&Block) -> Option<f64>) -> Vec<f64> {
     blocks.iter().filter_map(figure).collect()
 }
 
-fn blocks(rng: &mut ChaCha8Rng, host: Host, cell: Cell, n: usize) -> Vec<Block> {
-    let cells = group(CELLS, cell);
-    let mut block = || Block::draw(rng, host, &cells, ROUNDS, Order::Rounds);
-    (0..n).map(|_| block()).collect()
-}
-
 /// A mean of logs as a share.
 fn as_share(log: Found) -> Found {
     Found {
@@ -106,7 +100,7 @@ impl Experiment for Stalls {
             stalls: Some(EVERY),
             ..Cell::default()
         };
-        let blocks = blocks(rng, self.host, cell, BLOCKS);
+        let blocks = blocks(rng, self.host, &group(CELLS, cell), BLOCKS);
         if let Some(found) = judged(rng, &figures(&blocks, typical_loss)) {
             add(sums, 0, found.mean);
             count(sums, 2, differs(&found));
@@ -179,7 +173,7 @@ impl Experiment for Share {
             stalls: self.stalls,
             ..Cell::default()
         };
-        let blocks = blocks(rng, self.host, cell, 1);
+        let blocks = blocks(rng, self.host, &group(CELLS, cell), 1);
         // With as much work in each slice, times go by costs.
         let share = |cell: usize| stall_share(&blocks[0].costs[cell], &blocks[0].costs[cell]);
         if let Some((cell, baseline)) = share(1).zip(share(0)) {
@@ -224,7 +218,7 @@ impl Experiment for Skewed {
             one_sided: 0.03,
             ..Cell::default()
         };
-        let blocks = blocks(rng, self.host, cell, 1);
+        let blocks = blocks(rng, self.host, &group(CELLS, cell), 1);
         if let Some((typical, mean)) = typical_loss(&blocks[0]).zip(mean_loss(&blocks[0])) {
             add(sums, 0, typical);
             add(sums, 2, mean);

@@ -136,8 +136,7 @@ fn one_of_pair<'a>(blocks: &[Block<'_>], sides: [&'a Cell; 2], side: Side) -> Op
     Some((tested, mean(&shares)?))
 }
 
-/// What the pair does to its own typical cost, where enough blocks have rounds in which
-/// neither ran right before the other: with two cells there are none.
+/// What the pair does to its own typical cost, where enough blocks have rounds that tell.
 fn direct(blocks: &[Block<'_>]) -> Option<Bias> {
     let moved = over_blocks(blocks.iter().filter_map(Block::moved_by_pair))?;
     Some(Bias {

@@ -63,7 +63,7 @@ impl Measured {
             block,
             arms.map(|slices| slices.costs.as_slice()),
             each(Slices::wall_ns),
-            each(|slices| slices.cpu_ns),
+            each(|slices| slices.cpu_ns()),
         )
     }
 

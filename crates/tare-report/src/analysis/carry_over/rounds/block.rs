@@ -1,12 +1,14 @@
 //! The rounds of one block, and who ran right before whom in them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::study::{BoxKind, Cell};
 use tare_stats::typical;
 
 /// Rounds that must remain for their typical cost to say something.
 const FEWEST_ROUNDS: usize = 10;
+/// The same of one sequence of two cells, of which there are three.
+const FEWEST_OF_A_SEQUENCE: usize = 5;
 
 /// A block of a comparison.
 pub(super) struct Block<'a> {
@@ -24,14 +26,14 @@ struct Round<'a> {
     after: [Option<&'a BoxKind>; 2],
 }
 
-/// Whose slice it was, by round and place.
-struct Order<'a>(HashMap<(u64, u32), &'a BoxKind>);
+/// Whose slice it was, by round and place: rounds follow one another without a pause.
+struct Order<'a>(BTreeMap<(u64, u32), &'a BoxKind>);
 
 /// A slice of one of the two.
 pub(super) struct Slice<'a> {
     /// Cost per unit of work.
     pub cost: f64,
-    /// Who ran right before it; `None` of the first in its round.
+    /// Who ran right before it, itself too; `None` of the first of all.
     pub after: Option<&'a BoxKind>,
 }
 
@@ -79,9 +81,26 @@ impl<'a> Block<'a> {
 
     /// The same of the rounds in which neither of the two came right before the other.
     pub(super) fn moved_by_pair(&self) -> Option<f64> {
+        if self.thirds.is_empty() {
+            return self.moved_by_the_only_two();
+        }
         let apart = |round: &&Round| self.sequence(round) == [false, false];
         let left: Vec<&Round> = self.rounds.iter().filter(apart).collect();
         moved(&self.rounds.iter().collect::<Vec<_>>(), &left)
+    }
+
+    /// Of a group of two, by how much the typical loss is over that of cells which each come
+    /// right after themselves. No round has both: one of the two always follows the other.
+    /// What either leaves behind is told from the rounds in which the other came after itself.
+    fn moved_by_the_only_two(&self) -> Option<f64> {
+        let of = |sequence: [bool; 2]| {
+            let known = self.rounds.iter().filter(|round| !round.after.contains(&None));
+            let rounds: Vec<&Round> = known.filter(|round| self.sequence(round) == sequence).collect();
+            (rounds.len() >= FEWEST_OF_A_SEQUENCE).then(|| typical_loss(&rounds))?
+        };
+        let (both, cell, baseline) = (of([true, true])?, of([true, false])?, of([false, true])?);
+        let all = typical_loss(&self.rounds.iter().collect::<Vec<_>>())?;
+        Some(all + both - cell - baseline)
     }
 
     /// Whether the cell came right after its baseline, and the baseline after the cell.
@@ -121,7 +140,8 @@ impl<'a> Order<'a> {
     }
 
     fn before(&self, round: u64, place: u32) -> Option<&'a BoxKind> {
-        self.0.get(&(round, place.checked_sub(1)?)).copied()
+        let (_, before) = self.0.range(..(round, place)).next_back()?;
+        Some(before)
     }
 }
 
