@@ -203,10 +203,41 @@ fn plain(mean: f64, sd: f64) -> PairedInference {
         mean,
         sd,
         interval,
+        plain: interval,
         p_t: t.p_zero(),
         t,
         ..base
     }
+}
+
+/// What is hidden is linear in ratios: of a cost 20 % lower, shown as 10 % lower where half
+/// of the time is something else's, and of one 40 % higher.
+#[test]
+fn an_understated_mean_reaches_as_far_as_its_ratio() {
+    for (shown, hidden) in [(0.9, 0.8), (1.2, 1.4)] {
+        let found = plain(f64::ln(shown), 1e-9).understated(2.0, None);
+        let reach = if shown < 1.0 {
+            found.interval.low
+        } else {
+            found.interval.high
+        };
+        assert!((reach.exp() - hidden).abs() < 1e-6, "{found:?}");
+        let inner = if shown < 1.0 {
+            found.interval.high
+        } else {
+            found.interval.low
+        };
+        assert!((inner.exp() - shown).abs() < 1e-6, "{found:?}");
+    }
+    let around = plain(0.0, 0.01);
+    let found = around.understated(2.0, Some(MARGIN));
+    assert!(found.interval.low < around.interval.low && found.interval.high > around.interval.high);
+    assert_eq!((found.p_t, found.stretch()), (around.p_t, (1.0, 1.0)));
+    assert!(found.p_tost > around.understated(1.0, Some(MARGIN)).p_tost);
+    assert_eq!(around.understated(1.0, None).interval, around.interval);
+    // Equality asks for more blocks, and none are enough where too much can be hidden.
+    let near = plain(0.003, 0.02);
+    assert!(more_blocks(&near.understated(1.5, None), 1.0, MARGIN) > more_blocks(&near, 1.0, MARGIN));
 }
 
 #[test]
