@@ -1,8 +1,8 @@
 //! The boxes of a run: made and proven, kept or removed.
 
-use super::stand::Present;
 use super::{Event, RunError, Runner, Stop};
 use crate::kept_checks::Basis;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
 use tare_box::{footprint, host, interrupt, limits};
@@ -23,6 +23,9 @@ pub(super) struct Held {
     /// Time that the last freeze and the thaw after it took, until a trial tells.
     pub(super) waking: Option<(Duration, Duration)>,
 }
+
+/// The boxes of a stand that are there, by kind.
+pub(super) type Present = BTreeMap<BoxKind, Held>;
 
 impl Runner<'_> {
     /// A box of this kind: a kept one thawed, or a new one, with its limits

@@ -2,10 +2,9 @@
 //! record of the group and one of each trial.
 
 use super::arm::Arm;
-use super::boxes::supply;
+use super::boxes::{Present, supply};
 use super::record::Ended;
 use super::seen::Seen;
-use super::stand::Present;
 use super::{Event, RunError, Runner, Stop};
 use crate::figures;
 use crate::plan::PlannedTrial;

@@ -1,7 +1,7 @@
 //! Boxes that use CPU while they only wait: machines with their timers, engines with
 //! theirs. One that uses much is frozen between its slices.
 
-use super::stand::Present;
+use super::boxes::Present;
 use super::{Runner, Stop};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
 //! Trials in one piece, one after another.
 
-use super::boxes::{Held, supply};
+use super::boxes::{Held, Present, supply};
 use super::record::Ended;
-use super::stand::Present;
 use super::{Event, Runner, Stop};
 use crate::plan::PlannedTrial;
 use crate::trial;

@@ -1,7 +1,7 @@
 //! What the host saw of the rounds of a group.
 
 use super::arm::Arm;
-use super::stand::Present;
+use super::boxes::Present;
 use super::{Runner, Stop};
 use crate::collect::{self, Collectors, Stage};
 use tare_box::host;

@@ -1,11 +1,10 @@
 //! A stand: boxes side by side, and the groups of trials that run in them one after
 //! another.
 
-use super::boxes::{Held, Obtain};
+use super::boxes::{Obtain, Present};
 use super::record::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};
-use std::collections::BTreeMap;
 use tare_box::interrupt;
 use tare_model::finding::Reason;
 use tare_model::results::{Failure, Outcome};
@@ -13,9 +12,6 @@ use tare_model::study::{BoxKind, Cell};
 
 /// Passes over a block at most.
 const PASSES: u32 = 3;
-
-/// The boxes of a stand that are there, by kind.
-pub(super) type Present = BTreeMap<BoxKind, Held>;
 
 impl Runner<'_> {
     /// The stands in their order, then what failed in them once more. What was put off

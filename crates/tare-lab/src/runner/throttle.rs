@@ -2,9 +2,8 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::Arm;
-use super::boxes::{Held, supply};
+use super::boxes::{Held, Present, supply};
 use super::record::Ended;
-use super::stand::Present;
 use super::{Runner, Stop, pace};
 use crate::collect::quota;
 use crate::plan::PlannedTrial;

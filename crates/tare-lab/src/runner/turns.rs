@@ -3,9 +3,8 @@
 //! let run is what it cost, and its one slice.
 
 use super::arm::Arm;
-use super::boxes::Held;
+use super::boxes::{Held, Present};
 use super::group::{End, Measured};
-use super::stand::Present;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
 use crate::trial;
