@@ -117,7 +117,7 @@ fn fits(slicing: Slicing, trial_seconds: f64) -> Result<Slicing, DesignError> {
             Err(DesignError::OutOfRange {
                 what: "--slices",
                 value: show_seconds(seconds),
-                range: "no longer than a trial (--trial-time)",
+                range: "at most the time of a trial (--trial-time)",
             })
         }
         _ => Ok(slicing),
@@ -214,6 +214,22 @@ mod tests {
             ..asked
         };
         assert_eq!(adaptive.protocol(false).unwrap().blocks, looks::MOST);
+    }
+
+    #[test]
+    fn a_slice_that_is_asked_for_is_no_longer_than_a_trial() {
+        let asked = |seconds, trial_seconds| {
+            let options = ProtocolOptions {
+                slicing: Some(Slicing::Auto { seconds }),
+                trial_seconds,
+                ..ProtocolOptions::default()
+            };
+            options.protocol(false).is_ok()
+        };
+        assert!(asked(0.5, None) && asked(1.0, Some(1.0)));
+        assert!(!asked(0.6, None));
+        // The usual length: one round.
+        assert!(asked(0.01, Some(0.005)));
     }
 
     #[test]
