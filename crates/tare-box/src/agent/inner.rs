@@ -7,7 +7,7 @@ use crate::places::INNER_BOXES;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -127,9 +127,10 @@ impl Inner {
         let asked = ready.next().unwrap_or(false);
         let said = channels.into_iter().zip(ready);
         let said = said.filter_map(|(channel, ready)| ready.then_some(channel));
+        let mut said: Vec<u16> = said.collect();
         // A box may both say something and be gone; its end is taken when nothing is left.
-        let said: BTreeSet<u16> = said.collect();
-        Ok((asked, said.into_iter().collect()))
+        said.dedup();
+        Ok((asked, said))
     }
 
     /// What a box says, as far as it is there; nothing at its end, after which it

@@ -103,7 +103,7 @@ fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
         out::print(&text(measured))?;
     }
     if let Some(path) = &args.output {
-        store(path, &(serde_json::to_string_pretty(&shown)? + "\n"))?;
+        store(path, &tare_report::json::render(&shown)?)?;
         out::say(&format!("stored in {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)

@@ -145,10 +145,8 @@ fn refusals(sizes: &[Measured], n: usize, lost: usize) -> Vec<String> {
         .map(ToString::to_string)
         .collect();
     reasons.extend(fitness::pairs(n, lost).iter().map(ToString::to_string));
-    let figures = sizes
-        .iter()
-        .filter_map(|s| s.comparison.primary()?.slices.as_ref());
-    if figures.filter_map(|slices| slices.contended).next().is_some() {
+    let contended = |s: &Measured| s.comparison.primary()?.slices.as_ref()?.contended;
+    if sizes.iter().any(|s| contended(s).is_some()) {
         reasons.push(
             "something else used the CPU ('contended'), which hides an unknown part of each size's cost"
                 .to_owned(),

@@ -13,10 +13,9 @@ type Levels<'a> = BTreeMap<&'a BoxKind, f64>;
 /// their cost, and the share of slices that it came before.
 ///
 /// The median of ln cost after each predecessor is a level, itself among them, and the
-/// median of the levels is the usual one. Of a
-/// level, since a mean would be that of the few slices in which the host did something
-/// else; of the levels, since against their mean one that pollutes would make the rest
-/// look better than usual.
+/// median of the levels is the usual one. Of a level, since a mean would be that of the few
+/// slices in which the host did something else; of the levels, since against their mean one
+/// that pollutes would make the rest look better than usual.
 pub(super) fn left_behind(block: &Block, side: Side) -> Option<(f64, f64)> {
     let side = side as usize;
     let other = block.kind(1 - side);
