@@ -71,6 +71,21 @@ fn one_group_per_workload_holds_every_cell_and_each_trial_names_it() {
     }
 }
 
+#[test]
+fn a_stall_in_the_slice_that_finds_the_work_leaves_no_cell_with_less() {
+    for platforms in ["fake,fake?stall=1000", "fake?stall=1000,fake"] {
+        let tare = Tare::new();
+        let more = ["-w", "syscall", "--blocks", "3", "--provisioning", "pinned"];
+        run(&tare, platforms, &more);
+        for group in tare.records_of("r.jsonl", "group") {
+            let units: Vec<u64> = members(&group).map(|m| number(m, "units")).collect();
+            // A unit takes a thousandth of a millisecond, a slice 10 ms.
+            assert_eq!(units[0], units[1], "{platforms}");
+            assert!((9_000..11_000).contains(&units[0]), "{platforms}: {units:?}");
+        }
+    }
+}
+
 /// Groups by number: block, rounds, and of each cell its places in them.
 fn places(tare: &Tare) -> Vec<(u64, u64, BTreeMap<String, Value>)> {
     let groups = tare.records_of("r.jsonl", "group");

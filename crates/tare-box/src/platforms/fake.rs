@@ -41,7 +41,7 @@ pub(super) struct Fake {
     fail: Option<Fail>,
     every: u32,
     at: Phase,
-    /// Every so many-th slice takes five times as long (`stall`); 0: none.
+    /// The first slice and every so many-th after it take five times as long (`stall`); 0: none.
     stall: u64,
     /// CPU used over the CPU granted (`overrun`): above 1.02 the limits are not proven.
     overrun: f64,

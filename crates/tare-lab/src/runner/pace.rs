@@ -67,6 +67,13 @@ pub(super) fn next_guess(units_done: u64, wall_ns: u64, slice_ns: f64) -> Option
         .then(|| units(slice_ns, wall / units_done as f64).clamp(units_done + 1, units_done * GROWTH))
 }
 
+/// Whether a cell seems far slower than it was in an earlier block, or, if it was in none,
+/// than a slice of so many units allows.
+#[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
+pub(super) fn is_doubtful(unit_ns: f64, known: Option<f64>, units: u64, slice_ns: f64) -> bool {
+    unit_ns > TOO_LONG * known.unwrap_or(slice_ns / units as f64)
+}
+
 /// An order for so many units.
 pub(super) const fn order(units: u64) -> Order {
     Order {
@@ -122,6 +129,15 @@ mod tests {
                 "{wall} ns in {guesses}"
             );
         }
+    }
+
+    #[test]
+    fn a_pace_is_doubted_where_it_is_far_from_what_was_known() {
+        let known = Some(30_000.0);
+        assert!(!is_doubtful(31_000.0, known, 10_000, 1e7));
+        assert!(is_doubtful(100_000.0, known, 10_000, 1e7));
+        assert!(!is_doubtful(1_200.0, None, 10_000, 1e7));
+        assert!(is_doubtful(30_000.0, None, 10_000, 1e7));
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl FakeAgent {
 
 impl Process {
     fn slice(&mut self, order: Order, stall: u64, noise: &mut ChaCha8Rng, sd: f64) -> Slice {
-        let stalls = stall > 0 && self.slices.is_multiple_of(stall);
+        // The first one, and every so many-th after it.
+        let stalls = stall > 0 && (self.slices - 1).is_multiple_of(stall);
         let unit_ns = self.unit_ns() * if stalls { 5.0 } else { 1.0 };
         let work = self.work(order);
         let mut part = |cost: &f64| {
