@@ -8,6 +8,7 @@
 use crate::study::Cell;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The slices of a group of cells in one block: of one workload, as a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,22 @@ pub struct GroupRecord {
     pub rounds: u32,
     /// The cells that were there to the end.
     pub members: Vec<Member>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+const fn is_one(starts: &u32) -> bool {
+    *starts == 1
+}
+
+/// The rounds of one of so many starts, from 0.
+pub fn rounds_of_start(rounds: u32, starts: u32, start: u32) -> Range<u32> {
+    let end = |start: u32| u64::from(rounds) * u64::from(start) / u64::from(starts.max(1));
+    let number = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
+    number(end(start))..number(end(start + 1))
 }
 
 /// One cell of a group and its slices.
@@ -51,6 +68,9 @@ pub struct Member {
     /// Whether the box was frozen between its slices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frozen: bool,
+    /// Processes that shared its rounds evenly, one after the other.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub starts: u32,
     /// The timed parts, by the name of the metric that each is the figure of.
     pub parts: BTreeMap<String, Series>,
 }
@@ -153,6 +173,12 @@ impl GroupRecord {
         self.members.iter().find(|member| member.cell == *cell)
     }
 
+    /// The first round of each start of its members.
+    pub fn first_rounds(&self) -> impl Iterator<Item = u32> {
+        let starts = self.members.iter().map(|member| member.starts).max().unwrap_or(1);
+        (0..starts).map(move |start| rounds_of_start(self.rounds, starts, start).start)
+    }
+
     /// What is wrong with it, if its parts do not belong together.
     pub(crate) fn fault(&self) -> Option<String> {
         let twice = |(i, member): (usize, &Member)| {
@@ -165,16 +191,19 @@ impl GroupRecord {
         let whole = |member: &Member| {
             let n = member.places.len();
             let mut parts = member.parts.values();
-            member.every > 0 && parts.all(|series| series.has(n))
+            let sound = member.every > 0 && (1..=self.rounds.max(1)).contains(&member.starts);
+            sound && parts.all(|series| series.has(n))
         };
         (!self.members.iter().all(whole))
-            .then(|| "a group whose members have unlike numbers of places, times and work".to_owned())
+            .then(|| "a group whose members have unlike numbers of places, times and work, or more starts than rounds".to_owned())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::Provisioning;
+    use crate::study::BoxKind;
 
     #[test]
     fn work_is_told_once_where_it_is_the_same() {
@@ -183,5 +212,56 @@ mod tests {
         assert_eq!(text(&[2.0, 3.0]), "[2.0,3.0]");
         assert_eq!(text(&[]), "[]");
         assert_eq!(serde_json::from_str::<WorkDone>("[2.0,3.0]").unwrap().of(1), 3.0);
+    }
+
+    #[test]
+    fn starts_share_the_rounds_without_a_gap() {
+        for (rounds, starts, expected) in [(50, 2, vec![0, 25]), (21, 2, vec![0, 10]), (7, 1, vec![0])] {
+            let group = of(rounds, starts);
+            assert_eq!(group.first_rounds().collect::<Vec<u32>>(), expected);
+            assert_eq!(rounds_of_start(rounds, starts, starts - 1).end, rounds);
+            assert_eq!(group.fault(), None);
+        }
+        assert!(of(5, 6).fault().is_some() && of(5, 0).fault().is_some());
+    }
+
+    #[test]
+    fn a_member_that_does_not_tell_its_starts_had_one() {
+        let told = serde_json::to_value(of(5, 1)).unwrap();
+        assert!(told["members"][0].get("starts").is_none());
+        assert_eq!(
+            serde_json::from_value::<GroupRecord>(told).unwrap().members[0].starts,
+            1
+        );
+    }
+
+    fn of(rounds: u32, starts: u32) -> GroupRecord {
+        let member = Member {
+            cell: Cell {
+                kind: BoxKind {
+                    platform: "native".parse().unwrap(),
+                    provisioning: Provisioning::Pinned,
+                    instance: None,
+                },
+                workload: "syscall".to_owned(),
+            },
+            box_id: 0,
+            every: 1,
+            units: 1,
+            lead: 0,
+            places: Vec::new(),
+            gate_ns: 0,
+            turns: 0,
+            frozen: false,
+            starts,
+            parts: BTreeMap::new(),
+        };
+        GroupRecord {
+            group: 0,
+            block: 0,
+            slice_ns: 1,
+            rounds,
+            members: vec![member],
+        }
     }
 }

@@ -315,6 +315,22 @@ pub struct ProcessUsage {
     pub voluntary_switches: Option<u64>,
 }
 
+impl ProcessUsage {
+    /// What these and then others used.
+    #[must_use]
+    pub fn and(self, then: Self) -> Self {
+        let both = |first: Option<u64>, then: Option<u64>| Some(first? + then?);
+        Self {
+            wall_ns: self.wall_ns + then.wall_ns,
+            user_ns: self.user_ns + then.user_ns,
+            system_ns: self.system_ns + then.system_ns,
+            max_rss_bytes: self.max_rss_bytes.max(then.max_rss_bytes),
+            major_faults: both(self.major_faults, then.major_faults),
+            voluntary_switches: both(self.voluntary_switches, then.voluntary_switches),
+        }
+    }
+}
+
 /// One repetition of a command within a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {

@@ -164,14 +164,31 @@ fn the_rounds_go_on_without_the_one_that_failed() {
     }
 }
 
-/// A box counts its own failures: the process that is started second in it fails, and
-/// the first of the new box in which it is repeated does not.
+/// A trial has two processes, one after the other: what fails in the second costs it as much.
+#[test]
+fn what_fails_in_the_second_start_loses_its_trial() {
+    for (fail, reason) in [("exit", "exit-status"), ("kill", "killed"), ("link", "link-lost")] {
+        for phase in ["start", "stop"] {
+            let tare = Tare::new();
+            let bad = format!("fake?at={phase}&every=2&fail={fail}");
+            assert_eq!(run(&tare, &format!("fake,{bad}"), &ONE), 1, "{bad}");
+            assert_eq!(
+                tried(&tare, &bad),
+                [0, 1].map(|attempt| failed(attempt, reason)),
+                "{bad}"
+            );
+        }
+    }
+}
+
+/// A box counts its own failures: the first process of its second trial fails, and those of
+/// the new box in which it is repeated do not.
 #[test]
 fn a_repetition_that_succeeds_is_paired_in_its_own_group() {
     for script in [
-        "at=start&every=2&fail=exit",
-        "at=stop&every=2&fail=hang",
-        "at=stop&every=2&fail=late",
+        "at=start&every=3&fail=exit",
+        "at=stop&every=3&fail=hang",
+        "at=stop&every=3&fail=late",
     ] {
         let tare = Tare::new();
         let bad = format!("fake?{script}");
@@ -221,7 +238,7 @@ fn where_the_baseline_fails_its_group_is_tried_again_together_then_recorded_with
 
 #[test]
 fn a_baseline_that_fails_once_is_paired_with_all_of_its_group_in_the_second_pass() {
-    for script in ["at=start&every=2&fail=exit", "at=stop&every=2&fail=link"] {
+    for script in ["at=start&every=3&fail=exit", "at=stop&every=3&fail=link"] {
         let tare = Tare::new();
         let baseline = format!("fake?{script}");
         assert_eq!(
@@ -274,7 +291,7 @@ fn a_baseline_without_a_box_puts_its_group_off() {
 #[test]
 fn what_was_put_off_is_repeated_too() {
     let tare = Tare::new();
-    let platforms = "fake?at=start&every=2&fail=exit,fake?at=start&every=2&fail=kill";
+    let platforms = "fake?at=start&every=3&fail=exit,fake?at=start&every=3&fail=kill";
     let code = run(
         &tare,
         platforms,

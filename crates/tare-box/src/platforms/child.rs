@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 
 /// Bytes of an engine's last words that an error repeats.
 const LAST_WORDS: usize = 400;
+/// Time that an engine has to end whose agent never answered; a guest that spins for ever
+/// does not end by itself.
+const END_OF_THE_SILENT: Duration = Duration::from_secs(1);
 
 /// A child process with its cgroup and its folder, killed and removed if it is
 /// dropped on the way.
@@ -174,7 +177,9 @@ impl ChildBox {
         // A frozen process neither sees the end of its link nor dies.
         let _ = self.set_frozen(false);
         self.link = None;
-        let deadline = Instant::now() + END_DEADLINE;
+        // One whose agent never answered has nothing to end in order.
+        let is_up = !self.hello_after.is_zero();
+        let deadline = Instant::now() + if is_up { END_DEADLINE } else { END_OF_THE_SILENT };
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
                 let _ = self.child.kill();

@@ -10,7 +10,7 @@ use tare_box::link::{Answer, LinkError};
 use tare_model::finding::Reason;
 use tare_model::gate::{Order, Slice};
 use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
-use tare_model::results::Failure;
+use tare_model::results::{Failure, ProcessUsage};
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
@@ -31,10 +31,14 @@ pub(super) struct Arm {
     pub unit_ns: f64,
     /// What it is told in each round.
     pub order: Order,
+    /// Processes that share its rounds, one after the other.
+    pub starts: u32,
     /// It takes part in every so many-th round.
     pub every: u32,
     /// Timed units of all its slices, those before the first round among them.
     pub units: u64,
+    /// What its process before this one used.
+    pub used: Option<ProcessUsage>,
     pub slices: Vec<Slice>,
     pub places: Vec<u32>,
     /// Time of each slice from request to reply by the host's clock.

@@ -5,14 +5,14 @@ use super::arm::Arm;
 use super::boxes::{Present, supply};
 use super::record::Ended;
 use super::seen::Seen;
-use super::{Event, RunError, Runner, Stop};
+use super::{Event, RunError, Runner, Stop, pace};
 use crate::figures;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::Duration;
 use tare_box::interrupt;
 use tare_model::gate::Slice;
-use tare_model::group::{GroupRecord, Member, Series, WorkDone};
+use tare_model::group::{GroupRecord, Member, Series, WorkDone, rounds_of_start};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Outcome, Record, Success};
@@ -96,9 +96,11 @@ impl Runner<'_> {
                 .copied()
                 .unwrap_or(false),
             unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
-            order: super::pace::order(1),
+            order: pace::order(1),
+            starts: 1,
             every: 1,
             units: 0,
+            used: None,
             slices: Vec::new(),
             places: Vec::new(),
             host_ns: Vec::new(),
@@ -110,18 +112,35 @@ impl Runner<'_> {
         })
     }
 
-    /// Starts all processes, lets them work in rounds and ends them.
+    /// Starts all processes, lets them work in rounds and ends them; those of kernels twice.
     fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
-        self.start(arms, present)?;
+        self.supply_all(arms, present)?;
+        for arm in arms.iter_mut() {
+            self.start(arm, present)?;
+        }
         let rounds = if self.is_spoiled(arms, pass) {
             0
         } else {
             self.find_paces(arms, present)?
         };
+        let starts = arms.iter().map(|arm| arm.starts).max().unwrap_or(1);
         let beginning = self.look_around(arms, present)?;
-        self.rounds(arms, present, rounds, pass)?;
+        let mut rng = self.round_order(arms);
+        for start in 0..starts {
+            if start > 0 {
+                self.start_anew(arms, present)?;
+            }
+            if self.is_spoiled(arms, pass) {
+                break;
+            }
+            let rounds = rounds_of_start(rounds, starts, start);
+            self.rounds(arms, present, rounds, &mut rng, pass)?;
+        }
         let seen = self.look_back(beginning, arms, present)?;
-        let ends = self.stop(arms, present)?;
+        let mut ends = Vec::new();
+        for arm in arms {
+            ends.push(stop(arm, present)?);
+        }
         Ok(Measured {
             slice: self.slice(),
             rounds,
@@ -148,37 +167,28 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn start(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        self.supply_all(arms, present)?;
-        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+    fn start(&self, arm: &mut Arm, present: &mut Present) -> Result<(), Stop> {
+        let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+        let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+        held.map_or(Ok(()), |held| arm.start(held, bounds))
+    }
+
+    /// Ends the processes of those that are started twice, then starts them anew. The slice
+    /// that each then does does not count.
+    fn start_anew(&self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+        // All end first: what one gave up is then dealt out among all.
+        for arm in twice(arms) {
+            arm.used = stop(arm, present)?.map(|(exited, _)| exited.usage);
+        }
+        for arm in twice(arms) {
+            self.start(arm, present)?;
+        }
+        for arm in twice(arms).filter(|arm| arm.lives()) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-                arm.start(held, bounds)?;
+                arm.go(held, arm.order)?;
             }
         }
         Ok(())
-    }
-
-    /// Ends the processes that live; one whose answer is wrong is lost.
-    fn stop(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<End>, Stop> {
-        let mut ends = Vec::new();
-        for arm in arms {
-            let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-            let ended = match held {
-                Some(held) => arm.stop(held)?,
-                None => None,
-            };
-            ends.push(
-                ended.and_then(|(exited, stdout)| match figures::report(&arm.workload, &stdout) {
-                    Ok(report) => Some((exited, report)),
-                    Err(failure) => {
-                        arm.lose(failure);
-                        None
-                    }
-                }),
-            );
-        }
-        Ok(ends)
     }
 
     /// Removes the boxes that failed with their processes.
@@ -236,6 +246,32 @@ impl Runner<'_> {
     }
 }
 
+/// The arms that have two processes.
+fn twice(arms: &mut [Arm]) -> impl Iterator<Item = &mut Arm> {
+    arms.iter_mut().filter(|arm| arm.starts > 1)
+}
+
+/// Ends the process of an arm that lives; one whose answer is wrong is lost.
+fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
+    let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+    let Some(held) = held else {
+        return Ok(None);
+    };
+    let Some((mut exited, stdout)) = arm.stop(held)? else {
+        return Ok(None);
+    };
+    if let Some(before) = arm.used.take() {
+        exited.usage = before.and(exited.usage);
+    }
+    match figures::report(&arm.workload, &stdout) {
+        Ok(report) => Ok(Some((exited, report))),
+        Err(failure) => {
+            arm.lose(failure);
+            Ok(None)
+        }
+    }
+}
+
 /// What came of the trial of the arm `i`.
 fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: u32) -> Ended {
     let host = seen.host(i);
@@ -274,6 +310,7 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
         gate_ns: gate_ns(arm),
         turns: arm.turns,
         frozen: arm.freezes,
+        starts: arm.starts,
         parts: series(arm)
             .map(|(name, series)| (name.to_owned(), series))
             .collect(),

@@ -6,6 +6,7 @@ use super::{Runner, Stop, pace};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
 use tare_box::interrupt;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
@@ -122,21 +123,21 @@ impl Runner<'_> {
         living.min_by_key(|i| rank(&arms[*i]))
     }
 
-    /// So many rounds of all arms; fewer where the group is worth nothing any more.
+    /// These rounds of all arms; fewer where the group is worth nothing any more.
     pub(super) fn rounds(
         &mut self,
         arms: &mut [Arm],
         present: &mut Present,
-        rounds: u32,
+        rounds: Range<u32>,
+        rng: &mut ChaCha8Rng,
         pass: u32,
     ) -> Result<(), Stop> {
-        let mut rng = self.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
-        for round in 0..rounds {
+        for round in rounds {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            order.shuffle(&mut rng);
+            order.shuffle(rng);
             let mut place = 0;
             for i in &order {
                 let arm = &mut arms[*i];
