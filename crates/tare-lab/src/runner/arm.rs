@@ -41,13 +41,23 @@ pub(super) struct Arm {
     pub used: Option<ProcessUsage>,
     pub slices: Vec<Slice>,
     pub places: Vec<u32>,
-    /// Time of each slice from request to reply by the host's clock.
-    pub host_ns: Vec<u64>,
+    /// Time of all its slices from request to reply by the host's clock, of those that do not
+    /// count too.
+    pub host_ns: u64,
+    /// Time of the way to the box and back of each slice that counts.
+    pub ways_ns: Vec<u64>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
     /// Whether its box is stopped now.
     pub paused: bool,
     pub lost: Option<Lost>,
+}
+
+/// A slice that was done.
+pub(super) struct Done {
+    pub slice: Slice,
+    /// Time of its way to the box and back.
+    pub way_ns: u64,
 }
 
 /// Why a cell has no trial in its block.
@@ -79,7 +89,7 @@ impl Arm {
     }
 
     /// Has it do a slice; `None` if it is lost by it.
-    pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Slice>, Stop> {
+    pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Done>, Stop> {
         if !self.resume(held) {
             return Ok(None);
         }
@@ -99,12 +109,15 @@ impl Arm {
             None => None,
         };
         if slice.is_some() {
-            self.host_ns.push(host_ns);
+            self.host_ns += host_ns;
         }
         if self.freezes && self.lives() {
             self.pause(held);
         }
-        Ok(slice)
+        Ok(slice.map(|slice| Done {
+            way_ns: host_ns.saturating_sub(slice.wall_ns() + slice.untimed_ns),
+            slice,
+        }))
     }
 
     /// A slice that tells of work; one that does not condemns the process, and with it the box.

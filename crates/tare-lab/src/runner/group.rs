@@ -11,7 +11,6 @@ use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::Duration;
 use tare_box::interrupt;
-use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone, rounds_of_start};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
@@ -103,7 +102,8 @@ impl Runner<'_> {
             used: None,
             slices: Vec::new(),
             places: Vec::new(),
-            host_ns: Vec::new(),
+            host_ns: 0,
+            ways_ns: Vec::new(),
             turns: 0,
             paused: false,
             lost: None,
@@ -333,10 +333,7 @@ fn series(arm: &Arm) -> impl Iterator<Item = (&str, Series)> {
 
 /// Median time of a slice's way to the box and back.
 fn gate_ns(arm: &Arm) -> u64 {
-    // The last times by the host are those of the rounds.
-    let slices = arm.host_ns.iter().rev().zip(arm.slices.iter().rev());
-    let way = |(host, slice): (&u64, &Slice)| host.saturating_sub(slice.wall_ns() + slice.untimed_ns);
-    let mut times: Vec<u64> = slices.map(way).collect();
+    let mut times = arm.ways_ns.clone();
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or(0)
 }

@@ -101,8 +101,8 @@ impl Runner<'_> {
             } else {
                 units
             };
-            let slice = arm.go(held, pace::order(own))?;
-            taken.push(slice.map(|slice| slice.wall_ns()));
+            let done = arm.go(held, pace::order(own))?;
+            taken.push(done.map(|done| done.slice.wall_ns()));
         }
         Ok(taken)
     }
@@ -145,8 +145,9 @@ impl Runner<'_> {
                 let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.every)) else {
                     continue;
                 };
-                if let Some(slice) = arm.go(held, arm.order)? {
-                    arm.slices.push(slice);
+                if let Some(done) = arm.go(held, arm.order)? {
+                    arm.slices.push(done.slice);
+                    arm.ways_ns.push(done.way_ns);
                     arm.places.push(place);
                     place += 1;
                 }

@@ -124,11 +124,11 @@ fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, S
     let mut units = 1;
     loop {
         let before = watch.usage(held.id);
-        let Some(slice) = arm.go(held, pace::order(units))? else {
+        let Some(done) = arm.go(held, pace::order(units))? else {
             return Ok(false);
         };
         let throttled = quota(before, watch.usage(held.id)).map_or(0, |quota| quota.throttled_ns);
-        let wall_ns = slice.wall_ns();
+        let wall_ns = done.slice.wall_ns();
         match pace::next_guess(units, wall_ns, STRETCH_NS) {
             Some(next) => units = next,
             None => {

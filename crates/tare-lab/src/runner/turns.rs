@@ -210,7 +210,7 @@ impl Turned {
             exited.usage.wall_ns = ran_ns;
             arm.units = 1;
             arm.places.push(0);
-            arm.host_ns.push(ran_ns);
+            arm.host_ns = ran_ns;
             arm.slices.push(Slice {
                 parts: vec![Part {
                     work: 1.0,
