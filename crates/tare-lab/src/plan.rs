@@ -226,8 +226,8 @@ mod tests {
         };
         study.protocol.budget_seconds = Some(3600.0);
         let cost = super::cost(&study, ROOM, box_cost);
-        // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.55 s.
-        let fitting = (3600.0 - 18.0) / (6.0 * (1.0 + 4.0 * 0.55));
+        // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.6 s, with two processes each.
+        let fitting = (3600.0 - 18.0) / (6.0 * (1.0 + 4.0 * 0.6));
         assert!((f64::from(cost.blocks) - fitting).abs() <= 1.0, "{cost:?}");
         assert_eq!((cost.trials, cost.boxes), (24 * cost.blocks, 6 * cost.blocks));
         study.protocol.budget_seconds = Some(1.0);

@@ -8,7 +8,6 @@
 use crate::study::Cell;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// The slices of a group of cells in one block: of one workload, as a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,15 +29,8 @@ const fn one() -> u32 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-const fn is_one(starts: &u32) -> bool {
-    *starts == 1
-}
-
-/// The rounds of one of so many starts, from 0.
-pub fn rounds_of_start(rounds: u32, starts: u32, start: u32) -> Range<u32> {
-    let end = |start: u32| u64::from(rounds) * u64::from(start) / u64::from(starts.max(1));
-    let number = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
-    number(end(start))..number(end(start + 1))
+const fn is_one(processes: &u32) -> bool {
+    *processes == 1
 }
 
 /// One cell of a group and its slices.
@@ -68,9 +60,10 @@ pub struct Member {
     /// Whether the box was frozen between its slices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frozen: bool,
-    /// Processes that shared its rounds evenly, one after the other.
+    /// Processes that took its rounds in turn: a slice is of the process of its place in the
+    /// order, modulo so many.
     #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub starts: u32,
+    pub processes: u32,
     /// The timed parts, by the name of the metric that each is the figure of.
     pub parts: BTreeMap<String, Series>,
 }
@@ -173,12 +166,6 @@ impl GroupRecord {
         self.members.iter().find(|member| member.cell == *cell)
     }
 
-    /// The first round of each start of its members.
-    pub fn first_rounds(&self) -> impl Iterator<Item = u32> {
-        let starts = self.members.iter().map(|member| member.starts).max().unwrap_or(1);
-        (0..starts).map(move |start| rounds_of_start(self.rounds, starts, start).start)
-    }
-
     /// What is wrong with it, if its parts do not belong together.
     pub(crate) fn fault(&self) -> Option<String> {
         let twice = |(i, member): (usize, &Member)| {
@@ -191,11 +178,10 @@ impl GroupRecord {
         let whole = |member: &Member| {
             let n = member.places.len();
             let mut parts = member.parts.values();
-            let sound = member.every > 0 && (1..=self.rounds.max(1)).contains(&member.starts);
-            sound && parts.all(|series| series.has(n))
+            member.every > 0 && member.processes > 0 && parts.all(|series| series.has(n))
         };
         (!self.members.iter().all(whole))
-            .then(|| "a group whose members have unlike numbers of places, times and work, or more starts than rounds".to_owned())
+            .then(|| "a group whose members have unlike numbers of places, times and work".to_owned())
     }
 }
 
@@ -215,27 +201,15 @@ mod tests {
     }
 
     #[test]
-    fn starts_share_the_rounds_without_a_gap() {
-        for (rounds, starts, expected) in [(50, 2, vec![0, 25]), (21, 2, vec![0, 10]), (7, 1, vec![0])] {
-            let group = of(rounds, starts);
-            assert_eq!(group.first_rounds().collect::<Vec<u32>>(), expected);
-            assert_eq!(rounds_of_start(rounds, starts, starts - 1).end, rounds);
-            assert_eq!(group.fault(), None);
-        }
-        assert!(of(5, 6).fault().is_some() && of(5, 0).fault().is_some());
+    fn a_member_that_does_not_tell_its_processes_had_one() {
+        let told = serde_json::to_value(of(1)).unwrap();
+        assert!(told["members"][0].get("processes").is_none());
+        let read: GroupRecord = serde_json::from_value(told).unwrap();
+        assert_eq!(read.members[0].processes, 1);
+        assert!(of(0).fault().is_some() && of(2).fault().is_none());
     }
 
-    #[test]
-    fn a_member_that_does_not_tell_its_starts_had_one() {
-        let told = serde_json::to_value(of(5, 1)).unwrap();
-        assert!(told["members"][0].get("starts").is_none());
-        assert_eq!(
-            serde_json::from_value::<GroupRecord>(told).unwrap().members[0].starts,
-            1
-        );
-    }
-
-    fn of(rounds: u32, starts: u32) -> GroupRecord {
+    fn of(processes: u32) -> GroupRecord {
         let member = Member {
             cell: Cell {
                 kind: BoxKind {
@@ -253,14 +227,14 @@ mod tests {
             gate_ns: 0,
             turns: 0,
             frozen: false,
-            starts,
+            processes,
             parts: BTreeMap::new(),
         };
         GroupRecord {
             group: 0,
             block: 0,
             slice_ns: 1,
-            rounds,
+            rounds: 5,
             members: vec![member],
         }
     }

@@ -173,7 +173,7 @@ mod tests {
             gate_ns: 0,
             turns: 0,
             frozen: false,
-            starts: 1,
+            processes: 1,
             parts: [("latency".to_owned(), series)].into(),
         }
     }

@@ -164,19 +164,24 @@ fn the_rounds_go_on_without_the_one_that_failed() {
     }
 }
 
-/// A trial has two processes, one after the other: what fails in the second costs it as much.
+/// A trial has two processes: what fails in the second costs it as much, and the first is not
+/// left in the box, where the next trial starts one of the same number.
 #[test]
-fn what_fails_in_the_second_start_loses_its_trial() {
+fn what_fails_in_the_second_process_loses_its_trial_alone() {
     for (fail, reason) in [("exit", "exit-status"), ("kill", "killed"), ("link", "link-lost")] {
         for phase in ["start", "stop"] {
             let tare = Tare::new();
             let bad = format!("fake?at={phase}&every=2&fail={fail}");
-            assert_eq!(run(&tare, &format!("fake,{bad}"), &ONE), 1, "{bad}");
+            assert_eq!(run(&tare, &format!("fake,{bad}"), &TWO), 1, "{bad}");
+            let found = tried(&tare, &bad);
             assert_eq!(
-                tried(&tare, &bad),
-                [0, 1].map(|attempt| failed(attempt, reason)),
-                "{bad}"
+                found.len(),
+                4,
+                "{bad}: two trials and their repetitions: {found:?}"
             );
+            for one in found {
+                assert_eq!(one, failed(one.attempt, reason), "{bad}");
+            }
         }
     }
 }

@@ -61,7 +61,7 @@ fn one_group_per_workload_holds_every_cell_and_each_trial_names_it() {
         for member in members(group) {
             let rounds = number(group, "rounds");
             assert_eq!(member["places"].as_array().unwrap().len() as u64, rounds);
-            assert_eq!((rounds, number(member, "starts")), (50, 2));
+            assert_eq!((rounds, number(member, "processes")), (50, 2));
         }
     }
     for trial in tare.records_of("r.jsonl", "trial") {

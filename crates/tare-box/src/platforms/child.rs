@@ -36,6 +36,8 @@ pub(super) struct ChildBox {
     /// What leads to it from the run's bridge.
     port: Option<Port>,
     hello_after: Duration,
+    /// Whether its agent let all of its time pass without an answer.
+    silent: bool,
     gone: bool,
 }
 
@@ -102,6 +104,7 @@ impl ChildBox {
             address: None,
             port: None,
             hello_after: Duration::ZERO,
+            silent: false,
             gone: false,
         };
         let within = start.hello_within;
@@ -110,8 +113,10 @@ impl ChildBox {
             .map(|stream| Link::new(stream.ending_with(pid)))
             .map_err(|e| LinkError::of_stream(e, "hello", within))
             .map_err(|source| no_hello(source, &made.directory.path))?;
-        link.hello(seat, within)
-            .map_err(|source| no_hello(source, &made.directory.path))?;
+        if let Err(source) = link.hello(seat, within) {
+            made.silent = matches!(source, LinkError::Timeout { .. });
+            return Err(no_hello(source, &made.directory.path));
+        }
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
         Ok(made)
@@ -177,9 +182,12 @@ impl ChildBox {
         // A frozen process neither sees the end of its link nor dies.
         let _ = self.set_frozen(false);
         self.link = None;
-        // One whose agent never answered has nothing to end in order.
-        let is_up = !self.hello_after.is_zero();
-        let deadline = Instant::now() + if is_up { END_DEADLINE } else { END_OF_THE_SILENT };
+        let patience = if self.silent {
+            END_OF_THE_SILENT
+        } else {
+            END_DEADLINE
+        };
+        let deadline = Instant::now() + patience;
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
                 let _ = self.child.kill();

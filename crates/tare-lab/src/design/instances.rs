@@ -125,7 +125,7 @@ impl Needs {
 
     /// The memory of a box: what is asked for, if it will do, or what is needed.
     fn memory(&self, asked: Option<u64>) -> Result<u64, DesignError> {
-        let needed = (self.data + self.data / 10 + MEMORY_OVERHEAD).next_multiple_of(1 << 20);
+        let needed = needed(self.data);
         // The default grows in steps, so that hosts alike get the same.
         let bytes = asked.unwrap_or_else(|| needed.next_multiple_of(1 << 30));
         let too_little = |needed, what: &str| DesignError::TooLittleMemory {
@@ -144,6 +144,17 @@ impl Needs {
         }
         Ok(bytes)
     }
+}
+
+/// Memory of a box for so many bytes of data.
+const fn needed(data: u64) -> u64 {
+    (data + data / 10 + MEMORY_OVERHEAD).next_multiple_of(1 << 20)
+}
+
+/// Whether a box of so much memory holds the data of two processes of a workload.
+pub(crate) fn holds_two(workload: &Workload, memory_bytes: u64) -> bool {
+    let data = workload.kernel().and_then(data).map_or(0, |(bytes, _)| bytes);
+    data == 0 || needed(2 * data) <= memory_bytes
 }
 
 /// Bytes of a kernel's data and what they are, where they matter.

@@ -11,6 +11,7 @@ mod wishes;
 mod workloads;
 
 pub use error::{Concern, DesignError};
+pub(crate) use instances::holds_two;
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
 pub use workloads::{MAX_THREADS, kernel_spec};

@@ -1,7 +1,7 @@
 //! What a study is expected to take, before anything was measured.
 
 use super::{Room, stands, trials_per_block};
-use tare_model::study::{BoxKind, Fresh, Study};
+use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
 
 /// What a run is expected to take, before anything was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +29,10 @@ pub struct BoxCost {
 
 /// Seconds to prove the limits of one kind of box.
 const PROOF_SECONDS: f64 = 3.0;
-/// Seconds per trial beside its aim: process, check, settling.
+/// Seconds per trial beside its aim, and per process of it: set-up, check, settling.
 const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
+/// Fewest rounds that two processes of a kernel share.
+const ROUNDS_FOR_TWO: f64 = 20.0;
 /// Bytes per trial in the results file.
 const TRIAL_BYTES: u64 = 2500;
 
@@ -75,7 +77,11 @@ struct Share {
 impl Share {
     /// Of a kind that is in so many stands of a block.
     fn of(study: &Study, kind: &BoxKind, cost: BoxCost, stands: u32) -> Self {
-        let cells = f64::from(u32::try_from(study.cells_of(kind).len()).unwrap_or(u32::MAX));
+        let of_kind = study.cells_of(kind);
+        let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let cells = number(of_kind.len());
+        let twice = of_kind.iter().filter(|cell| has_two_processes(study, cell));
+        let second = number(twice.count()) * TRIAL_OVERHEAD_SECONDS;
         // Without a cell, no box is made.
         let used = cells.min(1.0);
         let stands = f64::from(stands);
@@ -90,10 +96,19 @@ impl Share {
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
             once_boxes,
-            block_seconds: block_boxes * cost.launch_seconds + stands * cells * trial,
+            block_seconds: block_boxes * cost.launch_seconds + stands * (cells * trial + second),
             block_boxes,
         }
     }
+}
+
+/// Whether a trial of a cell has two processes, as far as is known beforehand.
+fn has_two_processes(study: &Study, cell: &Cell) -> bool {
+    let protocol = &study.protocol;
+    let shortest = ROUNDS_FOR_TWO * protocol.slicing.slice_seconds();
+    let in_rounds = protocol.slicing != Slicing::Off && protocol.trial_seconds >= shortest;
+    let is_kernel = |workload: Workload| workload.kernel().is_some();
+    in_rounds && study.workload(cell).is_some_and(is_kernel)
 }
 
 #[expect(

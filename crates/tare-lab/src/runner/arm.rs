@@ -1,21 +1,22 @@
-//! One cell of a group while it runs: its process, which waits at its gate in its box,
-//! and what its slices told.
+//! One cell of a group while it runs: its processes, which wait at their gates in its box,
+//! and what their slices told.
 
 use super::Stop;
 use super::boxes::Held;
 use crate::plan::PlannedTrial;
 use crate::trial;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_box::link::{Answer, LinkError};
 use tare_model::finding::Reason;
 use tare_model::gate::{Order, Slice};
 use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
-use tare_model::results::{Failure, ProcessUsage};
+use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
-/// Number of the one process of a trial in its box.
-const PROCESS: u16 = 1;
+/// The number of the first process of an arm in its box.
+pub(super) const FIRST: u16 = 1;
 
 /// One cell of a group.
 pub(super) struct Arm {
@@ -31,14 +32,14 @@ pub(super) struct Arm {
     pub unit_ns: f64,
     /// What it is told in each round.
     pub order: Order,
-    /// Processes that share its rounds, one after the other.
-    pub starts: u32,
+    /// How many processes are to take its rounds in turn.
+    pub processes: u32,
+    /// The numbers of those that wait at their gates.
+    pub waiting: BTreeSet<u16>,
     /// It takes part in every so many-th round.
     pub every: u32,
     /// Timed units of all its slices, those before the first round among them.
     pub units: u64,
-    /// What its process before this one used.
-    pub used: Option<ProcessUsage>,
     pub slices: Vec<Slice>,
     pub places: Vec<u32>,
     /// Time of all its slices from request to reply by the host's clock, of those that do not
@@ -73,30 +74,35 @@ impl Arm {
         self.lost.is_none()
     }
 
-    /// Starts its process, which then waits at its gate.
-    pub fn start(&mut self, held: &mut Held, bounds: Bounds) -> Result<(), Stop> {
+    /// The process whose turn it is in a round.
+    pub fn process_of(&self, round: u32) -> u16 {
+        FIRST + u16::try_from(round % self.processes).unwrap_or(0)
+    }
+
+    /// Starts one of its processes, which then waits at its gate.
+    pub fn start(&mut self, held: &mut Held, process: u16, bounds: Bounds) -> Result<(), Stop> {
         let request = Request::Start {
-            process: PROCESS,
+            process,
             task: trial::task(&self.workload)?,
             bounds,
         };
         let answer = held.running.link().request(&request, self.patience);
         match self.judge(answer)? {
-            Some(Reply::Started) | None => {}
+            Some(Reply::Started) => {
+                self.waiting.insert(process);
+            }
+            None => {}
             Some(other) => self.lose_box(trial::bad_report(format!("{other:?}"))),
         }
         Ok(())
     }
 
-    /// Has it do a slice; `None` if it is lost by it.
-    pub fn go(&mut self, held: &mut Held, order: Order) -> Result<Option<Done>, Stop> {
+    /// Has one of its processes do a slice; `None` if it is lost by it.
+    pub fn go(&mut self, held: &mut Held, process: u16, order: Order) -> Result<Option<Done>, Stop> {
         if !self.resume(held) {
             return Ok(None);
         }
-        let request = Request::Go {
-            process: PROCESS,
-            order,
-        };
+        let request = Request::Go { process, order };
         let begun = Instant::now();
         let answer = held.running.link().request(&request, self.patience);
         let host_ns = nanoseconds(begun.elapsed());
@@ -108,8 +114,11 @@ impl Arm {
             }
             None => None,
         };
-        if slice.is_some() {
-            self.host_ns += host_ns;
+        match slice {
+            Some(_) => self.host_ns += host_ns,
+            None => {
+                self.waiting.remove(&process);
+            }
         }
         if self.freezes && self.lives() {
             self.pause(held);
@@ -137,18 +146,24 @@ impl Arm {
         Some(slice)
     }
 
-    /// Ends its process: what is told of its end, with its standard output.
-    pub fn stop(&mut self, held: &mut Held) -> Result<Option<(Exited, Vec<u8>)>, Stop> {
+    /// Ends its processes: what is told of the end of each, with its standard output.
+    pub fn stop(&mut self, held: &mut Held) -> Result<Vec<(Exited, Vec<u8>)>, Stop> {
         if self.freezes {
             self.wake(held)?;
         }
-        if !self.lives() {
-            return Ok(None);
+        let mut ended = Vec::new();
+        for process in std::mem::take(&mut self.waiting) {
+            if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
+                break;
+            }
+            let answer = held
+                .running
+                .link()
+                .request(&Request::Stop { process }, self.patience);
+            let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
+            ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));
         }
-        let request = Request::Stop { process: PROCESS };
-        let answer = held.running.link().request(&request, self.patience);
-        let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
-        Ok(self.end_of_command(answer)?.map(|exited| (exited, stdout)))
+        Ok(ended)
     }
 
     /// Stops its box.
@@ -222,29 +237,32 @@ impl Arm {
             Ok(answer) => Ok(Some(answer.reply)),
             Err(LinkError::Interrupted) => Err(Stop::Interrupted),
             Err(error) => {
-                self.lost = Some(Lost {
-                    failure: trial::failure(&error),
-                    // The agent refused: it answers still, but the process may be there.
-                    box_lives: matches!(error, LinkError::Refused { .. }),
-                });
+                // The agent refused: it answers still, but the process may be there.
+                let box_lives = matches!(error, LinkError::Refused { .. });
+                self.note_loss(trial::failure(&error), box_lives);
                 Ok(None)
             }
         }
     }
 
-    /// Its process failed.
+    /// One of its processes failed.
     pub fn lose(&mut self, failure: Failure) {
-        self.lost = Some(Lost {
-            failure,
-            box_lives: true,
-        });
+        self.note_loss(failure, true);
     }
 
     /// Its box can no longer be trusted either.
     pub fn lose_box(&mut self, failure: Failure) {
-        self.lost = Some(Lost {
-            failure,
-            box_lives: false,
+        self.note_loss(failure, false);
+    }
+
+    /// What failed first is the reason: another process may only suffer from it.
+    fn note_loss(&mut self, failure: Failure, box_lives: bool) {
+        self.lost = Some(match self.lost.take() {
+            Some(lost) => Lost {
+                box_lives: box_lives && lost.box_lives,
+                ..lost
+            },
+            None => Lost { failure, box_lives },
         });
     }
 }

@@ -1,17 +1,20 @@
 //! A group: cells of a stand that run side by side, slice by slice, and become one
 //! record of the group and one of each trial.
 
-use super::arm::Arm;
+use super::arm::{Arm, FIRST, Lost};
 use super::boxes::{Present, supply};
 use super::record::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, pace};
+use crate::design;
 use crate::figures;
 use crate::plan::PlannedTrial;
 use crate::trial;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_box::interrupt;
-use tare_model::group::{GroupRecord, Member, Series, WorkDone, rounds_of_start};
+use tare_model::finding::Reason;
+use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Outcome, Record, Success};
@@ -82,6 +85,19 @@ impl Runner<'_> {
             .collect()
     }
 
+    /// How many processes a cell may have: a command is a new one in each repetition anyway, and
+    /// the data of two kernels must fit into the box.
+    fn processes(&self, cell: &Cell) -> u32 {
+        let workload = self.study.workload(cell);
+        let memory_bytes = self.study.instance_of(&cell.kind).map(|i| i.size.memory_bytes);
+        let fit = workload
+            .zip(memory_bytes)
+            .is_some_and(|(workload, memory_bytes)| {
+                workload.kernel().is_some() && design::holds_two(&workload, memory_bytes)
+            });
+        if fit { pace::PROCESSES } else { 1 }
+    }
+
     /// A cell's arm before its process is started.
     pub(super) fn arm(&self, planned: PlannedTrial, is_partner: bool) -> Option<Arm> {
         Some(Arm {
@@ -96,10 +112,10 @@ impl Runner<'_> {
                 .unwrap_or(false),
             unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
             order: pace::order(1),
-            starts: 1,
+            processes: self.processes(&planned.cell),
+            waiting: BTreeSet::new(),
             every: 1,
             units: 0,
-            used: None,
             slices: Vec::new(),
             places: Vec::new(),
             host_ns: 0,
@@ -112,30 +128,22 @@ impl Runner<'_> {
         })
     }
 
-    /// Starts all processes, lets them work in rounds and ends them; those of kernels twice.
+    /// Starts all processes, lets them work in rounds and ends them.
     fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
         self.supply_all(arms, present)?;
         for arm in arms.iter_mut() {
-            self.start(arm, present)?;
+            self.start(arm, FIRST, present)?;
         }
-        let rounds = if self.is_spoiled(arms, pass) {
-            0
-        } else {
-            self.find_paces(arms, present)?
-        };
-        let starts = arms.iter().map(|arm| arm.starts).max().unwrap_or(1);
+        let mut rounds = 0;
+        if !self.is_spoiled(arms, pass) {
+            rounds = self.find_paces(arms, present)?;
+            self.start_second(arms, present)?;
+        }
+        if self.is_spoiled(arms, pass) {
+            rounds = 0;
+        }
         let beginning = self.look_around(arms, present)?;
-        let mut rng = self.round_order(arms);
-        for start in 0..starts {
-            if start > 0 {
-                self.start_anew(arms, present)?;
-            }
-            if self.is_spoiled(arms, pass) {
-                break;
-            }
-            let rounds = rounds_of_start(rounds, starts, start);
-            self.rounds(arms, present, rounds, &mut rng, pass)?;
-        }
+        self.rounds(arms, present, rounds, pass)?;
         let seen = self.look_back(beginning, arms, present)?;
         let mut ends = Vec::new();
         for arm in arms {
@@ -167,25 +175,27 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn start(&self, arm: &mut Arm, present: &mut Present) -> Result<(), Stop> {
+    fn start(&self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
         let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
         let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-        held.map_or(Ok(()), |held| arm.start(held, bounds))
+        held.map_or(Ok(()), |held| arm.start(held, process, bounds))
     }
 
-    /// Ends the processes of those that are started twice, then starts them anew. The slice
-    /// that each then does does not count.
-    fn start_anew(&self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        // All end first: what one gave up is then dealt out among all.
-        for arm in twice(arms) {
-            arm.used = stop(arm, present)?.map(|(exited, _)| exited.usage);
-        }
-        for arm in twice(arms) {
-            self.start(arm, present)?;
-        }
-        for arm in twice(arms).filter(|arm| arm.lives()) {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.go(held, arm.order)?;
+    /// Starts the second process of the arms that are to have two; each does a slice that does
+    /// not count.
+    fn start_second(&self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+        for arm in arms.iter_mut().filter(|arm| arm.processes > 1) {
+            let lived = arm.lives();
+            self.start(arm, FIRST + 1, present)?;
+            let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
+            if lived && arm.lost.as_ref().is_some_and(cannot) {
+                // One is there: a box that has no room for another does with it.
+                arm.lost = None;
+                arm.processes = 1;
+            }
+            let held = present.get_mut(&arm.planned.cell.kind);
+            if let Some(held) = held.filter(|_| arm.lives() && arm.processes > 1) {
+                arm.go(held, FIRST + 1, arm.order)?;
             }
         }
         Ok(())
@@ -246,30 +256,23 @@ impl Runner<'_> {
     }
 }
 
-/// The arms that have two processes.
-fn twice(arms: &mut [Arm]) -> impl Iterator<Item = &mut Arm> {
-    arms.iter_mut().filter(|arm| arm.starts > 1)
-}
-
-/// Ends the process of an arm that lives; one whose answer is wrong is lost.
+/// Ends the processes of an arm; one whose answer is wrong is lost. What they used together,
+/// and what the last reported.
 fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
-    let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-    let Some(held) = held else {
+    let Some(held) = present.get_mut(&arm.planned.cell.kind) else {
         return Ok(None);
     };
-    let Some((mut exited, stdout)) = arm.stop(held)? else {
-        return Ok(None);
-    };
-    if let Some(before) = arm.used.take() {
-        exited.usage = before.and(exited.usage);
-    }
-    match figures::report(&arm.workload, &stdout) {
-        Ok(report) => Ok(Some((exited, report))),
-        Err(failure) => {
-            arm.lose(failure);
-            Ok(None)
+    let mut end: End = None;
+    for (mut exited, stdout) in arm.stop(held)? {
+        if let Some((before, _)) = &end {
+            exited.usage = before.usage.and(exited.usage);
+        }
+        match figures::report(&arm.workload, &stdout) {
+            Ok(report) => end = Some((exited, report)),
+            Err(failure) => arm.lose(failure),
         }
     }
+    Ok(end.filter(|_| arm.lives()))
 }
 
 /// What came of the trial of the arm `i`.
@@ -310,7 +313,7 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
         gate_ns: gate_ns(arm),
         turns: arm.turns,
         frozen: arm.freezes,
-        starts: arm.starts,
+        processes: arm.processes,
         parts: series(arm)
             .map(|(name, series)| (name.to_owned(), series))
             .collect(),

@@ -16,11 +16,11 @@ const LEAD: u64 = 10;
 /// Most units of work by which a slice grows from one guess to the next.
 const GROWTH: u64 = 16;
 
-/// Processes of a kernel that share the rounds of a trial. What a process keeps for life,
-/// the pages that its memory happens to get, dominated the noise of a block: 3 % where the
-/// rounds explain 0.9 (`stream`), 1.1 % where they explain 0.6 (`linpack`). Of two it
-/// counts for half, at the same measured time.
-const STARTS: u32 = 2;
+/// Processes of a kernel that take the rounds of a trial in turn. What a process keeps for
+/// life, the pages that its memory happens to get, dominated the noise of a block: 3 % where
+/// the rounds explain 0.9 (`stream`), 1.1 % where they explain 0.6 (`linpack`). Of two, its
+/// variance is half, at the same measured time.
+pub(super) const PROCESSES: u32 = 2;
 
 /// What was found out about cells and boxes.
 #[derive(Debug, Default)]
@@ -74,10 +74,11 @@ pub(super) fn next_guess(units_done: u64, wall_ns: u64, slice_ns: f64) -> Option
 }
 
 /// Whether a cell seems far slower than it was in an earlier block, or, if it was in none,
-/// than a slice of so many units allows.
+/// than a slice of the leader's work allows, by the leader's time for a unit of it.
 #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
-pub(super) fn is_doubtful(unit_ns: f64, known: Option<f64>, units: u64, slice_ns: f64) -> bool {
-    unit_ns > TOO_LONG * known.unwrap_or(slice_ns / units as f64)
+pub(super) fn is_doubtful(unit_ns: f64, known: Option<f64>, units: u64, slice_ns: f64, lead_ns: f64) -> bool {
+    let longest = lead_ns.max(slice_ns / units as f64);
+    unit_ns > TOO_LONG * known.unwrap_or(longest)
 }
 
 /// An order for so many units.
@@ -113,14 +114,10 @@ pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: 
         });
         let slices = arm.unit_ns * arm.order.units as f64 / longest;
         let fewest = rounds.min(FEWEST);
-        // A command is a new process in each of its repetitions anyway; what sets up its data
-        // far more slowly would take longer for it than for its slices.
-        let is_quick_kernel = is_short && arm.workload.kernel().is_some();
-        arm.starts = if is_quick_kernel {
-            (rounds / FEWEST).clamp(1, STARTS)
-        } else {
-            1
-        };
+        // What works far more slowly sets up its data so too: it would take longer than its slices.
+        if !alike || rounds < PROCESSES * FEWEST {
+            arm.processes = 1;
+        }
         arm.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
     }
     rounds
@@ -148,10 +145,12 @@ mod tests {
     #[test]
     fn a_pace_is_doubted_where_it_is_far_from_what_was_known() {
         let known = Some(30_000.0);
-        assert!(!is_doubtful(31_000.0, known, 10_000, 1e7));
-        assert!(is_doubtful(100_000.0, known, 10_000, 1e7));
-        assert!(!is_doubtful(1_200.0, None, 10_000, 1e7));
-        assert!(is_doubtful(30_000.0, None, 10_000, 1e7));
+        assert!(!is_doubtful(31_000.0, known, 10_000, 1e7, 1e3));
+        assert!(is_doubtful(100_000.0, known, 10_000, 1e7, 1e3));
+        assert!(!is_doubtful(1_200.0, None, 10_000, 1e7, 1e3));
+        assert!(is_doubtful(30_000.0, None, 10_000, 1e7, 1e3));
+        // A unit that is longer than a slice is so for the leader too.
+        assert!(!is_doubtful(5e8, None, 1, 1e7, 5e8));
     }
 
     #[test]

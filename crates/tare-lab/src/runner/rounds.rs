@@ -1,12 +1,11 @@
 //! Rounds: one slice of every cell of a group, in random order, close together in time.
 
-use super::arm::Arm;
+use super::arm::{Arm, FIRST};
 use super::boxes::Present;
 use super::{Runner, Stop, pace};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use std::ops::Range;
 use tare_box::interrupt;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
@@ -43,36 +42,36 @@ impl Runner<'_> {
                 None => break lead,
             }
         };
-        self.confirm(arms, present, guess, slice_ns)?;
+        self.confirm(arms, present, (lead, guess), slice_ns)?;
         self.paces.note(arms);
         Ok(pace::share_out(arms, lead, slice_ns, trial_ns))
     }
 
-    /// Has all do one more slice where one seems far slower than it was or than the others
-    /// are; the quicker of its two tells. A stall in the one slice that finds an amount of
+    /// Has all do the same slice once more where one seems far slower than it was or than the
+    /// leader is; the quicker of its two tells. A stall in the one slice that finds an amount of
     /// work would leave its cell with far too little in all rounds: seen once in 580 blocks,
     /// as 5.7 times the cost.
     fn confirm(
         &mut self,
         arms: &mut [Arm],
         present: &mut Present,
-        units: u64,
+        (lead, units): (usize, u64),
         slice_ns: f64,
     ) -> Result<(), Stop> {
-        let first: Vec<f64> = arms.iter().map(|arm| arm.unit_ns).collect();
-        let known: Vec<Option<f64>> = arms.iter().map(|arm| self.paces.of(&arm.planned.cell)).collect();
-        let doubted = |(arm, known): (&Arm, &Option<f64>)| {
-            arm.lives() && pace::is_doubtful(arm.unit_ns, *known, units, slice_ns)
+        let lead_ns = arms[lead].unit_ns;
+        let doubted = |arm: &Arm| {
+            let known = self.paces.of(&arm.planned.cell);
+            arm.lives() && pace::is_doubtful(arm.unit_ns, known, units, slice_ns, lead_ns)
         };
-        if !arms.iter().zip(&known).any(doubted) {
+        if !arms.iter().any(doubted) {
             return Ok(());
         }
-        for (arm, known) in arms.iter_mut().zip(known) {
-            // As much work as in its first slice, not as little as its stall asks for.
-            arm.unit_ns = known.unwrap_or(arm.unit_ns);
-        }
-        self.guess(arms, present, units, slice_ns)?;
-        for (arm, first) in arms.iter_mut().zip(first) {
+        for arm in arms.iter_mut() {
+            let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+            let (Some(held), first) = (held, arm.unit_ns) else {
+                continue;
+            };
+            arm.go(held, FIRST, arm.order)?;
             arm.unit_ns = arm.unit_ns.min(first);
         }
         Ok(())
@@ -101,7 +100,8 @@ impl Runner<'_> {
             } else {
                 units
             };
-            let done = arm.go(held, pace::order(own))?;
+            arm.order = pace::order(own);
+            let done = arm.go(held, FIRST, arm.order)?;
             taken.push(done.map(|done| done.slice.wall_ns()));
         }
         Ok(taken)
@@ -123,21 +123,21 @@ impl Runner<'_> {
         living.min_by_key(|i| rank(&arms[*i]))
     }
 
-    /// These rounds of all arms; fewer where the group is worth nothing any more.
+    /// So many rounds of all arms; fewer where the group is worth nothing any more.
     pub(super) fn rounds(
         &mut self,
         arms: &mut [Arm],
         present: &mut Present,
-        rounds: Range<u32>,
-        rng: &mut ChaCha8Rng,
+        rounds: u32,
         pass: u32,
     ) -> Result<(), Stop> {
+        let mut rng = self.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
-        for round in rounds {
+        for round in 0..rounds {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            order.shuffle(rng);
+            order.shuffle(&mut rng);
             let mut place = 0;
             for i in &order {
                 let arm = &mut arms[*i];
@@ -145,7 +145,7 @@ impl Runner<'_> {
                 let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.every)) else {
                     continue;
                 };
-                if let Some(done) = arm.go(held, arm.order)? {
+                if let Some(done) = arm.go(held, arm.process_of(round), arm.order)? {
                     arm.slices.push(done.slice);
                     arm.ways_ns.push(done.way_ns);
                     arm.places.push(place);

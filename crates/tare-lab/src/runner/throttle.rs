@@ -1,7 +1,7 @@
 //! Which cells a quota throttles when they run in one piece: they are not sliced, since a
 //! box that rests between its slices saves up quota.
 
-use super::arm::Arm;
+use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present, supply};
 use super::record::Ended;
 use super::{Runner, Stop, pace};
@@ -94,13 +94,17 @@ impl Runner<'_> {
         let mut used = None;
         match supply(held, &arm.workload, has_host_files) {
             Err(failure) => arm.lose_box(failure),
-            Ok(()) => arm.start(held, trial::bounds(self.study, &arm.workload, arm.padding_bytes))?,
+            Ok(()) => arm.start(
+                held,
+                FIRST,
+                trial::bounds(self.study, &arm.workload, arm.padding_bytes),
+            )?,
         }
         if arm.lives() {
             act(&mut arm, held, &self.watch)?;
         }
         if arm.lives() {
-            used = arm.stop(held)?.map(|(exited, _)| exited.usage);
+            used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
         }
         let Some(lost) = arm.lost else {
             return Ok(Ok(used));
@@ -124,7 +128,7 @@ fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, S
     let mut units = 1;
     loop {
         let before = watch.usage(held.id);
-        let Some(done) = arm.go(held, pace::order(units))? else {
+        let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             return Ok(false);
         };
         let throttled = quota(before, watch.usage(held.id)).map_or(0, |quota| quota.throttled_ns);

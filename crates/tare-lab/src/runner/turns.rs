@@ -2,7 +2,7 @@
 //! run and stopped in rounds, until each command has ended; the time that a command was
 //! let run is what it cost, and its one slice.
 
-use super::arm::Arm;
+use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
 use super::group::{End, Measured};
 use super::{Runner, Stop, pace};
@@ -62,7 +62,7 @@ impl Runner<'_> {
     /// Runs a command once by itself.
     fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
         let used = self.probe(planned, present, |arm, held, _| {
-            arm.go(held, pace::order(1)).map(drop)
+            arm.go(held, FIRST, pace::order(1)).map(drop)
         })?;
         // What fails here fails in its trial too, and is told there.
         Ok(used.ok().flatten().is_some_and(|used| is_long_and_busy(&used)))

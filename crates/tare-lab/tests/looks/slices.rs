@@ -20,7 +20,7 @@ fn group(members: &[(&Cell, [u64; 3])], block: u32) -> Record {
         gate_ns: 0,
         turns: 0,
         frozen: false,
-        starts: 1,
+        processes: 1,
         parts: BTreeMap::from([(
             "latency".to_owned(),
             Series {

@@ -122,7 +122,7 @@ fn member(cell: &Cell, costs: &[f64], places: Vec<u32>) -> Member {
         gate_ns: 20_000,
         turns: 0,
         frozen: false,
-        starts: 1,
+        processes: 1,
         // Named after every metric below, once its workload is known.
         parts: BTreeMap::from([(String::new(), series)]),
     }

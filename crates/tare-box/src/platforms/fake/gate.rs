@@ -26,6 +26,9 @@ pub(super) struct Process {
 impl FakeAgent {
     pub(super) fn start(&mut self, number: u16, task: &Task) -> Option<Answer> {
         std::thread::sleep(Duration::from_millis(self.script.ms));
+        if self.processes.contains_key(&number) {
+            return Some(refused("a process of this number is under way"));
+        }
         if let Some(answer) = self.fail_in(Phase::Start)? {
             return Some(answer);
         }
@@ -151,9 +154,13 @@ impl Process {
 }
 
 fn nobody() -> Answer {
+    refused("no such process is under way")
+}
+
+fn refused(why: &str) -> Answer {
     let reply = Reply::Error {
         code: ErrorCode::BadRequest,
-        message: "no such process is under way".to_owned(),
+        message: why.to_owned(),
     };
     (Vec::new(), reply)
 }

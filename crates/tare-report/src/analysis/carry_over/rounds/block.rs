@@ -26,18 +26,14 @@ struct Round<'a> {
     after: [Option<&'a BoxKind>; 2],
 }
 
-/// Whose slice it was, by round and place: rounds follow one another without a pause, but
-/// where the processes are started anew.
-struct Order<'a> {
-    slices: BTreeMap<(u64, u32), &'a BoxKind>,
-    first_rounds: Vec<u64>,
-}
+/// Whose slice it was, by round and place: rounds follow one another without a pause.
+struct Order<'a>(BTreeMap<(u64, u32), &'a BoxKind>);
 
 /// A slice of one of the two.
 pub(super) struct Slice<'a> {
     /// Cost per unit of work.
     pub cost: f64,
-    /// Who ran right before it, itself too; `None` of the first of a start.
+    /// Who ran right before it, itself too; `None` of the first of all.
     pub after: Option<&'a BoxKind>,
 }
 
@@ -140,15 +136,11 @@ impl<'a> Order<'a> {
             let places = numbers(member).zip(member.places.iter().copied());
             places.map(|at| (at, &member.cell.kind))
         };
-        Self {
-            slices: group.members.iter().flat_map(of_member).collect(),
-            first_rounds: group.first_rounds().map(u64::from).collect(),
-        }
+        Self(group.members.iter().flat_map(of_member).collect())
     }
 
     fn before(&self, round: u64, place: u32) -> Option<&'a BoxKind> {
-        let begun = self.first_rounds.iter().rev().find(|first| **first <= round)?;
-        let (_, before) = self.slices.range((*begun, 0)..(round, place)).next_back()?;
+        let (_, before) = self.0.range(..(round, place)).next_back()?;
         Some(before)
     }
 }
@@ -175,51 +167,4 @@ fn moved(all: &[&Round], left: &[&Round]) -> Option<f64> {
 fn typical_loss(rounds: &[&Round]) -> Option<f64> {
     let (cell, baseline): (Vec<f64>, Vec<f64>) = rounds.iter().map(|r| (r.costs[0], r.costs[1])).unzip();
     typical(&cell, &baseline)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tare_model::platform::Provisioning;
-
-    fn member(platform: &str, places: &[u32]) -> Member {
-        let kind = BoxKind {
-            platform: platform.parse().unwrap(),
-            provisioning: Provisioning::Pinned,
-            instance: None,
-        };
-        Member {
-            cell: Cell {
-                kind,
-                workload: "syscall".to_owned(),
-            },
-            box_id: 0,
-            every: 1,
-            units: 1,
-            lead: 0,
-            places: places.to_vec(),
-            gate_ns: 0,
-            turns: 0,
-            frozen: false,
-            starts: 2,
-            parts: BTreeMap::new(),
-        }
-    }
-
-    #[test]
-    fn nothing_ran_right_before_the_first_slice_of_a_start() {
-        let group = GroupRecord {
-            group: 0,
-            block: 0,
-            slice_ns: 1,
-            rounds: 4,
-            members: vec![member("native", &[0, 1, 0, 0]), member("docker", &[1, 0, 1, 1])],
-        };
-        let order = Order::of(&group);
-        let before = |round, place| order.before(round, place).map(|kind| kind.platform.to_string());
-        assert_eq!((before(0, 0), before(2, 0)), (None, None));
-        assert_eq!(before(1, 0).as_deref(), Some("docker"));
-        assert_eq!(before(3, 0).as_deref(), Some("docker"));
-        assert_eq!(before(2, 1).as_deref(), Some("native"));
-    }
 }
