@@ -33,6 +33,24 @@ fn the_default_study_has_every_kernel_both_ways() {
 }
 
 #[test]
+fn two_processes_share_a_box_that_holds_the_data_of_both() {
+    let study = study(
+        &Wishes {
+            cpus: "1".parse().ok(),
+            ..Wishes::default()
+        },
+        &facts(),
+    )
+    .unwrap();
+    let named = |name: &str| study.workloads.iter().find(|w| w.name() == name).unwrap();
+    // Three arrays of 32 MiB each.
+    let stream = named("stream");
+    assert!(holds_two(stream, study.instances[0].size.memory_bytes));
+    assert!(holds_two(stream, 320 << 20) && !holds_two(stream, 256 << 20));
+    assert!(holds_two(named("syscall"), 64 << 20));
+}
+
+#[test]
 fn each_bad_wish_is_named_with_what_would_be_right() {
     let cpus = |text: &str| text.parse().ok();
     let wishes = Wishes {
