@@ -7,6 +7,7 @@
 mod cost;
 mod stands;
 
+pub(crate) use cost::ROUNDS_FOR_TWO;
 pub use cost::{BoxCost, Cost, cost};
 pub use stands::{Room, SideBySide, side_by_side};
 
@@ -226,7 +227,8 @@ mod tests {
         };
         study.protocol.budget_seconds = Some(3600.0);
         let cost = super::cost(&study, ROOM, box_cost);
-        // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.6 s, with two processes each.
+        // Six kinds: 3 s each for the proof; in each block 1 s and 4 trials of 0.6 s, each with
+        // two processes.
         let fitting = (3600.0 - 18.0) / (6.0 * (1.0 + 4.0 * 0.6));
         assert!((f64::from(cost.blocks) - fitting).abs() <= 1.0, "{cost:?}");
         assert_eq!((cost.trials, cost.boxes), (24 * cost.blocks, 6 * cost.blocks));

@@ -12,20 +12,21 @@ fn facts() -> HostFacts {
     }
 }
 
+fn default_study() -> Study {
+    let wishes = Wishes {
+        cpus: "1".parse().ok(),
+        ..Wishes::default()
+    };
+    study(&wishes, &facts()).unwrap()
+}
+
 fn refused(wishes: &Wishes) -> String {
     study(wishes, &facts()).unwrap_err().to_string()
 }
 
 #[test]
 fn the_default_study_has_every_kernel_both_ways() {
-    let study = study(
-        &Wishes {
-            cpus: "1".parse().ok(),
-            ..Wishes::default()
-        },
-        &facts(),
-    )
-    .unwrap();
+    let study = default_study();
     assert_eq!(study.workloads.len(), Kernel::USUAL.len());
     assert_eq!(study.provisioning, Provisioning::ALL);
     assert_eq!(study.instances[0].size.memory_bytes, 1 << 30);
@@ -34,14 +35,7 @@ fn the_default_study_has_every_kernel_both_ways() {
 
 #[test]
 fn two_processes_share_a_box_that_holds_the_data_of_both() {
-    let study = study(
-        &Wishes {
-            cpus: "1".parse().ok(),
-            ..Wishes::default()
-        },
-        &facts(),
-    )
-    .unwrap();
+    let study = default_study();
     let named = |name: &str| study.workloads.iter().find(|w| w.name() == name).unwrap();
     // Three arrays of 32 MiB each.
     let stream = named("stream");

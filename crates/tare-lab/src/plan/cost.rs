@@ -32,7 +32,7 @@ const PROOF_SECONDS: f64 = 3.0;
 /// Seconds per trial beside its aim, and per process of it: set-up, check, settling.
 const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
 /// Fewest rounds that two processes of a kernel share.
-const ROUNDS_FOR_TWO: f64 = 20.0;
+pub(crate) const ROUNDS_FOR_TWO: u32 = 20;
 /// Bytes per trial in the results file.
 const TRIAL_BYTES: u64 = 2500;
 
@@ -105,7 +105,7 @@ impl Share {
 /// Whether a trial of a cell has two processes, as far as is known beforehand.
 fn has_two_processes(study: &Study, cell: &Cell) -> bool {
     let protocol = &study.protocol;
-    let shortest = ROUNDS_FOR_TWO * protocol.slicing.slice_seconds();
+    let shortest = f64::from(ROUNDS_FOR_TWO) * protocol.slicing.slice_seconds();
     let in_rounds = protocol.slicing != Slicing::Off && protocol.trial_seconds >= shortest;
     let is_kernel = |workload: Workload| workload.kernel().is_some();
     in_rounds && study.workload(cell).is_some_and(is_kernel)

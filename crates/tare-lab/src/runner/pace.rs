@@ -2,6 +2,7 @@
 //! count, and kept from block to block as the first guess.
 
 use super::arm::Arm;
+use crate::plan::ROUNDS_FOR_TWO;
 use std::collections::BTreeMap;
 use tare_model::gate::Order;
 use tare_model::study::{BoxKind, Cell};
@@ -115,7 +116,7 @@ pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: 
         let slices = arm.unit_ns * arm.order.units as f64 / longest;
         let fewest = rounds.min(FEWEST);
         // What works far more slowly sets up its data so too: it would take longer than its slices.
-        if !alike || rounds < PROCESSES * FEWEST {
+        if !alike || rounds < ROUNDS_FOR_TWO {
             arm.processes = 1;
         }
         arm.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
