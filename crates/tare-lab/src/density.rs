@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tare_box::cgroup::Weight;
 use tare_box::platforms::{self, BoxError, BoxSpec, OpenError, Platform, RunningBox};
 use tare_box::state::Run;
 use tare_box::{footprint, host, interrupt};
@@ -166,6 +167,7 @@ impl Site<'_> {
             instance: self.order.limits,
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            weight: Weight::Usual,
             scratch: self.folder(),
             binary: self.order.binary.clone(),
             holds_boxes: false,

@@ -3,6 +3,7 @@
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::path::Path;
+use tare_box::cgroup::Weight;
 use tare_box::host;
 use tare_box::platforms::{self, Absent, OpenError, Platform};
 use tare_model::platform::PlatformPath;
@@ -30,6 +31,9 @@ pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
 }
 
+/// The detail of platforms whose boxes have the most weight on the CPU.
+const WEIGHT: (&str, &str) = ("cpu-weight", "most");
+
 impl Platforms {
     /// Opens the platforms and checks that each can make boxes here.
     ///
@@ -49,7 +53,30 @@ impl Platforms {
             }
             open.insert(path.clone(), (platform, version));
         }
-        Ok(Self { open })
+        Ok(Self { open }.weighed())
+    }
+
+    /// Tells of each what its boxes get of the CPU.
+    fn weighed(mut self) -> Self {
+        let (key, value) = WEIGHT;
+        let weight = self.weight();
+        for (_, version) in self.open.values_mut() {
+            match weight {
+                Weight::Usual => drop(version.details.remove(key)),
+                Weight::Most => drop(version.details.insert(key.to_owned(), value.to_owned())),
+            }
+        }
+        self
+    }
+
+    /// What boxes get of a CPU for which all else on the host competes. The same for all, or
+    /// what is compared would be the weights: the most, if every platform can give it.
+    pub fn weight(&self) -> Weight {
+        if self.open.values().all(|(platform, _)| platform.takes_weight()) {
+            Weight::Most
+        } else {
+            Weight::Usual
+        }
     }
 
     /// Opens those platforms that can make boxes here, and tells of the others why not.
@@ -71,7 +98,7 @@ impl Platforms {
                 Err(error) => return Err(error),
             }
         }
-        Ok((present, absent))
+        Ok((present.weighed(), absent))
     }
 
     /// What was found of each.
@@ -123,5 +150,50 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
         study: study.clone(),
         host: facts,
         platforms: platforms.versions(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_box::platforms::{BoxError, BoxSpec, RunningBox};
+
+    /// A platform that makes no boxes, and whether they could have a weight.
+    struct Weighing(bool);
+
+    impl Platform for Weighing {
+        fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+            Ok(PlatformVersion::default())
+        }
+
+        fn launch(&mut self, _: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+            unreachable!("no box is made")
+        }
+
+        fn takes_weight(&self) -> bool {
+            self.0
+        }
+    }
+
+    fn weighed(platforms: &[(&str, bool)]) -> Platforms {
+        let open = platforms.iter().map(|(path, takes)| {
+            let platform: Box<dyn Platform> = Box::new(Weighing(*takes));
+            (path.parse().unwrap(), (platform, PlatformVersion::default()))
+        });
+        Platforms { open: open.collect() }.weighed()
+    }
+
+    #[test]
+    fn all_boxes_have_the_most_weight_or_none_has() {
+        let told = |platforms: &Platforms| {
+            let versions = platforms.versions().into_values();
+            versions
+                .filter(|version| version.details.contains_key(WEIGHT.0))
+                .count()
+        };
+        let all = weighed(&[("native", true), ("docker", true)]);
+        assert_eq!((all.weight(), told(&all)), (Weight::Most, 2));
+        let one_cannot = weighed(&[("native", true), ("libvirt", false)]);
+        assert_eq!((one_cannot.weight(), told(&one_cannot)), (Weight::Usual, 0));
     }
 }

@@ -2,7 +2,7 @@
 //! over channels of this agent's link.
 
 use super::{Refusal, process};
-use crate::cgroup;
+use crate::cgroup::{self, Weight};
 use crate::places::INNER_BOXES;
 use crate::platforms::{self, BoxSpec, RunningBox};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -64,6 +64,7 @@ impl Inner {
             instance: wish.instance,
             provisioning: wish.provisioning,
             pinned_set: wish.pinned_set.clone(),
+            weight: Weight::Usual,
             scratch,
             binary,
             holds_boxes: wish.holds_boxes,

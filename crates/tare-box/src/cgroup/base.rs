@@ -38,6 +38,12 @@ fn own(layout: &Layout) -> Cgroup {
     own
 }
 
+/// Whether what this process makes stands beside the cgroups of all others on the host, so
+/// that a weight of it counts against theirs.
+pub fn stands_beside_all() -> bool {
+    rustix::process::geteuid().is_root() && OWN.get().is_none()
+}
+
 /// The cgroup below which this process makes its own.
 pub(super) fn base(layout: &Layout) -> Cgroup {
     OWN.get().cloned().unwrap_or_else(|| Cgroup::top(layout))

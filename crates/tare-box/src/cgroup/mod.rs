@@ -8,7 +8,7 @@ mod base;
 mod v1;
 mod v2;
 
-pub use base::stay_below_own;
+pub use base::{stands_beside_all, stay_below_own};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,6 +26,34 @@ pub const PERIOD_US: u64 = 100_000;
 /// Time for killed processes to leave a cgroup.
 const REMOVAL_DEADLINE: Duration = Duration::from_secs(10);
 
+/// What a box gets of a CPU for which it competes with others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// As much as every other cgroup.
+    #[default]
+    Usual,
+    /// As much more as the kernel lets a cgroup have: others get a hundredth at most.
+    Most,
+}
+
+impl Weight {
+    /// The value of `cpu.shares`, of version 1, where it is not the usual one.
+    pub const fn shares(self) -> Option<u64> {
+        match self {
+            Self::Usual => None,
+            Self::Most => Some(262_144),
+        }
+    }
+
+    /// The value of `cpu.weight`, of version 2, where it is not the usual one.
+    pub const fn weight(self) -> Option<u64> {
+        match self {
+            Self::Usual => None,
+            Self::Most => Some(10_000),
+        }
+    }
+}
+
 /// Limits of a box.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -33,6 +61,8 @@ pub struct Limits {
     pub quota: Option<Cpus>,
     /// CPUs allowed, if limited by set.
     pub cpuset: Option<Vec<u32>>,
+    /// What it gets of the CPU beside others.
+    pub weight: Weight,
     /// Memory in bytes, swap included; absent for a VM, whose size is its limit.
     pub memory_bytes: Option<u64>,
 }

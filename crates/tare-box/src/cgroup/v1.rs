@@ -25,6 +25,9 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
             &quota.quota_us(PERIOD_US).to_string(),
         )?;
     }
+    if let Some(shares) = limits.weight.shares() {
+        write(&cgroup.file("cpu", "cpu.shares"), &shares.to_string())?;
+    }
     if let Some(bytes) = limits.memory_bytes {
         write(
             &cgroup.file("memory", "memory.limit_in_bytes"),

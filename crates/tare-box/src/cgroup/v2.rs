@@ -65,6 +65,9 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
             &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)),
         )?;
     }
+    if let Some(weight) = limits.weight.weight() {
+        write(&file(cgroup, "cpu", "cpu.weight")?, &weight.to_string())?;
+    }
     if let Some(bytes) = limits.memory_bytes {
         write(&file(cgroup, "memory", "memory.max")?, &bytes.to_string())?;
         let swap = cgroup.file("", "memory.swap.max");

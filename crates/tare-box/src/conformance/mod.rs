@@ -42,7 +42,7 @@ pub struct Check {
 
 /// Every check, in the order in which they are run: those that share a box come
 /// first, and last the one that looks for what all the others left.
-pub const CHECKS: [Check; 30] = [
+pub const CHECKS: [Check; 31] = [
     Check {
         name: "hello",
         promise: "the agent answers again and again, of this build, with its process id",
@@ -127,6 +127,11 @@ pub const CHECKS: [Check; 30] = [
         name: "pinned",
         promise: "a set of CPUs and the memory limit hold",
         run: limits::pinned,
+    },
+    Check {
+        name: "weight",
+        promise: "a box has its CPU nearly to itself, though others want it",
+        run: limits::weight,
     },
     Check {
         name: "network",

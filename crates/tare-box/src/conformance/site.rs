@@ -2,6 +2,7 @@
 //! which do it no harm.
 
 use super::{Broken, CheckError, Order, ready};
+use crate::cgroup::Weight;
 use crate::host;
 use crate::platforms::contract::{BoxSpec, Platform, RunningBox};
 use std::path::PathBuf;
@@ -60,7 +61,12 @@ impl<'a> Site<'a> {
     /// What the next box is to be.
     pub(super) fn spec(&mut self, provisioning: Provisioning) -> BoxSpec {
         self.named += 1;
+        let takes_weight = self
+            .platform
+            .as_ref()
+            .is_some_and(|platform| platform.takes_weight());
         BoxSpec {
+            weight: if takes_weight { Weight::Most } else { Weight::Usual },
             name: format!("{}-{}", self.order.run.name(), self.named),
             run: self.order.run.name().to_owned(),
             ..spec(self.order, provisioning)
@@ -121,6 +127,7 @@ pub(super) fn spec(order: &Order<'_>, provisioning: Provisioning) -> BoxSpec {
         },
         provisioning,
         pinned_set: host::pinned_set(1),
+        weight: Weight::Usual,
         scratch: order.run.folder().to_owned(),
         binary: order.binary.clone(),
         holds_boxes: false,

@@ -250,6 +250,11 @@ impl Platform for Fake {
         Ok(Box::new(FakeBox { link }))
     }
 
+    /// It makes no cgroup.
+    fn takes_weight(&self) -> bool {
+        false
+    }
+
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
         Ok(Vec::new())
     }

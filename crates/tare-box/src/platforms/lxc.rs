@@ -178,6 +178,12 @@ fn settings_v1(limits: &Limits) -> Vec<(&'static str, String)> {
         settings.push(("cpu.cfs_quota_us", quota.quota_us(PERIOD_US).to_string()));
     }
     settings.extend(limits.cpuset.iter().map(|cpus| ("cpuset.cpus", cpu_list(cpus))));
+    settings.extend(
+        limits
+            .weight
+            .shares()
+            .map(|shares| ("cpu.shares", shares.to_string())),
+    );
     if let Some(bytes) = limits.memory_bytes {
         settings.push(("memory.limit_in_bytes", bytes.to_string()));
         if Path::new("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes").exists() {
@@ -195,6 +201,12 @@ fn settings_v2(limits: &Limits) -> Vec<(&'static str, String)> {
             .map(|quota| ("cpu.max", format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)))),
     );
     settings.extend(limits.cpuset.iter().map(|cpus| ("cpuset.cpus", cpu_list(cpus))));
+    settings.extend(
+        limits
+            .weight
+            .weight()
+            .map(|weight| ("cpu.weight", weight.to_string())),
+    );
     if let Some(bytes) = limits.memory_bytes {
         settings.push(("memory.max", bytes.to_string()));
         settings.push(("memory.swap.max", "0".to_owned()));
@@ -205,6 +217,7 @@ fn settings_v2(limits: &Limits) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cgroup::Weight;
 
     fn config_with(given: &[(&str, &str)]) -> String {
         let given = given
@@ -220,6 +233,18 @@ mod tests {
     fn nothing_is_added_to_what_a_container_is_by_default() {
         assert_eq!(config_with(&[]), "");
         assert_eq!(config_with(&[("capabilities", "all"), ("userns", "off")]), "");
+    }
+
+    #[test]
+    fn a_weight_is_written_for_both_versions_where_it_is_not_the_usual_one() {
+        let usual = Limits::default();
+        assert!(settings_v1(&usual).is_empty() && settings_v2(&usual).is_empty());
+        let most = Limits {
+            weight: Weight::Most,
+            ..usual
+        };
+        assert_eq!(settings_v1(&most), [("cpu.shares", "262144".to_owned())]);
+        assert_eq!(settings_v2(&most), [("cpu.weight", "10000".to_owned())]);
     }
 
     #[test]

@@ -155,6 +155,12 @@ impl Platform for Podman {
         self.docker()?.launch(spec)
     }
 
+    fn takes_weight(&self) -> bool {
+        self.connected
+            .as_ref()
+            .is_some_and(|connected| connected.docker.takes_weight())
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.apart.storage
     }

@@ -170,6 +170,7 @@ impl Runner<'_> {
             instance: instance.size,
             provisioning: kind.provisioning,
             pinned_set: instance.pinned_set.clone(),
+            weight: self.platforms.weight(),
             scratch: self.run.folder().to_owned(),
             binary: self.binary.clone(),
             holds_boxes: false,

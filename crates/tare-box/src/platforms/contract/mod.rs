@@ -14,7 +14,7 @@ pub use spec::BoxSpec;
 pub use storage::Storage;
 
 use crate::carry;
-use crate::cgroup::Meter;
+use crate::cgroup::{self, Meter};
 use crate::link::{Link, LinkError};
 use crate::net::HostReach;
 use std::net::IpAddr;
@@ -142,6 +142,12 @@ pub trait Platform {
     /// Numbers within a box of these CPUs of the host.
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         set.to_vec()
+    }
+
+    /// Whether a box can be given the weight on the CPU that it is to have beside all else on
+    /// the host; known once it was probed.
+    fn takes_weight(&self) -> bool {
+        cgroup::stands_beside_all()
     }
 
     /// What sets its boxes apart from the host, where options of its path tell.

@@ -1,6 +1,6 @@
 //! What a box is to be.
 
-use crate::cgroup::Limits;
+use crate::cgroup::{Limits, Weight};
 use std::path::PathBuf;
 use tare_model::platform::Provisioning;
 use tare_model::size::InstanceType;
@@ -18,6 +18,8 @@ pub struct BoxSpec {
     pub provisioning: Provisioning,
     /// CPUs of the host for a pinned box.
     pub pinned_set: Vec<u32>,
+    /// What it gets of the CPU beside all else on the host.
+    pub weight: Weight,
     /// Folder of the run, for the box's files.
     pub scratch: PathBuf,
     /// The tare binary.
@@ -37,15 +39,15 @@ impl BoxSpec {
 
     /// The limits in force for a VMM's process: its memory is limited by the size of the VM.
     pub(crate) fn cpu_limits(&self) -> Limits {
-        match self.provisioning {
-            Provisioning::Vanilla => Limits {
-                quota: Some(self.instance.cpus),
-                ..Limits::default()
-            },
-            Provisioning::Pinned => Limits {
-                cpuset: Some(self.pinned_set.clone()),
-                ..Limits::default()
-            },
+        let (quota, cpuset) = match self.provisioning {
+            Provisioning::Vanilla => (Some(self.instance.cpus), None),
+            Provisioning::Pinned => (None, Some(self.pinned_set.clone())),
+        };
+        Limits {
+            quota,
+            cpuset,
+            weight: self.weight,
+            memory_bytes: None,
         }
     }
 
@@ -61,6 +63,7 @@ impl BoxSpec {
             },
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            weight: Weight::Usual,
             scratch: PathBuf::new(),
             binary: PathBuf::new(),
             holds_boxes: false,

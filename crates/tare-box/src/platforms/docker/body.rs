@@ -2,22 +2,25 @@
 
 use super::super::apart::Apart;
 use super::super::contract::security::host_capabilities;
-use super::super::contract::{BoxSpec, Capabilities, Seccomp, Security};
+use super::super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
 use super::super::security::{self, TO_HOLD_BOXES};
 use super::super::storage::Work;
 use super::LABEL;
-use crate::cgroup::{PERIOD_US, cpu_list};
+use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, Weight, cpu_list};
 use crate::net::{self, Network};
 use crate::places::WORK_FOLDER;
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, PortBinding};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 
+/// `around` is the cgroup in which the container's own is made; absent: that of the engine.
 pub(super) fn body(
     spec: &BoxSpec,
     image: &str,
     runtime: Option<String>,
     apart: &Apart,
+    around: Option<&Path>,
 ) -> ContainerCreateBody {
     let limits = spec.limits();
     let memory = limits.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok());
@@ -38,6 +41,7 @@ pub(super) fn body(
             config: None,
         }),
         runtime,
+        cgroup_parent: around.map(|path| path.display().to_string()),
         auto_remove: Some(true),
         ..HostConfig::default()
     };
@@ -74,6 +78,21 @@ pub(super) fn body(
         host_config: Some(host_config),
         ..ContainerCreateBody::default()
     }
+}
+
+/// A cgroup of the box's own for that of the container, if the box is to have more weight
+/// than others: within the engine's cgroup a container's counts against other containers alone.
+pub(super) fn around(spec: &BoxSpec) -> Result<Option<PathBuf>, BoxError> {
+    if spec.weight == Weight::Usual {
+        return Ok(None);
+    }
+    let layout = Layout::detect()?;
+    let limits = Limits {
+        weight: spec.weight,
+        ..Limits::default()
+    };
+    let around = Cgroup::create(&layout, &spec.name, &limits)?;
+    Ok(Some(around.path(&layout)))
 }
 
 /// The engine's name for a network.

@@ -18,8 +18,7 @@ use std::time::{Duration, Instant};
 pub(super) struct DockerBox {
     engine: Rc<Engine>,
     id: String,
-    /// Its folder on the host, if it has one.
-    directory: Option<BoxDirectory>,
+    directory: BoxDirectory,
     link: Option<Link>,
     cgroup: Option<Cgroup>,
     address: Option<IpAddr>,
@@ -31,7 +30,7 @@ pub(super) struct DockerBox {
 
 impl DockerBox {
     /// A created container that has not been started; removed when dropped.
-    pub fn new(engine: Rc<Engine>, id: String, directory: Option<BoxDirectory>) -> Self {
+    pub fn new(engine: Rc<Engine>, id: String, directory: BoxDirectory) -> Self {
         Self {
             engine,
             id,
@@ -150,7 +149,7 @@ impl DockerBox {
         }
         self.link = None;
         self.engine.remove(&self.id)?;
-        self.directory.as_mut().map_or(Ok(()), BoxDirectory::clear)
+        self.directory.clear()
     }
 }
 

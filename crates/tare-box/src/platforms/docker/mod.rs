@@ -17,14 +17,15 @@ use super::options::Options;
 use super::probe::installed;
 use super::security::Offer;
 use super::storage::Work;
+use crate::cgroup;
 use crate::net::Network;
 use able::{has_bridge, knows};
-use body::{add_work, body};
+use body::{add_work, around, body};
+use bollard::models::SystemInfoCgroupDriverEnum;
 use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, IMAGE_STEM, reachable};
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
@@ -53,6 +54,8 @@ pub(super) struct Docker {
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
     apart: Apart,
+    /// Whether it makes its cgroups by itself: an init system would want a unit around each.
+    makes_cgroups: bool,
     engine: Option<Rc<Engine>>,
 }
 
@@ -75,6 +78,7 @@ impl Docker {
             address,
             runtime: None,
             apart,
+            makes_cgroups: false,
             engine: None,
         }
     }
@@ -118,6 +122,7 @@ impl Platform for Docker {
         if matches!(self.apart.network, Network::Bridge | Network::Published) {
             has_bridge(&engine)?;
         }
+        self.makes_cgroups = info.cgroup_driver == Some(SystemInfoCgroupDriverEnum::CGROUPFS);
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -138,24 +143,20 @@ impl Platform for Docker {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let engine = self.engine()?;
         let image = engine.image(&spec.binary)?;
-        // The image is made once: it is no part of a box's start-up.
+        // Neither the image, which is made once, nor what is ours is part of a box's start-up.
+        let directory = BoxDirectory::make(spec)?;
+        let around = around(spec)?;
         let requested = Instant::now();
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
-        // Only a folder of the host's needs a place there.
-        let volume = self.apart.storage == Some(Storage::Volume);
-        let directory = volume.then(|| BoxDirectory::make(spec)).transpose()?;
-        let folder = directory
-            .as_ref()
-            .map_or_else(|| Path::new(""), |directory| &directory.path);
         let work = self
             .apart
             .storage
-            .map(|storage| Work::of(storage, folder))
+            .map(|storage| Work::of(storage, &directory.path))
             .transpose()?
             .flatten();
-        let mut body = body(spec, &image, self.runtime.clone(), &self.apart);
+        let mut body = body(spec, &image, self.runtime.clone(), &self.apart, around.as_deref());
         if let Some(work) = &work {
             add_work(&mut body, work, &self.apart.security);
         }
@@ -203,6 +204,10 @@ impl Platform for Docker {
         } else {
             MemoryView::Touch
         }
+    }
+
+    fn takes_weight(&self) -> bool {
+        self.makes_cgroups && cgroup::stands_beside_all()
     }
 
     fn cost(&self) -> (Duration, f64) {

@@ -108,6 +108,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::super::super::contract::storage::{Cache, Disk, Format};
     use super::*;
+    use crate::cgroup::Weight;
     use tare_model::platform::Provisioning;
     use tare_model::size::{Cpus, InstanceType};
 
@@ -125,6 +126,7 @@ mod tests {
             },
             provisioning,
             pinned_set: vec![2, 3],
+            weight: Weight::Usual,
             scratch: folder.into(),
             binary: "/tare".into(),
             holds_boxes: false,

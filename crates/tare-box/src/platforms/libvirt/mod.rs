@@ -158,6 +158,12 @@ impl Platform for Libvirt {
         self.vm.clean()
     }
 
+    /// Its domains stand together in a cgroup of libvirt's, and the weight of one counts
+    /// against the others alone.
+    fn takes_weight(&self) -> bool {
+        false
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.vm.storage()
     }

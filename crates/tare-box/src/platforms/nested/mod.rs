@@ -188,6 +188,11 @@ impl Platform for Nested {
         )
     }
 
+    /// An inner box competes with nothing but its outer one, which holds it.
+    fn takes_weight(&self) -> bool {
+        self.outer.takes_weight()
+    }
+
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         self.inner.cpus_inside(&self.outer.cpus_inside(set))
     }

@@ -121,6 +121,10 @@ fn resources(limits: &Limits) -> Value {
     if let Some(cpus) = &limits.cpuset {
         cpu.insert("cpus".into(), cpu_list(cpus).into());
     }
+    if let Some(shares) = limits.weight.shares() {
+        // Runtimes turn them into a weight where version 2 wants one.
+        cpu.insert("shares".into(), shares.into());
+    }
     json!({
         "devices": [{ "allow": false, "access": "rwm" }],
         "cpu": cpu,

@@ -3,6 +3,7 @@
 use super::super::contract::{BoxError, BoxSpec, RunningBox};
 use super::machine::Accelerator;
 use super::{QEMU, Vm};
+use crate::cgroup::Weight;
 use crate::net::Network;
 use crate::program::version_of;
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,7 @@ impl Vm {
             },
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            weight: Weight::Usual,
             scratch: scratch.path().to_owned(),
             binary: std::env::current_exe().map_err(|e| e.to_string())?,
             holds_boxes: false,
