@@ -3,17 +3,19 @@
 use super::site::Site;
 use super::{Broken, Kept, expect};
 use crate::cgroup::Weight;
-use crate::limits::prove;
+use crate::limits::{burn_only, prove};
 use crate::platforms::contract::BoxSpec;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tare_model::platform::Provisioning;
-use tare_model::results::ProofRecord;
 use tare_model::size::{Cpus, InstanceType, show_memory};
 use tare_model::study::BoxKind;
 
-/// What a box of one CPU must get of it beside a loop of ours, which without a weight gets half.
-const LEAST_CORES: f64 = 0.9;
+/// What the loop may have of a CPU, as a share of what the box has there; without a weight both
+/// have the same.
+const SHARE_OF_LOOP: f64 = 0.25;
 
 /// A quota that is no whole CPU.
 pub(super) fn quota(site: &mut Site<'_>) -> Result<Kept, Broken> {
@@ -36,19 +38,26 @@ pub(super) fn weight(site: &mut Site<'_>) -> Result<Kept, Broken> {
         let why = "its boxes stand in a cgroup with others, which has a weight of its own";
         return Ok(Kept::NotHere(why.to_owned()));
     }
-    let proof = beside_a_loop(&spec.pinned_set, || proof(site, &spec))?;
-    let cores = cores(&proof).unwrap_or(0.0);
-    expect(cores >= LEAST_CORES, || {
-        format!("{cores:.3} CPUs beside a loop on the same CPU")
-    })?;
-    Ok(Kept::Yes(Some(format!("{cores:.3} CPUs beside a loop"))))
+    let mut made = site.launch(&spec)?;
+    let meter = made
+        .meter()
+        .ok_or_else(|| Broken::Seen("the host has no counters of the box".to_owned()))?;
+    let read = || meter.read().map_err(Broken::host("read the box's counters"));
+    let before = read()?;
+    let (burned, by_loop) = beside_a_loop(&spec.pinned_set, || burn_only(&mut *made, 1));
+    burned?;
+    let by_box = Duration::from_nanos(read()?.cpu_ns - before.cpu_ns);
+    made.destroy()?;
+    let seen = format!("{by_loop:.1?} of CPU time for a loop beside {by_box:.1?} for the box");
+    expect(by_loop < by_box.mul_f64(SHARE_OF_LOOP), || seen.clone())?;
+    Ok(Kept::Yes(Some(seen)))
 }
 
-/// Does something while a thread of ours keeps these CPUs busy.
-fn beside_a_loop<T>(cpus: &[u32], act: impl FnOnce() -> T) -> T {
+/// Does something while a thread of ours keeps these CPUs busy; what the thread used of them.
+fn beside_a_loop<T>(cpus: &[u32], act: impl FnOnce() -> T) -> (T, Duration) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let looping = scope.spawn(|| {
             let mut set = CpuSet::new();
             cpus.iter().for_each(|cpu| set.set(*cpu as usize));
             // Where it is refused the loop is elsewhere, and the check proves less.
@@ -56,37 +65,16 @@ fn beside_a_loop<T>(cpus: &[u32], act: impl FnOnce() -> T) -> T {
             while !stop.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
+            let used = clock_gettime(ClockId::ThreadCPUTime);
+            Duration::try_from(used).unwrap_or_default()
         });
         let done = act();
         stop.store(true, Ordering::Relaxed);
-        done
+        (done, looping.join().unwrap_or_default())
     })
 }
 
 fn proven(site: &mut Site<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
-    let proof = proof(site, spec)?;
-    expect(proof.proven, || proof.remarks.join("; "))?;
-    Ok(Kept::Yes(cores(&proof).map(|cores| {
-        format!(
-            "{cores:.3} of {} CPUs, {}",
-            proof.limit_cores,
-            show_memory(proof.limit_bytes)
-        )
-    })))
-}
-
-/// CPUs that the box used while it burned.
-fn cores(proof: &ProofRecord) -> Option<f64> {
-    let by_box = || {
-        let burn = proof.burn.as_ref()?;
-        burn.cores_between_edges
-            .or(Some(burn.cpu_seconds / burn.wall_seconds))
-    };
-    proof.host_cores.or_else(by_box)
-}
-
-/// The proof of a new box's limits.
-fn proof(site: &mut Site<'_>, spec: &BoxSpec) -> Result<ProofRecord, Broken> {
     let kind = BoxKind {
         platform: site.order().path.clone(),
         provisioning: spec.provisioning,
@@ -97,5 +85,13 @@ fn proof(site: &mut Site<'_>, spec: &BoxSpec) -> Result<ProofRecord, Broken> {
     let mut made = platform.launch(spec)?;
     let proof = prove(&mut *made, views, &kind, spec)?;
     made.destroy()?;
-    Ok(proof)
+    expect(proof.proven, || proof.remarks.join("; "))?;
+    let cores = proof.host_cores.or_else(|| proof.burn?.cores_between_edges);
+    Ok(Kept::Yes(cores.map(|cores| {
+        format!(
+            "{cores:.3} of {} CPUs, {}",
+            proof.limit_cores,
+            show_memory(proof.limit_bytes)
+        )
+    })))
 }

@@ -115,26 +115,29 @@ struct HostReading {
     throttled: bool,
 }
 
+/// Lets so many threads burn in a box for [`BURN_SECONDS`].
+///
+/// # Errors
+/// [`LinkError`].
+pub(crate) fn burn_only(running: &mut dyn RunningBox, threads: u32) -> Result<BurnReport, LinkError> {
+    let spec = ProofSpec::Burn {
+        threads,
+        seconds: BURN_SECONDS,
+    };
+    let (exited, stdout) = run_proof(running, &spec)?;
+    parse(&exited, &stdout)
+}
+
 fn burn(running: &mut dyn RunningBox, threads: u32) -> Result<(BurnReport, Option<HostReading>), LinkError> {
     let meter = running.meter();
     let stop = AtomicBool::new(false);
     let (report, samples) = std::thread::scope(|scope| {
         let sampler = meter.map(|meter| scope.spawn(|| sample(meter, &stop)));
-        let report = run_proof(
-            running,
-            &ProofSpec::Burn {
-                threads,
-                seconds: BURN_SECONDS,
-            },
-        );
+        let report = burn_only(running, threads);
         stop.store(true, Ordering::Relaxed);
         (report, sampler.and_then(|thread| thread.join().ok()))
     });
-    let (exited, stdout) = report?;
-    Ok((
-        parse(&exited, &stdout)?,
-        samples.and_then(|samples| reading(&samples)),
-    ))
+    Ok((report?, samples.and_then(|samples| reading(&samples))))
 }
 
 /// The host's counters of a box at one moment.

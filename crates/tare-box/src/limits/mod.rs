@@ -10,6 +10,7 @@ mod cpu;
 
 use crate::link::{LinkError, unexpected};
 use crate::platforms::contract::{ANSWER_DEADLINE, BoxSpec, MemoryView, QuotaView, RunningBox};
+pub(crate) use cpu::burn_only;
 use cpu::prove_cpu;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
