@@ -1,9 +1,13 @@
 //! What a results file says is done, and whether it may be continued.
 
+mod asked;
+
+pub use asked::asked;
+
 use crate::looks::{AdaptiveError, Looks, MOST};
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::results::{EndReason, Header, Outcome, Record, Results};
-use tare_model::study::{Stopping, Study};
+use tare_model::study::{Protocol, Stopping, Study};
 use tare_stats::LOOKS;
 
 /// Why a results file cannot be continued.
@@ -230,7 +234,7 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
 }
 
 /// Checks that the study asked for is that of the file, but for its blocks, and for
-/// seed and budget: what was not asked for is that of the file.
+/// seed and budget. [`asked`] makes it of options: what they do not say is that of the file.
 ///
 /// # Errors
 /// [`ResumeError::OtherStudy`].
@@ -244,13 +248,49 @@ pub fn check_study(path: &str, then: &Study, now: &Study) -> Result<(), ResumeEr
         ("other CPUs or memory", then.instances != now.instances),
         ("other cells", then.listed != now.listed),
         ("other workloads", then.workloads != now.workloads),
-        ("another protocol", !then.protocol.measures_like(&now.protocol)),
     ];
-    match parts.into_iter().find(|(_, differs)| *differs) {
-        Some((differs, _)) => Err(ResumeError::OtherStudy {
+    let parts = parts.into_iter().filter(|(_, differs)| *differs);
+    let mut parts = parts.map(|(name, _)| name);
+    // The length of trials and slices is in the workloads as well: it is to be named first.
+    let differs = other_protocol(&then.protocol, &now.protocol).or_else(|| parts.next());
+    differs.map_or(Ok(()), |differs| {
+        Err(ResumeError::OtherStudy {
             path: path.to_owned(),
             differs,
-        }),
-        None => Ok(()),
-    }
+        })
+    })
+}
+
+/// What makes trials run or be judged otherwise.
+fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
+    // By name, so that what is added is thought of here.
+    let Protocol {
+        blocks: _,
+        budget_seconds: _,
+        seed: _,
+        stopping,
+        warm_up_seconds,
+        pause_seconds,
+        fresh,
+        slicing,
+        trial_seconds,
+        timeout_seconds,
+        settle,
+        margin,
+    } = *now;
+    let parts = [
+        ("other --slices", slicing != then.slicing),
+        ("another --trial-time", trial_seconds != then.trial_seconds),
+        ("another --timeout", timeout_seconds != then.timeout_seconds),
+        ("another --margin", margin != then.margin),
+        ("another --adaptive", stopping != then.stopping),
+        ("another --fresh", fresh != then.fresh),
+        ("another --warm-up", warm_up_seconds != then.warm_up_seconds),
+        ("another --pause", pause_seconds != then.pause_seconds),
+        ("another --no-settle", settle != then.settle),
+    ];
+    parts
+        .into_iter()
+        .find(|(_, differs)| *differs)
+        .map(|(name, _)| name)
 }

@@ -188,8 +188,7 @@ impl GroupRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::Provisioning;
-    use crate::study::BoxKind;
+    use crate::fixture::{group, member};
 
     #[test]
     fn work_is_told_once_where_it_is_the_same() {
@@ -211,31 +210,9 @@ mod tests {
 
     fn of(processes: u32) -> GroupRecord {
         let member = Member {
-            cell: Cell {
-                kind: BoxKind {
-                    platform: "native".parse().unwrap(),
-                    provisioning: Provisioning::Pinned,
-                    instance: None,
-                },
-                workload: "syscall".to_owned(),
-            },
-            box_id: 0,
-            every: 1,
-            units: 1,
-            lead: 0,
-            places: Vec::new(),
-            gate_ns: 0,
-            turns: 0,
-            frozen: false,
             processes,
-            parts: BTreeMap::new(),
+            ..member("native")
         };
-        GroupRecord {
-            group: 0,
-            block: 0,
-            slice_ns: 1,
-            rounds: 5,
-            members: vec![member],
-        }
+        group(vec![member])
     }
 }

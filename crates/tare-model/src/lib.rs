@@ -11,6 +11,8 @@ pub mod catalogue;
 pub mod conditions;
 pub mod density;
 pub mod finding;
+#[cfg(test)]
+mod fixture;
 pub mod frame;
 pub mod gate;
 pub mod group;

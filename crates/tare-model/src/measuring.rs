@@ -40,20 +40,6 @@ pub struct Protocol {
     pub seed: u64,
 }
 
-impl Protocol {
-    /// Whether trials are run and judged the same way: all is equal but how many there
-    /// are, for how long, and in which order.
-    pub fn measures_like(&self, other: &Self) -> bool {
-        *self
-            == Self {
-                blocks: self.blocks,
-                budget_seconds: self.budget_seconds,
-                seed: self.seed,
-                ..*other
-            }
-    }
-}
-
 /// How long one box is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -205,26 +191,6 @@ mod tests {
             (Slicing::Off, Stopping::Fixed)
         );
         assert_eq!(serde_json::to_string(&protocol).unwrap(), OLD);
-    }
-
-    #[test]
-    fn more_blocks_in_another_order_measure_alike_and_another_pause_does_not() {
-        let one: Protocol = serde_json::from_str(OLD).unwrap();
-        let more = Protocol {
-            blocks: 60,
-            seed: 1,
-            budget_seconds: Some(3.0),
-            ..one
-        };
-        assert!(one.measures_like(&more));
-        assert!(!one.measures_like(&Protocol {
-            pause_seconds: 1.0,
-            ..one
-        }));
-        assert!(!one.measures_like(&Protocol {
-            slicing: Slicing::AUTO,
-            ..one
-        }));
     }
 
     #[test]

@@ -142,57 +142,30 @@ fn timed(series: &Series, round: u64, i: usize) -> Option<Timed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{cell, group, member};
     use crate::group::{Member, WorkDone};
-    use crate::platform::Provisioning;
-    use crate::study::BoxKind;
 
-    fn cell(platform: &str) -> Cell {
-        Cell {
-            kind: BoxKind {
-                platform: platform.parse().unwrap(),
-                provisioning: Provisioning::Pinned,
-                instance: None,
-            },
-            workload: "syscall".to_owned(),
-        }
-    }
-
-    fn member(platform: &str, every: u32, work: &[f64], wall_ns: &[u64]) -> Member {
+    fn sliced(platform: &str, every: u32, work: &[f64], wall_ns: &[u64]) -> Member {
         let series = Series {
             work: WorkDone::Each(work.to_vec()),
             wall_ns: wall_ns.to_vec(),
             cpu_ns: wall_ns.iter().map(|ns| ns / 2).collect(),
         };
         Member {
-            cell: cell(platform),
-            box_id: 0,
             every,
-            units: 1,
-            lead: 0,
-            places: Vec::new(),
-            gate_ns: 0,
-            turns: 0,
-            frozen: false,
-            processes: 1,
             parts: [("latency".to_owned(), series)].into(),
+            ..member(platform)
         }
     }
 
     fn rounds(members: Vec<Member>) -> Option<Rounds> {
-        let group = GroupRecord {
-            group: 0,
-            block: 0,
-            slice_ns: 1,
-            rounds: 5,
-            members,
-        };
-        group.rounds(&cell("docker"), &cell("native"), "latency")
+        group(members).rounds(&cell("docker"), &cell("native"), "latency")
     }
 
     #[test]
     fn slices_are_paired_by_the_number_of_their_round() {
-        let native = member("native", 1, &[1.0; 5], &[10, 20, 30, 40, 50]);
-        let docker = member("docker", 2, &[2.0; 3], &[20, 60, 100]);
+        let native = sliced("native", 1, &[1.0; 5], &[10, 20, 30, 40, 50]);
+        let docker = sliced("docker", 2, &[2.0; 3], &[20, 60, 100]);
         let found = rounds(vec![docker, native]).unwrap();
         assert_eq!(found.numbers, [0, 2, 4]);
         assert_eq!(found.cell.costs, [10.0, 30.0, 50.0]);
@@ -204,8 +177,8 @@ mod tests {
 
     #[test]
     fn a_round_without_a_cost_is_left_out_with_its_partner() {
-        let native = member("native", 1, &[1.0, 0.0, 1.0, 1.0], &[10, 10, 0, 10]);
-        let docker = member("docker", 1, &[1.0, 1.0, 1.0, f64::NAN], &[30, 40, 50, 60]);
+        let native = sliced("native", 1, &[1.0, 0.0, 1.0, 1.0], &[10, 10, 0, 10]);
+        let docker = sliced("docker", 1, &[1.0, 1.0, 1.0, f64::NAN], &[30, 40, 50, 60]);
         let found = rounds(vec![native, docker]).unwrap();
         assert_eq!(found.len(), 1);
         assert!((found.mean_loss().unwrap() - 3_f64.ln()).abs() < 1e-12);
@@ -213,9 +186,9 @@ mod tests {
 
     #[test]
     fn without_rounds_in_common_there_is_none() {
-        let native = || member("native", 1, &[1.0], &[10]);
+        let native = || sliced("native", 1, &[1.0], &[10]);
         assert_eq!(rounds(vec![native()]), None);
-        assert_eq!(rounds(vec![native(), member("docker", 0, &[1.0], &[10])]), None);
-        assert_eq!(rounds(vec![native(), member("docker", 1, &[], &[])]), None);
+        assert_eq!(rounds(vec![native(), sliced("docker", 0, &[1.0], &[10])]), None);
+        assert_eq!(rounds(vec![native(), sliced("docker", 1, &[], &[])]), None);
     }
 }

@@ -310,6 +310,56 @@ fn what_the_harness_took_is_told_by_platform() {
 }
 
 #[test]
+fn how_many_processes_a_trial_had_is_told_where_it_had_two() {
+    let told = |results: &Results| {
+        let analysis = analyze(results);
+        (details(&analysis), page(&analysis))
+    };
+    let mut results = results(|_| 1.0);
+    let (text, html) = told(&results);
+    assert!(!text.contains("processes of a trial") && !html.contains("processes of a trial"));
+
+    groups(&mut results).for_each(|g| g.members.iter_mut().for_each(|m| m.processes = 2));
+    let (text, html) = told(&results);
+    let all = "2, which took the rounds in turn";
+    assert!(text.contains(&format!("processes of a trial: {all}")), "{text}");
+    assert!(html.contains(all));
+
+    members(&mut results, "docker")
+        .take(3)
+        .for_each(|m| m.processes = 1);
+    let (text, _) = told(&results);
+    let some = "2 of syscall (37 times of 40), which took the rounds in turn";
+    assert!(text.contains(some), "{text}");
+    let json = serde_json::to_value(analyze(&results).slicing).expect("JSON");
+    let two = serde_json::json!({"workload": "syscall", "processes": 2, "members": 37, "of": 40});
+    assert_eq!(json["processes"][1], two);
+}
+
+#[test]
+fn another_number_of_processes_is_among_what_differs() {
+    let (before, mut after) = (results(|_| 1.0), results(|_| 1.0));
+    let differences = |after: &Results| {
+        let change = tare_report::change::compare(&before, after, None).expect("cells in common");
+        let told = |d: &tare_report::change::Difference| (d.what.clone(), d.before.clone(), d.after.clone());
+        change.differences.iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(differences(&after), []);
+    members(&mut after, "docker").for_each(|m| m.processes = 2);
+    let what = "processes.syscall".to_owned();
+    let (one, mixed) = ("1".to_owned(), "1 (native pinned), 2 (docker pinned)".to_owned());
+    assert_eq!(
+        differences(&after),
+        [(what.clone(), Some(one.clone()), Some(mixed))]
+    );
+    members(&mut after, "native").for_each(|m| m.processes = 2);
+    assert_eq!(differences(&after), [(what, Some(one), Some("2".to_owned()))]);
+    // Without slices there is nothing to hold it against.
+    after.records.retain(|r| !matches!(r, Record::Group(_)));
+    assert_eq!(differences(&after), []);
+}
+
+#[test]
 fn the_steps_of_layers_are_typical_costs() {
     let mut results = Synthetic::new().platforms(&["native", "vm", "vm/runc"]).build();
     slice(&mut results, 21, |slot| {

@@ -99,11 +99,14 @@ pub struct StateArgs {
 }
 
 impl StateArgs {
-    /// The folder.
+    /// The folder, absolute: engines read its paths from working folders of their own.
     pub fn folder(&self) -> PathBuf {
-        self.state_dir
+        let folder = self
+            .state_dir
             .clone()
-            .unwrap_or_else(tare_box::state::default_folder)
+            .unwrap_or_else(tare_box::state::default_folder);
+        // What has no absolute path cannot be made either, and that is told then.
+        std::path::absolute(&folder).unwrap_or(folder)
     }
 }
 
@@ -475,5 +478,17 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_folder_of_state_is_absolute() {
+        let state = |folder: &str| StateArgs {
+            state_dir: Some(folder.into()),
+        };
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(state("state").folder(), here.join("state"));
+        assert_eq!(state("./a/state").folder(), here.join("a/state"));
+        assert_eq!(state("/state").folder(), PathBuf::from("/state"));
+        assert!(StateArgs { state_dir: None }.folder().is_absolute());
     }
 }

@@ -537,6 +537,55 @@ fn another_study_or_build_is_not_continued() {
     tare.refused("run --resume r.jsonl", &["build 0000000000000000"]);
 }
 
+#[test]
+fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_file() {
+    let tare = Tare::new();
+    let more = "--cpus 1 -w syscall,stream --no-settle --slices 5ms --trial-time 50ms --memory 512M";
+    tare.ok(&format!(
+        "run -p fake?cost=3,fake {more} --blocks 2 -o whole.jsonl"
+    ));
+    let text = std::fs::read_to_string(tare.path("whole.jsonl")).unwrap();
+    let cut: String = text.lines().take(6).map(|l| format!("{l}\n")).collect();
+    let resume = |options: &str| {
+        std::fs::write(tare.path("r.jsonl"), &cut).unwrap();
+        format!("run --resume r.jsonl {options}")
+    };
+    for (options, differs) in [
+        ("--slices 20ms", "other --slices"),
+        ("--slices off", "other --slices"),
+        ("--slices 20ms -w stream", "other --slices"),
+        ("--trial-time 100ms", "another --trial-time"),
+        ("--timeout 5s", "another --timeout"),
+        ("--margin 2", "another --margin"),
+        ("--adaptive", "another --adaptive"),
+        ("--fresh trial", "another --fresh"),
+        ("--warm-up 1s", "another --warm-up"),
+        ("--pause 1s", "another --pause"),
+        ("-p fake", "other platforms"),
+        ("--baseline fake", "other platforms"),
+        ("--provisioning pinned", "other provisioning"),
+        ("--memory 1G", "other CPUs or memory"),
+        ("-w stream", "other workloads"),
+        ("--isa v3", "other workloads"),
+        ("-- true", "other workloads"),
+    ] {
+        let differs = format!("another study ({differs}");
+        tare.refused(&resume(options), &[&differs]);
+    }
+    for options in [
+        "--slices 5ms",
+        "--no-settle --margin 1",
+        "-p fake?cost=3,fake",
+        "--cpus 1",
+        "--memory 512M",
+        "-w syscall,stream",
+        "--provisioning vanilla,pinned",
+        more,
+    ] {
+        tare.ok(&resume(options));
+    }
+}
+
 /// A mounted file system of a few hundred KiB; `None` where mounting is not allowed.
 struct Small(std::path::PathBuf);
 

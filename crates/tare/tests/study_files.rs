@@ -58,6 +58,44 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     assert_eq!(json["missing"].as_array().unwrap().len(), 2);
 }
 
+/// Every key of `value` and of what it holds.
+fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    if let serde_json::Value::Object(map) = value {
+        for (key, value) in map {
+            found.insert(key.clone());
+            keys(value, found);
+        }
+    }
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .for_each(|v| keys(v, found));
+}
+
+#[test]
+fn every_key_of_a_plan_is_in_its_document() {
+    let tare = tare_with(STUDY);
+    let mut found = std::collections::BTreeSet::new();
+    for plan in [
+        "plan s.toml --json",
+        "plan --list --json",
+        "plan -p fake,fake?cost=2 --cpus 1 --adaptive --json",
+        "plan -p fake --cpus 1 --json -- true",
+    ] {
+        keys(&serde_json::from_str(&tare.ok(plan).stdout).unwrap(), &mut found);
+    }
+    for expected in ["side_by_side", "capacity", "small", "half_width", "argv"] {
+        assert!(found.contains(expected), "{expected} is not in {found:?}");
+    }
+    let document = include_str!("../../../docs/results-format.md");
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|key| !document.contains(&format!("`{key}`")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn a_platform_that_is_not_here_is_planned_as_missing_and_not_run() {
     let tare = tare_with(&STUDY.replace("fake?cost=2", "fake?fail=probe"));

@@ -13,6 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, Kind};
 use tare_model::host::BoxFacts;
@@ -235,9 +237,11 @@ impl Platform for Fake {
             is_late: false,
             kept_back: Vec::new(),
         };
+        let frozen = Arc::new(AtomicBool::new(false));
         let stream = FakeStream {
             agent,
             outgoing: Vec::new(),
+            frozen: Arc::clone(&frozen),
             silent: self.fails(Fail::Hello),
             ended: false,
         };
@@ -247,7 +251,7 @@ impl Platform for Fake {
             source,
             console: String::new(),
         })?;
-        Ok(Box::new(FakeBox { link }))
+        Ok(Box::new(FakeBox { link, frozen }))
     }
 
     /// It makes no cgroup.
@@ -262,6 +266,7 @@ impl Platform for Fake {
 
 struct FakeBox {
     link: Link,
+    frozen: Arc<AtomicBool>,
 }
 
 impl RunningBox for FakeBox {
@@ -282,10 +287,12 @@ impl RunningBox for FakeBox {
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {
+        self.frozen.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     fn thaw(&mut self) -> Result<(), BoxError> {
+        self.frozen.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -298,12 +305,18 @@ impl RunningBox for FakeBox {
 struct FakeStream {
     agent: FakeAgent,
     outgoing: Vec<u8>,
+    /// Whether the box is frozen: what is asked meanwhile has no answer.
+    frozen: Arc<AtomicBool>,
     silent: bool,
     ended: bool,
 }
 
 impl Stream for FakeStream {
     fn send(&mut self, bytes: &[u8], _: Instant) -> io::Result<()> {
+        if self.frozen.load(Ordering::Relaxed) {
+            self.silent = true;
+            return Ok(());
+        }
         match self.agent.answer(bytes) {
             Some(answer) => self.outgoing.extend(answer),
             None if self.agent.script.fail == Some(Fail::Link) => self.ended = true,

@@ -65,6 +65,26 @@ impl ProtocolOptions {
         }
     }
 
+    /// A protocol with what these ask for instead.
+    pub(crate) fn on(&self, then: &Protocol) -> Protocol {
+        let margin = self.margin_percent.map_or(then.margin, of_percent);
+        let asked = self.adaptive.map(|adaptive| stopping(adaptive, margin));
+        Protocol {
+            blocks: self.blocks.unwrap_or(then.blocks),
+            stopping: asked.unwrap_or(then.stopping),
+            budget_seconds: self.budget_seconds.or(then.budget_seconds),
+            warm_up_seconds: self.warm_up_seconds.unwrap_or(then.warm_up_seconds),
+            pause_seconds: self.pause_seconds.unwrap_or(then.pause_seconds),
+            fresh: self.fresh.unwrap_or(then.fresh),
+            slicing: self.slicing.unwrap_or(then.slicing),
+            trial_seconds: self.trial_seconds.unwrap_or(then.trial_seconds),
+            timeout_seconds: self.timeout_seconds.unwrap_or(then.timeout_seconds),
+            settle: self.settle.unwrap_or(then.settle),
+            margin,
+            seed: self.seed.unwrap_or(then.seed),
+        }
+    }
+
     /// How trials are given their time. A command that runs once has no time to be cut.
     pub(super) fn slicing(&self) -> Slicing {
         let runs_once = self.trial_seconds == Some(0.0);
@@ -163,7 +183,11 @@ fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
 /// The margin as a ratio less 1.
 fn margin(percent: Option<f64>) -> Result<f64, DesignError> {
     let percent = in_range("--margin", percent.unwrap_or(1.0), 0.01..=100.0, MARGINS)?;
-    Ok(percent / 100.0)
+    Ok(of_percent(percent))
+}
+
+fn of_percent(percent: f64) -> f64 {
+    percent / 100.0
 }
 
 fn in_range(

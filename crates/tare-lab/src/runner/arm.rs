@@ -81,6 +81,10 @@ impl Arm {
 
     /// Starts one of its processes, which then waits at its gate.
     pub fn start(&mut self, held: &mut Held, process: u16, bounds: Bounds) -> Result<(), Stop> {
+        // The second one is started after slices of the first, behind which its box is stopped.
+        if !self.resume(held) {
+            return Ok(());
+        }
         let request = Request::Start {
             process,
             task: trial::task(&self.workload)?,
@@ -120,9 +124,7 @@ impl Arm {
                 self.waiting.remove(&process);
             }
         }
-        if self.freezes && self.lives() {
-            self.pause(held);
-        }
+        self.rest(held);
         Ok(slice.map(|slice| Done {
             way_ns: host_ns.saturating_sub(slice.wall_ns() + slice.untimed_ns),
             slice,
@@ -164,6 +166,13 @@ impl Arm {
             ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));
         }
         Ok(ended)
+    }
+
+    /// Stops its box after a slice, if it uses much CPU while it waits.
+    pub fn rest(&mut self, held: &mut Held) {
+        if self.freezes && self.lives() {
+            self.pause(held);
+        }
     }
 
     /// Stops its box.

@@ -193,9 +193,12 @@ impl Runner<'_> {
                 arm.lost = None;
                 arm.processes = 1;
             }
-            let held = present.get_mut(&arm.planned.cell.kind);
-            if let Some(held) = held.filter(|_| arm.lives() && arm.processes > 1) {
-                arm.go(held, FIRST + 1, arm.order)?;
+            match present.get_mut(&arm.planned.cell.kind) {
+                Some(held) if arm.lives() && arm.processes > 1 => {
+                    arm.go(held, FIRST + 1, arm.order)?;
+                }
+                Some(held) => arm.rest(held),
+                None => {}
             }
         }
         Ok(())

@@ -49,3 +49,79 @@ impl Runner<'_> {
         present.iter().map(of).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Writer;
+    use crate::design::{self, ProtocolOptions, Wishes};
+    use crate::preflight::{self, Platforms};
+    use crate::resume::Progress;
+    use tare_box::state::Run;
+    use tare_model::platform::Provisioning;
+    use tare_model::results::{Outcome, Results};
+    use tare_model::study::Study;
+
+    const BASELINE: &str = "fake";
+    const FROZEN: &str = "fake?cost=2";
+
+    fn study() -> Study {
+        let wishes = Wishes {
+            platforms: [BASELINE, FROZEN].map(str::to_owned).to_vec(),
+            provisioning: vec![Provisioning::Vanilla],
+            workloads: vec!["syscall".into(), "linpack".into()],
+            cpus: "1".parse().ok(),
+            protocol: ProtocolOptions {
+                blocks: Some(2),
+                settle: Some(false),
+                ..ProtocolOptions::default()
+            },
+            ..Wishes::default()
+        };
+        design::study(&wishes, &tare_box::host::facts()).unwrap()
+    }
+
+    /// Runs the study with the boxes of [`FROZEN`] taken as ones that use much CPU.
+    fn measured(study: &Study) -> Results {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.jsonl");
+        let (run, _) = Run::begin(folder.path()).unwrap();
+        let mut platforms = Platforms::open(&study.platforms, folder.path()).unwrap();
+        let header = preflight::header(study, &platforms, &path);
+        let mut writer = Writer::create(&path, &header).unwrap();
+        let binary = std::env::current_exe().unwrap();
+        let progress = Progress::default();
+        let mut silent = |_: crate::runner::Event<'_>| {};
+        let mut runner = Runner::new(
+            study,
+            &mut platforms,
+            &mut writer,
+            &run,
+            binary,
+            progress,
+            &mut silent,
+        )
+        .unwrap();
+        for kind in study.box_kinds() {
+            let much = kind.platform.to_string() == FROZEN;
+            runner.paces.freezes.insert(kind, much);
+        }
+        runner.run().unwrap();
+        Results::read(&path).unwrap()
+    }
+
+    /// A frozen box answers nothing: whoever asks it something loses it.
+    #[test]
+    fn a_box_that_is_frozen_between_its_slices_has_two_processes_as_others_have() {
+        let study = study();
+        let results = measured(&study);
+        let failed = results.trials().find(|t| !matches!(t.outcome, Outcome::Ok(_)));
+        assert!(failed.is_none(), "{failed:?}");
+        assert_eq!(results.groups().count(), 4);
+        for member in results.groups().flat_map(|group| &group.members) {
+            let is_frozen = member.cell.kind.platform.to_string() == FROZEN;
+            assert_eq!(member.frozen, is_frozen);
+            assert_eq!((member.processes, member.places.len()), (2, 50));
+        }
+    }
+}

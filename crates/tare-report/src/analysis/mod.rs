@@ -39,7 +39,7 @@ pub use size_effects::{
     ChrRange, Class, Fit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint, Standing,
 };
 pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
-pub use slicing::{Gate, OnePiece, SlicingFacts};
+pub use slicing::{Gate, OnePiece, Processes, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use summary::{Statement, Summary};

@@ -17,10 +17,25 @@ pub struct SlicingFacts {
     pub groups: usize,
     /// Median number of their rounds.
     pub rounds: Option<f64>,
+    /// How many processes had the cells of each workload.
+    pub processes: Vec<Processes>,
     /// The harness's own cost, by platform.
     pub gates: Vec<Gate>,
     /// Cells with trials that ran in one piece.
     pub one_piece: Vec<OnePiece>,
+}
+
+/// Members of groups whose trials had so many processes, which took the rounds in turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Processes {
+    /// The workload.
+    pub workload: String,
+    /// Processes of each trial.
+    pub processes: u32,
+    /// Members of groups that had so many.
+    pub members: usize,
+    /// Members of groups with this workload.
+    pub of: usize,
 }
 
 /// What a slice's way to a box of one platform and back takes.
@@ -56,9 +71,29 @@ pub(crate) fn facts(results: &Results) -> Option<SlicingFacts> {
         slicing,
         groups: rounds.len(),
         rounds: median(&rounds),
+        processes: processes(results.groups()),
         gates: gates(results.groups()),
         one_piece: one_piece(results),
     })
+}
+
+fn processes<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<Processes> {
+    let mut workloads: BTreeMap<&str, BTreeMap<u32, usize>> = BTreeMap::new();
+    for member in groups.flat_map(|g| &g.members) {
+        let numbers = workloads.entry(&member.cell.workload).or_default();
+        *numbers.entry(member.processes).or_default() += 1;
+    }
+    let of_workload = |(workload, numbers): (&str, BTreeMap<u32, usize>)| {
+        let of = numbers.values().sum();
+        let told = |(processes, members)| Processes {
+            workload: workload.to_owned(),
+            processes,
+            members,
+            of,
+        };
+        numbers.into_iter().map(told).collect::<Vec<_>>()
+    };
+    workloads.into_iter().flat_map(of_workload).collect()
 }
 
 #[expect(

@@ -52,7 +52,7 @@ pub struct Change {
     pub only_before: Vec<Cell>,
     /// Cells of the second file alone.
     pub only_after: Vec<Cell>,
-    /// What differs between host, engines, builds and studies.
+    /// What differs between host, engines, builds and studies, and in the processes of trials.
     pub differences: Vec<Difference>,
 }
 
@@ -142,7 +142,7 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
         raw: raw::all(&shared, studies, (&trials.0, &trials.1), looks),
         only_before: shared.only_before,
         only_after: shared.only_after,
-        differences: environment::differences(&before.header, &after.header),
+        differences: environment::differences(before, after),
     })
 }
 

@@ -1,7 +1,7 @@
 //! How trials were given their time.
 
 use super::{Fact, fact, seconds};
-use crate::analysis::{Gate, OnePiece, SlicingFacts};
+use crate::analysis::{Gate, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
 use tare_model::study::Slicing;
@@ -20,13 +20,14 @@ pub(super) fn asked(slicing: Slicing) -> Option<Fact> {
     Some(fact("slices", value))
 }
 
-/// What came of it: groups, the harness's own cost, cells that ran in one piece.
+/// What came of it: groups, their processes, the harness's own cost, cells that ran in one piece.
 pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
     let rounds = slicing
         .rounds
         .map_or_else(String::new, |rounds| format!(", {rounds} rounds each (median)"));
     let groups = counted(slicing.groups, "group");
     let mut facts = vec![fact("slices", format!("{groups} of cells{rounds}"))];
+    facts.extend(processes(&slicing.processes).map(|value| fact("processes of a trial", value)));
     if !slicing.gates.is_empty() {
         let gates: Vec<String> = slicing.gates.iter().map(gate).collect();
         facts.push(fact("a slice's way there and back (median)", gates.join(", ")));
@@ -36,6 +37,31 @@ pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
         facts.push(fact("in one piece", cells.join("; ")));
     }
     facts
+}
+
+/// `2, which took the rounds in turn`, or of which workloads, where some had one as ever;
+/// nothing where all had.
+fn processes(all: &[Processes]) -> Option<String> {
+    let several: Vec<&Processes> = all.iter().filter(|p| p.processes > 1).collect();
+    let first = several.first()?;
+    let alike = all.iter().all(|p| p.processes == first.processes);
+    let of_workloads: Vec<String> = several.iter().map(|p| of_workload(p)).collect();
+    let what = if alike {
+        first.processes.to_string()
+    } else {
+        of_workloads.join(", ")
+    };
+    Some(format!("{what}, which took the rounds in turn"))
+}
+
+/// `2 of syscall`, or `2 of linpack (9 times of 10)`.
+fn of_workload(of: &Processes) -> String {
+    let times = if of.members == of.of {
+        String::new()
+    } else {
+        format!(" ({} times of {})", of.members, of.of)
+    };
+    format!("{} of {}{times}", of.processes, of.workload)
 }
 
 fn gate(gate: &Gate) -> String {

@@ -99,7 +99,11 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         );
     }
     if !args.study.is_empty() {
-        resume::check_study(&path, &theirs, &super::study(&args.study, &facts, state)?)?;
+        let asked = match args.study.study {
+            Some(_) => super::study(&args.study, &facts, state)?,
+            None => resume::asked(&theirs, &args.study.wishes(), &facts)?,
+        };
+        resume::check_study(&path, &theirs, &asked)?;
     }
     Ok(theirs)
 }
