@@ -10,6 +10,8 @@ use crate::study::Cell;
 pub struct Rounds {
     /// Number of each round within the group, from 0.
     pub numbers: Vec<u64>,
+    /// Which process of the cell did each round, and which of its baseline, from 0.
+    pub processes: Vec<[u64; 2]>,
     /// The cell's.
     pub cell: Slices,
     /// Its baseline's.
@@ -93,8 +95,10 @@ impl GroupRecord {
     /// round. A round in which one of them has no cost is left out; `None` where none
     /// is left, or one of the cells is no member.
     pub fn rounds(&self, cell: &Cell, baseline: &Cell, metric: &str) -> Option<Rounds> {
+        let of_each = [self.member(cell)?, self.member(baseline)?].map(|member| u64::from(member.processes));
         let mut rounds = Rounds {
             numbers: Vec::new(),
+            processes: Vec::new(),
             cell: Slices::default(),
             baseline: Slices::default(),
         };
@@ -103,6 +107,7 @@ impl GroupRecord {
             while others.next_if(|other| other.round < slice.round).is_some() {}
             if let Some(other) = others.next_if(|other| other.round == slice.round) {
                 rounds.numbers.push(slice.round);
+                rounds.processes.push(of_each.map(|of| slice.round % of.max(1)));
                 rounds.cell.add(slice);
                 rounds.baseline.add(other);
             }
@@ -168,11 +173,25 @@ mod tests {
         let docker = sliced("docker", 2, &[2.0; 3], &[20, 60, 100]);
         let found = rounds(vec![docker, native]).unwrap();
         assert_eq!(found.numbers, [0, 2, 4]);
+        assert_eq!(found.processes, [[0, 0]; 3]);
         assert_eq!(found.cell.costs, [10.0, 30.0, 50.0]);
         assert_eq!(found.baseline.costs, [10.0, 30.0, 50.0]);
         assert_eq!((found.cell.work, found.cell.cpu_ns()), (6.0, 90.0));
         assert!(found.mean_loss().unwrap().abs() < 1e-12);
         assert!(found.cpu_loss().unwrap().abs() < 1e-12);
+    }
+
+    #[test]
+    fn processes_take_the_rounds_in_turn_of_which_one_may_be_left_out() {
+        let native = sliced("native", 1, &[1.0; 4], &[10; 4]);
+        let docker = |wall_ns: &[u64]| Member {
+            processes: 2,
+            ..sliced("docker", 1, &[1.0; 4], wall_ns)
+        };
+        let found = rounds(vec![docker(&[10; 4]), native.clone()]).unwrap();
+        assert_eq!(found.processes, [[0, 0], [1, 0], [0, 0], [1, 0]]);
+        let found = rounds(vec![docker(&[10, 0, 10, 10]), native]).unwrap();
+        assert_eq!(found.processes, [[0, 0], [0, 0], [1, 0]]);
     }
 
     #[test]

@@ -202,3 +202,25 @@ fn false_findings_are_as_rare_between_slices() {
     let found: usize = (0..100).map(found).sum();
     assert!(found < 8, "{found} of 200");
 }
+
+/// What a process keeps is in the rounds with a predecessor and without it, in unequal parts.
+#[test]
+fn the_luck_of_a_process_is_no_carry_over_and_hides_none() {
+    let with_luck = |seed, left: &dyn Fn(&Slot) -> f64| {
+        let mut results = Synthetic::new().platforms(FOUR).blocks(10).build();
+        let mut random = Random::seeded(seed);
+        slice(&mut results, 50, |slot| {
+            let lucky = slot.is("docker") && slot.round.is_multiple_of(2);
+            let luck = if lucky { 0.9 } else { 1.0 };
+            luck * left(slot) * (0.01 * random.normal()).exp()
+        });
+        members(&mut results, "docker").for_each(|m| m.processes = 2);
+        analyze(&results)
+    };
+    let of_docker = |analysis: &Analysis| of(analysis, "docker").carry_over.len();
+    let found: usize = (0..50).map(|seed| of_docker(&with_luck(seed, &|_| 1.0))).sum();
+    assert!(found < 3, "{found} of 50");
+    let hit = |seed| with_luck(seed, &docker_after("vm", 1.1));
+    let seen = (0..10).filter(|seed| of_docker(&hit(*seed)) > 0).count();
+    assert!(seen > 7, "{seen} of 10");
+}

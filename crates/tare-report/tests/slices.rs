@@ -71,6 +71,22 @@ fn the_typical_cost_is_the_headline_and_free_of_what_a_round_shares() {
     assert!(!metric.flags.iter().any(Flag::is_tail));
 }
 
+/// The cell's first process costs what the baseline does, its second a tenth more; a slice
+/// of the first stalls in every block, so that the second has more of the middle rounds.
+#[test]
+fn the_typical_cost_is_that_of_both_processes() {
+    let cost = |slot: &Slot| match slot.round {
+        10 => 5.0,
+        round => [1.0, 1.1][round as usize % 2],
+    };
+    let mut results = results(cost);
+    about(ratio(headline(&analyze(&results))), 1.1, 0.02);
+    members(&mut results, "docker").for_each(|m| m.processes = 2);
+    let analysis = analyze(&results);
+    about(ratio(headline(&analysis)), 1.1_f64.sqrt(), 0.002);
+    assert!(details(&analysis).contains("the mean of their medians"));
+}
+
 #[test]
 fn times_and_rates_agree_on_the_typical_cost() {
     let mut results = Synthetic::new()

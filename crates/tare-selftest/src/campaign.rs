@@ -55,17 +55,24 @@ pub struct Pair {
 
 impl Pair {
     /// A block in slices. `costs` are the times per unit of work in each round, those of
-    /// the second arm of the same rounds as those of the first; `time` and `cpu` are means.
+    /// the second arm of the same rounds as those of the first, `processes` which of their
+    /// processes did each round; `time` and `cpu` are means.
     ///
     /// `None` where there is no round, or a figure is not positive and finite.
-    pub fn of_rounds(block: u32, costs: [&[f64]; 2], time: [f64; 2], cpu: [f64; 2]) -> Option<Self> {
+    pub fn of_rounds<T: Ord + Copy>(
+        block: u32,
+        costs: [&[f64]; 2],
+        processes: &[T],
+        time: [f64; 2],
+        cpu: [f64; 2],
+    ) -> Option<Self> {
         log_ratio(time[1], time[0])?;
         log_ratio(cpu[1], cpu[0])?;
         Some(Self {
             block,
             time,
             cpu,
-            typical: Some(typical(costs[1], costs[0])?),
+            typical: Some(typical(costs[1], costs[0], processes)?),
         })
     }
 
@@ -207,7 +214,7 @@ pub(crate) mod tests {
     #[test]
     fn of_slices_the_typical_loss_is_judged_and_the_mean_told() {
         let costs = [&[1.0, 1.0, 2.0][..], &[1.0, 1.1, 2.2]];
-        let pair = Pair::of_rounds(0, costs, [1.0, 1.5], [1.0, 1.2]).expect("a pair");
+        let pair = Pair::of_rounds(0, costs, &[0; 3], [1.0, 1.5], [1.0, 1.2]).expect("a pair");
         let sliced = Campaign {
             pairs: vec![pair],
             ..campaign(0, 1.0)
@@ -221,10 +228,13 @@ pub(crate) mod tests {
     #[test]
     fn what_cannot_be_compared_is_no_pair() {
         let one = [1.0, 1.0];
-        assert_eq!(Pair::of_rounds(0, [&[], &[]], one, one), None);
-        assert_eq!(Pair::of_rounds(0, [&one, &[1.0]], one, one), None);
-        assert_eq!(Pair::of_rounds(0, [&one, &one], one, [0.0, 1.0]), None);
-        assert_eq!(Pair::of_rounds(0, [&one, &one], one, [1.0, f64::NAN]), None);
+        assert_eq!(Pair::of_rounds::<u8>(0, [&[], &[]], &[], one, one), None);
+        assert_eq!(Pair::of_rounds(0, [&one, &[1.0]], &[0; 2], one, one), None);
+        assert_eq!(Pair::of_rounds(0, [&one, &one], &[0; 2], one, [0.0, 1.0]), None);
+        assert_eq!(
+            Pair::of_rounds(0, [&one, &one], &[0; 2], one, [1.0, f64::NAN]),
+            None
+        );
     }
 
     #[test]

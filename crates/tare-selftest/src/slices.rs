@@ -11,6 +11,8 @@ const SLICE: f64 = 0.011;
 const OWN: f64 = 0.01;
 /// By how much a stalled slice is longer.
 const STALL: f64 = 5.0;
+/// Processes of a cell, which take its slices in turn.
+const PROCESSES: usize = 2;
 
 /// What a host does to whoever runs on it.
 #[derive(Debug, Clone, Copy)]
@@ -105,6 +107,8 @@ pub(crate) struct Cell {
     pub one_sided: f64,
     /// What it costs whoever runs right after it, in logs.
     pub leaves: f64,
+    /// What each of its processes keeps for life: standard deviation of the log of its costs.
+    pub luck: f64,
 }
 
 impl Cell {
@@ -143,6 +147,7 @@ impl Block {
         let mut weather = Weather::new(rng, host);
         let mut first_stall = |cell: &Cell| Some(rng.random_range(0..cell.stalls?));
         let first_stalls: Vec<Option<usize>> = cells.iter().map(&mut first_stall).collect();
+        let lucks: Vec<[f64; PROCESSES]> = cells.iter().map(|cell| lucks(rng, cell)).collect();
         let mut block = Self {
             costs: vec![Vec::with_capacity(slices); cells.len()],
             before: vec![Vec::with_capacity(slices); cells.len()],
@@ -151,16 +156,16 @@ impl Block {
         let mut before: Option<usize> = None;
         for cell in turns(rng, cells.len(), slices, order) {
             let it = &cells[cell];
-            let since = block.costs[cell]
-                .len()
-                .checked_sub(first_stalls[cell].unwrap_or(0));
+            let slice = block.costs[cell].len();
+            let since = slice.checked_sub(first_stalls[cell].unwrap_or(0));
             let stalls = since
                 .zip(it.stalls)
                 .is_some_and(|(since, every)| since % every == 0);
             let left = before.map_or(0.0, |before| cells[before].leaves);
             let stall = if stalls { STALL.ln() } else { 0.0 };
             let one_sided = -it.one_sided * (1.0 - uniform(rng)).ln();
-            let own = (it.loss + left + stall + one_sided + weather.slice(rng)).exp();
+            let luck = lucks[cell][slice % PROCESSES];
+            let own = (it.loss + luck + left + stall + one_sided + weather.slice(rng)).exp();
             let cost = own + waits(rng, host, own);
             block.stretches[cell].push(cost / own);
             block.costs[cell].push(cost);
@@ -169,6 +174,21 @@ impl Block {
         }
         block
     }
+
+    /// Which process of its cell did each slice of one.
+    pub fn processes(&self) -> Vec<usize> {
+        let slices = self.costs.first().map_or(0, Vec::len);
+        (0..slices).map(|slice| slice % PROCESSES).collect()
+    }
+}
+
+/// The luck of each process of a cell. Without any nothing is drawn.
+fn lucks(rng: &mut ChaCha8Rng, cell: &Cell) -> [f64; PROCESSES] {
+    let mut luck = [0.0; PROCESSES];
+    if cell.luck > 0.0 {
+        luck.fill_with(|| cell.luck * normal(rng));
+    }
+    luck
 }
 
 /// What a slice that needs the CPU for this long waits for turns of something else, both
@@ -311,7 +331,7 @@ mod tests {
             loss: 0.5,
             stalls: Some(10),
             one_sided: 0.1,
-            leaves: 0.0,
+            ..Cell::default()
         };
         let costs = &block(Host::QUIET, &[cell], SLICES, Order::Rounds).costs[0];
         let expected = 0.5 + 0.1 + STALL.ln() / 10.0;
@@ -324,6 +344,25 @@ mod tests {
         for (cost, before) in block.costs[1].iter().zip(&block.before[1]) {
             assert_eq!(cost.ln() > 0.5, *before == Some(0));
         }
+    }
+
+    #[test]
+    fn what_a_process_keeps_is_in_every_other_slice() {
+        let still = Host {
+            jitter: 0.0,
+            ..Host::QUIET
+        };
+        let cell = Cell {
+            luck: 0.1,
+            ..Cell::default()
+        };
+        let lucks = (0..2_000).map(|seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let costs = &Block::draw(&mut rng, still, &[cell], 5, Order::Rounds).costs[0];
+            assert!([costs[2], costs[4], costs[3]] == [costs[0], costs[0], costs[1]]);
+            costs[0].ln() - costs[1].ln()
+        });
+        about(sd(&lucks.collect::<Vec<_>>()), 0.1 * 2.0_f64.sqrt(), 0.01);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What holds for the rounds of any block.
 
 use proptest::prelude::*;
-use tare_stats::{after, round_losses, stall_share, typical};
+use tare_stats::{after, median, round_losses, stall_share, typical};
 
 fn cost() -> impl Strategy<Value = f64> {
     (-5.0..5.0_f64).prop_map(f64::exp)
@@ -20,7 +20,8 @@ fn preceded() -> impl Strategy<Value = Vec<(f64, u8)>> {
 /// The typical loss; where there is none, what equals nothing.
 fn of(rounds: &[(f64, f64)]) -> f64 {
     let (cell, baseline): (Vec<_>, Vec<_>) = rounds.iter().copied().unzip();
-    typical(&cell, &baseline).unwrap_or(f64::NAN)
+    let processes: Vec<usize> = (0..cell.len()).map(|round| round % 2).collect();
+    typical(&cell, &baseline, &processes).unwrap_or(f64::NAN)
 }
 
 fn shift(rounds: &[(f64, u8)]) -> Option<f64> {
@@ -54,8 +55,24 @@ proptest! {
 
     #[test]
     fn the_order_of_rounds_does_not_matter(rounds in block()) {
-        let reversed: Vec<_> = rounds.iter().rev().copied().collect();
-        prop_assert_eq!(of(&reversed), of(&rounds));
+        let turns: Vec<usize> = (0..rounds.len()).map(|round| round % 2).collect();
+        let (cell, baseline): (Vec<_>, Vec<_>) = rounds.iter().rev().copied().unzip();
+        let processes: Vec<usize> = turns.iter().rev().copied().collect();
+        close(typical(&cell, &baseline, &processes).unwrap(), of(&rounds));
+    }
+
+    #[test]
+    fn one_process_has_the_median_of_all_its_rounds(rounds in block()) {
+        let (cell, baseline): (Vec<_>, Vec<_>) = rounds.iter().copied().unzip();
+        let losses = round_losses(&cell, &baseline).unwrap();
+        prop_assert_eq!(typical(&cell, &baseline, &vec![1; cell.len()]), median(&losses));
+    }
+
+    #[test]
+    fn what_a_process_keeps_counts_for_half(rounds in prop::collection::vec((cost(), cost()), 40..60), luck in cost()) {
+        let lucky = |(round, (x, y)): (usize, &(f64, f64))| (if round % 2 == 0 { luck * x } else { *x }, *y);
+        let kept: Vec<_> = rounds.iter().enumerate().map(lucky).collect();
+        close(of(&kept), of(&rounds) + luck.ln() / 2.0);
     }
 
     #[test]
@@ -63,6 +80,10 @@ proptest! {
         rounds in prop::collection::vec((cost(), cost()), 3..60),
         stall in 1.0..1e6_f64,
     ) {
+        let of = |rounds: &[(f64, f64)]| {
+            let (cell, baseline): (Vec<_>, Vec<_>) = rounds.iter().copied().unzip();
+            typical(&cell, &baseline, &vec![0; cell.len()]).unwrap()
+        };
         let stalled = (rounds.len() - 1) / 2;
         let mut slices = rounds.clone();
         slices[..stalled].iter_mut().for_each(|(x, _)| *x *= stall);
@@ -113,7 +134,7 @@ proptest! {
         let x: Vec<f64> = slices.iter().map(|s| s.0).collect();
         let y: Vec<f64> = slices.iter().map(|s| s.1).collect();
         let before: Vec<u8> = slices.iter().map(|s| s.2).collect();
-        let figures = [typical(&x, &y), stall_share(&x, &y), after(&x, &before, &0)];
+        let figures = [typical(&x, &y, &before), stall_share(&x, &y), after(&x, &before, &0)];
         prop_assert!(figures.into_iter().flatten().all(f64::is_finite));
     }
 }

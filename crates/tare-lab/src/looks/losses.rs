@@ -52,7 +52,8 @@ impl Losses {
         };
         for (number, compared) in comparisons.iter().enumerate() {
             let rounds = group.rounds(&compared.cell, &compared.baseline, &compared.metric.name);
-            if let Some(loss) = rounds.and_then(|r| typical(&r.cell.costs, &r.baseline.costs)) {
+            let loss = rounds.and_then(|r| typical(&r.cell.costs, &r.baseline.costs, &r.processes));
+            if let Some(loss) = loss {
                 self.typical.insert((number, ran), loss);
             }
         }

@@ -95,6 +95,38 @@ fn cells_in_slices_are_looked_at_by_what_is_typical_of_their_rounds() {
 }
 
 #[test]
+fn each_process_of_a_cell_counts_for_half() {
+    let study = study(&[]);
+    let [cell, baseline] = pair(&study);
+    let mut records = Vec::new();
+    for block in 0..10 {
+        records.push(of_two_processes(group(
+            &[(&cell, [0; 3]), (&baseline, [0; 3])],
+            block,
+        )));
+        records.push(in_group(trial(&cell, block, Some(9.0))));
+        records.push(in_group(trial(&baseline, block, Some(1.0))));
+    }
+    let found = first_look(&study, &records, &cell);
+    assert!((found.figures.unwrap().mean - 1.2_f64.ln() / 2.0).abs() < 1e-9);
+}
+
+/// 41 rounds of the same group, in which the second process of its first cell costs a fifth more.
+fn of_two_processes(mut record: Record) -> Record {
+    if let Record::Group(group) = &mut record {
+        group.members[0].processes = 2;
+        for (member, second) in group.members.iter_mut().zip([120, 100]) {
+            member.places = vec![0; 41];
+            for series in member.parts.values_mut() {
+                series.wall_ns = [100, second].into_iter().cycle().take(41).collect();
+                series.cpu_ns.clone_from(&series.wall_ns);
+            }
+        }
+    }
+    record
+}
+
+#[test]
 fn a_repeated_trial_is_looked_at_beside_the_baseline_of_its_own_group() {
     let study = study(&[]);
     let [cell, baseline] = pair(&study);

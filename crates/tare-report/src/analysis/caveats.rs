@@ -69,7 +69,7 @@ fn holm(study: &Study, families: &Families) -> Option<String> {
 fn slices(comparisons: &[Comparison]) -> Option<String> {
     let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
     comparisons.iter().any(in_slices).then(|| {
-        "Cells that ran in slices stood side by side with their baseline, and each round gave every one a slice. Their paired ratio is the typical cost: of each block the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not touch. The mean cost is all time over all work, stalls and all; the CPU cost is that of CPU time; the stall share is the time in slices of over twice the usual cost, less the baseline's. All intervals are over blocks.".to_owned()
+        "Cells that ran in slices stood side by side with their baseline, and each round gave every one a slice. Their paired ratio is the typical cost: of each block the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not touch; of two processes with 20 rounds each or more, the mean of their medians. The mean cost is all time over all work, stalls and all; the CPU cost is that of CPU time; the stall share is the time in slices of over twice the usual cost, less the baseline's. All intervals are over blocks.".to_owned()
     })
 }
 

@@ -20,8 +20,8 @@ pub struct SliceFigures {
     pub blocks: usize,
     /// Rounds of all these blocks.
     pub rounds: usize,
-    /// exp(mean over blocks of d), d the median over rounds of ln(cost per unit of the
-    /// cell / of the baseline): the headline, but for blocks without slices.
+    /// exp(mean over blocks of d), d of the typical cost: the headline, but for blocks
+    /// without slices.
     pub typical: Option<Estimate>,
     /// The same with d = ln(all time / all work of the cell, over that of the baseline).
     pub mean: Option<Estimate>,
@@ -115,7 +115,7 @@ fn of_rounds(block: u32, rounds: &Rounds) -> Option<BlockOfSlices> {
     Some(BlockOfSlices {
         block,
         rounds: rounds.len(),
-        typical: typical(&cell.costs, &baseline.costs)?,
+        typical: typical(&cell.costs, &baseline.costs, &rounds.processes)?,
         mean: rounds.mean_loss()?,
         cpu: rounds.cpu_loss(),
         stall: stalls(cell).zip(stalls(baseline)).map(|(x, y)| x - y),

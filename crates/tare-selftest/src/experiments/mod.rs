@@ -5,6 +5,7 @@ mod bca;
 mod designs;
 mod family;
 mod fixed;
+mod luck;
 mod means;
 mod predecessors;
 mod rounds;
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         rounds::all(),
         stalls::all(),
         predecessors::all(),
+        luck::all(),
     ];
     subjects.into_iter().flatten().collect()
 }

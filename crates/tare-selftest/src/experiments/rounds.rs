@@ -43,7 +43,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         }),
         Box::new(Contended {
             effect: 0.02,
-            told: [0.005, 0.011],
+            told: [0.107, 0.011],
         }),
         wide(Host::OFTEN_STOLEN_FROM, [0.18, 1.65, 8.6, 30.0, 43.0, 2.3, 43.5]),
         wide(Host::SLOW, [0.195, 0.87, 0.88, 6.5, 11.5, 2.2, 28.0]),
@@ -66,10 +66,14 @@ pub(super) fn blocks(rng: &mut ChaCha8Rng, host: Host, cells: &[Cell], n: usize)
     (0..n).map(block).collect()
 }
 
-/// The typical loss of the second cell against the first, block by block.
+/// The typical loss of the second cell against the first.
+pub(super) fn typical_loss(block: &Block) -> Option<f64> {
+    typical(&block.costs[1], &block.costs[0], &block.processes())
+}
+
+/// The same, block by block.
 fn typical_losses(blocks: &[Block]) -> Vec<f64> {
-    let loss = |block: &Block| typical(&block.costs[1], &block.costs[0]);
-    blocks.iter().filter_map(loss).collect()
+    blocks.iter().filter_map(typical_loss).collect()
 }
 
 /// What a report would say of the d of all blocks.
@@ -221,7 +225,7 @@ struct Precision {
 }
 
 /// Half-width of the t interval over blocks.
-fn half_width(d: &[f64]) -> Option<f64> {
+pub(super) fn half_width(d: &[f64]) -> Option<f64> {
     let interval = t_estimate(d, LEVEL, 1.0)?.interval;
     Some((interval.high - interval.low) / 2.0)
 }
@@ -246,11 +250,10 @@ impl Precision {
                 .map(|block| estimate(&block.costs[1], &block.costs[0]));
             half_width(&d.collect::<Option<Vec<f64>>>()?).map(f64::ln)
         };
-        let estimators = [typical as Estimator].into_iter();
-        let estimators = estimators.chain(ESTIMATORS.map(|(_, estimate)| estimate));
-        let mut all: Vec<f64> = estimators
-            .map(|estimate| wide(&rounds, estimate))
-            .collect::<Option<_>>()?;
+        let mut all = vec![half_width(&typical_losses(&rounds))?.ln()];
+        for (_, estimate) in ESTIMATORS {
+            all.push(wide(&rounds, estimate)?);
+        }
         all.push(wide(&pieces, ratio_of_means)?);
         Some(all)
     }

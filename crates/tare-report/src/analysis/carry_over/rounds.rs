@@ -2,7 +2,7 @@
 //! order within a round is random, so that every cell meets every predecessor in every
 //! block, and each block tells the effect of each by itself.
 //!
-//! The verdict rests on a median over rounds, which what is rare moves far less than a
+//! The verdict rests on medians over rounds, which what is rare moves far less than a
 //! mean. So a bias is not worked out from effects on slices: it is the typical cost of
 //! the block less that of the rounds without the predecessor.
 

@@ -62,6 +62,7 @@ impl Measured {
         Pair::of_rounds(
             block,
             arms.map(|slices| slices.costs.as_slice()),
+            &rounds.processes,
             each(Slices::wall_ns),
             each(|slices| slices.cpu_ns()),
         )

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::study::{BoxKind, Cell};
-use tare_stats::typical;
+use tare_stats::{mean_of_medians, round_losses, told_apart};
 
 /// Rounds that must remain for their typical cost to say something.
 const FEWEST_ROUNDS: usize = 10;
@@ -23,6 +23,9 @@ pub(super) struct Block<'a> {
 /// Cell and baseline in one round.
 struct Round<'a> {
     costs: [f64; 2],
+    /// Of which process it is, as the typical cost of the whole block goes by it: that of
+    /// some of the rounds is to differ by who ran before, and not by the luck of a process.
+    process: usize,
     after: [Option<&'a BoxKind>; 2],
 }
 
@@ -50,8 +53,10 @@ impl<'a> Block<'a> {
         let members = [group.member(sides[0])?, group.member(sides[1])?];
         let order = Order::of(group);
         let costs = paired.cell.costs.iter().zip(&paired.baseline.costs);
-        let round = |(number, (cell, baseline)): (&u64, (&f64, &f64))| Round {
+        let costs = costs.zip(told_apart(&paired.processes));
+        let round = |(number, ((cell, baseline), process)): (&u64, ((&f64, &f64), usize))| Round {
             costs: [*cell, *baseline],
+            process,
             after: members.map(|member| order.before(*number, place(member, *number)?)),
         };
         let kinds = group.members.iter().map(|member| &member.cell.kind);
@@ -82,7 +87,7 @@ impl<'a> Block<'a> {
         let left: Vec<&Round> = self.known().filter(without).collect();
         let sequences: BTreeSet<_> = left.iter().map(|round| self.sequence(round)).collect();
         let like = |round: &&Round| sequences.contains(&self.sequence(round));
-        moved(&self.known().filter(like).collect::<Vec<_>>(), &left)
+        self.moved(&self.known().filter(like).collect::<Vec<_>>(), &left)
     }
 
     /// The same of the rounds in which neither of the two came right before the other.
@@ -92,7 +97,7 @@ impl<'a> Block<'a> {
         }
         let apart = |round: &&Round| self.sequence(round) == [false, false];
         let left: Vec<&Round> = self.known().filter(apart).collect();
-        moved(&self.known().collect::<Vec<_>>(), &left)
+        self.moved(&self.known().collect::<Vec<_>>(), &left)
     }
 
     /// Of a group of two, by how much the typical loss is over that of cells which each come
@@ -102,10 +107,10 @@ impl<'a> Block<'a> {
         let of = |sequence: [bool; 2]| {
             let is_of = |round: &&Round| self.sequence(round) == sequence;
             let rounds: Vec<&Round> = self.known().filter(is_of).collect();
-            (rounds.len() >= FEWEST_OF_A_SEQUENCE).then(|| typical_loss(&rounds))?
+            (rounds.len() >= FEWEST_OF_A_SEQUENCE).then(|| self.typical_loss(&rounds))?
         };
         let (both, cell, baseline) = (of([true, true])?, of([true, false])?, of([false, true])?);
-        let all = typical_loss(&self.known().collect::<Vec<_>>())?;
+        let all = self.typical_loss(&self.known().collect::<Vec<_>>())?;
         Some(all + both - cell - baseline)
     }
 
@@ -113,6 +118,21 @@ impl<'a> Block<'a> {
     /// counted neither with a predecessor nor without it.
     fn known(&self) -> impl Iterator<Item = &Round<'a>> {
         self.rounds.iter().filter(|round| !round.after.contains(&None))
+    }
+
+    /// The typical loss of `all` less that of the rounds `left` of them, in logs.
+    fn moved(&self, all: &[&Round], left: &[&Round]) -> Option<f64> {
+        let tell = left.len() >= FEWEST_ROUNDS && left.len() < all.len();
+        tell.then(|| Some(self.typical_loss(all)? - self.typical_loss(left)?))
+            .flatten()
+    }
+
+    /// The typical loss of some of its rounds; `None` where one of its processes did none.
+    fn typical_loss(&self, rounds: &[&Round]) -> Option<f64> {
+        let (cell, baseline): (Vec<f64>, Vec<f64>) = rounds.iter().map(|r| (r.costs[0], r.costs[1])).unzip();
+        let processes: Vec<usize> = rounds.iter().map(|round| round.process).collect();
+        let has_all = self.rounds.iter().all(|round| processes.contains(&round.process));
+        mean_of_medians(&round_losses(&cell, &baseline)?, &processes).filter(|_| has_all)
     }
 
     /// Whether the cell came right after its baseline, and the baseline after the cell.
@@ -179,19 +199,6 @@ fn place(member: &Member, round: u64) -> Option<u32> {
     let i = round.checked_div(u64::from(member.every))?;
     member.places.get(usize::try_from(i).ok()?).copied()
 }
-
-/// The typical loss of `all` less that of the rounds `left` of them, in logs.
-fn moved(all: &[&Round], left: &[&Round]) -> Option<f64> {
-    let tell = left.len() >= FEWEST_ROUNDS && left.len() < all.len();
-    tell.then(|| Some(typical_loss(all)? - typical_loss(left)?))
-        .flatten()
-}
-
-fn typical_loss(rounds: &[&Round]) -> Option<f64> {
-    let (cell, baseline): (Vec<f64>, Vec<f64>) = rounds.iter().map(|r| (r.costs[0], r.costs[1])).unzip();
-    typical(&cell, &baseline)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
