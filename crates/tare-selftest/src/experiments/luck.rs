@@ -152,7 +152,8 @@ impl Experiment for Width {
             };
             let case = case(self.site.0, luck, &format!(", {} rounds", self.rounds));
             let told = self.times[i];
-            let claim = Some(Claim::about(told, 0.03 * told));
+            // Widths hang on blocks in which a median falls apart: rare ones, which few draws lack.
+            let claim = Some(Claim::about(told, 0.1 * told));
             Row::new(WIDTH, case, Scale::Number, claim, found, total)
         };
         LUCKS.into_iter().enumerate().map(row).collect()
