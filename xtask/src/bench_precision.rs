@@ -39,13 +39,6 @@ pub struct Options {
     trial_time: f64,
 }
 
-impl Options {
-    /// Measured time of a cell in a study, in seconds.
-    fn cell_seconds(&self) -> f64 {
-        f64::from(self.blocks) * self.trial_time
-    }
-}
-
 /// Measures, prints tables and the targets; exit code 1 if one was missed.
 pub fn run(options: &Options) -> Result<ExitCode> {
     let lab = Lab::new()?;

@@ -1,7 +1,8 @@
-//! A command in slices, and in batches of hyperfine: first all runs of the one arm,
-//! then all of the other, as one does without blocks. Both arms of hyperfine are the
-//! same command. Its interval is Welch's, which takes the runs of a batch to be
-//! independent: how often it holds no difference at all is told beside its width.
+//! A command in slices, and in batches of hyperfine: as many pairs of batches as there are
+//! blocks, in turns, since that is how an interval is had from hyperfine that holds what it
+//! promises. Both arms of hyperfine are the same command. The interval that takes all of its
+//! runs to be independent (Welch's) is told beside it, with how often it holds no difference
+//! at all.
 
 use super::Options;
 use super::duel::Duel;
@@ -11,7 +12,7 @@ use crate::NO_OP;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::Path;
-use tare_stats::{LEVEL, Sample, mean, welch};
+use tare_stats::{LEVEL, Sample, log_ratio, mean, t_estimate, welch};
 
 /// Runs that tell how many make a batch.
 const PROBE: u32 = 200;
@@ -23,13 +24,15 @@ pub struct Commands {
     batches: Vec<Batches>,
 }
 
-/// What two batches of the same command say.
+/// What batches of the same command say, by turns taken as two arms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Batches {
-    /// Mean of the second over that of the first, less 1.
-    difference: f64,
-    /// Half-width of its 95 % interval.
+    /// Half-width in logs of the t interval over pairs of batches.
     half_width: f64,
+    /// The same of Welch's interval over all runs.
+    of_runs: f64,
+    /// Whether Welch's interval holds no difference.
+    holds_zero: bool,
 }
 
 /// Runs both in turns, each for the same measured time per arm.
@@ -63,13 +66,19 @@ fn in_slices(lab: &Lab, options: &Options, command: &Path) -> Result<f64> {
     widths.into_values().next().context("nothing was compared")
 }
 
-/// Two batches, one after the other.
+/// Pairs of batches, one after the other, of which each comes first by turns.
 fn in_batches(lab: &Lab, options: &Options, command: &Path) -> Result<Batches> {
     let file = lab.folder().join("batch.json");
     let usual = mean(&batch(command, PROBE, &file)?).context("hyperfine told no time")?;
-    let runs = runs(options.cell_seconds(), usual);
-    let first = batch(command, runs, &file)?;
-    Batches::of(&first, &batch(command, runs, &file)?).context("the batches have no interval")
+    let runs = runs(options.trial_time, usual);
+    let mut arms: [Vec<Vec<f64>>; 2] = Default::default();
+    for block in 0..options.blocks {
+        let first = usize::from(block % 2 == 1);
+        for arm in [first, 1 - first] {
+            arms[arm].push(batch(command, runs, &file)?);
+        }
+    }
+    Batches::of(&arms).context("the batches have no interval")
 }
 
 #[expect(
@@ -95,31 +104,41 @@ fn times(exported: &[u8]) -> Result<Vec<f64>> {
 }
 
 impl Batches {
-    /// None of batches of fewer than 2 runs.
-    fn of(first: &[f64], second: &[f64]) -> Option<Self> {
-        let [first, second] = [Sample::of(first, 1.0)?, Sample::of(second, 1.0)?];
-        let found = welch(first, second, LEVEL)?;
+    /// `None` of fewer than two batches of each arm.
+    fn of(arms: &[Vec<Vec<f64>>; 2]) -> Option<Self> {
+        let pairs = arms[0].iter().zip(&arms[1]);
+        let d: Option<Vec<f64>> = pairs
+            .map(|(one, other)| log_ratio(mean(other)?, mean(one)?))
+            .collect();
+        let half = |low: f64, high: f64| (high - low) / 2.0;
+        let over = t_estimate(&d?, LEVEL, 1.0)?.interval;
+        let [one, other] = [arms[0].concat(), arms[1].concat()];
+        let [one, other] = [Sample::of(&one, 1.0)?, Sample::of(&other, 1.0)?];
+        let found = welch(one, other, LEVEL)?;
         Some(Self {
-            difference: found.difference / first.mean,
-            half_width: (found.interval.high - found.interval.low) / 2.0 / first.mean,
+            half_width: half(over.low, over.high),
+            of_runs: half(found.interval.low, found.interval.high) / one.mean,
+            holds_zero: found.interval.low <= 0.0 && found.interval.high >= 0.0,
         })
-    }
-
-    /// Whether the interval of the same command twice holds no difference.
-    fn holds_zero(self) -> bool {
-        self.difference.abs() <= self.half_width
     }
 }
 
 impl Commands {
     /// Its table.
     pub fn table(&self) -> String {
-        let held = self.batches.iter().filter(|batches| batches.holds_zero()).count();
+        let held = self.batches.iter().filter(|batches| batches.holds_zero).count();
+        let of_runs = self
+            .batches
+            .iter()
+            .map(|batches| 100.0 * batches.of_runs)
+            .collect();
         format!(
-            "a static no-op, beside batches of hyperfine -N on an otherwise idle host\n  \
+            "a static no-op, beside batches of hyperfine -N in turns, on an otherwise idle host\n  \
              command        in slices   hyperfine     ratio\n{}\n  \
-             hyperfine's interval of the same command twice held 0 in {held} of {} rounds",
+             with all runs of hyperfine taken as independent: {:.2}, which held no difference between the \
+             command and itself in {held} of {} rounds",
             self.duel.row("no-op"),
+            crate::median(of_runs),
             self.batches.len()
         )
     }
@@ -145,13 +164,35 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_batches_is_welchs_over_the_mean_of_the_first() {
+    fn the_interval_is_that_over_pairs_of_batches() {
+        let arms = [
+            vec![vec![1.0, 3.0], vec![4.0]],
+            vec![vec![2.0], vec![6.0, 2.0, 4.0]],
+        ];
+        let found = Batches::of(&arms).unwrap();
+        assert!(found.half_width < 1e-12 && found.holds_zero, "{found:?}");
+        // d of 0 and ln 2: standard deviation 0.490129, t 12.706205 with 1 degree of freedom.
+        let arms = [vec![vec![1.0], vec![1.0]], vec![vec![1.0], vec![2.0]]];
+        let found = Batches::of(&arms).unwrap();
+        assert!(
+            (found.half_width - 12.706_205 * 0.490_129 / 2_f64.sqrt()).abs() < 1e-4,
+            "{found:?}"
+        );
+        assert_eq!(Batches::of(&[vec![vec![1.0]], vec![vec![1.0]]]), None);
+    }
+
+    #[test]
+    fn runs_that_are_taken_as_independent_have_the_interval_of_welch() {
         // Standard error sqrt(1/3 + 1/6), t 2.817474 with 27/7 degrees of freedom.
-        let found = Batches::of(&[3.0, 5.0, 4.0], &[2.0, 2.0, 1.0, 3.0]).unwrap();
-        assert!((found.difference + 0.5).abs() < 1e-12);
-        assert!((found.half_width - 1.992_255 / 4.0).abs() < 1e-6, "{found:?}");
-        assert!(!found.holds_zero());
-        assert_eq!(Batches::of(&[1.0], &[1.0, 2.0]), None);
+        let arms = [
+            vec![vec![3.0], vec![5.0, 4.0]],
+            vec![vec![2.0, 2.0], vec![1.0, 3.0]],
+        ];
+        let found = Batches::of(&arms).unwrap();
+        assert!(
+            (found.of_runs - 1.992_255 / 4.0).abs() < 1e-6 && !found.holds_zero,
+            "{found:?}"
+        );
     }
 
     #[test]
