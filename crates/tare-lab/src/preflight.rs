@@ -31,8 +31,8 @@ pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
 }
 
-/// The detail of platforms whose boxes have the most weight on the CPU.
-const WEIGHT: (&str, &str) = ("cpu-weight", "most");
+/// The detail of platforms that tells what weight boxes have on the CPU.
+const WEIGHT: &str = "cpu-weight";
 
 impl Platforms {
     /// Opens the platforms and checks that each can make boxes here.
@@ -58,13 +58,12 @@ impl Platforms {
 
     /// Tells of each what its boxes get of the CPU.
     fn weighed(mut self) -> Self {
-        let (key, value) = WEIGHT;
-        let weight = self.weight();
+        let told = match self.without_weight() {
+            Some((path, why)) => format!("usual ({path}: {why})"),
+            None => "most".to_owned(),
+        };
         for (_, version) in self.open.values_mut() {
-            match weight {
-                Weight::Usual => drop(version.details.remove(key)),
-                Weight::Most => drop(version.details.insert(key.to_owned(), value.to_owned())),
-            }
+            version.details.insert(WEIGHT.to_owned(), told.clone());
         }
         self
     }
@@ -72,11 +71,16 @@ impl Platforms {
     /// What boxes get of a CPU for which all else on the host competes. The same for all, or
     /// what is compared would be the weights: the most, if every platform can give it.
     pub fn weight(&self) -> Weight {
-        if self.open.values().all(|(platform, _)| platform.takes_weight()) {
-            Weight::Most
-        } else {
-            Weight::Usual
+        match self.without_weight() {
+            Some(_) => Weight::Usual,
+            None => Weight::Most,
         }
+    }
+
+    /// The first platform that cannot give boxes the most weight, and why.
+    fn without_weight(&self) -> Option<(&PlatformPath, &'static str)> {
+        let mut open = self.open.iter();
+        open.find_map(|(path, (platform, _))| Some((path, platform.without_weight()?)))
     }
 
     /// Opens those platforms that can make boxes here, and tells of the others why not.
@@ -158,8 +162,8 @@ mod tests {
     use super::*;
     use tare_box::platforms::{BoxError, BoxSpec, RunningBox};
 
-    /// A platform that makes no boxes, and whether they could have a weight.
-    struct Weighing(bool);
+    /// A platform that makes no boxes, and why they could have no weight.
+    struct Weighing(Option<&'static str>);
 
     impl Platform for Weighing {
         fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -170,14 +174,14 @@ mod tests {
             unreachable!("no box is made")
         }
 
-        fn takes_weight(&self) -> bool {
+        fn without_weight(&self) -> Option<&'static str> {
             self.0
         }
     }
 
-    fn weighed(platforms: &[(&str, bool)]) -> Platforms {
-        let open = platforms.iter().map(|(path, takes)| {
-            let platform: Box<dyn Platform> = Box::new(Weighing(*takes));
+    fn weighed(platforms: &[(&str, Option<&'static str>)]) -> Platforms {
+        let open = platforms.iter().map(|(path, why)| {
+            let platform: Box<dyn Platform> = Box::new(Weighing(*why));
             (path.parse().unwrap(), (platform, PlatformVersion::default()))
         });
         Platforms { open: open.collect() }.weighed()
@@ -185,15 +189,21 @@ mod tests {
 
     #[test]
     fn all_boxes_have_the_most_weight_or_none_has() {
-        let told = |platforms: &Platforms| {
+        let told = |platforms: &Platforms| -> Vec<String> {
             let versions = platforms.versions().into_values();
-            versions
-                .filter(|version| version.details.contains_key(WEIGHT.0))
-                .count()
+            versions.map(|version| version.details[WEIGHT].clone()).collect()
         };
-        let all = weighed(&[("native", true), ("docker", true)]);
-        assert_eq!((all.weight(), told(&all)), (Weight::Most, 2));
-        let one_cannot = weighed(&[("native", true), ("libvirt", false)]);
-        assert_eq!((one_cannot.weight(), told(&one_cannot)), (Weight::Usual, 0));
+        let all = weighed(&[("native", None), ("docker", None)]);
+        assert_eq!(
+            (all.weight(), told(&all)),
+            (Weight::Most, vec!["most".to_owned(); 2])
+        );
+        let one_cannot = weighed(&[("native", None), ("libvirt", Some("one cgroup"))]);
+        assert_eq!(one_cannot.weight(), Weight::Usual);
+        let told = told(&one_cannot);
+        assert!(
+            told.iter().all(|told| told == "usual (libvirt: one cgroup)"),
+            "{told:?}"
+        );
     }
 }

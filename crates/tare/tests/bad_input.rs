@@ -540,9 +540,11 @@ fn another_study_or_build_is_not_continued() {
 #[test]
 fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_file() {
     let tare = Tare::new();
-    let more = "--cpus 1 -w syscall,stream --no-settle --slices 5ms --trial-time 50ms --memory 512M";
+    // Longer than slices may be for the usual trial; a baseline that is not the first platform.
+    let more =
+        "--cpus 1 -w syscall,stream --no-settle --slices 600ms --trial-time 700ms --memory 512M --isa v2";
     tare.ok(&format!(
-        "run -p fake?cost=3,fake {more} --blocks 2 -o whole.jsonl"
+        "run -p fake?cost=3,fake --baseline fake {more} --blocks 2 -o whole.jsonl"
     ));
     let text = std::fs::read_to_string(tare.path("whole.jsonl")).unwrap();
     let cut: String = text.lines().take(6).map(|l| format!("{l}\n")).collect();
@@ -562,7 +564,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--warm-up 1s", "another --warm-up"),
         ("--pause 1s", "another --pause"),
         ("-p fake", "other platforms"),
-        ("--baseline fake", "other platforms"),
+        ("--baseline fake?cost=3", "other platforms"),
         ("--provisioning pinned", "other provisioning"),
         ("--memory 1G", "other CPUs or memory"),
         ("-w stream", "other workloads"),
@@ -573,7 +575,9 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         tare.refused(&resume(options), &[&differs]);
     }
     for options in [
-        "--slices 5ms",
+        "--slices 600ms",
+        "--isa v2",
+        "--baseline fake",
         "--no-settle --margin 1",
         "-p fake?cost=3,fake",
         "--cpus 1",

@@ -4,6 +4,7 @@
 //! is not root may make them only below the one that was delegated to him.
 
 use super::{Cgroup, CgroupError, Layout, UNIFIED, v2};
+use rustix::fs::{Access, access};
 use std::sync::OnceLock;
 
 /// The cgroup that this process was in when it was told to stay below it.
@@ -38,10 +39,27 @@ fn own(layout: &Layout) -> Cgroup {
     own
 }
 
-/// Whether what this process makes stands beside the cgroups of all others on the host, so
-/// that a weight of it counts against theirs.
-pub fn stands_beside_all() -> bool {
-    rustix::process::geteuid().is_root() && OWN.get().is_none()
+/// Why cgroups that this process makes do not stand beside those of all others on the host,
+/// where alone a weight counts against theirs; `None` where they do.
+pub fn apart_from_others() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("it takes root");
+    }
+    let is_top = || Layout::detect().is_ok_and(|layout| is_writable_top(&layout));
+    (OWN.get().is_some() || !is_top()).then_some("tare cannot make cgroups at the host's own top")
+}
+
+/// Whether what is mounted is the host's own top, and not the cgroup of a container that looks
+/// like one, and can be written.
+fn is_writable_top(layout: &Layout) -> bool {
+    let folder = Cgroup::top(layout).folder("cpu");
+    let is_top = match layout {
+        // Only the top has this file.
+        Layout::V1(_) => folder.join("release_agent").exists(),
+        // All but the top have this one.
+        Layout::V2(_) => !folder.join("cgroup.type").exists(),
+    };
+    is_top && access(&folder, Access::WRITE_OK).is_ok()
 }
 
 /// The cgroup below which this process makes its own.

@@ -8,7 +8,7 @@ mod base;
 mod v1;
 mod v2;
 
-pub use base::{stands_beside_all, stay_below_own};
+pub use base::{apart_from_others, stay_below_own};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +32,8 @@ pub enum Weight {
     /// As much as every other cgroup.
     #[default]
     Usual,
-    /// As much more as the kernel lets a cgroup have: others get a hundredth at most.
+    /// The most that the kernel lets a cgroup have: 256 times the usual weight in version 1,
+    /// 100 times in version 2, divided over the CPUs that the cgroup uses.
     Most,
 }
 

@@ -28,6 +28,7 @@ fn holding(order: &Order<'_>) -> Result<(), Broken> {
     let spec = BoxSpec {
         name: format!("{}-1", order.run.name()),
         run: order.run.name().to_owned(),
+        weight: site::weight(&*platform),
         ..site::spec(order, Provisioning::Vanilla)
     };
     let mut made = platform.launch(&spec)?;

@@ -2,7 +2,6 @@
 
 use super::site::Site;
 use super::{Broken, Kept, expect};
-use crate::cgroup::Weight;
 use crate::limits::{burn_only, prove};
 use crate::platforms::contract::BoxSpec;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -33,11 +32,10 @@ pub(super) fn pinned(site: &mut Site<'_>) -> Result<Kept, Broken> {
 }
 
 pub(super) fn weight(site: &mut Site<'_>) -> Result<Kept, Broken> {
-    let spec = site.spec(Provisioning::Pinned);
-    if spec.weight == Weight::Usual {
-        let why = "its boxes stand in a cgroup with others, which has a weight of its own";
+    if let Some(why) = site.platform()?.without_weight() {
         return Ok(Kept::NotHere(why.to_owned()));
     }
+    let spec = site.spec(Provisioning::Pinned);
     let mut made = site.launch(&spec)?;
     let meter = made
         .meter()

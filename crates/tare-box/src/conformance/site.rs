@@ -61,12 +61,9 @@ impl<'a> Site<'a> {
     /// What the next box is to be.
     pub(super) fn spec(&mut self, provisioning: Provisioning) -> BoxSpec {
         self.named += 1;
-        let takes_weight = self
-            .platform
-            .as_ref()
-            .is_some_and(|platform| platform.takes_weight());
+        let weight = self.platform().map_or(Weight::Usual, |platform| weight(platform));
         BoxSpec {
-            weight: if takes_weight { Weight::Most } else { Weight::Usual },
+            weight,
             name: format!("{}-{}", self.order.run.name(), self.named),
             run: self.order.run.name().to_owned(),
             ..spec(self.order, provisioning)
@@ -113,6 +110,14 @@ impl<'a> Site<'a> {
         let costly = self.platform()?.cost().0 >= COSTLY;
         let by_cost = if costly { A_FEW } else { MANY };
         Ok(self.order.boxes.unwrap_or(by_cost))
+    }
+}
+
+/// What the boxes of a platform get of the CPU in a run.
+pub(super) fn weight(platform: &dyn Platform) -> Weight {
+    match platform.without_weight() {
+        Some(_) => Weight::Usual,
+        None => Weight::Most,
     }
 }
 

@@ -254,9 +254,8 @@ impl Platform for Fake {
         Ok(Box::new(FakeBox { link, frozen }))
     }
 
-    /// It makes no cgroup.
-    fn takes_weight(&self) -> bool {
-        false
+    fn without_weight(&self) -> Option<&'static str> {
+        Some("it makes no cgroup")
     }
 
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {

@@ -5,7 +5,7 @@ use super::apart::Apart;
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, InnerNeeds, Platform, RunningBox, Seccomp, Security, Storage,
 };
-use super::docker::Docker;
+use super::docker::{Docker, UNPROBED};
 use super::options::Options;
 use super::probe::cgroups_usable;
 use super::security::Offer;
@@ -155,10 +155,9 @@ impl Platform for Podman {
         self.docker()?.launch(spec)
     }
 
-    fn takes_weight(&self) -> bool {
-        self.connected
-            .as_ref()
-            .is_some_and(|connected| connected.docker.takes_weight())
+    fn without_weight(&self) -> Option<&'static str> {
+        let connected = self.connected.as_ref();
+        connected.map_or(Some(UNPROBED), |connected| connected.docker.without_weight())
     }
 
     fn storage(&self) -> Option<Storage> {

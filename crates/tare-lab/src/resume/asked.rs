@@ -3,6 +3,7 @@
 use crate::design::{self, DesignError, ProtocolOptions, Wishes};
 use tare_model::host::HostFacts;
 use tare_model::study::{Protocol, Study};
+use tare_model::workload::Workload;
 
 /// The study `then` of a file with what is asked of it now.
 ///
@@ -54,14 +55,25 @@ impl Asked {
     }
 }
 
+/// The kernels of the file where none is named, and their instruction set where none is.
+fn fill_kernels(filled: &mut Wishes, then: &Study) {
+    let kernels = || then.workloads.iter().filter_map(Workload::kernel);
+    filled.isa = filled.isa.or_else(|| kernels().next().map(|kernel| kernel.isa));
+    if filled.workloads.is_empty() {
+        filled.workloads = kernels().map(|kernel| kernel.kernel.name().into()).collect();
+    }
+}
+
 /// The wishes with those of the file where they say nothing and others depend on it.
 fn filled(then: &Study, wishes: &Wishes, asked: &Asked, protocol: &Protocol) -> Wishes {
     let mut filled = wishes.clone();
     if filled.platforms.is_empty() {
         filled.platforms = then.platforms.iter().map(ToString::to_string).collect();
     }
-    if !asked.platforms {
-        filled.baseline = Some(then.baseline.to_string());
+    // A file's first platform need not be its baseline.
+    let baseline = then.baseline.to_string();
+    if filled.baseline.is_none() && filled.platforms.contains(&baseline) {
+        filled.baseline = Some(baseline);
     }
     if !asked.provisioning {
         filled.provisioning.clone_from(&then.provisioning);
@@ -73,12 +85,16 @@ fn filled(then: &Study, wishes: &Wishes, asked: &Asked, protocol: &Protocol) -> 
     if !asked.work {
         // Whatever fits into any box.
         filled.workloads = vec!["syscall".into()];
+    } else if filled.command.is_none() {
+        fill_kernels(&mut filled, then);
     }
-    // The size of a kernel's data and the length of its work follow from these two.
+    // The size of a kernel's data and the length of its work follow from these. No kernel
+    // has a trial of no length.
+    let has_length = asked.work || protocol.trial_seconds > 0.0;
     filled.protocol = ProtocolOptions {
         slicing: Some(protocol.slicing),
-        trial_seconds: asked.work.then_some(protocol.trial_seconds),
-        timeout_seconds: asked.work.then_some(protocol.timeout_seconds),
+        trial_seconds: has_length.then_some(protocol.trial_seconds),
+        timeout_seconds: has_length.then_some(protocol.timeout_seconds),
         ..ProtocolOptions::default()
     };
     filled

@@ -10,8 +10,8 @@ use crate::plan::PlannedTrial;
 use crate::trial;
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
-use tare_box::interrupt;
 use tare_box::link::LinkError;
+use tare_box::{interrupt, seat};
 use tare_model::finding::Reason;
 use tare_model::gate::{Part, Slice};
 use tare_model::protocol::{Exited, Request};
@@ -79,7 +79,8 @@ impl Runner<'_> {
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
         let beginning = self.look_around(arms, present)?;
-        let ends = self.let_run(arms, pass, present)?;
+        // A box's command keeps the seat's CPU busy, with more weight than ours.
+        let ends = seat::away(|| self.let_run(arms, pass, present))?;
         for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
                 arm.wake(held)?;

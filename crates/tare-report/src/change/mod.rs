@@ -155,7 +155,7 @@ const CAVEATS: [&str; 4] = [
 ];
 
 /// What holds where both runs worked in slices.
-const TYPICAL: &str = "Where both runs worked in slices their typical costs are compared: of each block the median over rounds, which rare stalls do not touch.";
+const TYPICAL: &str = "Where both runs worked in slices their typical costs are compared: of each block the median over rounds, or the mean of those of two processes, which rare stalls do not touch.";
 
 fn caveats(overheads: &[OverheadChange]) -> Vec<&'static str> {
     let typical = overheads.iter().any(|o| o.typical).then_some(TYPICAL);

@@ -144,10 +144,10 @@ pub trait Platform {
         set.to_vec()
     }
 
-    /// Whether a box can be given the weight on the CPU that it is to have beside all else on
-    /// the host; known once it was probed.
-    fn takes_weight(&self) -> bool {
-        cgroup::stands_beside_all()
+    /// Why its boxes cannot be given a weight on the CPU that counts beside all else on the
+    /// host; `None` where they can. Known once it was probed.
+    fn without_weight(&self) -> Option<&'static str> {
+        cgroup::apart_from_others()
     }
 
     /// What sets its boxes apart from the host, where options of its path tell.

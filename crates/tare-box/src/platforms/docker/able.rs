@@ -2,9 +2,14 @@
 
 use super::super::contract::Absent;
 use super::engine::Engine;
+use crate::host;
 use crate::net::Network;
+use bollard::models::{SystemInfo, SystemInfoCgroupDriverEnum};
 use bollard::query_parameters as query;
 use std::collections::HashMap;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 /// Whether an engine knows a runtime: by a name that was configured, or one of
 /// containerd's, which are not listed.
@@ -35,4 +40,22 @@ pub(super) fn has_bridge(engine: &Engine) -> Result<(), Absent> {
         format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
         "start it with one, or ask for network=none or network=host",
     ))
+}
+
+/// Why its containers cannot stand in a cgroup that tare makes; `None` where they can.
+pub(super) fn without_weight(engine: &Engine, info: &SystemInfo) -> Option<&'static str> {
+    if info.cgroup_driver != Some(SystemInfoCgroupDriverEnum::CGROUPFS) {
+        return Some("its engine has systemd make cgroups, in which tare's are none");
+    }
+    let is_here = info.kernel_version.as_deref() == Some(&host::facts().kernel);
+    let own = fs::read_link("/proc/self/ns/cgroup").ok();
+    let same = is_here && own.is_some() && cgroup_namespace(&engine.socket) == own;
+    (!same).then_some("its engine sees other cgroups than tare does")
+}
+
+/// The view of cgroups of whoever listens on a socket.
+fn cgroup_namespace(socket: &Path) -> Option<PathBuf> {
+    let connection = UnixStream::connect(socket).ok()?;
+    let listening = rustix::net::sockopt::socket_peercred(&connection).ok()?;
+    fs::read_link(format!("/proc/{}/ns/cgroup", listening.pid.as_raw_nonzero())).ok()
 }

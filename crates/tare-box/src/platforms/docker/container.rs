@@ -12,6 +12,7 @@ use crate::seat;
 use bollard::models::NetworkSettings;
 use bollard::query_parameters as query;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +47,13 @@ impl DockerBox {
     }
 
     /// Attaches before the start, so that nothing is lost, and greets the agent.
-    pub fn start(&mut self, requested: Instant, network: Network) -> Result<(), BoxError> {
+    /// `around` is the cgroup in which its own must be.
+    pub fn start(
+        &mut self,
+        requested: Instant,
+        network: Network,
+        around: Option<&Path>,
+    ) -> Result<(), BoxError> {
         let engine = Rc::clone(&self.engine);
         let stderr = Rc::default();
         let stream = attach(&engine, &self.id, Rc::clone(&stderr))?;
@@ -69,6 +76,9 @@ impl DockerBox {
                 .and_then(|layout| Cgroup::of_process(&layout, pid))
                 .ok();
         }
+        if !around.is_none_or(|around| self.is_within(around)) {
+            return Err(self.lacks("cgroup within the one that was made for it"));
+        }
         self.link = Some(link);
         match network {
             // The last is not an engine's.
@@ -81,6 +91,11 @@ impl DockerBox {
             }
         }
         Ok(())
+    }
+
+    fn is_within(&self, around: &Path) -> bool {
+        let own = self.cgroup.as_ref().zip(Layout::detect().ok());
+        own.is_some_and(|(own, layout)| own.path(&layout).starts_with(around))
     }
 
     /// The address that the engine gave the container.

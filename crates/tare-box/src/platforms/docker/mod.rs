@@ -19,9 +19,8 @@ use super::security::Offer;
 use super::storage::Work;
 use crate::cgroup;
 use crate::net::Network;
-use able::{has_bridge, knows};
+use able::{has_bridge, knows, without_weight};
 use body::{add_work, around, body};
-use bollard::models::SystemInfoCgroupDriverEnum;
 use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, IMAGE_STEM, reachable};
@@ -32,6 +31,8 @@ use tare_model::results::PlatformVersion;
 
 /// Label of every container: the run that made it.
 const LABEL: &str = "tare.run";
+/// Why nothing is said of an engine that was not asked yet.
+pub(super) const UNPROBED: &str = "its engine was not asked";
 /// In the names of runtimes that are sandboxes with a kernel.
 const SANDBOXES: [&str; 3] = ["runsc", "gvisor", "kata"];
 /// Where the engine listens unless `DOCKER_HOST` says otherwise.
@@ -54,8 +55,8 @@ pub(super) struct Docker {
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
     apart: Apart,
-    /// Whether it makes its cgroups by itself: an init system would want a unit around each.
-    makes_cgroups: bool,
+    /// Why its containers cannot stand in a cgroup of tare's.
+    without_weight: Option<&'static str>,
     engine: Option<Rc<Engine>>,
 }
 
@@ -78,7 +79,7 @@ impl Docker {
             address,
             runtime: None,
             apart,
-            makes_cgroups: false,
+            without_weight: Some(UNPROBED),
             engine: None,
         }
     }
@@ -122,7 +123,7 @@ impl Platform for Docker {
         if matches!(self.apart.network, Network::Bridge | Network::Published) {
             has_bridge(&engine)?;
         }
-        self.makes_cgroups = info.cgroup_driver == Some(SystemInfoCgroupDriverEnum::CGROUPFS);
+        self.without_weight = without_weight(&engine, &info);
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -143,10 +144,10 @@ impl Platform for Docker {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let engine = self.engine()?;
         let image = engine.image(&spec.binary)?;
-        // Neither the image, which is made once, nor what is ours is part of a box's start-up.
+        // The image is made once: it is no part of a box's start-up.
+        let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
         let around = around(spec)?;
-        let requested = Instant::now();
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
@@ -162,7 +163,7 @@ impl Platform for Docker {
         }
         let created = engine.wait(engine.api.create_container(Some(options), body))?;
         let mut made = DockerBox::new(engine, created.id, directory);
-        made.start(requested, self.apart.network)?;
+        made.start(requested, self.apart.network, around.as_deref())?;
         Ok(Box::new(made))
     }
 
@@ -206,8 +207,8 @@ impl Platform for Docker {
         }
     }
 
-    fn takes_weight(&self) -> bool {
-        self.makes_cgroups && cgroup::stands_beside_all()
+    fn without_weight(&self) -> Option<&'static str> {
+        self.without_weight.or_else(cgroup::apart_from_others)
     }
 
     fn cost(&self) -> (Duration, f64) {

@@ -158,10 +158,8 @@ impl Platform for Libvirt {
         self.vm.clean()
     }
 
-    /// Its domains stand together in a cgroup of libvirt's, and the weight of one counts
-    /// against the others alone.
-    fn takes_weight(&self) -> bool {
-        false
+    fn without_weight(&self) -> Option<&'static str> {
+        Some("all domains stand in one cgroup of libvirt's")
     }
 
     fn storage(&self) -> Option<Storage> {

@@ -189,8 +189,8 @@ impl Platform for Nested {
     }
 
     /// An inner box competes with nothing but its outer one, which holds it.
-    fn takes_weight(&self) -> bool {
-        self.outer.takes_weight()
+    fn without_weight(&self) -> Option<&'static str> {
+        self.outer.without_weight()
     }
 
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {

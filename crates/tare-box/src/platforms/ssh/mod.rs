@@ -160,9 +160,8 @@ impl Platform for Ssh {
         Ok(Box::new(ChildBox::start(start, None, pipes)?))
     }
 
-    /// A login on the host may have a cgroup of its own, in which all that it starts stays.
-    fn takes_weight(&self) -> bool {
-        false
+    fn without_weight(&self) -> Option<&'static str> {
+        Some("a login on another host may have a cgroup of its own, in which all that it starts stays")
     }
 
     fn has_host_files(&self) -> bool {

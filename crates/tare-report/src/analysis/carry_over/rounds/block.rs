@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::study::{BoxKind, Cell};
-use tare_stats::{mean_of_medians, round_losses, told_apart};
+use tare_stats::{median, round_losses, told_apart};
 
 /// Rounds that must remain for their typical cost to say something.
 const FEWEST_ROUNDS: usize = 10;
@@ -22,10 +22,9 @@ pub(super) struct Block<'a> {
 
 /// Cell and baseline in one round.
 struct Round<'a> {
-    costs: [f64; 2],
-    /// Of which process it is, as the typical cost of the whole block goes by it: that of
-    /// some of the rounds is to differ by who ran before, and not by the luck of a process.
-    process: usize,
+    /// Its loss in logs, beyond the median of its process over all rounds: some of the rounds
+    /// are to differ by who ran before them, and not by the luck of a process.
+    loss: f64,
     after: [Option<&'a BoxKind>; 2],
 }
 
@@ -52,11 +51,10 @@ impl<'a> Block<'a> {
         let paired = group.rounds(sides[0], sides[1], metric)?;
         let members = [group.member(sides[0])?, group.member(sides[1])?];
         let order = Order::of(group);
-        let costs = paired.cell.costs.iter().zip(&paired.baseline.costs);
-        let costs = costs.zip(told_apart(&paired.processes));
-        let round = |(number, ((cell, baseline), process)): (&u64, ((&f64, &f64), usize))| Round {
-            costs: [*cell, *baseline],
-            process,
+        let losses = round_losses(&paired.cell.costs, &paired.baseline.costs)?;
+        let losses = beyond_medians(&losses, &told_apart(&paired.processes))?;
+        let round = |(number, loss): (&u64, f64)| Round {
+            loss,
             after: members.map(|member| order.before(*number, place(member, *number)?)),
         };
         let kinds = group.members.iter().map(|member| &member.cell.kind);
@@ -65,7 +63,7 @@ impl<'a> Block<'a> {
             thirds: kinds
                 .filter(|kind| sides.iter().all(|s| s.kind != **kind))
                 .collect(),
-            rounds: paired.numbers.iter().zip(costs).map(round).collect(),
+            rounds: paired.numbers.iter().zip(losses).map(round).collect(),
             metric,
             order,
         })
@@ -87,7 +85,7 @@ impl<'a> Block<'a> {
         let left: Vec<&Round> = self.known().filter(without).collect();
         let sequences: BTreeSet<_> = left.iter().map(|round| self.sequence(round)).collect();
         let like = |round: &&Round| sequences.contains(&self.sequence(round));
-        self.moved(&self.known().filter(like).collect::<Vec<_>>(), &left)
+        moved(&self.known().filter(like).collect::<Vec<_>>(), &left)
     }
 
     /// The same of the rounds in which neither of the two came right before the other.
@@ -97,7 +95,7 @@ impl<'a> Block<'a> {
         }
         let apart = |round: &&Round| self.sequence(round) == [false, false];
         let left: Vec<&Round> = self.known().filter(apart).collect();
-        self.moved(&self.known().collect::<Vec<_>>(), &left)
+        moved(&self.known().collect::<Vec<_>>(), &left)
     }
 
     /// Of a group of two, by how much the typical loss is over that of cells which each come
@@ -107,10 +105,10 @@ impl<'a> Block<'a> {
         let of = |sequence: [bool; 2]| {
             let is_of = |round: &&Round| self.sequence(round) == sequence;
             let rounds: Vec<&Round> = self.known().filter(is_of).collect();
-            (rounds.len() >= FEWEST_OF_A_SEQUENCE).then(|| self.typical_loss(&rounds))?
+            (rounds.len() >= FEWEST_OF_A_SEQUENCE).then(|| typical_loss(&rounds))?
         };
         let (both, cell, baseline) = (of([true, true])?, of([true, false])?, of([false, true])?);
-        let all = self.typical_loss(&self.known().collect::<Vec<_>>())?;
+        let all = typical_loss(&self.known().collect::<Vec<_>>())?;
         Some(all + both - cell - baseline)
     }
 
@@ -118,21 +116,6 @@ impl<'a> Block<'a> {
     /// counted neither with a predecessor nor without it.
     fn known(&self) -> impl Iterator<Item = &Round<'a>> {
         self.rounds.iter().filter(|round| !round.after.contains(&None))
-    }
-
-    /// The typical loss of `all` less that of the rounds `left` of them, in logs.
-    fn moved(&self, all: &[&Round], left: &[&Round]) -> Option<f64> {
-        let tell = left.len() >= FEWEST_ROUNDS && left.len() < all.len();
-        tell.then(|| Some(self.typical_loss(all)? - self.typical_loss(left)?))
-            .flatten()
-    }
-
-    /// The typical loss of some of its rounds; `None` where one of its processes did none.
-    fn typical_loss(&self, rounds: &[&Round]) -> Option<f64> {
-        let (cell, baseline): (Vec<f64>, Vec<f64>) = rounds.iter().map(|r| (r.costs[0], r.costs[1])).unzip();
-        let processes: Vec<usize> = rounds.iter().map(|round| round.process).collect();
-        let has_all = self.rounds.iter().all(|round| processes.contains(&round.process));
-        mean_of_medians(&round_losses(&cell, &baseline)?, &processes).filter(|_| has_all)
     }
 
     /// Whether the cell came right after its baseline, and the baseline after the cell.
@@ -199,6 +182,31 @@ fn place(member: &Member, round: u64) -> Option<u32> {
     let i = round.checked_div(u64::from(member.every))?;
     member.places.get(usize::try_from(i).ok()?).copied()
 }
+/// Each loss less the median of those of its process.
+fn beyond_medians(losses: &[f64], processes: &[usize]) -> Option<Vec<f64>> {
+    let median_of = |process: &usize| {
+        let of = losses.iter().zip(processes).filter(|(_, of)| *of == process);
+        median(&of.map(|(loss, _)| *loss).collect::<Vec<_>>())
+    };
+    let pairs = losses.iter().zip(processes);
+    pairs
+        .map(|(loss, process)| Some(loss - median_of(process)?))
+        .collect()
+}
+
+/// The typical loss of `all` less that of the rounds `left` of them, in logs.
+fn moved(all: &[&Round], left: &[&Round]) -> Option<f64> {
+    let tell = left.len() >= FEWEST_ROUNDS && left.len() < all.len();
+    tell.then(|| Some(typical_loss(all)? - typical_loss(left)?))
+        .flatten()
+}
+
+/// The median over rounds, of all processes together: what parts them is off already, and
+/// medians of the few rounds that each may have among these would fall apart.
+fn typical_loss(rounds: &[&Round]) -> Option<f64> {
+    median(&rounds.iter().map(|round| round.loss).collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
