@@ -31,7 +31,7 @@ pub fn take(cpu: u32) {
     let mut waiting = CpuSet::new();
     waiting.set(index);
     if SEAT.set(Seat { cpu, waiting, free }).is_ok() {
-        bind(|seat| &seat.waiting);
+        bind(|seat| seat.waiting);
     }
 }
 
@@ -42,20 +42,34 @@ pub fn cpu() -> Option<u32> {
 
 /// The calling thread may run wherever this process could before.
 pub fn leave() {
-    bind(|seat| &seat.free);
+    bind(|seat| seat.free);
 }
 
 /// Does something away from the seat: what it starts inherits no binding.
 pub fn away<T>(act: impl FnOnce() -> T) -> T {
     leave();
     let done = act();
-    bind(|seat| &seat.waiting);
+    bind(|seat| seat.waiting);
     done
 }
 
-fn bind(cpus: impl FnOnce(&Seat) -> &CpuSet) {
+/// Does something on other CPUs than these, if there are any; what it starts inherits that.
+pub fn clear_of<T>(cpus: impl IntoIterator<Item = u32>, act: impl FnOnce() -> T) -> T {
+    let Some(seat) = SEAT.get() else { return act() };
+    let mut clear = seat.free;
+    let indices = cpus.into_iter().map(|cpu| cpu as usize);
+    indices
+        .filter(|index| *index < CpuSet::MAX_CPU)
+        .for_each(|index| clear.unset(index));
+    bind(|seat| if clear.count() > 0 { clear } else { seat.free });
+    let done = act();
+    bind(|seat| seat.waiting);
+    done
+}
+
+fn bind(cpus: impl FnOnce(&Seat) -> CpuSet) {
     if let Some(seat) = SEAT.get() {
         // A binding that is refused costs time, nothing else.
-        let _ = sched_setaffinity(None, cpus(seat));
+        let _ = sched_setaffinity(None, &cpus(seat));
     }
 }
