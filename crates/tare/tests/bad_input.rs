@@ -542,7 +542,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
     let tare = Tare::new();
     // Longer than slices may be for the usual trial; a baseline that is not the first platform.
     let more =
-        "--cpus 1 -w syscall,stream --no-settle --slices 600ms --trial-time 700ms --memory 512M --isa v2";
+        "--cpus 1 -w syscall,stream --no-settle --slices 600ms --trial-time 700ms --memory 512M --isa v3";
     tare.ok(&format!(
         "run -p fake?cost=3,fake --baseline fake {more} --blocks 2 -o whole.jsonl"
     ));
@@ -568,7 +568,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--provisioning pinned", "other provisioning"),
         ("--memory 1G", "other CPUs or memory"),
         ("-w stream", "other workloads"),
-        ("--isa v3", "other workloads"),
+        ("--isa v4", "other workloads"),
         ("-- true", "other workloads"),
     ] {
         let differs = format!("another study ({differs}");
@@ -576,7 +576,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
     }
     for options in [
         "--slices 600ms",
-        "--isa v2",
+        "--isa v3",
         "--baseline fake",
         "--no-settle --margin 1",
         "-p fake?cost=3,fake",
