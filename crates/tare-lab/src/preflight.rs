@@ -29,6 +29,7 @@ pub enum PreflightError {
 /// The platforms of a study, opened and probed.
 pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
+    weight: Weight,
 }
 
 /// The detail of platforms that tells what weight boxes have on the CPU.
@@ -53,34 +54,28 @@ impl Platforms {
             }
             open.insert(path.clone(), (platform, version));
         }
-        Ok(Self { open }.weighed())
+        Ok(Self::weighed(open))
     }
 
-    /// Tells of each what its boxes get of the CPU.
-    fn weighed(mut self) -> Self {
-        let told = match self.without_weight() {
-            Some((path, why)) => format!("usual ({path}: {why})"),
-            None => "most".to_owned(),
+    /// Tells of each what its boxes get of the CPU. It is the same for all, or what is
+    /// compared would be the weights: the most, if every platform can give it.
+    fn weighed(mut open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>) -> Self {
+        let without = |(path, (platform, _)): (&PlatformPath, &(Box<dyn Platform>, _))| {
+            Some(format!("usual ({path}: {})", platform.without_weight()?))
         };
-        for (_, version) in self.open.values_mut() {
+        let (weight, told) = match open.iter().find_map(without) {
+            Some(told) => (Weight::Usual, told),
+            None => (Weight::Most, "most".to_owned()),
+        };
+        for (_, version) in open.values_mut() {
             version.details.insert(WEIGHT.to_owned(), told.clone());
         }
-        self
+        Self { open, weight }
     }
 
-    /// What boxes get of a CPU for which all else on the host competes. The same for all, or
-    /// what is compared would be the weights: the most, if every platform can give it.
-    pub fn weight(&self) -> Weight {
-        match self.without_weight() {
-            Some(_) => Weight::Usual,
-            None => Weight::Most,
-        }
-    }
-
-    /// The first platform that cannot give boxes the most weight, and why.
-    fn without_weight(&self) -> Option<(&PlatformPath, &'static str)> {
-        let mut open = self.open.iter();
-        open.find_map(|(path, (platform, _))| Some((path, platform.without_weight()?)))
+    /// What boxes get of a CPU for which all else on the host competes.
+    pub const fn weight(&self) -> Weight {
+        self.weight
     }
 
     /// Opens those platforms that can make boxes here, and tells of the others why not.
@@ -91,18 +86,16 @@ impl Platforms {
         paths: &[PlatformPath],
         state: &Path,
     ) -> Result<(Self, Vec<PreflightError>), PreflightError> {
-        let mut present = Self {
-            open: BTreeMap::new(),
-        };
+        let mut present = BTreeMap::new();
         let mut absent = Vec::new();
         for path in paths {
             match Self::open(std::slice::from_ref(path), state) {
-                Ok(one) => present.open.extend(one.open),
+                Ok(one) => present.extend(one.open),
                 Err(error @ PreflightError::Absent { .. }) => absent.push(error),
                 Err(error) => return Err(error),
             }
         }
-        Ok((present.weighed(), absent))
+        Ok((Self::weighed(present), absent))
     }
 
     /// What was found of each.
@@ -184,7 +177,7 @@ mod tests {
             let platform: Box<dyn Platform> = Box::new(Weighing(*why));
             (path.parse().unwrap(), (platform, PlatformVersion::default()))
         });
-        Platforms { open: open.collect() }.weighed()
+        Platforms::weighed(open.collect())
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub use ranks::ranks;
 pub use ratio::{RatioOfMeans, ratio_of_means};
 pub use regression::{Coefficient, regression};
 pub use rounds::{
-    CPU_BOUND, after, mean_of_medians, round_losses, stall_share, told_apart, typical, understated_by,
-    upper_quartile,
+    CPU_BOUND, after, mean_of_medians, medians, round_losses, stall_share, told_apart, typical,
+    understated_by, upper_quartile,
 };
 pub use series::{Autocorrelation, autocorrelation, correlation, lag1};
 pub use size::{DyingOut, Excess, SizeFit, SizeSeries, dying_out, fit_is_quotable, size_fit, size_series};

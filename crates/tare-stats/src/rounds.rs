@@ -91,6 +91,14 @@ pub fn told_apart<T: Ord + Copy>(processes: &[T]) -> Vec<usize> {
 ///
 /// `None` where the lengths differ, there is no round, or a loss is not finite.
 pub fn mean_of_medians(losses: &[f64], processes: &[usize]) -> Option<f64> {
+    let medians: Vec<f64> = medians(losses, processes)?.into_values().collect();
+    mean(&medians)
+}
+
+/// The median of the rounds of each process, `processes[i]` that of round `i`.
+///
+/// `None` where the lengths differ, or a loss is not finite.
+pub fn medians(losses: &[f64], processes: &[usize]) -> Option<BTreeMap<usize, f64>> {
     if losses.len() != processes.len() {
         return None;
     }
@@ -98,8 +106,9 @@ pub fn mean_of_medians(losses: &[f64], processes: &[usize]) -> Option<f64> {
     for (process, loss) in processes.iter().zip(losses) {
         of_each.entry(*process).or_default().push(*loss);
     }
-    let medians = of_each.values().map(|losses| median(losses));
-    mean(&medians.collect::<Option<Vec<f64>>>()?)
+    let each = of_each.into_iter();
+    each.map(|(process, losses)| Some((process, median(&losses)?)))
+        .collect()
 }
 
 /// By how many times at most a loss, as a ratio less 1, is larger than its typical loss

@@ -81,12 +81,8 @@ impl Runner<'_> {
         let beginning = self.look_around(arms, present)?;
         // A pinned box's command keeps its CPUs busy, with more weight than ours: a turn of
         // 20 ms took 33 to 41 before we were let go on.
-        let pinned: Vec<u32> = self
-            .study
-            .instances
-            .iter()
-            .flat_map(|i| i.pinned_set.clone())
-            .collect();
+        let instances = self.study.instances.iter();
+        let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
         let ends = seat::clear_of(pinned, || self.let_run(arms, pass, present))?;
         for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {

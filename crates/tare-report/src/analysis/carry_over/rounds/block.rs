@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::study::{BoxKind, Cell};
-use tare_stats::{median, round_losses, told_apart};
+use tare_stats::{median, medians, round_losses, told_apart};
 
 /// Rounds that must remain for their typical cost to say something.
 const FEWEST_ROUNDS: usize = 10;
@@ -182,16 +182,12 @@ fn place(member: &Member, round: u64) -> Option<u32> {
     let i = round.checked_div(u64::from(member.every))?;
     member.places.get(usize::try_from(i).ok()?).copied()
 }
+
 /// Each loss less the median of those of its process.
 fn beyond_medians(losses: &[f64], processes: &[usize]) -> Option<Vec<f64>> {
-    let median_of = |process: &usize| {
-        let of = losses.iter().zip(processes).filter(|(_, of)| *of == process);
-        median(&of.map(|(loss, _)| *loss).collect::<Vec<_>>())
-    };
+    let medians = medians(losses, processes)?;
     let pairs = losses.iter().zip(processes);
-    pairs
-        .map(|(loss, process)| Some(loss - median_of(process)?))
-        .collect()
+    Some(pairs.map(|(loss, process)| loss - medians[process]).collect())
 }
 
 /// The typical loss of `all` less that of the rounds `left` of them, in logs.
