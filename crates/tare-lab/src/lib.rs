@@ -13,6 +13,7 @@
 pub mod collect;
 pub mod density;
 pub mod design;
+mod faults;
 mod figures;
 mod kept_checks;
 pub mod looks;

@@ -1,16 +1,15 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::collect::{Collectors, Seen, Stage};
+use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::settle::Watch;
 use std::io;
 use std::time::{Duration, Instant};
 use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
-use tare_model::finding::{Finding, Reason};
-use tare_model::protocol::{
-    Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Request, Task,
-};
+use tare_model::finding::Finding;
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Task};
 use tare_model::results::{Failure, HostReadings, Outcome, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
@@ -158,75 +157,6 @@ fn judge(
         return Err(bad_report(format!("{:?}", answer.reply)));
     };
     figures::success(workload, exited, &answer.stdout, &answer.stderr, padding_bytes)
-}
-
-/// A trial without a result: one that cannot run here will not the next time either.
-pub(crate) fn without_result(failure: Failure) -> Outcome {
-    if failure.reason == Reason::CannotRun {
-        Outcome::Skipped(failure)
-    } else {
-        Outcome::Failed(failure)
-    }
-}
-
-/// What a link that failed means for a trial.
-pub(crate) fn failure(error: &LinkError) -> Failure {
-    Failure {
-        reason: reason(error),
-        detail: error.to_string(),
-    }
-}
-
-fn reason(error: &LinkError) -> Reason {
-    match error {
-        LinkError::Timeout { .. } => Reason::Timeout,
-        LinkError::Refused {
-            code: ErrorCode::CannotStart | ErrorCode::Unsupported,
-            ..
-        } => Reason::CannotRun,
-        LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
-        LinkError::Mismatch { .. } => Reason::Handshake,
-        LinkError::Behind { .. }
-        | LinkError::Ended { .. }
-        | LinkError::Interrupted
-        | LinkError::Io { .. }
-        | LinkError::Frame { .. } => Reason::LinkLost,
-    }
-}
-
-/// Whether processes ended as they should.
-pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
-    let last_line = || {
-        let text = String::from_utf8_lossy(stderr).into_owned();
-        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
-        line.map_or_else(String::new, |line| format!(": {line}"))
-    };
-    let failure = |reason, what: String| {
-        Err(Failure {
-            reason,
-            detail: what + &last_line(),
-        })
-    };
-    match exited.status {
-        ExitStatus::Code(0) => Ok(()),
-        ExitStatus::Code(tare_model::kernel::UNSUPPORTED) => {
-            failure(Reason::CannotRun, "unsupported here".to_owned())
-        }
-        ExitStatus::Code(code) => failure(Reason::ExitStatus, format!("exit status {code}")),
-        ExitStatus::Signal(9) => failure(
-            Reason::Killed,
-            "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned(),
-        ),
-        ExitStatus::Signal(signal) => failure(Reason::Killed, format!("signal {signal}")),
-        ExitStatus::TimedOut => failure(Reason::Timeout, "killed when its time was over".to_owned()),
-    }
-}
-
-pub(crate) fn bad_report(detail: String) -> Failure {
-    Failure {
-        reason: Reason::BadReport,
-        detail,
-    }
 }
 
 /// What gives reason to doubt a trial that ended well.

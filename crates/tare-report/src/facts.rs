@@ -1,19 +1,20 @@
 //! The evidence as lists of names and values: what text and page have in common.
 
+mod chapters;
+mod fact;
 mod slices;
 
+pub(crate) use fact::Fact;
+
 use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops};
-use crate::chapters::chapters;
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
+use chapters::chapters;
 use tare_model::host::HostFacts;
 use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, Stopping, Study, Workload};
-
-/// A name and what is known of it.
-pub(crate) type Fact = (String, String);
 
 fn fact(name: &str, value: impl Into<String>) -> Fact {
     let value = value.into();

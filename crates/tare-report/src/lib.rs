@@ -15,7 +15,6 @@
 
 pub mod analysis;
 pub mod change;
-mod chapters;
 mod chart;
 pub mod density;
 mod facts;

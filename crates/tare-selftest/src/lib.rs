@@ -14,6 +14,7 @@ pub mod promise;
 pub mod score;
 pub mod simulate;
 mod slices;
+pub mod sums;
 pub mod table;
 
 pub use experiments::all;

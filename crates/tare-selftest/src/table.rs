@@ -1,6 +1,6 @@
 //! What is claimed, what was found, and whether the two agree.
 
-use crate::simulate::{Found, Total};
+use crate::sums::{Found, Total};
 use serde::Serialize;
 use std::fmt;
 

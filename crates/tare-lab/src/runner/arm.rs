@@ -3,6 +3,7 @@
 
 use super::Stop;
 use super::boxes::Held;
+use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::collections::BTreeSet;
@@ -96,7 +97,7 @@ impl Arm {
                 self.waiting.insert(process);
             }
             None => {}
-            Some(other) => self.lose_box(trial::bad_report(format!("{other:?}"))),
+            Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
         }
         Ok(())
     }
@@ -113,7 +114,7 @@ impl Arm {
         let slice = match self.judge(answer)? {
             Some(Reply::Slice(slice)) => self.accept(slice, order),
             Some(other) => {
-                self.lose_box(trial::bad_report(format!("{other:?}")));
+                self.lose_box(faults::bad_report(format!("{other:?}")));
                 None
             }
             None => None,
@@ -140,7 +141,7 @@ impl Arm {
                 "a slice with {} timed parts, where {parts} that tell of work are due: {slice:?}",
                 slice.parts.len()
             );
-            self.lose_box(trial::bad_report(what));
+            self.lose_box(faults::bad_report(what));
             return None;
         }
         self.units += order.units;
@@ -179,7 +180,7 @@ impl Arm {
     pub fn pause(&mut self, held: &mut Held) {
         match held.running.pause() {
             Ok(()) => self.paused = true,
-            Err(e) => self.lose_box(trial::bad_report(e.to_string())),
+            Err(e) => self.lose_box(faults::bad_report(e.to_string())),
         }
     }
 
@@ -188,7 +189,7 @@ impl Arm {
         if std::mem::take(&mut self.paused)
             && let Err(e) = held.running.resume()
         {
-            self.lose_box(trial::bad_report(e.to_string()));
+            self.lose_box(faults::bad_report(e.to_string()));
         }
         self.lives()
     }
@@ -214,10 +215,10 @@ impl Arm {
             return Ok(None);
         };
         let Reply::Exited(exited) = reply else {
-            self.lose_box(trial::bad_report(format!("{reply:?}")));
+            self.lose_box(faults::bad_report(format!("{reply:?}")));
             return Ok(None);
         };
-        match trial::ended_well(&exited, &stderr) {
+        match faults::ended_well(&exited, &stderr) {
             Ok(()) => Ok(Some(exited)),
             Err(failure) => {
                 self.lose(failure);
@@ -231,7 +232,7 @@ impl Arm {
         let stderr = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
-            let failure = trial::ended_well(exited, &stderr).err();
+            let failure = faults::ended_well(exited, &stderr).err();
             self.lose(failure.unwrap_or_else(|| Failure {
                 reason: Reason::ExitStatus,
                 detail: format!("ended before it was told to, with {:?}", ExitStatus::Code(0)),
@@ -248,7 +249,7 @@ impl Arm {
             Err(error) => {
                 // The agent refused: it answers still, but the process may be there.
                 let box_lives = matches!(error, LinkError::Refused { .. });
-                self.note_loss(trial::failure(&error), box_lives);
+                self.note_loss(faults::failure(&error), box_lives);
                 Ok(None)
             }
         }

@@ -7,6 +7,7 @@ use super::record::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, pace};
 use crate::design;
+use crate::faults;
 use crate::figures;
 use crate::plan::PlannedTrial;
 use crate::trial;
@@ -288,8 +289,8 @@ fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: u32) -> Ended {
             findings.extend(trial::doubts(&success, &host));
             Outcome::Ok(success)
         }
-        (Some(lost), _) => trial::without_result(lost.failure.clone()),
-        (None, None) => Outcome::Failed(trial::bad_report("nothing was told of its end".to_owned())),
+        (Some(lost), _) => faults::without_result(lost.failure.clone()),
+        (None, None) => Outcome::Failed(faults::bad_report("nothing was told of its end".to_owned())),
     };
     Ended {
         box_id: Some(seen.box_ids[i]),

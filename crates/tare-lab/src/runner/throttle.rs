@@ -6,6 +6,7 @@ use super::boxes::{Held, Present, supply};
 use super::record::Ended;
 use super::{Runner, Stop, pace};
 use crate::collect::quota;
+use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::settle::Watch;
 use crate::trial;
@@ -114,7 +115,7 @@ impl Runner<'_> {
         }
         Ok(Err(Ended {
             box_id: Some(box_id),
-            ..Ended::without_box(trial::without_result(lost.failure))
+            ..Ended::without_box(faults::without_result(lost.failure))
         }))
     }
 }

@@ -6,6 +6,7 @@ use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
 use super::group::{End, Measured};
 use super::{Runner, Stop, pace};
+use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use rand::seq::SliceRandom;
@@ -150,7 +151,7 @@ impl Runner<'_> {
                 arm.pause(held);
                 let asked = held.running.link().ask(&command.request, arm.patience);
                 if let (true, Err(e)) = (arm.lives(), asked) {
-                    arm.lose_box(trial::failure(&e));
+                    arm.lose_box(faults::failure(&e));
                 }
             }
             commands.push(command);

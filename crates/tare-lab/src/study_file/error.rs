@@ -1,6 +1,6 @@
 //! What is wrong with a study file, where, and what would be right.
 
-use super::source::Place;
+use super::place::Place;
 use crate::design::DesignError;
 
 /// What is wrong with a study file.

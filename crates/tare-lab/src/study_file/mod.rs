@@ -6,6 +6,7 @@ mod chapters;
 mod elsewhere;
 mod error;
 mod factors;
+mod place;
 mod protocol;
 mod shipped;
 mod source;
@@ -18,7 +19,7 @@ pub use error::StudyFileError;
 pub use shipped::SHIPPED;
 
 use crate::design::{self, Cells, Concern, DesignError, Wishes};
-use source::Place;
+use place::Place;
 use std::collections::BTreeMap;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;

@@ -1,7 +1,7 @@
 //! TOML as a tree that knows where each part stands, over files.
 
 use super::error::StudyFileError;
-use super::source::Place;
+use super::place::Place;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 

@@ -1,7 +1,7 @@
 //! Values as what they ought to be, or an error that says what they are.
 
 use super::error::StudyFileError;
-use super::source::Place;
+use super::place::Place;
 use super::suggest;
 use super::tree::{Node, Table, Value};
 

@@ -1,13 +1,14 @@
 //! From a table to comparisons with verdicts.
 
 use super::baselines::{self, Job};
+use super::comparison::{ForeignComparison, Wishes, metric};
 use super::fault::{DataError, Fault};
 use super::figures::{SeriesFigures, figures};
 use super::pairs::samples;
 use super::{Table, notices};
 use crate::analysis::decide::{self, correct};
 use crate::analysis::pairing::of_samples;
-use crate::analysis::{MetricComparison, Notice, Refusal, fitness, steadiness};
+use crate::analysis::{Notice, Refusal, fitness, steadiness};
 use serde::Serialize;
 use tare_model::metric::Direction;
 use tare_stats::{LEVEL, Looks, Question};
@@ -20,19 +21,6 @@ const SEED: u64 = 1;
 
 /// Most comparisons at once. Each takes some 2 KB in memory and more on paper.
 const MOST: usize = 200_000;
-
-/// What is asked of foreign data.
-#[derive(Debug, Clone, Copy)]
-pub struct Wishes<'a> {
-    /// Baseline of cells whose rows name none.
-    pub baseline: Option<&'a str>,
-    /// Direction of metrics whose rows name none.
-    pub direction: Option<Direction>,
-    /// Margin of equivalence as a ratio less 1.
-    pub margin: f64,
-    /// Threads that share the comparisons.
-    pub threads: usize,
-}
 
 /// Everything that is said of foreign data.
 #[derive(Debug, Serialize)]
@@ -63,32 +51,6 @@ pub struct ForeignAnalysis<'a> {
     pub comparisons: Vec<ForeignComparison<'a>>,
     /// Every metric of every cell by itself.
     pub cells: Vec<SeriesFigures<'a>>,
-}
-
-/// One metric of one cell against its baseline.
-#[derive(Debug, Serialize)]
-pub struct ForeignComparison<'a> {
-    /// The cell.
-    pub cell: &'a str,
-    /// Its baseline.
-    pub baseline: &'a str,
-    /// Pairs with a value of 0 or less, which has no logarithm.
-    pub without_logs: usize,
-    /// The figures and the verdict.
-    #[serde(flatten)]
-    pub figures: MetricComparison<ForeignMetric<'a>>,
-}
-
-/// What is known of a metric of foreign data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct ForeignMetric<'a> {
-    /// Its name.
-    #[serde(rename = "metric")]
-    pub name: &'a str,
-    /// Its unit, where the data name one.
-    pub unit: Option<&'a str>,
-    /// Which direction is better.
-    pub direction: Direction,
 }
 
 /// Analyses a table as the results of a study whose metrics are all primary:
@@ -125,18 +87,6 @@ pub fn analyze<'a>(table: &'a Table, wishes: Wishes) -> Result<ForeignAnalysis<'
         comparisons,
         cells: figures(table, wishes.direction),
     })
-}
-
-pub(super) fn metric<'a>(table: &'a Table, metric: u32, direction: Option<Direction>) -> ForeignMetric<'a> {
-    let facts = table.facts.get(metric as usize);
-    ForeignMetric {
-        name: table.metrics.name(metric),
-        unit: facts.and_then(|f| f.unit.as_deref()),
-        direction: facts
-            .and_then(|f| f.direction)
-            .or(direction)
-            .unwrap_or(Direction::Lower),
-    }
 }
 
 fn compare<'a>(

@@ -1,7 +1,7 @@
 //! Every metric of every cell by itself.
 
 use super::Table;
-use super::analysis::{ForeignMetric, metric};
+use super::comparison::{ForeignMetric, metric};
 use super::pairs::finite;
 use crate::analysis::Estimate;
 use serde::Serialize;

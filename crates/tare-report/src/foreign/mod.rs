@@ -8,6 +8,7 @@
 mod analysis;
 mod baselines;
 mod blocks;
+mod comparison;
 mod csv;
 mod fault;
 mod figures;
@@ -18,7 +19,8 @@ mod notices;
 mod pairs;
 mod table;
 
-pub use analysis::{ForeignAnalysis, ForeignComparison, ForeignMetric, SCHEMA, Wishes, analyze};
+pub use analysis::{ForeignAnalysis, SCHEMA, analyze};
+pub use comparison::{ForeignComparison, ForeignMetric, Wishes};
 pub use fault::DataError;
 pub use figures::SeriesFigures;
 pub(crate) use table::word;

@@ -1,7 +1,7 @@
 //! What a reader of any figure of foreign data must know.
 
 use super::Table;
-use super::analysis::{ForeignComparison, Wishes};
+use super::comparison::{ForeignComparison, Wishes};
 use super::fault::short;
 use crate::analysis::Notice;
 use crate::analysis::caveats::{CHECK, rare_stalls};

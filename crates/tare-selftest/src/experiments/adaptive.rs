@@ -2,7 +2,8 @@
 
 use super::{half_width, margin, percent};
 use crate::noise::normal;
-use crate::simulate::{Experiment, Total, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{LEVEL, LOOKS, Looks, Question, decide, infer, look, t_estimate};

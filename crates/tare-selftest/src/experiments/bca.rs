@@ -1,7 +1,8 @@
 //! What the usual bootstrap would have covered: why the headline is Student's t.
 
 use crate::noise::{Noise, as_float};
-use crate::simulate::{Experiment, Total, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,8 @@
 //! What blocks are for: a host that drifts, measured in blocks and in batches.
 
 use crate::noise::{Noise, normal};
-use crate::simulate::{Experiment, Total, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{LEVEL, Looks, Question, Sample, infer, welch};

@@ -3,7 +3,8 @@
 use super::adaptive::{looked_at, until_settled};
 use super::{margin, percent};
 use crate::noise::normal;
-use crate::simulate::{Experiment, Total, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{decide, holm, infer};

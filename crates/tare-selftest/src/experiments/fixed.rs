@@ -1,7 +1,8 @@
 //! How often the reported interval covers the truth, with a fixed number of blocks.
 
 use crate::noise::Noise;
-use crate::simulate::{Experiment, Total, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -2,8 +2,9 @@
 //! mean of the medians of the two processes beside the median over all rounds.
 
 use super::rounds::{BLOCKS, ROUNDS, differs, group, half_width, judged};
-use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::simulate::Experiment;
 use crate::slices::{Block, Cell, Host, Order};
+use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{mean_of_medians, median, round_losses};

@@ -1,7 +1,8 @@
 //! What one run costs and what many runs cost: where the two ratios part.
 
 use crate::noise::{normal, uniform};
-use crate::simulate::{Experiment, Total, add};
+use crate::simulate::Experiment;
+use crate::sums::{Total, add};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{LEVEL, log_ratio, mean, ratio_of_means};

@@ -2,8 +2,9 @@
 
 use super::percent;
 use super::rounds::{BLOCKS, ROUNDS};
-use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::simulate::Experiment;
 use crate::slices::{Block, Cell, Host, Order};
+use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{LEVEL, TEstimate, after, mean, round_losses, t_estimate};

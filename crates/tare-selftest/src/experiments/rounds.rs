@@ -2,8 +2,9 @@
 //! beside what else could have been made of the same rounds, and of one piece.
 
 use super::{margin, percent};
-use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::simulate::Experiment;
 use crate::slices::{Block, Cell, Host, Order};
+use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

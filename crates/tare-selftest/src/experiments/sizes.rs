@@ -1,7 +1,8 @@
 //! The fit of size effects: what it finds, and when it is voided.
 
 use crate::noise::normal;
-use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::simulate::Experiment;
+use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{LEVEL, size_fit};

@@ -3,8 +3,9 @@
 
 use super::rounds::{BLOCKS, blocks, differs, group, hodges_lehmann, judged, trimmed, typical_loss};
 use crate::noise::as_float;
-use crate::simulate::{Experiment, Found, Total, add, count};
+use crate::simulate::Experiment;
 use crate::slices::{Block, Cell, Host};
+use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{log_ratio, mean, round_losses, stall_share};

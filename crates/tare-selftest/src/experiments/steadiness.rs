@@ -1,7 +1,8 @@
 //! The steadiness ratio on a host that drifts, and what else could have been used.
 
 use crate::noise::{Noise, as_float, normal};
-use crate::simulate::{Experiment, Total, add, count};
+use crate::simulate::Experiment;
+use crate::sums::{Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! What a study file says in words, as names and values in the order of its chapters.
 
-use crate::facts::Fact;
+use super::fact::Fact;
 use tare_model::template::{Chapter, LeftOut, Template};
 
 /// The study's title and chapters, and what it names and tare does not have.

@@ -1,0 +1,4 @@
+//! One thing that is known.
+
+/// A name and what is known of it.
+pub(crate) type Fact = (String, String);
