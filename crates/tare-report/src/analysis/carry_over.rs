@@ -3,7 +3,7 @@
 
 mod rounds;
 
-use super::cells::Estimate;
+use super::estimate::Estimate;
 use super::trials::CellTrials;
 use crate::show;
 use serde::Serialize;

@@ -1,8 +1,9 @@
 //! Holm's correction over the study, then a verdict for every primary metric.
 
 use super::boxes::BoxFigures;
-use super::comparison::{Comparison, MetricComparison, Paired};
+use super::comparison::{Comparison, MetricComparison};
 use super::fitness::{refusals, smaller_work};
+use super::paired::Paired;
 use super::refusal::Refusal;
 use super::slices::CpuCost;
 use super::trials::Trials;
@@ -72,7 +73,8 @@ impl Evidence<'_> {
 pub(crate) fn all(comparisons: &mut [Comparison], evidence: Evidence) -> Families {
     let primary = headlines(comparisons, evidence);
     let cpu = cpu_costs(comparisons, evidence);
-    steadiness::judge(comparisons.iter_mut().flat_map(|c| c.metrics.iter_mut()));
+    let metrics = comparisons.iter_mut().flat_map(|c| c.metrics.iter_mut());
+    steadiness::judge(metrics.filter_map(MetricComparison::fit_steadiness));
     Families { primary, cpu }
 }
 

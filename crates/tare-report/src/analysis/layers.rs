@@ -2,7 +2,7 @@
 //! box, from that to the next one, and so on. Within the same pairs the ratios of
 //! the steps multiply to the whole.
 
-use super::cells::Estimate;
+use super::estimate::Estimate;
 use super::pairing;
 use super::trials::{CellTrials, Trials};
 use serde::Serialize;

@@ -1,7 +1,9 @@
 //! One metric of two cells, paired block by block.
 
-use super::cells::Estimate;
-use super::comparison::{Flag, MetricComparison, Op, Paired, QuantileFigure};
+use super::comparison::{MetricComparison, Op, QuantileFigure};
+use super::estimate::Estimate;
+use super::flag::Flag;
+use super::paired::Paired;
 use super::slices::{self, BlockOfSlices, SliceFigures};
 use super::trials::{CellTrials, Used};
 use super::{question, steadiness, variability};

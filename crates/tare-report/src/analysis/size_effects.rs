@@ -3,8 +3,8 @@
 
 mod measure;
 
-use super::cells::Estimate;
 use super::comparison::Comparison;
+use super::estimate::Estimate;
 use super::margin;
 use super::trials::Trials;
 use serde::Serialize;

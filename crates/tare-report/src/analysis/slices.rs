@@ -1,8 +1,9 @@
 //! What slices say of a comparison beside the typical cost, which is its headline:
 //! mean cost, CPU cost and stalls, each of one figure per block.
 
-use super::cells::Estimate;
-use super::comparison::{Flag, Paired};
+use super::estimate::Estimate;
+use super::flag::Flag;
+use super::paired::Paired;
 use super::trials::{CellTrials, Used};
 use super::verdict::Verdict;
 use serde::Serialize;

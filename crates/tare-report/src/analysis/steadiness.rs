@@ -1,7 +1,5 @@
 //! Whether a platform is steadier than its baseline.
 
-use super::comparison::MetricComparison;
-use super::verdict::Word;
 use serde::Serialize;
 use std::fmt;
 use tare_stats::{LEVEL, holm, steadiness};
@@ -63,20 +61,14 @@ pub(super) fn ratio(x: &[f64], y: &[f64]) -> Option<Steady> {
     })
 }
 
-/// Corrects the p values of the primary metrics, and judges those that have a
-/// verdict on their cost: what makes a cost unfit makes its noise unfit.
-pub(crate) fn judge<'a, M: 'a>(metrics: impl Iterator<Item = &'a mut MetricComparison<M>>) {
-    let mut judged: Vec<&mut Steady> = metrics.filter_map(fit).collect();
+/// Corrects the p values of a family of ratios, and judges each.
+pub(crate) fn judge<'a>(family: impl Iterator<Item = &'a mut Steady>) {
+    let mut judged: Vec<&mut Steady> = family.collect();
     let p: Vec<_> = judged.iter().map(|s| s.p).collect();
     for (steady, p_holm) in judged.iter_mut().zip(holm(&p)) {
         steady.p_holm = p_holm;
         steady.verdict = verdict(steady);
     }
-}
-
-fn fit<M>(metric: &mut MetricComparison<M>) -> Option<&mut Steady> {
-    let verdict = metric.verdict.as_ref()?;
-    metric.steadiness.as_mut().filter(|_| verdict.word != Word::None)
 }
 
 fn verdict(steady: &Steady) -> Option<Steadiness> {

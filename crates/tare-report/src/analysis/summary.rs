@@ -1,7 +1,8 @@
 //! What each kind of box costs, in plain words. Nothing is averaged over
 //! workloads: an average of unlike things would answer no question.
 
-use super::comparison::{Comparison, Flag, MetricComparison};
+use super::comparison::{Comparison, MetricComparison};
+use super::flag::Flag;
 use super::run::PlatformFacts;
 use super::verdict::{Verdict, Word};
 use crate::show::{change_interval, cost_change, or_missing};

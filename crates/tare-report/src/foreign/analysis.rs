@@ -140,6 +140,7 @@ fn judge(comparisons: &mut [ForeignComparison], question: Question) -> usize {
         refusals.extend((pairs > 0).then_some(Refusal::NoLogarithm { pairs }));
         figures.verdict = Some(decide::judge(figures, refusals, *factor, question.margin));
     }
-    steadiness::judge(comparisons.iter_mut().map(|c| &mut c.figures));
+    let fit = comparisons.iter_mut().filter_map(|c| c.figures.fit_steadiness());
+    steadiness::judge(fit);
     factors.iter().flatten().count()
 }

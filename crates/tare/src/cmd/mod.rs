@@ -11,6 +11,7 @@ pub mod kernel;
 pub mod manual;
 pub mod pilot;
 pub mod plan;
+mod plan_words;
 pub mod published;
 pub mod report;
 pub mod run;

@@ -1,6 +1,6 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
-use super::{plan, report};
+use super::{plan_words, report};
 use crate::args::RunArgs;
 use crate::out;
 use crate::progress::Progress as Display;
@@ -49,7 +49,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     };
     let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, room, |kind| platforms.cost(kind));
-    out::say_lines(&plan::text(&study, &expected, room));
+    out::say_lines(&plan_words::text(&study, &expected, room));
     out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);

@@ -1,7 +1,7 @@
 //! `tare plan STUDY`: the chapters of a study, its blueprint, its cells, what
 //! it takes, and what is missing for it here.
 
-use super::{plan, study};
+use super::{plan_words, study};
 use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     missing.extend(misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
     if args.json {
-        let mut json = plan::json(&study, &cost, room);
+        let mut json = plan_words::json(&study, &cost, room);
         json["blueprint"] = blueprint.iter().map(Layer::json).collect();
         json["missing"] = missing.into();
         out::print_json(&json)?;
@@ -58,7 +58,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         page.chapters(template, &study, &blueprint);
     }
     page.heading("what it takes");
-    page.text += &plan::text(&study, &cost, room);
+    page.text += &plan_words::text(&study, &cost, room);
     page.heading("missing here");
     for item in &missing {
         page.paragraph("- ", item);

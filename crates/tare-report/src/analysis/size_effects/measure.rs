@@ -1,8 +1,8 @@
 //! One size effect: from the pairs of every size to estimates, fit and range.
 
 use super::{ChrRange, Fit, RangeEnd, SizeEffect, SizePoint, Standing, share};
-use crate::analysis::cells::Estimate;
 use crate::analysis::comparison::Comparison;
+use crate::analysis::estimate::Estimate;
 use crate::analysis::refusal::Refusal;
 use crate::analysis::trials::Trials;
 use crate::analysis::{fitness, margin, pairing, question};

@@ -1,0 +1,152 @@
+//! What a run would do and take, for people and for programs.
+
+use crate::out;
+use tare_lab::looks;
+use tare_lab::plan::{self, Cost, Room};
+use tare_model::size::{counted, show_memory, show_seconds};
+use tare_model::study::{Fresh, Stopping, Study};
+
+/// Fewer blocks bring no verdict.
+const VERDICT_BLOCKS: u32 = 10;
+
+/// The plan for programs.
+pub fn json(study: &Study, cost: &Cost, room: Room) -> serde_json::Value {
+    let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
+    let looks: Vec<u32> = looks::schedule(study).collect();
+    let cost = serde_json::json!({
+        "blocks": cost.blocks, "trials": cost.trials, "boxes": cost.boxes, "seconds": cost.seconds, "bytes": cost.bytes,
+    });
+    let beside = plan::side_by_side(study, room)
+        .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
+    serde_json::json!({
+        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
+    })
+}
+
+/// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
+fn blocks(study: &Study, cost: &Cost) -> String {
+    if cost.blocks < study.protocol.blocks && study.protocol.stopping.is_fixed() {
+        return format!("about {} (what the budget holds)", counted(cost.blocks, "block"));
+    }
+    let most = counted(study.protocol.blocks, "block");
+    if study.protocol.stopping.is_fixed() {
+        most
+    } else {
+        format!("{} to {most}", looks::FEWEST)
+    }
+}
+
+/// When a cell has enough blocks.
+fn stopping(study: &Study) -> String {
+    let Stopping::Adaptive { half_width } = study.protocol.stopping else {
+        return "every cell runs in every block".to_owned();
+    };
+    let times = looks::schedule(study).map(|blocks| blocks.to_string());
+    format!(
+        "looks after {} blocks; a cell leaves when its interval is within {:.2} % on either side, or surely beyond or within the margin",
+        times.collect::<Vec<_>>().join(", "),
+        100.0 * half_width.exp_m1()
+    )
+}
+
+/// Why the comparisons of this study will have figures and intervals, but no verdict.
+fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
+    if study.protocol.fresh == Fresh::Study {
+        return Some("one box per platform serves the whole study".to_owned());
+    }
+    (cost.blocks.min(study.protocol.blocks) < VERDICT_BLOCKS)
+        .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
+}
+
+/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`.
+fn slices(study: &Study, room: Room) -> Option<String> {
+    let most = plan::side_by_side(study, room)?;
+    let boxes = match most.boxes {
+        1 => "one box at a time".to_owned(),
+        boxes => format!(
+            "up to {boxes} boxes side by side, with {} of memory together",
+            show_memory(most.memory_bytes)
+        ),
+    };
+    Some(format!("{}; {boxes}", study.protocol.slicing))
+}
+
+/// Column at which the plan's words begin.
+const INDENT: usize = 14;
+
+/// The plan in a few lines.
+pub fn text(study: &Study, cost: &Cost, room: Room) -> String {
+    let list = |items: Vec<String>| items.join(", ");
+    let mut text = String::new();
+    let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
+    let platforms = list(study.platforms.iter().map(ToString::to_string).collect());
+    row("platforms", &format!("{platforms} (baseline {})", study.baseline));
+    row(
+        "provisioning",
+        &list(study.provisioning.iter().map(ToString::to_string).collect()),
+    );
+    for (i, instance) in study.instances.iter().enumerate() {
+        let name = if i == 0 { "each box" } else { "" };
+        let pinned = if instance.pinned_set.is_empty() {
+            String::new()
+        } else {
+            format!(", pinned to {:?}", instance.pinned_set)
+        };
+        row(name, &format!("{}{pinned}", instance.show()));
+    }
+    row(
+        "workloads",
+        &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
+    );
+    row(
+        "design",
+        &format!(
+            "{} x {}, a new box per {}, seed {}",
+            counted(study.cells().len(), "cell"),
+            blocks(study, cost),
+            study.protocol.fresh,
+            study.protocol.seed
+        ),
+    );
+    row("stopping", &stopping(study));
+    if let Some(why) = no_verdict(study, cost) {
+        row("verdicts", &format!("none: {why}"));
+    }
+    for (name, seconds, what) in [
+        (
+            "warm-up",
+            study.protocol.warm_up_seconds,
+            "of blocks that are not recorded",
+        ),
+        ("pause", study.protocol.pause_seconds, "before each trial"),
+    ] {
+        if seconds > 0.0 {
+            row(name, &format!("{} {what}", show_seconds(seconds)));
+        }
+    }
+    if let Some(slices) = slices(study, room) {
+        row("slices", &slices);
+    }
+    row("cost", &costs(study, cost));
+    text
+}
+
+fn costs(study: &Study, cost: &Cost) -> String {
+    let budget = if cost.blocks < study.protocol.blocks {
+        " (the budget)"
+    } else {
+        ""
+    };
+    format!(
+        "{}{} in {}, about {}{budget}, {} of results",
+        if study.protocol.stopping.is_fixed() {
+            ""
+        } else {
+            "at most "
+        },
+        counted(cost.trials, "trial"),
+        counted(cost.boxes, "box"),
+        show_seconds(cost.seconds),
+        show_memory(cost.bytes)
+    )
+}
