@@ -48,8 +48,9 @@ pub fn hold(lab: &Lab, options: &Options) -> Result<Commands> {
             (in_slices(lab, options, &command)?, theirs)
         };
         eprintln!(
-            "round {}: in slices {ours:.4}, in batches {theirs:.4?}",
-            round + 1
+            "round {}: in slices {ours:.4}, in batches {:.4}",
+            round + 1,
+            theirs.half_width
         );
         held.duel.push(ours, theirs.half_width);
         held.batches.push(theirs);
