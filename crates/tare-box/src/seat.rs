@@ -53,7 +53,9 @@ pub fn away<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Does something on other CPUs than these, if there are any; what it starts inherits that.
+/// Does something on other CPUs than these, if there are any, and wherever it is before all
+/// that share the CPU by weight: boxes have more of it than this thread. What it starts
+/// inherits the CPUs.
 pub fn clear_of<T>(cpus: impl IntoIterator<Item = u32>, act: impl FnOnce() -> T) -> T {
     let Some(seat) = SEAT.get() else { return act() };
     let mut clear = seat.free;
@@ -62,7 +64,12 @@ pub fn clear_of<T>(cpus: impl IntoIterator<Item = u32>, act: impl FnOnce() -> T)
         .filter(|index| *index < CpuSet::MAX_CPU)
         .for_each(|index| clear.unset(index));
     bind(|seat| if clear.count() > 0 { clear } else { seat.free });
+    // Refused to who is not root: the box then has more than its turn where both meet.
+    let first = tare_sys::run_first(true).is_ok();
     let done = act();
+    if first {
+        let _ = tare_sys::run_first(false);
+    }
     bind(|seat| seat.waiting);
     done
 }

@@ -31,6 +31,27 @@ pub struct Reaped {
     pub voluntary_switches: u64,
 }
 
+/// Lets the calling thread run before all that share the CPU by weight, or no longer so.
+/// What it starts does not inherit that.
+///
+/// # Errors
+/// As sched_setscheduler(2): EPERM without the right to it, or in a cgroup without such time.
+pub fn run_first(first: bool) -> io::Result<()> {
+    let (policy, priority) = if first {
+        (libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, 1)
+    } else {
+        (libc::SCHED_OTHER, 0)
+    };
+    // SAFETY: sched_param is plain data for which all-zero bytes are a valid value.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: the pointer is to a live value; 0 is the calling thread.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// Waits for the child `pid` to end.
 ///
 /// # Errors

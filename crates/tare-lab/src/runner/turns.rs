@@ -65,8 +65,13 @@ impl Runner<'_> {
         let used = self.probe(planned, present, |arm, held, _| {
             arm.go(held, FIRST, pace::order(1)).map(drop)
         })?;
+        let instance = self.study.instance_of(&planned.cell.kind);
+        let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
         // What fails here fails in its trial too, and is told there.
-        Ok(used.ok().flatten().is_some_and(|used| is_long_and_busy(&used)))
+        Ok(used
+            .ok()
+            .flatten()
+            .is_some_and(|used| is_long_and_busy(&used, cpus)))
     }
 
     /// Starts a command in every box and lets the boxes run in turns until all have ended.
@@ -80,8 +85,8 @@ impl Runner<'_> {
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
         let beginning = self.look_around(arms, present)?;
-        // A pinned box's command keeps its CPUs busy, with more weight than ours: a turn of
-        // 20 ms took 33 to 41 before we were let go on.
+        // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
+        // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
         let instances = self.study.instances.iter();
         let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
         let ends = seat::clear_of(pinned, || self.let_run(arms, pass, present))?;
@@ -165,15 +170,18 @@ impl Runner<'_> {
     }
 }
 
-/// Whether a command that used this is worth turns. Beside others it gets less than a CPU
-/// although it wants one: it has then hardly ever waited by itself.
+/// Whether a command that used this in a box of so many CPUs is worth turns: one that used
+/// nearly all of them, or hardly ever waited by itself. Beside others it gets less than a
+/// CPU although it wants one. Of several processes that wait for one another or for timers
+/// one CPU's worth of time tells nothing.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
-fn is_long_and_busy(used: &ProcessUsage) -> bool {
+fn is_long_and_busy(used: &ProcessUsage, cpus: f64) -> bool {
     let cpu_seconds = (used.user_ns + used.system_ns) as f64 / 1e9;
     let wall_seconds = used.wall_ns as f64 / 1e9;
     let waits = used.voluntary_switches.map_or(f64::INFINITY, |n| n as f64);
     let wants_a_cpu = cpu_seconds >= PUSHED_ASIDE * wall_seconds && waits <= FEW_WAITS * cpu_seconds;
-    wall_seconds >= LONG_ENOUGH && (cpu_seconds >= BUSY * wall_seconds || wants_a_cpu)
+    let all_busy = cpu_seconds >= BUSY * cpus.max(1.0) * wall_seconds;
+    wall_seconds >= LONG_ENOUGH && (all_busy || wants_a_cpu)
 }
 
 /// A command that runs in turns.
@@ -246,13 +254,22 @@ mod tests {
 
     #[test]
     fn turns_are_for_what_is_long_and_keeps_a_cpu_busy() {
-        assert!(is_long_and_busy(&used(1000, 980, 300)));
+        assert!(is_long_and_busy(&used(1000, 980, 300), 1.0));
         assert!(
-            is_long_and_busy(&used(2000, 900, 2)),
+            is_long_and_busy(&used(2000, 900, 2), 1.0),
             "others had the CPU meanwhile"
         );
-        assert!(!is_long_and_busy(&used(200, 199, 0)), "too short");
-        assert!(!is_long_and_busy(&used(1000, 500, 400)), "it waits for others");
-        assert!(!is_long_and_busy(&used(1000, 1, 1)), "it sleeps");
+        assert!(is_long_and_busy(&used(1000, 980, 3), 2.0), "one of two CPUs");
+        assert!(is_long_and_busy(&used(1000, 1900, 300), 2.0), "both CPUs");
+        assert!(
+            !is_long_and_busy(&used(1000, 1000, 250), 2.0),
+            "two that wait half of the time"
+        );
+        assert!(!is_long_and_busy(&used(200, 199, 0), 1.0), "too short");
+        assert!(
+            !is_long_and_busy(&used(1000, 500, 400), 1.0),
+            "it waits for others"
+        );
+        assert!(!is_long_and_busy(&used(1000, 1, 1), 1.0), "it sleeps");
     }
 }
