@@ -9,7 +9,7 @@ mod stands;
 
 pub(crate) use cost::ROUNDS_FOR_TWO;
 pub use cost::{BoxCost, Cost, cost};
-pub use stands::{Room, SideBySide, side_by_side};
+pub use stands::{Room, SideBySide, kept, side_by_side};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -162,7 +162,7 @@ mod tests {
         study(
             &wishes,
             &HostFacts {
-                memory_bytes: 8 << 30,
+                memory_bytes: 16 << 30,
                 ..HostFacts::default()
             },
         )

@@ -113,6 +113,19 @@ pub enum DesignError {
         /// What so many may have together, in bytes.
         available: u64,
     },
+    /// Boxes that are kept to the study's end, and do not fit the host together.
+    #[error(
+        "with --fresh study all {boxes} boxes are kept to the end, with {} of memory together, and this host has {} for them: give --memory less, fewer platforms, or --fresh block",
+        show_memory(*.asked), show_memory(*.available)
+    )]
+    NotKept {
+        /// Boxes.
+        boxes: usize,
+        /// What they ask for together, in bytes.
+        asked: u64,
+        /// What so many may have together, in bytes.
+        available: u64,
+    },
     /// A memory size that a VM cannot have.
     #[error("memory is given in whole MiB, not {0} B: round it, such as 512M")]
     OddMemory(u64),
@@ -255,6 +268,7 @@ impl DesignError {
             Self::TooMuchMemory { .. }
             | Self::TooLittleMemory { .. }
             | Self::NotSideBySide { .. }
+            | Self::NotKept { .. }
             | Self::OddMemory(_) => ("memory", None),
             Self::Adaptive(AdaptiveError::Blocks(_)) => ("blocks", None),
             Self::Adaptive(AdaptiveError::NothingToCompare) => ("adaptive", None),
@@ -276,6 +290,7 @@ const fn key_of(what: &str) -> &'static str {
         b"instance type" => "instances",
         b"provisioning" => "provisioning",
         b"--trial-time" => "trial_time",
+        b"--slices" => "slices",
         b"--blocks" => "blocks",
         b"--margin" => "margin",
         _ => "workload",

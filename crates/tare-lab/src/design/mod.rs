@@ -77,6 +77,7 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
     looks::check(&study)?;
     if misfits.is_empty() {
         misfits.extend(not_side_by_side(&study, facts));
+        misfits.extend(not_kept(&study, facts));
     }
     Ok(Sketch { study, misfits })
 }
@@ -89,6 +90,16 @@ fn not_side_by_side(study: &Study, facts: &HostFacts) -> Option<DesignError> {
         boxes: most.boxes,
         asked: most.memory_bytes,
         available: room.granted(most.boxes),
+    })
+}
+
+fn not_kept(study: &Study, facts: &HostFacts) -> Option<DesignError> {
+    let room = Room::of_host(facts.memory_bytes);
+    let kept = plan::kept(study, room).filter(|kept| !kept.fits)?;
+    Some(DesignError::NotKept {
+        boxes: kept.boxes,
+        asked: kept.memory_bytes,
+        available: room.granted(kept.boxes),
     })
 }
 

@@ -173,6 +173,17 @@ fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
         ..wishes(7 << 30)
     };
     assert!(study(&off, &facts()).is_ok());
+    // Kept boxes of all platforms exist at the same time, whether they work or not.
+    let mut kept = wishes(2 << 30);
+    kept.protocol = one_by_one();
+    kept.protocol.fresh = Some(tare_model::study::Fresh::Study);
+    let told = refused(&kept);
+    assert!(
+        told.contains("all 4 boxes are kept") && told.contains("8 GiB"),
+        "{told}"
+    );
+    kept.memory_bytes = Some(1 << 30);
+    assert!(study(&kept, &facts()).is_ok());
     let alone = Wishes {
         platforms: vec!["native".into()],
         ..of_one_kind

@@ -85,6 +85,22 @@ pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
         .max_by_key(|set| (!set.fits, set.memory_bytes))
 }
 
+/// All boxes of a study that keeps them to its end, at work or not; `None` of one that
+/// makes new ones.
+pub fn kept(study: &Study, room: Room) -> Option<SideBySide> {
+    if study.protocol.fresh != Fresh::Study {
+        return None;
+    }
+    let kinds = study.box_kinds();
+    let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
+    let memory_bytes = kinds.iter().map(memory).sum();
+    Some(SideBySide {
+        boxes: kinds.len(),
+        memory_bytes,
+        fits: kinds.len() <= 1 || memory_bytes <= room.granted(kinds.len()),
+    })
+}
+
 /// In how many sets of a block each kind of box is: baselines are in all of their size.
 pub(super) fn of_each_kind(study: &Study, room: Room) -> BTreeMap<BoxKind, u32> {
     let mut stands = BTreeMap::new();

@@ -59,6 +59,7 @@ impl Draft {
             self.wishes.protocol.fresh = Some(node.choice("fresh", &choices)?);
         }
         if let Some(node) = keys.get("slices") {
+            self.note(("slices", None), node);
             self.wishes.protocol.slicing = Some(node.read("slices", "\"10ms\"", str::parse::<Slicing>)?);
         }
         if let Some(node) = keys.get("settle") {
