@@ -310,7 +310,7 @@ pub struct StudyArgs {
     /// The study's small size, for a machine of 2 CPUs and 16 GB
     #[arg(long, requires = "study")]
     pub small: bool,
-    /// Platforms, such as native,docker,lxc,vm [default: all that can run here]
+    /// Platforms, such as native,docker,lxc,vm [default: those of native, docker, lxc and vm that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub platforms: Vec<String>,
     /// Platform that the others are held against [default: the first]

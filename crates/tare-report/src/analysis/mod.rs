@@ -45,7 +45,7 @@ pub use size_effects::{
     ChrRange, Class, Fit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint, Standing,
 };
 pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
-pub use slicing::{Gate, OnePiece, Processes, SlicingFacts};
+pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use summary::{Statement, Summary};
@@ -136,13 +136,16 @@ pub fn analyze(results: &Results) -> Analysis {
     let cells = cells::all(&trials);
     let run = run::facts(results);
     let platforms = run::platforms(header);
+    let slicing = slicing::facts(results);
+    let mut notices = notices::all(study, &run, &boxes, &platforms, &trials, &comparisons);
+    notices.extend(slicing.as_ref().and_then(notices::long_turns));
     Analysis {
         schema: SCHEMA,
         tare: header.tare.clone(),
         build: header.build.clone(),
         study: study.clone(),
         summaries: summary::all(study, &comparisons, &platforms),
-        notices: notices::all(study, &run, &boxes, &platforms, &trials, &comparisons),
+        notices,
         caveats: caveats::all(study, &comparisons, &families),
         stops: stops::all(results),
         layers: layers::all(study, &trials),
@@ -156,7 +159,7 @@ pub fn analyze(results: &Results) -> Analysis {
         cpu_family: families.cpu,
         boxes,
         run,
-        slicing: slicing::facts(results),
+        slicing,
         host: header.host.clone(),
         platforms,
     }

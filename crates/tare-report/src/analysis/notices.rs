@@ -5,8 +5,10 @@ use super::carry_over::CarryOver;
 use super::comparison::Comparison;
 use super::margin;
 use super::run::{PlatformFacts, RunFacts};
+use super::slicing::SlicingFacts;
 use super::trials::Trials;
 use serde::Serialize;
+use tare_model::metric::Unit;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
 use tare_model::study::{Fresh, Study};
@@ -53,6 +55,25 @@ pub(crate) fn all(
         ));
     }
     notices
+}
+
+/// Turns that nobody ended in time.
+pub(crate) fn long_turns(slicing: &SlicingFacts) -> Option<Notice> {
+    const LONG: f64 = 1.5;
+    let aim = slicing.slicing.turn_seconds();
+    let long = slicing
+        .in_turns
+        .iter()
+        .filter(|c| c.turns > 1.0 && c.seconds > LONG * aim);
+    let long: Vec<String> = long
+        .map(|c| format!("{} ({})", c.cell, Unit::Second.show(c.seconds)))
+        .collect();
+    let text = format!(
+        "turns took longer than {}: {}; something kept tare from ending them, and what a turn costs weighs less there than in cells with more of them",
+        Unit::Second.show(aim),
+        long.join(", ")
+    );
+    (!long.is_empty()).then(|| notice("long-turns", text))
 }
 
 fn carried_over(comparisons: &[Comparison]) -> Option<Notice> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tare_model::group::GroupRecord;
+use tare_model::group::{GroupRecord, Series};
 use tare_model::platform::PlatformPath;
 use tare_model::results::{Outcome, Results, TrialRecord};
 use tare_model::study::{Cell, Slicing};
@@ -15,12 +15,14 @@ pub struct SlicingFacts {
     pub slicing: Slicing,
     /// Groups of cells that ran side by side.
     pub groups: usize,
-    /// Median number of their rounds.
+    /// Median number of rounds of those that ran in slices.
     pub rounds: Option<f64>,
     /// How many processes had the cells of each workload.
     pub processes: Vec<Processes>,
     /// The harness's own cost, by platform.
     pub gates: Vec<Gate>,
+    /// Cells with trials that ran in turns.
+    pub in_turns: Vec<InTurns>,
     /// Cells with trials that ran in one piece.
     pub one_piece: Vec<OnePiece>,
 }
@@ -49,6 +51,21 @@ pub struct Gate {
     pub seconds: f64,
 }
 
+/// A cell with commands that were let run and stopped in turns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InTurns {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Members of groups.
+    pub n: usize,
+    /// Median over them of the number of turns.
+    pub turns: f64,
+    /// Median over them of the mean length of a turn in seconds, the last one, which the
+    /// command's end cut short, among them.
+    pub seconds: f64,
+}
+
 /// A cell with trials that ran in one piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OnePiece {
@@ -66,13 +83,19 @@ pub struct OnePiece {
 /// `None` of a file that knows nothing of slices.
 pub(crate) fn facts(results: &Results) -> Option<SlicingFacts> {
     let slicing = results.header.study.protocol.slicing;
-    let rounds: Vec<f64> = results.groups().map(|g| f64::from(g.rounds)).collect();
-    (!slicing.is_off() || !rounds.is_empty()).then(|| SlicingFacts {
+    let groups = results.groups().count();
+    // A group in turns has one round, which is none of slices.
+    let of_slices = results
+        .groups()
+        .filter(|g| g.members.iter().all(|m| m.turns == 0));
+    let rounds: Vec<f64> = of_slices.map(|g| f64::from(g.rounds)).collect();
+    (!slicing.is_off() || groups > 0).then(|| SlicingFacts {
         slicing,
-        groups: rounds.len(),
+        groups,
         rounds: median(&rounds),
         processes: processes(results.groups()),
         gates: gates(results.groups()),
+        in_turns: in_turns(results.groups()),
         one_piece: one_piece(results),
     })
 }
@@ -116,6 +139,25 @@ fn gates<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<Gate> {
     times.into_iter().filter_map(gate).collect()
 }
 
+fn in_turns<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<InTurns> {
+    let mut cells: BTreeMap<&Cell, Vec<(f64, f64)>> = BTreeMap::new();
+    for member in groups.flat_map(|g| &g.members).filter(|m| m.turns > 0) {
+        let turns = f64::from(member.turns);
+        let ran: f64 = member.parts.values().map(Series::wall_seconds).sum();
+        cells.entry(&member.cell).or_default().push((turns, ran / turns));
+    }
+    let of_cell = |(cell, all): (&Cell, Vec<(f64, f64)>)| {
+        let (turns, seconds): (Vec<f64>, Vec<f64>) = all.into_iter().unzip();
+        Some(InTurns {
+            cell: cell.clone(),
+            n: turns.len(),
+            turns: median(&turns)?,
+            seconds: median(&seconds)?,
+        })
+    };
+    cells.into_iter().filter_map(of_cell).collect()
+}
+
 fn one_piece(results: &Results) -> Vec<OnePiece> {
     let mut cells: BTreeMap<&Cell, OnePiece> = BTreeMap::new();
     let ended_well = results.trials().filter(|t| matches!(t.outcome, Outcome::Ok(_)));
@@ -137,4 +179,40 @@ fn one_piece(results: &Results) -> Vec<OnePiece> {
 fn throttled(trial: &TrialRecord) -> bool {
     let periods = trial.host.as_ref().and_then(|host| host.throttled_periods);
     periods.is_some_and(|periods| periods > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::group::Member;
+
+    fn in_group(turns: u32, wall_ns: u64) -> GroupRecord {
+        let member = serde_json::json!({
+            "platform": "native", "provisioning": "pinned", "workload": "gzip", "box_id": 0, "every": 1,
+            "units": 1, "lead": 0, "places": [0], "gate_ns": 0, "turns": turns,
+            "parts": {"wall": {"work": 1.0, "wall_ns": [wall_ns], "cpu_ns": [wall_ns]}},
+        });
+        let member: Member = serde_json::from_value(member).unwrap();
+        GroupRecord {
+            group: 0,
+            block: 0,
+            slice_ns: 20_000_000,
+            rounds: 1,
+            members: vec![member],
+        }
+    }
+
+    #[test]
+    fn turns_are_told_by_their_number_and_length() {
+        let groups = [
+            in_group(3, 60_000_000),
+            in_group(5, 105_000_000),
+            in_group(4, 80_000_000),
+        ];
+        let told = in_turns(groups.iter());
+        assert_eq!(told.len(), 1);
+        assert_eq!((told[0].n, told[0].turns), (3, 4.0));
+        assert!((told[0].seconds - 0.02).abs() < 1e-9, "{told:?}");
+        assert!(in_turns([in_group(0, 1)].iter()).is_empty(), "of slices");
+    }
 }

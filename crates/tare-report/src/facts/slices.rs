@@ -1,7 +1,7 @@
 //! How trials were given their time.
 
 use super::{Fact, fact, seconds};
-use crate::analysis::{Gate, OnePiece, Processes, SlicingFacts};
+use crate::analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
 use tare_model::study::Slicing;
@@ -25,12 +25,15 @@ pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
     let rounds = slicing
         .rounds
         .map_or_else(String::new, |rounds| format!(", {rounds} rounds each (median)"));
-    let groups = counted(slicing.groups, "group");
-    let mut facts = vec![fact("slices", format!("{groups} of cells{rounds}"))];
+    let mut facts = vec![fact("groups of cells", format!("{}{rounds}", slicing.groups))];
     facts.extend(processes(&slicing.processes).map(|value| fact("processes of a trial", value)));
     if !slicing.gates.is_empty() {
         let gates: Vec<String> = slicing.gates.iter().map(gate).collect();
         facts.push(fact("a slice's way there and back (median)", gates.join(", ")));
+    }
+    if !slicing.in_turns.is_empty() {
+        let cells: Vec<String> = slicing.in_turns.iter().map(in_turns).collect();
+        facts.push(fact("in turns (medians)", cells.join("; ")));
     }
     if !slicing.one_piece.is_empty() {
         let cells: Vec<String> = slicing.one_piece.iter().map(one_piece).collect();
@@ -66,6 +69,15 @@ fn of_workload(of: &Processes) -> String {
 
 fn gate(gate: &Gate) -> String {
     format!("{} {}", gate.platform, Unit::Second.show(gate.seconds))
+}
+
+/// `native pinned gzip (10 times 43 turns of 20 ms)`.
+fn in_turns(cell: &InTurns) -> String {
+    let length = Unit::Second.show(cell.seconds);
+    format!(
+        "{} ({} times {} turns of {length})",
+        cell.cell, cell.n, cell.turns
+    )
 }
 
 /// `native vanilla stream (10 of 10 trials, throttled by its quota)`.
