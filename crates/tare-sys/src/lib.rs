@@ -45,8 +45,9 @@ pub fn run_first(first: bool) -> io::Result<()> {
     // SAFETY: sched_param is plain data for which all-zero bytes are a valid value.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     parameters.sched_priority = priority;
+    // musl's own function refuses always, since POSIX means the process by it.
     // SAFETY: the pointer is to a live value; 0 is the calling thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
@@ -290,6 +291,21 @@ fn tsc() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_runs_first_only_as_long_as_it_asks() {
+        // SAFETY: asks the kernel for a number; 0 is the calling thread.
+        let policy = || unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+        match run_first(true) {
+            Ok(()) => {
+                let first = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+                assert_eq!(policy(), i64::from(first));
+                run_first(false).unwrap();
+            }
+            Err(e) => assert_eq!(e.raw_os_error(), Some(libc::EPERM), "{e}"),
+        }
+        assert_eq!(policy(), i64::from(libc::SCHED_OTHER));
+    }
 
     #[test]
     fn a_child_is_reaped_with_its_usage() {
