@@ -125,7 +125,9 @@ fn processes<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<Processes
 )]
 fn gates<'a>(groups: impl Iterator<Item = &'a GroupRecord>) -> Vec<Gate> {
     let mut times: BTreeMap<&PlatformPath, Vec<f64>> = BTreeMap::new();
-    for member in groups.flat_map(|g| &g.members) {
+    // A turn's way is part of its time.
+    let of_slices = groups.flat_map(|g| &g.members).filter(|m| m.turns == 0);
+    for member in of_slices {
         let seconds = member.gate_ns as f64 / 1e9;
         times.entry(&member.cell.kind.platform).or_default().push(seconds);
     }
