@@ -17,7 +17,7 @@ pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;
-use crate::plan::{self, Room};
+use crate::plan::{self, Room, SideBySide};
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
@@ -76,31 +76,32 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
     study.listed = cells::listed(&wishes.cells, &study)?;
     looks::check(&study)?;
     if misfits.is_empty() {
-        misfits.extend(not_side_by_side(&study, facts));
-        misfits.extend(not_kept(&study, facts));
+        misfits.extend(not_together(&study, facts));
     }
     Ok(Sketch { study, misfits })
 }
 
 /// Boxes that a round needs at the same time, if the host has not the memory for them.
-fn not_side_by_side(study: &Study, facts: &HostFacts) -> Option<DesignError> {
+/// Boxes that exist at the same time and have more memory than the host has for so many.
+fn not_together(study: &Study, facts: &HostFacts) -> impl Iterator<Item = DesignError> {
     let room = Room::of_host(facts.memory_bytes);
-    let most = plan::side_by_side(study, room).filter(|most| !most.fits)?;
-    Some(DesignError::NotSideBySide {
-        boxes: most.boxes,
-        asked: most.memory_bytes,
-        available: room.granted(most.boxes),
-    })
-}
-
-fn not_kept(study: &Study, facts: &HostFacts) -> Option<DesignError> {
-    let room = Room::of_host(facts.memory_bytes);
-    let kept = plan::kept(study, room).filter(|kept| !kept.fits)?;
-    Some(DesignError::NotKept {
-        boxes: kept.boxes,
-        asked: kept.memory_bytes,
-        available: room.granted(kept.boxes),
-    })
+    let figures = move |most: SideBySide| {
+        let available = room.granted(most.boxes);
+        (!most.fits).then_some((most.boxes, most.memory_bytes, available))
+    };
+    let beside = plan::side_by_side(study, room).and_then(figures);
+    let beside = beside.map(|(boxes, asked, available)| DesignError::NotSideBySide {
+        boxes,
+        asked,
+        available,
+    });
+    let kept = plan::kept(study, room).and_then(figures);
+    let kept = kept.map(|(boxes, asked, available)| DesignError::NotKept {
+        boxes,
+        asked,
+        available,
+    });
+    beside.into_iter().chain(kept)
 }
 
 /// Refuses what nobody could run, before the cells are made.

@@ -54,7 +54,7 @@ impl Room {
     }
 }
 
-/// What stands side by side at most.
+/// Boxes that exist at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SideBySide {
     /// Boxes.
@@ -65,40 +65,34 @@ pub struct SideBySide {
     pub fits: bool,
 }
 
+impl SideBySide {
+    /// One box by itself always fits here: whether the host has its memory is asked elsewhere.
+    fn of(study: &Study, kinds: &[BoxKind], room: Room) -> Self {
+        let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
+        let memory_bytes = kinds.iter().map(memory).sum();
+        Self {
+            boxes: kinds.len(),
+            memory_bytes,
+            fits: kinds.len() <= 1 || memory_bytes <= room.granted(kinds.len()),
+        }
+    }
+}
+
 /// The largest set of boxes that stands side by side; `None` where each runs by itself.
 pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
     if study.protocol.slicing.is_off() {
         return None;
     }
-    let of = |kinds: &Vec<BoxKind>| {
-        let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
-        let each = kinds.iter().map(memory).max().unwrap_or(0);
-        SideBySide {
-            boxes: kinds.len(),
-            memory_bytes: kinds.iter().map(memory).sum(),
-            fits: kinds.len() <= room.boxes(each).max(1),
-        }
-    };
     let sets = sets(study, room, |_| {});
     sets.iter()
-        .map(of)
+        .map(|kinds| SideBySide::of(study, kinds, room))
         .max_by_key(|set| (!set.fits, set.memory_bytes))
 }
 
 /// All boxes of a study that keeps them to its end, at work or not; `None` of one that
 /// makes new ones.
 pub fn kept(study: &Study, room: Room) -> Option<SideBySide> {
-    if study.protocol.fresh != Fresh::Study {
-        return None;
-    }
-    let kinds = study.box_kinds();
-    let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
-    let memory_bytes = kinds.iter().map(memory).sum();
-    Some(SideBySide {
-        boxes: kinds.len(),
-        memory_bytes,
-        fits: kinds.len() <= 1 || memory_bytes <= room.granted(kinds.len()),
-    })
+    (study.protocol.fresh == Fresh::Study).then(|| SideBySide::of(study, &study.box_kinds(), room))
 }
 
 /// In how many sets of a block each kind of box is: baselines are in all of their size.
