@@ -215,6 +215,10 @@ pub enum Reason {
     BadReport,
     /// The box or its link was lost.
     LinkLost,
+    /// What the box told does not fit what the host saw.
+    Disagrees,
+    /// The box used more CPU time than it was granted.
+    OverLimit,
 }
 
 impl fmt::Display for Reason {
@@ -230,6 +234,8 @@ impl fmt::Display for Reason {
             Self::WrongAnswer => "wrong answer",
             Self::BadReport => "unreadable report",
             Self::LinkLost => "the link to the box was lost",
+            Self::Disagrees => "the box and the host disagree",
+            Self::OverLimit => "used more CPU than its limit",
         })
     }
 }

@@ -1,18 +1,24 @@
 //! Frames of the link between controller and agent.
 //!
 //! ```text
-//! byte   0    1    2     3      4..6      6..8    8..12
-//!      0xA7  't'  kind  0    channel BE    0    length BE    then the payload
+//! byte   0    1    2     3..6         6..8       8..12
+//!      0xA7  't'  kind  number BE  channel BE  length BE    then the payload
 //! ```
 //!
 //! Channel 0 is the agent at the other end. A frame on another channel belongs
 //! to the stream of an inner box that this agent relays.
+//!
+//! The number is that of the request which the frame is part of or answers: what
+//! somebody else writes to the link does not know it. Relayed bytes have 0.
 
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 12;
 
 /// Largest payload of one frame; longer data is sent in several.
 pub const MAX_PAYLOAD: usize = 1 << 20;
+
+/// Largest number of a request.
+pub const MAX_NUMBER: u32 = (1 << 24) - 1;
 
 const MAGIC: [u8; 2] = [0xA7, b't'];
 
@@ -49,13 +55,42 @@ impl Kind {
     }
 }
 
+/// What stands before a payload, beside its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// What the payload is.
+    pub kind: Kind,
+    /// Which stream it belongs to.
+    pub channel: u16,
+    /// The request that it is part of or answers, at most [`MAX_NUMBER`].
+    pub number: u32,
+}
+
+impl Head {
+    /// Of a frame between a controller and its agent.
+    pub const fn of(kind: Kind, number: u32) -> Self {
+        Self {
+            kind,
+            channel: 0,
+            number,
+        }
+    }
+
+    /// Of the next bytes of an inner box's stream.
+    pub const fn relay(channel: u16) -> Self {
+        Self {
+            kind: Kind::Relay,
+            channel,
+            number: 0,
+        }
+    }
+}
+
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Which stream it belongs to.
-    pub channel: u16,
-    /// What the payload is.
-    pub kind: Kind,
+    /// What it is.
+    pub head: Head,
     /// At most [`MAX_PAYLOAD`] bytes.
     pub payload: Vec<u8>,
 }
@@ -74,38 +109,22 @@ pub enum FrameError {
     TooLong(usize),
 }
 
-impl Frame {
-    /// A frame on channel 0.
-    ///
-    /// # Panics
-    /// If the payload is over [`MAX_PAYLOAD`]: senders split longer data.
-    pub fn new(kind: Kind, payload: Vec<u8>) -> Self {
-        assert!(
-            payload.len() <= MAX_PAYLOAD,
-            "payload of {} B must be split",
-            payload.len()
-        );
-        Self {
-            channel: 0,
-            kind,
-            payload,
-        }
-    }
-
-    /// Appends the frame's bytes to `out`.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        encode_parts(self.channel, self.kind, &self.payload, out);
-    }
-}
-
-/// Appends the bytes of a frame with this payload to `out`, without taking the
-/// payload.
+/// Appends the bytes of a frame to `out`, without taking the payload.
+///
+/// # Panics
+/// If the payload is over [`MAX_PAYLOAD`]: senders split longer data.
 #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 1 MiB")]
-pub fn encode_parts(channel: u16, kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
+pub fn encode(head: Head, payload: &[u8], out: &mut Vec<u8>) {
+    assert!(
+        payload.len() <= MAX_PAYLOAD,
+        "payload of {} B must be split",
+        payload.len()
+    );
+    let [_, number @ ..] = head.number.to_be_bytes();
     out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&[kind as u8, 0]);
-    out.extend_from_slice(&channel.to_be_bytes());
-    out.extend_from_slice(&[0, 0]);
+    out.push(head.kind as u8);
+    out.extend_from_slice(&number);
+    out.extend_from_slice(&head.channel.to_be_bytes());
     out.extend_from_slice(&(payload.len() as u32).to_be_bytes());
     out.extend_from_slice(payload);
 }
@@ -136,13 +155,12 @@ impl Decoder {
         let Some(header) = rest.first_chunk::<HEADER_BYTES>() else {
             return Ok(None);
         };
-        let (channel, kind, length) = parse_header(header)?;
+        let (head, length) = parse_header(header)?;
         let Some(payload) = rest.get(HEADER_BYTES..HEADER_BYTES + length) else {
             return Ok(None);
         };
         let frame = Frame {
-            channel,
-            kind,
+            head,
             payload: payload.to_vec(),
         };
         self.taken += HEADER_BYTES + length;
@@ -155,9 +173,9 @@ impl Decoder {
     }
 }
 
-fn parse_header(header: &[u8; HEADER_BYTES]) -> Result<(u16, Kind, usize), FrameError> {
-    let [m0, m1, kind, zero, c0, c1, z0, z1, l0, l1, l2, l3] = *header;
-    if [m0, m1] != MAGIC || [zero, z0, z1] != [0; 3] {
+fn parse_header(header: &[u8; HEADER_BYTES]) -> Result<(Head, usize), FrameError> {
+    let [m0, m1, kind, n0, n1, n2, c0, c1, l0, l1, l2, l3] = *header;
+    if [m0, m1] != MAGIC {
         return Err(FrameError::NotAFrame(*header));
     }
     let kind = Kind::from_byte(kind).ok_or(FrameError::UnknownKind(kind))?;
@@ -165,7 +183,12 @@ fn parse_header(header: &[u8; HEADER_BYTES]) -> Result<(u16, Kind, usize), Frame
     if length > MAX_PAYLOAD {
         return Err(FrameError::TooLong(length));
     }
-    Ok((u16::from_be_bytes([c0, c1]), kind, length))
+    let head = Head {
+        kind,
+        channel: u16::from_be_bytes([c0, c1]),
+        number: u32::from_be_bytes([0, n0, n1, n2]),
+    };
+    Ok((head, length))
 }
 
 #[cfg(test)]
@@ -177,14 +200,15 @@ mod tests {
         #[test]
         fn frames_survive_any_cut(
             frames in proptest::collection::vec(
-                (any::<u16>(), 1u8..=6, proptest::collection::vec(any::<u8>(), 0..300)), 0..8),
+                (any::<u16>(), 0..=MAX_NUMBER, 1u8..=6, proptest::collection::vec(any::<u8>(), 0..300)), 0..8),
             cut in 1usize..64,
         ) {
+            let head = |channel, number, kind| Head { kind: Kind::from_byte(kind).unwrap(), channel, number };
             let frames: Vec<_> = frames.into_iter()
-                .map(|(channel, kind, payload)| Frame { channel, kind: Kind::from_byte(kind).unwrap(), payload })
+                .map(|(channel, number, kind, payload)| Frame { head: head(channel, number, kind), payload })
                 .collect();
             let mut bytes = Vec::new();
-            frames.iter().for_each(|f| f.encode(&mut bytes));
+            frames.iter().for_each(|f| encode(f.head, &f.payload, &mut bytes));
             let mut decoder = Decoder::default();
             let mut seen = Vec::new();
             for piece in bytes.chunks(cut) {
@@ -207,7 +231,7 @@ mod tests {
         #[test]
         fn damaged_headers_never_panic(at in 0usize..12, byte: u8) {
             let mut bytes = Vec::new();
-            Frame::new(Kind::Reply, b"{}".to_vec()).encode(&mut bytes);
+            encode(Head::of(Kind::Reply, 1), b"{}", &mut bytes);
             bytes[at] = byte;
             let mut decoder = Decoder::default();
             decoder.feed(&bytes);
@@ -218,7 +242,7 @@ mod tests {
     #[test]
     fn an_oversized_frame_is_refused_before_its_payload() {
         let mut bytes = Vec::new();
-        encode_parts(0, Kind::File, &[], &mut bytes);
+        encode(Head::of(Kind::File, 1), &[], &mut bytes);
         bytes[8..12].copy_from_slice(&u32::MAX.to_be_bytes());
         let mut decoder = Decoder::default();
         decoder.feed(&bytes);

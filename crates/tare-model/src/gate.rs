@@ -4,7 +4,11 @@
 //! on the process's standard input and output; a kernel whose standard input ends
 //! checks its answer and prints its [report](crate::kernel::KernelReport).
 
+use crate::time::total;
 use serde::{Deserialize, Serialize};
+
+/// No slice takes so long, some ten days: thousands of such times can be added up.
+const LONGEST_NS: u64 = 1 << 50;
 
 /// One slice of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,26 +58,38 @@ impl From<Part> for (f64, u64, u64) {
 }
 
 impl Slice {
-    /// Wall time of all parts.
+    /// Wall time of all parts; the most there is, where a box tells more than that.
     pub fn wall_ns(&self) -> u64 {
-        self.parts.iter().map(|part| part.wall_ns).sum()
+        total(self.parts.iter().map(|part| part.wall_ns))
     }
 
-    /// CPU time of all parts.
+    /// CPU time of all parts, likewise.
     pub fn cpu_ns(&self) -> u64 {
-        self.parts.iter().map(|part| part.cpu_ns).sum()
+        total(self.parts.iter().map(|part| part.cpu_ns))
     }
 
-    /// Whether every part has work that can be told by a positive number.
+    /// Whether every part has work that can be told by a positive number, and times that
+    /// add up.
     pub fn is_sound(&self) -> bool {
-        let sound = |part: &Part| part.work.is_finite() && part.work > 0.0 && part.wall_ns > 0;
-        !self.parts.is_empty() && self.parts.iter().all(sound)
+        let works = |part: &Part| part.work.is_finite() && part.work > 0.0;
+        let lasts = |part: &Part| (1..LONGEST_NS).contains(&part.wall_ns) && part.cpu_ns < LONGEST_NS;
+        let sound = |part: &Part| works(part) && lasts(part);
+        !self.parts.is_empty() && self.parts.iter().all(sound) && self.untimed_ns < LONGEST_NS
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_that_add_up_to_more_than_there_is_are_the_most_there_is() {
+        let slice: Slice = serde_json::from_str(
+            r#"{"parts":[[1.0,18446744073709551615,18446744073709551615],[1.0,1,1]],"untimed_ns":0}"#,
+        )
+        .unwrap();
+        assert_eq!((slice.wall_ns(), slice.cpu_ns()), (u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn a_slice_is_a_short_line() {
@@ -106,6 +122,7 @@ mod tests {
             slice(-1.0, 1),
             slice(f64::NAN, 1),
             slice(1.0, 0),
+            slice(1.0, u64::MAX),
             Slice {
                 parts: vec![],
                 untimed_ns: 0,

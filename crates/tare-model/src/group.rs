@@ -6,6 +6,7 @@
 //! baselines run once more; these have no trials of their own there.
 
 use crate::study::Cell;
+use crate::time::total;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -150,13 +151,13 @@ impl Series {
     /// Wall time of all slices in seconds.
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
     pub fn wall_seconds(&self) -> f64 {
-        self.wall_ns.iter().sum::<u64>() as f64 / 1e9
+        total(self.wall_ns.iter().copied()) as f64 / 1e9
     }
 
     /// CPU time of all slices in seconds.
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
     pub fn cpu_seconds(&self) -> f64 {
-        self.cpu_ns.iter().sum::<u64>() as f64 / 1e9
+        total(self.cpu_ns.iter().copied()) as f64 / 1e9
     }
 }
 

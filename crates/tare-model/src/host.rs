@@ -1,5 +1,6 @@
 //! Facts of a machine, as a results file keeps them.
 
+use crate::brief::shorten;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -90,4 +91,15 @@ pub struct BoxFacts {
     pub uid_map: Option<String>,
     /// Resident memory of the agent in bytes.
     pub agent_rss_bytes: u64,
+}
+
+impl BoxFacts {
+    /// The same with short texts.
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        let told = [&mut self.clocksource, &mut self.thp, &mut self.uid_map];
+        let told = told.into_iter().flatten();
+        told.chain([&mut self.kernel]).for_each(shorten);
+        self
+    }
 }

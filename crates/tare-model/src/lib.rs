@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod brief;
 pub mod catalogue;
 pub mod conditions;
 pub mod density;

@@ -119,7 +119,7 @@ impl Slicing {
         seconds: Self::TURN_SECONDS,
     };
     /// Lengths of a slice in seconds that can be asked for.
-    const LENGTHS: RangeInclusive<f64> = 0.001..=1.0;
+    pub const LENGTHS: RangeInclusive<f64> = 0.001..=1.0;
 
     /// Aim for a slice in seconds, of what is cut into slices.
     pub const fn slice_seconds(&self) -> f64 {

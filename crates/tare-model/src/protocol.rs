@@ -15,7 +15,7 @@ use crate::size::InstanceType;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@ mod read;
 
 pub use read::{ReadError, Results};
 
+use crate::brief::shorten;
 use crate::conditions::Conditions;
 use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
@@ -295,6 +296,22 @@ pub struct Failure {
     pub detail: String,
 }
 
+impl Outcome {
+    /// The same with short texts of what the box told.
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        match &mut self {
+            Self::Failed(failure) | Self::Skipped(failure) => shorten(&mut failure.detail),
+            Self::Ok(success) => {
+                if let Some(report) = &mut success.kernel {
+                    shorten(&mut report.check.what);
+                }
+            }
+        }
+        self
+    }
+}
+
 /// Resource usage of a workload's processes, by wait4 in the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessUsage {
@@ -316,14 +333,20 @@ pub struct ProcessUsage {
 }
 
 impl ProcessUsage {
+    /// CPU time.
+    pub const fn cpu_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+
     /// What these and then others used.
     #[must_use]
     pub fn and(self, then: Self) -> Self {
-        let both = |first: Option<u64>, then: Option<u64>| Some(first? + then?);
+        // A box may tell anything.
+        let both = |first: Option<u64>, then: Option<u64>| Some(first?.saturating_add(then?));
         Self {
-            wall_ns: self.wall_ns + then.wall_ns,
-            user_ns: self.user_ns + then.user_ns,
-            system_ns: self.system_ns + then.system_ns,
+            wall_ns: self.wall_ns.saturating_add(then.wall_ns),
+            user_ns: self.user_ns.saturating_add(then.user_ns),
+            system_ns: self.system_ns.saturating_add(then.system_ns),
             max_rss_bytes: self.max_rss_bytes.max(then.max_rss_bytes),
             major_faults: both(self.major_faults, then.major_faults),
             voluntary_switches: both(self.voluntary_switches, then.voluntary_switches),

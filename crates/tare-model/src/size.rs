@@ -158,6 +158,9 @@ pub fn show_memory(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
+/// About a year: beyond any study, and every later conversion is in range.
+pub const LONGEST_SECONDS: f64 = 3.2e7;
+
 /// Reads a duration such as `500ms`, `30s`, `5m`, `1.5h`, in seconds.
 pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
     let bad = || SizeError::Duration(text.to_owned());
@@ -174,8 +177,7 @@ pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
         _ => return Err(bad()),
     };
     let seconds = number * scale;
-    // A year is beyond any study and keeps every later conversion in range.
-    if seconds >= 3.2e7 {
+    if seconds >= LONGEST_SECONDS {
         return Err(SizeError::too_much(text, "8888h, about a year"));
     }
     if seconds > 0.0 { Ok(seconds) } else { Err(bad()) }

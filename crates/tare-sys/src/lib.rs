@@ -1,6 +1,8 @@
 //! The few system calls that neither the standard library nor rustix offers
 //! safely: what spawning boxes and reaping processes needs.
 
+pub mod counting;
+
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -140,9 +142,12 @@ pub fn enter_cgroups(command: &mut Command, files: Vec<PathBuf>) {
         command.pre_exec(move || {
             for file in &files {
                 let fd = libc::open(file.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+                // Before the write, which would put EBADF in the place of the cause.
+                if fd < 0 {
+                    return Err(io::Error::last_os_error());
+                }
                 // 0 is whoever writes it.
-                let written = libc::write(fd, c"0".as_ptr().cast(), 1);
-                if fd < 0 || written != 1 {
+                if libc::write(fd, c"0".as_ptr().cast(), 1) != 1 {
                     return Err(io::Error::last_os_error());
                 }
                 libc::close(fd);
@@ -174,6 +179,105 @@ pub fn hide_mount(command: &mut Command, path: &Path) {
             done(libc::umount2(path.as_ptr(), libc::MNT_DETACH))
         });
     }
+}
+
+/// Leaves the host's namespaces but that of users: mounts, networks, names, queues, and
+/// process ids for what is started from now on. Needs root and a process of one thread.
+///
+/// # Errors
+/// As unshare(2).
+pub fn leave_namespaces() -> io::Result<()> {
+    use rustix::thread::UnshareFlags;
+    unshare(
+        UnshareFlags::NEWNS
+            | UnshareFlags::NEWNET
+            | UnshareFlags::NEWUTS
+            | UnshareFlags::NEWIPC
+            | UnshareFlags::NEWPID,
+    )
+}
+
+/// Takes this process, of one thread, into a user, a mount and a cgroup namespace of its own,
+/// and what it starts into one of process ids, as anybody may.
+///
+/// # Errors
+/// As unshare(2).
+pub fn become_root_of_namespaces() -> io::Result<()> {
+    use rustix::thread::UnshareFlags;
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWCGROUP | UnshareFlags::NEWPID)
+}
+
+/// Gives this process, and what it starts from now on, a session keyring of its own with nothing
+/// in it (keyrings(7)): keys of whoever started it can be had by no other way.
+///
+/// # Errors
+/// As keyctl(2): ENOSYS where the kernel has no keys.
+pub fn leave_keyring() -> io::Result<()> {
+    const JOIN_SESSION_KEYRING: libc::c_int = 1;
+    let no_name = std::ptr::null::<libc::c_char>();
+    // SAFETY: without a name the call reads no memory.
+    match unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, no_name) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Moves the calling thread into a network of its own, which holds no link but a loopback
+/// that is down. Needs root.
+///
+/// # Errors
+/// As unshare(2).
+pub fn enter_new_network() -> io::Result<()> {
+    unshare(rustix::thread::UnshareFlags::NEWNET)
+}
+
+/// Only for namespaces.
+fn unshare(namespaces: rustix::thread::UnshareFlags) -> io::Result<()> {
+    // SAFETY: of all that unshare parts, only descriptors and memory would be unsound to part
+    // behind Rust's back; a namespace is neither.
+    Ok(unsafe { rustix::thread::unshare_unsafe(namespaces) }?)
+}
+
+/// Lets what `command` starts run as this user and group alone, with no right beyond theirs
+/// and no way to get one, leave no core file, and be killed when the calling thread ends,
+/// also from within a namespace of process ids in which that is not to be seen.
+///
+/// # Errors
+/// As `pidfd_open(2)`.
+pub fn confine(command: &mut Command, user: u32) -> io::Result<()> {
+    use rustix::process::{PidfdFlags, Resource, Rlimit, Signal};
+    use rustix::thread::{CapabilitySet, CapabilitySets};
+    const NO_CAPABILITIES: CapabilitySets = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    const NO_CORE: Rlimit = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    let parent = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    // Further groups are given up with them.
+    command.uid(user).gid(user);
+    // SAFETY: the closure runs between fork and exec and makes system calls alone,
+    // without allocating or locking.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setrlimit(Resource::Core, NO_CORE)?;
+            rustix::thread::set_no_new_privs(true)?;
+            rustix::thread::set_capabilities(None, NO_CAPABILITIES)?;
+            // Changing the user has taken back any such wish before.
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have died before the line above took effect: then its
+            // descriptor can be read.
+            let mut ended = [rustix::event::PollFd::new(&parent, rustix::event::PollFlags::IN)];
+            match rustix::event::poll(&mut ended, Some(&rustix::time::Timespec::default()))? {
+                0 => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            }
+        });
+    }
+    Ok(())
 }
 
 /// Lets the process that `command` starts inherit a descriptor, under the number
@@ -241,18 +345,54 @@ pub fn connect_vsock(cid: u32, port: u32) -> io::Result<OwnedFd> {
     }
 }
 
-/// Takes ownership of an inherited descriptor by its number.
+/// A descriptor of our own for what is open under an inherited number, and neither goes to
+/// children. It is a copy: whoever else knows the number keeps what it has.
 ///
 /// # Errors
-/// EBADF if it is not open.
+/// EBADF if it is not open; `InvalidInput` for standard input, output and error.
 pub fn inherited_fd(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: F_GETFD only asks; any number may be given.
-    if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+    if fd <= libc::STDERR_FILENO {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: the two calls make a new descriptor and set a flag; any number may be given.
+    let copy = unsafe {
+        let copy = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1);
+        libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        copy
+    };
+    if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it is open, as just seen, and was inherited for this purpose:
-    // nothing else in this process knows its number.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: it was made just now, so nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Lets no descriptor but standard input, output and error go to children, also those that
+/// this process was started with. Kernels before 5.11 cannot: there each is asked for.
+pub fn keep_descriptors() {
+    const FIRST: libc::c_uint = 3;
+    // SAFETY: the call sets a flag of descriptors and closes none.
+    let set = unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            FIRST,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        )
+    };
+    if set == 0 {
+        return;
+    }
+    for entry in std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
+        let number = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<RawFd>().ok());
+        if let Some(number) = number.filter(|number| *number > libc::STDERR_FILENO) {
+            // SAFETY: as above.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
 }
 
 /// Frequency of the CPU's time stamp counter in kHz, measured against the
@@ -308,6 +448,16 @@ mod tests {
     }
 
     #[test]
+    fn a_cgroup_that_cannot_be_entered_is_refused_with_its_cause() {
+        for (file, cause) in [("/there is none", libc::ENOENT), ("/", libc::EISDIR)] {
+            let mut command = Command::new("true");
+            enter_cgroups(&mut command, vec![file.into()]);
+            let refused = command.spawn().unwrap_err();
+            assert_eq!(refused.raw_os_error(), Some(cause), "{file}: {refused}");
+        }
+    }
+
+    #[test]
     fn a_child_is_reaped_with_its_usage() {
         #[expect(
             clippy::zombie_processes,
@@ -338,5 +488,28 @@ mod tests {
     #[test]
     fn a_closed_descriptor_is_refused() {
         assert!(inherited_fd(987).is_err());
+    }
+
+    #[test]
+    fn what_is_taken_of_an_inherited_number_is_a_copy() {
+        let (mut here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+        let taken = [there.as_raw_fd(); 2].map(|number| inherited_fd(number).unwrap());
+        assert!(taken.iter().all(|copy| copy.as_raw_fd() != there.as_raw_fd()));
+        drop(taken);
+        // What was copied is open still.
+        io::Write::write_all(&mut &there, b"x").unwrap();
+        io::Read::read_exact(&mut here, &mut [0]).unwrap();
+        for number in 0..3 {
+            assert!(inherited_fd(number).is_err());
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_this_process_was_started_with_goes_to_no_child() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+        keep_descriptors();
+        let flags = rustix::io::fcntl_getfd(&file).unwrap();
+        assert_eq!(flags, rustix::io::FdFlags::CLOEXEC);
     }
 }

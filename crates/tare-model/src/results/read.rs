@@ -4,8 +4,10 @@ use super::older;
 use super::{Header, READABLE, Record, SCHEMA, TrialRecord};
 use crate::group::GroupRecord;
 use crate::looks::LookRecord;
+use crate::study::Study;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::Read;
 
 /// Why a results file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +24,12 @@ pub enum ReadError {
     #[error("{path} is no file: give a file written by 'tare run'")]
     NoFile {
         /// The path.
+        path: String,
+    },
+    /// It is larger than any run makes one.
+    #[error("{path} has over {} MiB, more than a results file can have", MOST_BYTES >> 20)]
+    TooLarge {
+        /// The file.
         path: String,
     },
     /// There is no complete first line.
@@ -57,6 +65,13 @@ pub enum ReadError {
     },
 }
 
+/// Most cells of a study that is read: the largest published one has 240.
+const MOST_CELLS: usize = 4096;
+/// Most metrics of one workload.
+const MOST_METRICS: usize = 256;
+/// Bytes of the largest results file that is read; the default study's has one million.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// A results file as read.
 #[derive(Debug, Clone)]
 pub struct Results {
@@ -87,10 +102,16 @@ impl Results {
             source,
         };
         // A device may have no end.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        let meta = std::fs::metadata(path).map_err(failed)?;
+        if !meta.is_file() {
             return Err(ReadError::NoFile { path: shown });
         }
-        let bytes = std::fs::read(path).map_err(failed)?;
+        if meta.len() > MOST_BYTES {
+            return Err(ReadError::TooLarge { path: shown });
+        }
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
         Self::parse(&shown, &bytes)
     }
 
@@ -209,6 +230,11 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
             found: schema.chars().take(64).collect(),
         });
     }
+    let damaged = |detail| ReadError::Damaged {
+        path: path.to_owned(),
+        line: 1,
+        detail,
+    };
     let is_current = schema == SCHEMA;
     let raised = if is_current {
         Ok(())
@@ -216,14 +242,34 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
         older::raise(&mut value)
     };
     match raised.and_then(|()| serde_json::from_value(value)) {
-        Ok(Record::Header(header)) => Ok(header),
+        Ok(Record::Header(header)) => match too_large(&header.study) {
+            Some(fault) => Err(damaged(fault)),
+            None => Ok(header),
+        },
         Ok(_) => Err(no_header()),
-        Err(e) => Err(ReadError::Damaged {
-            path: path.to_owned(),
-            line: 1,
-            detail: crate::plain::fault(&e),
-        }),
+        Err(e) => Err(damaged(crate::plain::fault(&e))),
     }
+}
+
+/// What is more in a study than any can have. A report compares cells with one another, so that a
+/// header of some kilobytes could keep it busy for hours, in all memory that there is.
+fn too_large(study: &Study) -> Option<String> {
+    let lists = [
+        study.platforms.len(),
+        study.provisioning.len(),
+        study.instances.len(),
+        study.workloads.len(),
+    ];
+    let cells = lists.into_iter().fold(1, usize::saturating_mul);
+    let metrics = study.workloads.iter().map(|workload| workload.metrics.len());
+    let metrics = metrics.max().unwrap_or(0);
+    if cells.max(study.listed.len()) > MOST_CELLS {
+        return Some(format!(
+            "a study of {cells} cells: no report has over {MOST_CELLS}"
+        ));
+    }
+    (metrics > MOST_METRICS)
+        .then(|| format!("a workload of {metrics} metrics: no report has over {MOST_METRICS}"))
 }
 
 #[cfg(test)]
