@@ -5,10 +5,13 @@
 //! read.
 
 mod base;
+mod in_force;
+mod tree;
 mod v1;
 mod v2;
 
 pub use base::{apart_from_others, stay_below_own};
+pub use in_force::InForce;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,6 +25,10 @@ use tare_model::size::Cpus;
 
 /// Period of CPU quotas in microseconds: the kernel's default, and Docker's.
 pub const PERIOD_US: u64 = 100_000;
+
+/// That of quotas which stand around others: the longest that there is, as it is the nearest to
+/// what stands within.
+const AROUND_PERIOD_US: u64 = 1_000_000;
 
 /// Time for killed processes to leave a cgroup.
 const REMOVAL_DEADLINE: Duration = Duration::from_secs(10);
@@ -55,6 +62,9 @@ impl Weight {
     }
 }
 
+/// Within a box's cgroup, the one that its processes are in where root of the box may get at it.
+pub(crate) const INNER: &str = "box";
+
 /// Limits of a box.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -66,6 +76,22 @@ pub struct Limits {
     pub weight: Weight,
     /// Memory in bytes, swap included; absent for a VM, whose size is its limit.
     pub memory_bytes: Option<u64>,
+    /// Whether the same limits stand below these, and bind first as long as they stand.
+    pub around: bool,
+}
+
+impl Limits {
+    /// The quota and its period, in microseconds.
+    fn quota_us(&self) -> Option<[u64; 2]> {
+        let quota_us = self.quota?.quota_us(PERIOD_US);
+        if !self.around {
+            return Some([quota_us, PERIOD_US]);
+        }
+        // Periods of the two begin at different times: ten of the longer one's parts can hold
+        // what eleven of the shorter ones grant. Less would bind boxes that keep to theirs.
+        let periods = AROUND_PERIOD_US / PERIOD_US;
+        Some([(periods + 1) * quota_us, AROUND_PERIOD_US])
+    }
 }
 
 /// CPUs as the kernel writes lists of them: `0,2,3`.
@@ -114,6 +140,39 @@ const UNIFIED: &str = "unified";
 
 /// Controllers of v1 that limits, readings and freezing need.
 const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freezer"];
+
+/// Devices that every box may have, as rules of cgroups: any may be made, and used are null, zero,
+/// full, random, urandom, tty, ptmx and the terminals of a box.
+pub(crate) const DEVICES: [&str; 10] = [
+    "c *:* m",
+    "b *:* m",
+    "c 1:3 rwm",
+    "c 1:5 rwm",
+    "c 1:7 rwm",
+    "c 1:8 rwm",
+    "c 1:9 rwm",
+    "c 5:0 rwm",
+    "c 5:2 rwm",
+    "c 136:* rwm",
+];
+
+/// Others of v1, in which boxes have a cgroup of their own where they are mounted: root of a box
+/// that were in the topmost one could mount that, and make cgroups beside those of others.
+const MORE_OF_V1: [&str; 9] = [
+    "blkio",
+    "devices",
+    "hugetlb",
+    "misc",
+    "net_cls",
+    "net_prio",
+    "perf_event",
+    "pids",
+    "rdma",
+];
+
+fn is_optional(option: &str) -> bool {
+    MORE_OF_V1.contains(&option) || option.starts_with("name=")
+}
 
 /// What is wrong with the host's cgroups.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +230,7 @@ impl Layout {
                 "cgroup" => {
                     let known = options
                         .split(',')
-                        .filter(|o| V1_CONTROLLERS.contains(o) || o.starts_with("name="));
+                        .filter(|o| V1_CONTROLLERS.contains(o) || is_optional(o));
                     known.for_each(|o| drop(v1.insert(o.to_owned(), PathBuf::from(path))));
                 }
                 "cgroup2" => v2 = v2.or_else(|| Some(PathBuf::from(path))),
@@ -184,7 +243,7 @@ impl Layout {
             .copied()
             .collect();
         match v2 {
-            Some(path) if v1.keys().all(|key| key.starts_with("name=")) => Ok(Self::V2(path)),
+            Some(path) if v1.keys().all(|key| is_optional(key)) => Ok(Self::V2(path)),
             unified if missing.is_empty() => {
                 v1.extend(unified.map(|path| (UNIFIED.to_owned(), path)));
                 Ok(Self::V1(v1))
@@ -229,8 +288,28 @@ impl Cgroup {
             v2::delegate(&base::base(layout).folder(UNIFIED))?;
         }
         let cgroup = Self::at(layout, name);
-        cgroup.set_up(limits).inspect_err(|_| drop(sweep(name)))?;
+        cgroup.limit(limits).inspect_err(|_| drop(sweep(name)))?;
         Ok(cgroup)
+    }
+
+    /// Makes a cgroup of this name with these limits, and tells where within it that of the box
+    /// is to be made, with the same limits, by an engine or by [`Cgroup::limit`].
+    ///
+    /// Root of a box may get at the files of the cgroup that it is in (version 1 belongs to
+    /// whoever is root, also from a namespace that he makes), but not at those around it.
+    ///
+    /// # Errors
+    /// [`CgroupError`]; what was made is removed again.
+    pub fn within(layout: &Layout, name: &str, limits: &Limits) -> Result<Self, CgroupError> {
+        let around = Limits {
+            around: true,
+            ..limits.clone()
+        };
+        let cgroup = Self::create(layout, name, &around)?;
+        if cgroup.v2 {
+            v2::delegate(&cgroup.folder(UNIFIED)).inspect_err(|_| drop(sweep(name)))?;
+        }
+        Ok(Self::at(layout, &format!("{name}/{INNER}")))
     }
 
     /// The cgroup of this name in the [base](base) of each hierarchy, which another made.
@@ -241,6 +320,23 @@ impl Cgroup {
             folders: base.folders.into_iter().map(below).collect(),
             v2: base.v2,
         }
+    }
+
+    /// Forbids all devices but [`DEVICES`] to what is in it and below, where version 1 tells
+    /// devices. In version 2 a program of the kernel's would be needed.
+    ///
+    /// # Errors
+    /// [`CgroupError::File`].
+    pub fn forbid_devices(&self) -> Result<(), CgroupError> {
+        let (deny, allow) = (
+            self.file("devices", "devices.deny"),
+            self.file("devices", "devices.allow"),
+        );
+        if !deny.exists() {
+            return Ok(());
+        }
+        write(&deny, "a")?;
+        DEVICES.iter().try_for_each(|rule| write(&allow, rule))
     }
 
     /// The root of each hierarchy.
@@ -263,19 +359,12 @@ impl Cgroup {
         Path::new("/").join(folder.strip_prefix(top).unwrap_or(&folder))
     }
 
-    fn set_up(&self, limits: &Limits) -> Result<(), CgroupError> {
-        for folder in self.folders.values() {
-            match fs::create_dir(folder) {
-                Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(CgroupError::File {
-                        what: "make",
-                        path: folder.clone(),
-                        source,
-                    });
-                }
-                _ => {}
-            }
-        }
+    /// Makes it, if nobody did, and sets its limits.
+    ///
+    /// # Errors
+    /// [`CgroupError`].
+    pub fn limit(&self, limits: &Limits) -> Result<(), CgroupError> {
+        self.folders.values().try_for_each(|folder| make(folder))?;
         if self.v2 {
             v2::apply(self, limits)
         } else {
@@ -351,6 +440,11 @@ impl Cgroup {
         tare_sys::enter_cgroups(command, files.collect());
     }
 
+    /// As [`Cgroup::hold`], in the hierarchy of version 2 alone that is beside those of version 1.
+    pub fn hold_in_unified(&self, command: &mut Command) {
+        tare_sys::enter_cgroups(command, vec![self.file(UNIFIED, "cgroup.procs")]);
+    }
+
     /// Opens the counters for repeated reading.
     ///
     /// # Errors
@@ -370,6 +464,12 @@ impl Cgroup {
             "memory.limit_in_bytes"
         };
         Ok(read(&self.file("memory", name))?.trim().parse().ok())
+    }
+
+    /// The cgroup of which this is the inner one, if it is one: root of the box cannot let it go on.
+    #[must_use]
+    pub fn outermost(&self) -> Self {
+        self.clone().whole(INNER)
     }
 
     /// Stops every process of the cgroup, or lets them go on, and waits until
@@ -395,7 +495,7 @@ impl Cgroup {
         let mut pids: Vec<u32> = self
             .folders
             .values()
-            .flat_map(|folder| processes_below(folder))
+            .flat_map(|folder| tree::processes(folder))
             .collect();
         pids.sort_unstable();
         pids.dedup();
@@ -426,14 +526,14 @@ fn remove_folders(folders: &[PathBuf]) -> Result<(), CgroupError> {
     let deadline = Instant::now() + REMOVAL_DEADLINE;
     let mut pause = Duration::from_micros(50);
     loop {
-        let left: Vec<_> = folders.iter().filter(|f| !remove_tree(f)).collect();
+        let left: Vec<_> = folders.iter().filter(|f| !tree::remove(f)).collect();
         let Some(first) = left.first() else { return Ok(()) };
         if Instant::now() > deadline {
             return Err(CgroupError::Busy(first.display().to_string()));
         }
         for folder in &left {
-            thaw_tree(folder);
-            processes_below(folder).into_iter().for_each(kill);
+            tree::thaw(folder);
+            tree::processes(folder).into_iter().for_each(kill);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
@@ -448,30 +548,20 @@ fn kill(pid: u32) {
     }
 }
 
-/// Removes a folder and those below it; true if it is gone.
-fn remove_tree(folder: &Path) -> bool {
-    subfolders(folder).iter().for_each(|below| {
-        remove_tree(below);
-    });
-    match fs::remove_dir(folder) {
-        Ok(()) => true,
-        Err(e) => e.kind() == io::ErrorKind::NotFound,
+/// Makes a cgroup, if nobody did.
+fn make(folder: &Path) -> Result<(), CgroupError> {
+    match fs::create_dir(folder) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(CgroupError::File {
+            what: "make",
+            path: folder.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
     }
 }
 
 fn adopt(folder: &Path, pid: u32) -> Result<(), CgroupError> {
     write(&folder.join("cgroup.procs"), &pid.to_string())
-}
-
-fn thaw_tree(folder: &Path) {
-    subfolders(folder).iter().for_each(|below| thaw_tree(below));
-    // One of the two files exists at most; neither in hierarchies without a freezer.
-    for (file, thawed) in [("freezer.state", "THAWED"), ("cgroup.freeze", "0")] {
-        let path = folder.join(file);
-        if path.exists() {
-            let _ = fs::write(path, thawed);
-        }
-    }
 }
 
 fn subfolders(folder: &Path) -> Vec<PathBuf> {
@@ -487,14 +577,6 @@ fn processes_in(folder: &Path) -> Vec<u32> {
     let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     let pids = text.lines().filter_map(|line| line.parse().ok());
     pids.filter(|pid| *pid > 0).collect()
-}
-
-fn processes_below(folder: &Path) -> Vec<u32> {
-    let mut pids = processes_in(folder);
-    subfolders(folder)
-        .iter()
-        .for_each(|below| pids.extend(processes_below(below)));
-    pids
 }
 
 /// Removes every cgroup at the top or in the base of any mounted hierarchy whose
@@ -654,6 +736,21 @@ mod tests {
     const V1: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n\
         cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\ncgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
         cgroup /sys/fs/cgroup/freezer cgroup rw,freezer 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+
+    #[test]
+    fn what_stands_around_a_quota_binds_none_who_keeps_to_it() {
+        let within = Limits {
+            quota: Some(Cpus::from_milli(600)),
+            ..Limits::default()
+        };
+        let around = Limits {
+            around: true,
+            ..within.clone()
+        };
+        assert_eq!(within.quota_us(), Some([60_000, 100_000]));
+        // A window of a second meets eleven periods of a tenth at most.
+        assert_eq!(around.quota_us(), Some([660_000, 1_000_000]));
+    }
 
     #[test]
     fn layouts_are_told_apart() {

@@ -1,8 +1,6 @@
 //! Version 1: one hierarchy per controller.
 
-use super::{
-    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, cpu_list, keyed, open, pread, read, write,
-};
+use super::{Cgroup, CgroupError, Limits, Meter, Usage, cpu_list, keyed, open, pread, read, write};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -18,15 +16,22 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
         None => read(&top("cpuset.cpus"))?.trim().to_owned(),
     };
     write(&cgroup.file("cpuset", "cpuset.cpus"), &cpus)?;
-    if let Some(quota) = limits.quota {
-        write(&cgroup.file("cpu", "cpu.cfs_period_us"), &PERIOD_US.to_string())?;
-        write(
-            &cgroup.file("cpu", "cpu.cfs_quota_us"),
-            &quota.quota_us(PERIOD_US).to_string(),
-        )?;
+    if let Some([quota, period]) = limits.quota_us() {
+        write(&cgroup.file("cpu", "cpu.cfs_period_us"), &period.to_string())?;
+        match write(&cgroup.file("cpu", "cpu.cfs_quota_us"), &quota.to_string()) {
+            // A cgroup above grants less than what is to stand around a quota, and so does as well.
+            Err(CgroupError::File { source, .. })
+                if limits.around && source.kind() == io::ErrorKind::InvalidInput => {}
+            written => written?,
+        }
     }
     if let Some(shares) = limits.weight.shares() {
         write(&cgroup.file("cpu", "cpu.shares"), &shares.to_string())?;
+    }
+    // Kernels before 5.11 count what is below only if told so, before anything is below.
+    let hierarchy = cgroup.file("memory", "memory.use_hierarchy");
+    if limits.around && hierarchy.exists() {
+        write(&hierarchy, "1")?;
     }
     if let Some(bytes) = limits.memory_bytes {
         write(

@@ -1,8 +1,8 @@
 //! Version 2: one unified hierarchy.
 
 use super::{
-    Cgroup, CgroupError, Limits, Meter, PERIOD_US, Usage, adopt, cpu_list, keyed, open, pread, processes_in,
-    read, write,
+    Cgroup, CgroupError, Limits, Meter, Usage, adopt, cpu_list, keyed, make, open, pread, processes_in, read,
+    write,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,16 +40,7 @@ pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
 
 fn vacate(folder: &Path) -> Result<(), CgroupError> {
     let leaf = folder.join(LEAF);
-    match std::fs::create_dir(&leaf) {
-        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(CgroupError::File {
-                what: "make",
-                path: leaf,
-                source,
-            });
-        }
-        _ => {}
-    }
+    make(&leaf)?;
     processes_in(folder)
         .into_iter()
         .try_for_each(|pid| adopt(&leaf, pid))
@@ -59,11 +50,8 @@ pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError>
     if let Some(cpus) = &limits.cpuset {
         write(&file(cgroup, "cpuset", "cpuset.cpus")?, &cpu_list(cpus))?;
     }
-    if let Some(quota) = limits.quota {
-        write(
-            &file(cgroup, "cpu", "cpu.max")?,
-            &format!("{} {PERIOD_US}", quota.quota_us(PERIOD_US)),
-        )?;
+    if let Some([quota, period]) = limits.quota_us() {
+        write(&file(cgroup, "cpu", "cpu.max")?, &format!("{quota} {period}"))?;
     }
     if let Some(weight) = limits.weight.weight() {
         write(&file(cgroup, "cpu", "cpu.weight")?, &weight.to_string())?;
