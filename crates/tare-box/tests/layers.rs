@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up: each names only those before it. Of the platforms, the
 /// contract is a layer by itself, below all that makes boxes or works with them.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 21] = [
     "interrupt",
+    "precautions",
+    "words",
     "seat",
     "places",
+    "remove",
     "carry",
+    "jail",
     "cgroup",
     "footprint",
     "host",

@@ -48,7 +48,7 @@ pub(super) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Re
         let Some(frame) = port.receive()? else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        if frame.kind != Kind::File || frame.payload.len() as u64 > left {
+        if frame.head.kind != Kind::File || frame.payload.len() as u64 > left {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "a frame that is no part of the announced file",

@@ -5,12 +5,14 @@ use super::{Refusal, process};
 use crate::cgroup::{self, Weight};
 use crate::places::INNER_BOXES;
 use crate::platforms::{self, BoxSpec, RunningBox};
+use crate::remove;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tare_model::protocol::{ErrorCode, InnerBox, Reply};
@@ -31,7 +33,7 @@ struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = remove::folder(&self.0);
         // Not while another agent's folder is in it.
         let _ = fs::remove_dir(INNER_BOXES);
     }
@@ -53,6 +55,13 @@ impl Inner {
             cgroup::stay_below_own().map_err(|e| refused(e.to_string()))?;
             platforms::want_own_engines();
         }
+        // Others may pass, but only to folders that are theirs.
+        let mut passable = fs::DirBuilder::new();
+        passable
+            .recursive(true)
+            .mode(0o711)
+            .create(INNER_BOXES)
+            .map_err(|e| refused(format!("make {INNER_BOXES}: {e}")))?;
         let scratch = PathBuf::from(INNER_BOXES).join(&wish.name);
         self.folders.push(Folder(scratch.clone()));
         let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;

@@ -24,7 +24,7 @@ use crate::agent::port::Port;
 use crate::{net, seat};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
-use tare_model::frame::{Frame, Kind};
+use tare_model::frame::{Frame, Head, Kind};
 use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
 
 /// Where the agent's end of the link is.
@@ -122,10 +122,11 @@ impl Agent {
         // Orphans of a workload become our children, so that they can be ended with it.
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
         while let Some(frame) = self.next_frame()? {
-            if frame.kind == Kind::Relay {
-                self.inner.forward(frame.channel, &frame.payload);
+            if frame.head.kind == Kind::Relay {
+                self.inner.forward(frame.head.channel, &frame.payload);
                 continue;
             }
+            self.port.answer_to(frame.head.number);
             let request = match parse(&frame) {
                 Ok(request) => request,
                 Err(refusal) => {
@@ -152,7 +153,7 @@ impl Agent {
             let (asked, said) = self.inner.wait(self.port.hang_up())?;
             for channel in said {
                 let bytes = self.inner.take(channel);
-                self.port.send_on(channel, Kind::Relay, &bytes)?;
+                self.port.relay(channel, &bytes)?;
             }
             if asked {
                 break;
@@ -262,11 +263,12 @@ fn hello() -> Reply {
 
 fn parse(frame: &Frame) -> Result<Request, Refusal> {
     let bad = |message: String| Refusal::new(ErrorCode::BadRequest, message);
-    if frame.channel != 0 {
-        return Err(bad(format!("no inner box on channel {}", frame.channel)));
+    let Head { kind, channel, .. } = frame.head;
+    if channel != 0 {
+        return Err(bad(format!("no inner box on channel {channel}")));
     }
-    if frame.kind != Kind::Request {
-        return Err(bad(format!("a {:?} frame where a request is due", frame.kind)));
+    if kind != Kind::Request {
+        return Err(bad(format!("a {kind:?} frame where a request is due")));
     }
     serde_json::from_slice(&frame.payload).map_err(|e| bad(format!("unreadable request: {e}")))
 }

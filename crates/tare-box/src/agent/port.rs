@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
+use tare_model::frame::{Decoder, Frame, Head, Kind, encode};
 
 /// How long to wait for the link's device to appear after its driver was loaded.
 const PORT_DEADLINE: Duration = Duration::from_secs(20);
@@ -21,6 +21,8 @@ pub(super) struct Port {
     read: OwnedFd,
     write: OwnedFd,
     decoder: Decoder,
+    /// Of the request under way, which all that answers it bears.
+    number: u32,
     /// Whether bytes have come. Until then a virtio-serial port reads as ended,
     /// and it is asked again every millisecond rather than waited for: QEMU's main
     /// loop looks for bytes to deliver only when something wakes it, which the
@@ -34,7 +36,6 @@ impl Port {
             LinkSource::Stdio => stdio()?,
             LinkSource::Fd(fd) => {
                 let fd = tare_sys::inherited_fd(*fd)?;
-                rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
                 (fd.try_clone()?, fd)
             }
             LinkSource::Tty(path) => {
@@ -64,6 +65,7 @@ impl Port {
             read,
             write,
             decoder: Decoder::default(),
+            number: 0,
             connected,
         })
     }
@@ -118,13 +120,23 @@ impl Port {
         }
     }
 
-    pub(super) fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
-        self.send_on(0, kind, payload)
+    /// Answers this request from now on.
+    pub(super) fn answer_to(&mut self, number: u32) {
+        self.number = number;
     }
 
-    pub(super) fn send_on(&mut self, channel: u16, kind: Kind, payload: &[u8]) -> io::Result<()> {
+    pub(super) fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+        self.send_frame(Head::of(kind, self.number), payload)
+    }
+
+    /// Hands on the next bytes of an inner box.
+    pub(super) fn relay(&mut self, channel: u16, payload: &[u8]) -> io::Result<()> {
+        self.send_frame(Head::relay(channel), payload)
+    }
+
+    fn send_frame(&mut self, head: Head, payload: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(payload.len() + tare_model::frame::HEADER_BYTES);
-        encode_parts(channel, kind, payload, &mut bytes);
+        encode(head, payload, &mut bytes);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             match rustix::io::write(&self.write, rest) {

@@ -1,15 +1,19 @@
 //! The controller's end of the link to one agent: one request, its data, one
 //! reply, each within a deadline.
 
+mod answer;
+mod kept;
 mod line;
 mod stream;
 
 pub use stream::{FdStream, Stream};
 
-use std::collections::VecDeque;
+use answer::{Coming, Processes};
+use kept::Kept;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::{Duration, Instant};
-use tare_model::frame::{Decoder, Frame, FrameError, Kind, MAX_PAYLOAD, encode_parts};
+use tare_model::frame::{Decoder, FrameError, Head, Kind, MAX_NUMBER, MAX_PAYLOAD, encode};
 use tare_model::host::BoxFacts;
 use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
 
@@ -29,6 +33,34 @@ pub enum LinkError {
     Behind {
         /// The request.
         doing: &'static str,
+    },
+    /// What came over the link before cannot be the agent's.
+    #[error("{doing} is not asked: the link was given up, since what came over it was not its agent's")]
+    GivenUp {
+        /// The request.
+        doing: &'static str,
+    },
+    /// A frame with another number than the request's.
+    #[error(
+        "what came in answer to {doing} does not bear its number: something in the box writes to the link of its agent"
+    )]
+    Foreign {
+        /// The request.
+        doing: &'static str,
+    },
+    /// More data than was asked for, or a frame of data without any.
+    #[error(
+        "{bytes} B more of {kind:?} than is due in answer to {doing}, which are {max} B at most: something in the box writes to the link of its agent"
+    )]
+    TooMuch {
+        /// The request.
+        doing: &'static str,
+        /// Of which kind.
+        kind: Kind,
+        /// Bytes of the frame.
+        bytes: usize,
+        /// Bytes that were asked for in all.
+        max: u64,
     },
     /// The stream ended: the agent or its box is gone.
     #[error("the link ended during {doing}: the box or its agent is gone")]
@@ -112,17 +144,56 @@ pub struct Answer {
     pub stderr: Vec<u8>,
 }
 
-/// The controller's end of a link. Answers bear no numbers: after one that did not come
-/// in time nothing more is asked, since it may still come.
+/// Whether anything can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Usable,
+    /// An answer did not come in time, and may still come.
+    Behind,
+    /// What came is not the agent's.
+    GivenUp,
+}
+
+/// The controller's end of a link. After an answer that did not come in time nothing more
+/// is asked, since it may still come; after what is no answer nothing more is believed.
 pub struct Link {
     stream: Box<dyn Stream>,
-    /// Whether an answer did not come in time.
-    behind: bool,
+    state: State,
     decoder: Decoder,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
-    /// What inner boxes said while something else was waited for.
-    kept: VecDeque<(u16, Vec<u8>)>,
+    numbers: Numbers,
+    /// What came of the answer to the request under way.
+    coming: Coming,
+    /// Whether there is one.
+    owed: bool,
+    processes: Processes,
+    kept: Kept,
+}
+
+/// The numbers of requests: the first, a greeting, has 0, which agents of all versions can
+/// read. Of the others nobody in the box can tell the next.
+struct Numbers {
+    next: u32,
+    secret: RandomState,
+    asked: u64,
+}
+
+impl Numbers {
+    fn new() -> Self {
+        Self {
+            next: 0,
+            secret: RandomState::new(),
+            asked: 0,
+        }
+    }
+
+    fn take(&mut self) -> u32 {
+        self.asked += 1;
+        let [a, b, c, ..] = self.secret.hash_one(self.asked).to_le_bytes();
+        let next = u32::from_le_bytes([a, b, c, 0]) & MAX_NUMBER;
+        std::mem::replace(&mut self.next, next)
+    }
 }
 
 impl Link {
@@ -130,11 +201,15 @@ impl Link {
     pub fn new(stream: impl Stream + 'static) -> Self {
         Self {
             stream: Box::new(stream),
-            behind: false,
+            state: State::Usable,
             decoder: Decoder::default(),
             outgoing: Vec::with_capacity(4096),
             incoming: Vec::with_capacity(64 << 10),
-            kept: VecDeque::new(),
+            numbers: Numbers::new(),
+            coming: Coming::default(),
+            owed: false,
+            processes: Processes::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -269,6 +344,11 @@ impl Link {
         }
     }
 
+    /// Whether the agent owes an answer: then nothing else can be asked of it.
+    pub fn is_owed(&self) -> bool {
+        self.owed
+    }
+
     /// The stream itself, to hand bytes on that are no frames of ours.
     pub fn stream(&mut self) -> &mut dyn Stream {
         &mut *self.stream
@@ -281,7 +361,7 @@ impl Link {
     pub fn relay(&mut self, channel: u16, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         self.outgoing.clear();
         for chunk in bytes.chunks(MAX_PAYLOAD) {
-            encode_parts(channel, Kind::Relay, chunk, &mut self.outgoing);
+            encode(Head::relay(channel), chunk, &mut self.outgoing);
         }
         self.stream.send(&self.outgoing, deadline)
     }
@@ -291,22 +371,24 @@ impl Link {
     /// # Errors
     /// As [`Stream::receive`]; `InvalidData` for anything else than such bytes.
     pub fn relayed(&mut self, channel: u16, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
-        let kept = self.kept.iter().position(|(of, _)| *of == channel);
-        if let Some((_, bytes)) = kept.and_then(|i| self.kept.remove(i)) {
-            buffer.extend_from_slice(&bytes);
-            return Ok(bytes.len());
+        let invalid = |e: String| io::Error::new(io::ErrorKind::InvalidData, e);
+        if self.state == State::GivenUp {
+            return Err(invalid("the link of the outer box was given up".to_owned()));
         }
         loop {
-            let invalid = |e: String| io::Error::new(io::ErrorKind::InvalidData, e);
+            if let Some(n) = self.kept.take(channel, buffer) {
+                return Ok(n);
+            }
             if let Some(frame) = self.decoder.next_frame().map_err(|e| invalid(e.to_string()))? {
-                if (frame.kind, frame.channel) != (Kind::Relay, channel) {
-                    return Err(invalid(format!(
-                        "a {:?} frame on channel {}",
-                        frame.kind, frame.channel
-                    )));
+                let kept = match frame.head.kind {
+                    Kind::Relay => self.kept.keep(frame.head.channel, &frame.payload),
+                    other => Err(format!("a {other:?} frame where an inner box's bytes are due")),
+                };
+                if let Err(e) = kept {
+                    self.state = State::GivenUp;
+                    return Err(invalid(e));
                 }
-                buffer.extend_from_slice(&frame.payload);
-                return Ok(frame.payload.len());
+                continue;
             }
             self.incoming.clear();
             if self.stream.receive(&mut self.incoming, deadline)? == 0 {
@@ -330,89 +412,83 @@ impl Link {
         within: Duration,
     ) -> Result<(), LinkError> {
         let doing = doing(request);
-        if self.behind {
-            return Err(LinkError::Behind { doing });
+        match self.state {
+            State::Usable => {}
+            State::Behind => return Err(LinkError::Behind { doing }),
+            State::GivenUp => return Err(LinkError::GivenUp { doing }),
         }
+        if let Request::Launch { channel, .. } = request {
+            self.kept.open(*channel);
+        }
+        let number = self.numbers.take();
+        self.coming = Coming::to(number, self.processes.allow(request));
+        self.owed = true;
         let failed = |source| LinkError::of_stream(source, doing, within);
         self.outgoing.clear();
         let json = serde_json::to_vec(request).map_err(|e| failed(e.into()))?;
-        encode_parts(0, Kind::Request, &json, &mut self.outgoing);
+        encode(Head::of(Kind::Request, number), &json, &mut self.outgoing);
         for chunk in content.chunks(MAX_PAYLOAD) {
-            encode_parts(0, Kind::File, chunk, &mut self.outgoing);
+            encode(Head::of(Kind::File, number), chunk, &mut self.outgoing);
         }
         self.stream.send(&self.outgoing, deadline).map_err(failed)
     }
 
+    /// Waits for an answer. One of which a part has come can be waited for again.
     fn answer(
         &mut self,
         doing: &'static str,
         deadline: Instant,
         within: Duration,
     ) -> Result<Answer, LinkError> {
-        let mut data = [Vec::new(), Vec::new(), Vec::new()];
+        if self.state == State::GivenUp {
+            return Err(LinkError::GivenUp { doing });
+        }
         loop {
-            while let Some(frame) = self
-                .decoder
-                .next_frame()
-                .map_err(|source| LinkError::Frame { doing, source })?
-            {
-                if frame.kind == Kind::Relay {
-                    // Of an inner box that is at work while its outer one is asked.
-                    self.kept.push_back((frame.channel, frame.payload));
-                    continue;
+            match self.arrived(doing) {
+                Ok(None) => {}
+                Ok(Some(answer)) => {
+                    self.state = State::Usable;
+                    self.owed = false;
+                    return accept(answer, doing);
                 }
-                if let Some(reply) = sort(frame, &mut data, doing)? {
-                    let [file, stdout, stderr] = data;
-                    return accept(reply, doing).map(|reply| Answer {
-                        reply,
-                        file,
-                        stdout,
-                        stderr,
-                    });
+                Err(e) => {
+                    self.state = State::GivenUp;
+                    return Err(e);
                 }
             }
             self.incoming.clear();
             let received = self.stream.receive(&mut self.incoming, deadline);
             let received = received.map_err(|e| LinkError::of_stream(e, doing, within));
-            self.behind = matches!(received, Err(LinkError::Timeout { .. }));
+            if matches!(received, Err(LinkError::Timeout { .. })) {
+                self.state = State::Behind;
+            }
             if received? == 0 {
                 return Err(LinkError::Ended { doing });
             }
             self.decoder.feed(&self.incoming);
         }
     }
+
+    /// The answer, if all of it is there.
+    fn arrived(&mut self, doing: &'static str) -> Result<Option<Answer>, LinkError> {
+        let unreadable = |source| LinkError::Frame { doing, source };
+        while let Some(frame) = self.decoder.next_frame().map_err(unreadable)? {
+            if frame.head.kind == Kind::Relay {
+                // Of an inner box that is at work while its outer one is asked.
+                let kept = self.kept.keep(frame.head.channel, &frame.payload);
+                kept.map_err(|detail| LinkError::Unexpected { doing, detail })?;
+            } else if let Some(answer) = self.coming.take(&frame, doing)? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
+    }
 }
 
-/// Puts a data frame where it belongs, or gives back the reply.
-fn sort(frame: Frame, data: &mut [Vec<u8>; 3], doing: &'static str) -> Result<Option<Reply>, LinkError> {
-    let [file, stdout, stderr] = data;
-    let target = match frame.kind {
-        Kind::Reply => {
-            return serde_json::from_slice(&frame.payload)
-                .map(Some)
-                .map_err(|e| LinkError::Unexpected {
-                    doing,
-                    detail: e.to_string(),
-                });
-        }
-        Kind::File => file,
-        Kind::Stdout => stdout,
-        Kind::Stderr => stderr,
-        Kind::Relay | Kind::Request => {
-            return Err(LinkError::Unexpected {
-                doing,
-                detail: format!("a {:?} frame", frame.kind),
-            });
-        }
-    };
-    target.extend_from_slice(&frame.payload);
-    Ok(None)
-}
-
-fn accept(reply: Reply, doing: &'static str) -> Result<Reply, LinkError> {
-    match reply {
+fn accept(answer: Answer, doing: &'static str) -> Result<Answer, LinkError> {
+    match answer.reply {
         Reply::Error { code, message } => Err(LinkError::Refused { doing, code, message }),
-        reply => Ok(reply),
+        _ => Ok(answer),
     }
 }
 

@@ -144,6 +144,9 @@ impl Stream for FdStream {
     }
 
     fn receive(&mut self, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
+        // Also where bytes are always there: whoever floods the link shall not outlast the
+        // deadline or the user's patience.
+        interrupt::next_slice(deadline)?;
         buffer.reserve(CHUNK);
         loop {
             match rustix::io::read(&self.read, rustix::buffer::spare_capacity(buffer)) {
