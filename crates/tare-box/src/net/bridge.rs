@@ -4,7 +4,7 @@ use super::inside::{Address, INTERFACE, configure_in, namespace};
 use super::names::{interfaces, number_of, of_run, port_of};
 use super::netlink::{add, address, ask, bring_up, index, remove, taken};
 use super::subnet::{PREFIX, Subnet, choose};
-use super::{HostReach, NetError, carrier, filter};
+use super::{HostReach, NetError, carrier, closed, filter};
 use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth, LinkMessage, MacVlanMode};
 use rtnetlink::{Handle, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
@@ -54,9 +54,13 @@ impl Bridge {
             // A bridge without an address of its own takes the lowest of its links',
             // which changes under boxes that know it as they come and go.
             let link = LinkBridge::new(run).address(hardware_address(subnet.host()).to_vec());
-            let index = add(&handle, run, link.build()).await?;
-            bring_up(&handle, index, Some((subnet.host(), PREFIX))).await?;
-            Ok(index)
+            add(&handle, run, link.build()).await
+        })?;
+        // While it is down: from the moment that it is up, boxes of any kind may be on it.
+        closed::link(run)?;
+        closed::way_on(run)?;
+        ask(&what, async |handle| {
+            bring_up(&handle, index, Some((subnet.host(), PREFIX))).await
         })?;
         filter::open(run)?;
         Ok(Self { index, subnet })
@@ -103,7 +107,7 @@ impl Port {
     /// # Errors
     /// [`NetError`]; nothing is left behind.
     pub fn veth(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
-        Self::into_container(name, run, processes, |port, bridge, inside| {
+        let (port, bridge) = Self::into_container(name, run, processes, |port, _, inside| {
             let there = LinkMessageBuilder::<LinkUnspec>::new()
                 .name(INTERFACE)
                 .address(port.hardware_address().to_vec())
@@ -111,11 +115,11 @@ impl Port {
                 .build();
             let here = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(InfoKind::Veth)
                 .name(&port.name)
-                .controller(bridge)
-                .up()
                 .set_info_data(InfoData::Veth(InfoVeth::Peer(there)));
             here.build()
-        })
+        })?;
+        port.connect(run, bridge)?;
+        Ok(port)
     }
 
     /// As [`Port::veth`], by a hardware address of the container's own on the bridge:
@@ -125,7 +129,7 @@ impl Port {
     /// [`NetError`]; nothing is left behind.
     pub fn macvlan(name: &str, run: &str, processes: &[u32]) -> Result<Self, NetError> {
         carrier::ensure(run, Bridge::of(run)?.index)?;
-        let mut port = Self::into_container(name, run, processes, |port, bridge, inside| {
+        let (mut port, _) = Self::into_container(name, run, processes, |port, bridge, inside| {
             LinkMacVlan::new(INTERFACE, bridge, MacVlanMode::Bridge)
                 .address(port.hardware_address().to_vec())
                 .setns_by_fd(inside)
@@ -136,13 +140,13 @@ impl Port {
     }
 
     /// Makes the link that `describe` tells for the bridge of this number and the network
-    /// of the container, and puts it into use there.
+    /// of the container, and puts it into use there. With the number of the bridge.
     fn into_container(
         name: &str,
         run: &str,
         processes: &[u32],
         describe: impl FnOnce(&Self, u32, RawFd) -> LinkMessage,
-    ) -> Result<Self, NetError> {
+    ) -> Result<(Self, u32), NetError> {
         let what = format!("connect {name} to the bridge {run}");
         let (port, bridge) = Self::of(name, run)?;
         let inside = namespace(processes)
@@ -150,7 +154,7 @@ impl Port {
         let link = describe(&port, bridge, inside.as_raw_fd());
         ask(&what, async |handle| handle.link().add(link).execute().await)?;
         configure_in(inside, port.address)?;
-        Ok(port)
+        Ok((port, bridge))
     }
 
     /// Makes a tap for a machine, which goes with the descriptor; `virtio`: with
@@ -162,8 +166,16 @@ impl Port {
         let what = format!("connect {name} to the bridge {run}");
         let (port, bridge) = Self::of(name, run)?;
         let tap = tare_sys::tap(&port.name, virtio).map_err(|e| NetError::new(&what, e))?;
-        ask(&what, async |handle| connect(&handle, &port.name, bridge).await)?;
+        port.connect(run, bridge)?;
         Ok((port, tap))
+    }
+
+    /// Puts the host's end into the bridge of this number.
+    fn connect(&self, run: &str, bridge: u32) -> Result<(), NetError> {
+        // While it is down: see there.
+        closed::link(&self.name)?;
+        let what = format!("connect {} to the bridge {run}", self.name);
+        ask(&what, async |handle| connect(&handle, &self.name, bridge).await)
     }
 
     /// The box's address.
@@ -208,7 +220,8 @@ impl Drop for Port {
 }
 
 /// Removes what a run has made in the host's network: the rule of the packet
-/// filter, the bridge and what leads to boxes. Returns what was removed.
+/// filter, the bridge and what leads to boxes, and last the rules that kept the bridge
+/// closed. Returns what was removed.
 ///
 /// # Errors
 /// [`NetError`].
@@ -223,6 +236,12 @@ pub fn clear(run: &str) -> Result<Vec<String>, NetError> {
             remove(&handle, &link).await
         })?;
         removed.push(format!("link {link}"));
+    }
+    match closed::open(run) {
+        Ok(rules) => removed.extend(rules),
+        // Where the kernel cannot be asked about networks, a run without links made no rules.
+        Err(_) if removed.is_empty() => {}
+        Err(e) => return Err(e),
     }
     Ok(removed)
 }

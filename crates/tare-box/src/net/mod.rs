@@ -4,18 +4,24 @@
 //! What is made bears the run's name and is removed at the run's end, or by the
 //! next start's sweep: see [`clear`].
 
+mod beside;
 mod bridge;
 mod carrier;
+mod closed;
 mod filter;
 mod inside;
 mod names;
 mod netlink;
+mod stray;
 mod subnet;
 
+pub(crate) use beside::Beside;
 pub use bridge::{Port, clear};
+pub(crate) use closed::{closed_links, forwards, gateway_of, v6_of};
 pub use inside::{Address, configure};
 pub use names::{interfaces, leads_to};
 pub(crate) use netlink::makes_macvlan;
+pub(crate) use stray::{Strayed, stray};
 
 use std::net::SocketAddr;
 

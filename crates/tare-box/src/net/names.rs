@@ -21,6 +21,12 @@ pub(super) fn carrier_of(run: &str) -> Option<[String; 2]> {
     Some([format!("u{id}-in"), format!("u{id}-out")])
 }
 
+/// The link that leads from the host into the network that a check of a run makes beside
+/// the bridge.
+pub(super) fn beside_of(run: &str) -> Option<String> {
+    Some(format!("w{}", id_of(run)?))
+}
+
 /// Whether a link of the host leads to the box of this name, or to one of the run
 /// of this name.
 pub fn leads_to(link: &str, name: &str) -> bool {
@@ -33,14 +39,18 @@ pub(super) fn number_of(name: &str) -> Option<u32> {
     name.rsplit_once('-')?.1.parse().ok()
 }
 
-/// Those of these links that are a run's: its bridge with its carrier, and what leads to
-/// its boxes.
+/// Those of these links that are a run's.
 pub(super) fn of_run(run: &str, links: Vec<String>) -> Vec<String> {
-    let carrier = carrier_of(run).unwrap_or_default();
-    let is_ours = |link: &String| {
-        (id_of(run).is_some() && (link == run || carrier.contains(link))) || leads_to(link, run)
+    links.into_iter().filter(|link| is_of_run(run, link)).collect()
+}
+
+/// Whether a link is a run's: its bridge with its carrier, what leads to its boxes, or beside.
+pub(super) fn is_of_run(run: &str, link: &str) -> bool {
+    let Some(carrier) = carrier_of(run) else {
+        return false;
     };
-    links.into_iter().filter(is_ours).collect()
+    let is_beside = beside_of(run).is_some_and(|beside| beside == link);
+    link == run || is_beside || carrier.iter().any(|end| end == link) || leads_to(link, run)
 }
 
 /// The names of this process's network interfaces. By the table in /proc, which
@@ -86,9 +96,14 @@ mod tests {
             "t1234abcd",
             "u1234abcd-out",
             "u1234abce-in",
+            "w1234abcd",
+            "w1234abce",
         ];
         let found = of_run("tare-1234abcd", links.map(str::to_owned).to_vec());
-        assert_eq!(found, ["tare-1234abcd", "t1234abcd-1", "u1234abcd-out"]);
+        assert_eq!(
+            found,
+            ["tare-1234abcd", "t1234abcd-1", "u1234abcd-out", "w1234abcd"]
+        );
         assert_eq!(of_run("tare-", vec!["t-".to_owned()]), Vec::<String>::new());
     }
 

@@ -6,7 +6,8 @@ use futures_util::TryStreamExt;
 use rtnetlink::packet_route::address::AddressAttribute;
 use rtnetlink::packet_route::link::LinkMessage;
 use rtnetlink::packet_route::route::{RouteAddress, RouteAttribute};
-use rtnetlink::{Error, Handle, LinkMacVlan, LinkMessageBuilder, LinkUnspec, RouteMessageBuilder};
+use rtnetlink::packet_route::rule::RuleAttribute;
+use rtnetlink::{Error, Handle, IpVersion, LinkMacVlan, LinkMessageBuilder, LinkUnspec, RouteMessageBuilder};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -78,7 +79,8 @@ pub(crate) fn makes_macvlan() -> bool {
     asked.unwrap_or(false)
 }
 
-fn is_unknown(error: &std::io::Error) -> bool {
+/// Whether the kernel knows nothing of what it was asked.
+pub(super) fn is_unknown(error: &std::io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::OPNOTSUPP.raw_os_error())
 }
 
@@ -99,6 +101,33 @@ pub(super) async fn bring_up(
     }
     let up = LinkUnspec::new_with_index(index).up().build();
     handle.link().set(up).execute().await
+}
+
+/// The table of routes that end at the host itself (RT_TABLE_LOCAL of rtnetlink(7)).
+const TABLE_OF_HOST: u8 = 255;
+
+/// The place among the rules of the routing policy of the one that leads to the host itself:
+/// the first, if nobody has moved it.
+pub(super) async fn to_host_priority(handle: &Handle) -> Result<u32, Error> {
+    let rules: Vec<_> = handle.rule().get(IpVersion::V4).execute().try_collect().await?;
+    let to_host = rules.iter().find(|rule| rule.header.table == TABLE_OF_HOST);
+    let priorities = to_host.into_iter().flat_map(|rule| &rule.attributes);
+    // The kernel does not tell one that is 0.
+    let mut told = priorities.filter_map(|attribute| match attribute {
+        RuleAttribute::Priority(priority) => Some(*priority),
+        _ => None,
+    });
+    Ok(told.next().unwrap_or_default())
+}
+
+/// Adds a way to one address, or to all there are, by this gateway.
+pub(super) async fn way(handle: &Handle, to: Option<Ipv4Addr>, by: Ipv4Addr) -> Result<(), Error> {
+    let way = RouteMessageBuilder::<Ipv4Addr>::new().gateway(by);
+    let way = match to {
+        Some(to) => way.destination_prefix(to, 32),
+        None => way,
+    };
+    handle.route().add(way.build()).replace().execute().await
 }
 
 /// The first IPv4 address of a link.

@@ -1,0 +1,139 @@
+//! What a box sends that wants out of its network: packets to another network with the host
+//! as gateway, and the word of a router to all who hear it.
+
+use super::netlink::{ask, way};
+use rustix::net::sockopt::set_ipv6_multicast_hops;
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sendto, socket_with};
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often each is sent: the first packet waits for the gateway's hardware address.
+const TIMES: u32 = 5;
+/// Time between two.
+const APART: Duration = Duration::from_millis(50);
+/// Time for the box's own link to have an IPv6 address that is known to be unique, which the
+/// kernel looks for over a second.
+const ADDRESS_DEADLINE: Duration = Duration::from_secs(5);
+
+/// What the packets say.
+const WORDS: &[u8] = b"out of the box";
+/// Beginning of the network that a router is said to lead to, as the kernel's tables tell it.
+const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd74, 0x6172, 0x65, 0, 0, 0, 0, 0);
+/// All nodes of a link.
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+/// A router's messages are heard only if no router has passed them on: at most hops.
+const HOPS: u32 = 255;
+/// Bit of an address that is not yet known to be unique.
+const TENTATIVE: u32 = 0x40;
+
+/// What a box could send.
+pub(crate) struct Strayed;
+
+impl Strayed {
+    /// What packets say.
+    pub(crate) const WORDS: &'static [u8] = WORDS;
+    /// That packets were sent.
+    pub(crate) const PACKETS: &'static str = "packets";
+    /// That the word of a router was sent.
+    pub(crate) const ADVERTISEMENTS: &'static str = "router advertisements";
+}
+
+/// Sends both, as far as the box may: a line for each that was sent, or why not.
+pub(crate) fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 2] {
+    let told = |what: &str, sent: Result<(), String>| match sent {
+        Ok(()) => what.to_owned(),
+        Err(why) => format!("no {what}: {why}"),
+    };
+    [
+        told(Strayed::PACKETS, send_packets(gateway, to)),
+        told(Strayed::ADVERTISEMENTS, advertise().map_err(|e| e.to_string())),
+    ]
+}
+
+fn send_packets(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
+    ask("add a way out", async |handle| {
+        way(&handle, Some(*to.ip()), gateway).await
+    })
+    .map_err(|e| e.why)?;
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|e| e.to_string())?;
+    for _ in 0..TIMES {
+        // A refusal that comes back is told by the next send, and is none of this one.
+        let _ = socket.send_to(WORDS, to);
+        thread::sleep(APART);
+    }
+    Ok(())
+}
+
+fn advertise() -> io::Result<()> {
+    let socket = socket_with(
+        AddressFamily::INET6,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        Some(ipproto::ICMPV6),
+    )?;
+    set_ipv6_multicast_hops(&socket, HOPS)?;
+    let link = link_with_address()?;
+    let to = SocketAddrV6::new(ALL_NODES, 0, 0, link);
+    for _ in 0..TIMES {
+        sendto(&socket, &advertisement(), SendFlags::empty(), &to)?;
+        thread::sleep(APART);
+    }
+    Ok(())
+}
+
+/// The number of a link, other than the loopback, that has an address of the link's own.
+fn link_with_address() -> io::Result<u32> {
+    let deadline = Instant::now() + ADDRESS_DEADLINE;
+    loop {
+        let table = fs::read_to_string("/proc/net/if_inet6")?;
+        if let Some(link) = table.lines().find_map(settled) {
+            return Ok(link);
+        }
+        if Instant::now() > deadline {
+            return Err(io::Error::other("no link has an IPv6 address"));
+        }
+        thread::sleep(APART);
+    }
+}
+
+/// The link of a line of the kernel's table, if the address is of the link's own and unique.
+fn settled(line: &str) -> Option<u32> {
+    let mut words = line.split_whitespace();
+    let address = words.next()?;
+    let mut numbers = words.map_while(|word| u32::from_str_radix(word, 16).ok());
+    let (link, _prefix, _scope, flags) = (numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?);
+    (address.starts_with("fe80") && flags & TENTATIVE == 0).then_some(link)
+}
+
+/// A router advertisement (RFC 4861, 4.2): everything lies behind the sender, and addresses of
+/// [`PREFIX`] are to be taken. The kernel adds the checksum.
+fn advertisement() -> Vec<u8> {
+    // Type, code, checksum; hops, flags, lifetime in s; times to be reachable and to ask again.
+    let mut message = vec![134, 0, 0, 0, 64, 0, 0x07, 0x08, 0, 0, 0, 0, 0, 0, 0, 0];
+    // Type, length in 8 bytes, bits, on this link and for addresses; lifetimes in s; reserved.
+    message.extend([3, 4, 64, 0xc0, 0, 0, 0x0e, 0x10, 0, 0, 0x07, 0x08, 0, 0, 0, 0]);
+    message.extend(PREFIX.octets());
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_taken_with_an_address_of_its_own_that_is_unique() {
+        let line = |address, flags| format!("{address} 0c 40 20 {flags}     eth0");
+        assert_eq!(settled(&line("fe800000000000000074c612fffe000b", "80")), Some(12));
+        assert_eq!(settled(&line("fe800000000000000074c612fffe000b", "c0")), None);
+        assert_eq!(settled(&line("00000000000000000000000000000001", "80")), None);
+        assert_eq!(settled(""), None);
+    }
+
+    #[test]
+    fn an_advertisement_has_the_length_that_it_tells() {
+        assert_eq!(advertisement().len(), 16 + 4 * 8);
+    }
+}
