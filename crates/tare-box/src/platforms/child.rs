@@ -8,10 +8,12 @@ use crate::link::{FdStream, Link, LinkError, Stream};
 use crate::net::Network;
 use crate::net::{HostReach, Port};
 use crate::seat;
+use crate::words::Words;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// Bytes of an engine's last words that an error repeats.
 const LAST_WORDS: usize = 400;
+/// Bytes that are kept of what an engine or a console says, from the beginning on: more than
+/// any says that fails, and nothing to fill a host with.
+const SAID: usize = 64 << 10;
 /// Time that an engine has to end whose agent never answered; a guest that spins for ever
 /// does not end by itself.
 const END_OF_THE_SILENT: Duration = Duration::from_secs(1);
@@ -41,11 +46,53 @@ pub(super) struct ChildBox {
     gone: bool,
 }
 
+/// What a box says beside its link.
+pub(super) struct Said {
+    /// Messages of its engine.
+    stderr: Words,
+    /// The console of a machine whose engine is handed it.
+    console: Option<Words>,
+}
+
+impl Said {
+    /// By a box that has no console, or writes it to a file in its folder.
+    pub(super) fn by_engine() -> Result<Self, BoxError> {
+        Ok(Self {
+            stderr: words()?,
+            console: None,
+        })
+    }
+
+    /// By a machine, with what its engine is to write the console to.
+    pub(super) fn by_machine() -> Result<(Self, OwnedFd), BoxError> {
+        let console = words()?;
+        let end = console.write_only().map_err(BoxError::host(NO_WORDS))?;
+        let said = Self {
+            console: Some(console),
+            ..Self::by_engine()?
+        };
+        Ok((said, end))
+    }
+
+    /// The last words of all, the console's first.
+    pub(super) fn last(&self, folder: &Path) -> String {
+        let console = self.console.as_ref().map(Words::written);
+        let console = console.unwrap_or_else(|| end_of_file(&folder.join("console")));
+        joined([console, self.stderr.written()])
+    }
+}
+
+const NO_WORDS: &str = "make room for messages";
+
+fn words() -> Result<Words, BoxError> {
+    Words::of_at_most(SAID).map_err(BoxError::host(NO_WORDS))
+}
+
 /// How to start a child that is a box.
 pub(super) struct Start<'a> {
-    /// The program with its arguments; its standard error goes to a file.
+    /// The program with its arguments; its standard error is kept.
     pub command: Command,
-    /// Where that file is, under the name of the box and of its cgroup.
+    /// Its files on the host, under the name of the box and of its cgroup.
     pub directory: BoxDirectory,
     /// Limits of a cgroup to start it in; absent where the engine makes its own.
     pub limits: Option<&'a Limits>,
@@ -59,19 +106,19 @@ impl ChildBox {
     /// Starts a child whose standard input and output are its agent's pipe.
     pub(super) fn over_pipes(mut start: Start<'_>) -> Result<Self, BoxError> {
         start.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self::start(start, seat::cpu(), pipes)
+        Self::start(start, Said::by_engine()?, seat::cpu(), |child, _| pipes(child))
     }
 
     /// Starts a child in its cgroup; `connect` gives the stream to its agent, which
     /// waits on `seat`.
     pub(super) fn start<S: Stream + 'static>(
         mut start: Start<'_>,
+        said: Said,
         seat: Option<u32>,
-        connect: impl FnOnce(&mut Child) -> io::Result<S>,
+        connect: impl FnOnce(&mut Child, &Said) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
-        let words = File::create(start.directory.path.join("stderr"))
-            .map_err(BoxError::host("make the file of messages"))?;
+        let stderr = said.stderr.writer().map_err(BoxError::host(NO_WORDS))?;
         // Nothing of the host's environment goes into a box but what a driver set by
         // itself, and Ctrl-C is the controller's alone.
         let set: Vec<_> = start.command.get_envs().map(owned).collect();
@@ -81,7 +128,7 @@ impl ChildBox {
             .envs(set.into_iter().flatten())
             .env("PATH", carry::PATH)
             .process_group(0)
-            .stderr(words);
+            .stderr(stderr);
         tare_sys::die_with_parent(&mut start.command);
         let cgroup = start
             .limits
@@ -94,7 +141,7 @@ impl ChildBox {
             seat::away(|| start.command.spawn()).map_err(BoxError::host(format!("start {program}")))?;
         // The command holds the child's ends of sockets: while it lives, their end is not seen.
         drop(start.command);
-        let stream = connect(&mut child);
+        let stream = connect(&mut child, &said);
         let mut made = Self {
             child,
             link: None,
@@ -112,10 +159,10 @@ impl ChildBox {
         let mut link = stream
             .map(|stream| Link::new(stream.ending_with(pid)))
             .map_err(|e| LinkError::of_stream(e, "hello", within))
-            .map_err(|source| no_hello(source, &made.directory.path))?;
+            .map_err(|source| no_hello(source, said.last(&made.directory.path)))?;
         if let Err(source) = link.hello(seat, within) {
             made.silent = matches!(source, LinkError::Timeout { .. });
-            return Err(no_hello(source, &made.directory.path));
+            return Err(no_hello(source, said.last(&made.directory.path)));
         }
         made.link = Some(link);
         made.hello_after = start.requested.elapsed();
@@ -172,7 +219,7 @@ impl ChildBox {
     fn set_frozen(&self, frozen: bool) -> Result<(), BoxError> {
         self.cgroup
             .as_ref()
-            .map_or(Ok(()), |cgroup| Ok(cgroup.freeze(frozen)?))
+            .map_or(Ok(()), |cgroup| Ok(cgroup.outermost().freeze(frozen)?))
     }
 
     fn end(&mut self) -> Result<(), BoxError> {
@@ -215,30 +262,43 @@ fn owned((key, value): (&OsStr, Option<&OsStr>)) -> Option<(OsString, OsString)>
 }
 
 /// The error of a box whose agent did not come up.
-pub(super) fn no_hello(source: LinkError, folder: &Path) -> BoxError {
-    BoxError::NoHello {
-        source,
-        console: last_words(folder),
-    }
+pub(super) fn no_hello(source: LinkError, console: String) -> BoxError {
+    BoxError::NoHello { source, console }
 }
 
-/// The last words in the files of a box's folder: its console first, then its
-/// engine's messages.
+/// The last words on the console that a machine's engine wrote to its folder.
 pub(super) fn last_words(folder: &Path) -> String {
-    let tail = |name: &str| {
-        let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
-        text.lines()
-            .map(str::trim)
-            .filter(|l| !l.is_empty())
-            .collect::<Vec<_>>()
-            .join(" | ")
-    };
-    [tail("console"), tail("stderr")]
-        .into_iter()
-        .filter(|t| !t.is_empty())
-        .collect::<Vec<_>>()
-        .join(" | ")
+    joined([end_of_file(&folder.join("console"))])
+}
+
+/// The last bytes of a file, which may be long.
+fn end_of_file(path: &Path) -> Vec<u8> {
+    let mut end = Vec::new();
+    if let Ok(mut file) = File::open(path) {
+        let length = file.metadata().map_or(0, |about| about.len());
+        let from = length.saturating_sub(LAST_WORDS as u64);
+        let _ = file.seek(SeekFrom::Start(from));
+        let _ = file.take(LAST_WORDS as u64).read_to_end(&mut end);
+    }
+    end
+}
+
+/// The end of each of these, in one line.
+fn joined<const N: usize>(texts: [Vec<u8>; N]) -> String {
+    let tails = texts.map(|bytes| tail(&bytes));
+    let tails: Vec<String> = tails.into_iter().filter(|tail| !tail.is_empty()).collect();
+    tails.join(" | ")
+}
+
+/// The last words of a text, in one line.
+pub(super) fn tail(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join(" | ")
 }
 
 impl RunningBox for ChildBox {

@@ -1,10 +1,15 @@
 //! A box's directory on the host, in which all files lie that are made for it.
 
 use super::contract::{BoxError, BoxSpec};
-use crate::cgroup;
-use std::fs;
+use crate::places::BINARY;
+use crate::{cgroup, remove};
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+
+/// [`BINARY`] from the root on.
+const BINARY_IN_ROOT: &str = BINARY.split_at(1).1;
 
 /// What is made on the host under a box's name: its directory and its cgroups.
 /// Removed when dropped, whatever failed before there was a box.
@@ -25,8 +30,12 @@ impl BoxDirectory {
             io::ErrorKind::AlreadyExists => BoxError::Taken(spec.name.clone()),
             _ => BoxError::host(format!("make {}", path.display()))(source),
         };
-        fs::create_dir_all(&spec.scratch)
-            .and_then(|()| fs::create_dir(&path))
+        // Closed to others: root in a box may make files that change the user of whoever runs them.
+        let mut closed = fs::DirBuilder::new();
+        closed.mode(0o700).recursive(true);
+        closed
+            .create(&spec.scratch)
+            .and_then(|()| closed.recursive(false).create(&path))
             .map_err(failed)?;
         Ok(Self {
             name: spec.name.clone(),
@@ -36,12 +45,41 @@ impl BoxDirectory {
         })
     }
 
-    /// Makes the root of the box in it, which holds the binary and nothing else.
+    /// Makes the root of the box in it, which holds a copy of the binary and nothing else.
     pub(super) fn rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
+        let rootfs = self.empty_rootfs()?;
+        // Never a link: root in a box may do what it likes with what is in its root.
+        copy_binary(&spec.binary, &rootfs.join(BINARY_IN_ROOT))?;
+        Ok(rootfs)
+    }
+
+    /// As [`BoxDirectory::rootfs`] for a box of which tare tells the mounts: the binary is
+    /// [shared](super::shared::shared_binary) where that is possible.
+    pub(super) fn shared_rootfs(&self, spec: &BoxSpec, shared: Option<PathBuf>) -> Result<Root, BoxError> {
+        let Some(binary) = shared else {
+            return self.rootfs(spec).map(|path| Root { path, binary: None });
+        };
+        let path = self.empty_rootfs()?;
+        let place = path.join(BINARY_IN_ROOT);
+        File::create(&place).map_err(BoxError::host(format!("make {}", place.display())))?;
+        Ok(Root {
+            path,
+            binary: Some(binary),
+        })
+    }
+
+    fn empty_rootfs(&self) -> Result<PathBuf, BoxError> {
         let rootfs = self.path.join("rootfs");
         fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
-        place_binary(spec, &rootfs.join("tare"))?;
         Ok(rootfs)
+    }
+
+    /// An empty file of the box's own, to be mounted over what the box may not see: root there can
+    /// change the mode of what is mounted, if it can mount it again.
+    pub(super) fn empty_file(&self) -> Result<PathBuf, BoxError> {
+        let path = canonical(&self.path)?.join("empty");
+        File::create(&path).map_err(BoxError::host(format!("make {}", path.display())))?;
+        Ok(path)
     }
 
     /// Ends what runs in the cgroups and removes all.
@@ -52,7 +90,7 @@ impl BoxDirectory {
         }
         cgroup::sweep(&self.name)?;
         let failed = |path: &Path| BoxError::host(format!("remove {}", path.display()));
-        fs::remove_dir_all(&self.path).map_err(failed(&self.path))?;
+        remove::folder(&self.path).map_err(failed(&self.path))?;
         if let Some(elsewhere) = self.elsewhere.as_ref().filter(|folder| folder.exists()) {
             fs::remove_dir(elsewhere).map_err(failed(elsewhere))?;
         }
@@ -68,18 +106,14 @@ impl Drop for BoxDirectory {
     }
 }
 
-/// Puts the binary there: a link to the run's own copy, as an engine's image is
-/// shared by its containers, else a copy. The user's file is never linked, since
-/// root in a box may do what it likes with its own.
-fn place_binary(spec: &BoxSpec, target: &Path) -> Result<(), BoxError> {
-    let is_ours = spec.binary.starts_with(&spec.scratch);
-    if is_ours && fs::hard_link(&spec.binary, target).is_ok() {
-        return Ok(());
-    }
-    copy_binary(&spec.binary, target)
+/// The root of a box on the host.
+pub(super) struct Root {
+    pub path: PathBuf,
+    /// What is to be mounted read-only as [`BINARY`] of the box; absent where the binary is in the root.
+    pub binary: Option<PathBuf>,
 }
 
-/// Copies the binary.
+/// Copies the binary; a reflink where the file system makes them.
 pub(super) fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
     let what = format!("copy {} to {}", binary.display(), target.display());
     fs::copy(binary, target).map(drop).map_err(BoxError::host(what))

@@ -16,7 +16,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tare_model::frame::{Decoder, Frame, Kind};
+use tare_model::frame::{Decoder, Head, Kind, encode};
 use tare_model::host::BoxFacts;
 use tare_model::kernel::{BurnReport, Check, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 use tare_model::metric::Direction;
@@ -51,6 +51,9 @@ pub(super) struct Fake {
     clock: f64,
     /// Real milliseconds that a trial takes (`ms`).
     ms: u64,
+    /// What a command tells of its time over what it really takes (`lie`); where nothing is
+    /// said its time is made up and nobody holds it against a clock.
+    lie: Option<f64>,
     /// Seed of the noise (`seed`).
     seed: u64,
     boxes: u64,
@@ -82,6 +85,8 @@ enum Fail {
     Report,
     /// A slice tells of no work.
     Number,
+    /// The agent refuses with a text of a megabyte.
+    Flood,
 }
 
 /// A phase of what runs in slices.
@@ -111,7 +116,7 @@ impl Phase {
 }
 
 impl Fail {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Probe,
         Self::Launch,
         Self::Hello,
@@ -123,6 +128,7 @@ impl Fail {
         Self::Answer,
         Self::Report,
         Self::Number,
+        Self::Flood,
     ];
 
     const fn name(self) -> &'static str {
@@ -138,6 +144,7 @@ impl Fail {
             Self::Answer => "answer",
             Self::Report => "report",
             Self::Number => "number",
+            Self::Flood => "flood",
         }
     }
 }
@@ -158,6 +165,7 @@ impl Fake {
             overrun: options.take("overrun")?.unwrap_or(1.0),
             clock: options.take("clock")?.unwrap_or(1.0),
             ms: options.take("ms")?.unwrap_or(0),
+            lie: options.take("lie")?,
             seed: options.take("seed")?.unwrap_or(0),
             boxes: 0,
             uses: 0,
@@ -173,6 +181,9 @@ impl Fake {
         if !(sound(fake.clock) && fake.clock > 0.0) {
             return Err("clock must be positive".to_owned());
         }
+        if !fake.lie.is_none_or(|lie| (1e-4..=1.0).contains(&lie)) {
+            return Err("lie must be from 0.0001 to 1".to_owned());
+        }
         Ok(fake)
     }
 
@@ -185,6 +196,13 @@ impl Fake {
     fn ends(&mut self) -> Option<ExitStatus> {
         let killed = self.fails(Fail::Kill).then_some(ExitStatus::Signal(9));
         killed.or_else(|| self.fails(Fail::Exit).then_some(ExitStatus::Code(1)))
+    }
+
+    /// Takes the real time of work that is told to have taken so long.
+    fn really_take(&self, told_ns: u64) {
+        if let Some(lie) = self.lie {
+            std::thread::sleep(Duration::from_nanos(told_ns).div_f64(lie));
+        }
     }
 
     /// Whether this is a time at which `what` fails.
@@ -251,7 +269,12 @@ impl Platform for Fake {
             source,
             console: String::new(),
         })?;
-        Ok(Box::new(FakeBox { link, frozen }))
+        let keeps_time = self.lie.is_some();
+        Ok(Box::new(FakeBox {
+            link,
+            frozen,
+            keeps_time,
+        }))
     }
 
     fn without_weight(&self) -> Option<&'static str> {
@@ -266,6 +289,7 @@ impl Platform for Fake {
 struct FakeBox {
     link: Link,
     frozen: Arc<AtomicBool>,
+    keeps_time: bool,
 }
 
 impl RunningBox for FakeBox {
@@ -283,6 +307,10 @@ impl RunningBox for FakeBox {
 
     fn meter(&self) -> Option<Meter> {
         None
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.keeps_time
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {
@@ -362,7 +390,7 @@ impl FakeAgent {
         self.decoder.feed(bytes);
         let mut out = std::mem::take(&mut self.kept_back);
         while let Ok(Some(frame)) = self.decoder.next_frame() {
-            if frame.kind != Kind::Request {
+            if frame.head.kind != Kind::Request {
                 continue;
             }
             let (stdout, reply) = match serde_json::from_slice(&frame.payload) {
@@ -379,10 +407,12 @@ impl FakeAgent {
                 true => &mut self.kept_back,
                 false => &mut out,
             };
+            let number = frame.head.number;
             if !stdout.is_empty() {
-                Frame::new(Kind::Stdout, stdout).encode(target);
+                encode(Head::of(Kind::Stdout, number), &stdout, target);
             }
-            Frame::new(Kind::Reply, serde_json::to_vec(&reply).unwrap_or_default()).encode(target);
+            let reply = serde_json::to_vec(&reply).unwrap_or_default();
+            encode(Head::of(Kind::Reply, number), &reply, target);
         }
         Some(out)
     }
@@ -439,6 +469,9 @@ impl FakeAgent {
         std::thread::sleep(Duration::from_millis(self.script.ms));
         self.script.breaks()?;
         self.is_late = self.script.fails(Fail::Late);
+        if self.script.fails(Fail::Flood) {
+            return Some(flood());
+        }
         Some(match self.script.ends() {
             Some(status) => (Vec::new(), Reply::Exited(exited(status, 0, Vec::new()))),
             None => run(self),
@@ -507,6 +540,7 @@ impl FakeAgent {
             reason = "about a million"
         )]
         let wall_ns = (1e6 * self.script.cost * self.noise()) as u64;
+        self.script.really_take(wall_ns);
         let repetition = Repetition {
             wall_ns,
             user_ns: wall_ns / 2,
@@ -545,6 +579,15 @@ impl FakeAgent {
             Reply::Exited(exited(status, 1_000_000, Vec::new())),
         )
     }
+}
+
+/// A refusal as long as a frame can be.
+fn flood() -> Answer {
+    let reply = Reply::Error {
+        code: ErrorCode::BadRequest,
+        message: "x".repeat(1_000_000),
+    };
+    (Vec::new(), reply)
 }
 
 /// A factor whose log has mean 0 and this standard deviation.

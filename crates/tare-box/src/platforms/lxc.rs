@@ -5,14 +5,15 @@ use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, Platform, RunningBox, Seccomp, Security, Storage,
 };
-use super::directory::BoxDirectory;
+use super::directory::{BoxDirectory, Root};
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
 use super::security::{self, Offer};
+use super::shared::shared_binary;
 use super::storage::{self, Work};
-use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, cpu_list};
+use crate::cgroup::{Cgroup, DEVICES, INNER, Layout, Limits, PERIOD_US, cpu_list};
 use crate::net::Network;
-use crate::places::WORK_FOLDER;
+use crate::places::{BINARY, HIDDEN, WORK_FOLDER};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -52,17 +53,24 @@ impl Platform for Lxc {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // Once per run, and no part of start-up latency.
+        let shared = shared_binary(spec)?;
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
         let config = directory.path.join("config");
-        let rootfs = directory.rootfs(spec)?;
+        let root = directory.shared_rootfs(spec, shared)?;
         let Apart {
             security, storage, ..
         } = self.0;
-        let work = Work::make(storage, &directory.path, &rootfs)?;
-        security.own(spec, &rootfs)?;
+        let work = Work::make(storage, &directory.path, &root.path)?;
+        security.own(spec, &root.path)?;
         work.iter().try_for_each(|work| work.own(&security, spec))?;
-        let mut text = self::config(spec, &rootfs, &self.0);
+        let layout = Layout::detect()?;
+        let cgroup = Cgroup::within(&layout, &spec.name, &spec.limits())?;
+        if !spec.holds_boxes {
+            cgroup.outermost().forbid_devices()?;
+        }
+        let mut text = self::config(spec, &directory.empty_file()?, &root, &self.0);
         work.iter().for_each(|work| add_work(&mut text, work));
         fs::write(&config, text).map_err(BoxError::host("write the container's configuration"))?;
         let mut command = Command::new("lxc-start");
@@ -79,7 +87,7 @@ impl Platform for Lxc {
             requested,
         };
         let mut made = ChildBox::over_pipes(start)?;
-        made.use_cgroup(Cgroup::at(&Layout::detect()?, &spec.name));
+        made.use_cgroup(cgroup);
         made.connect(self.0.network, spec)?;
         Ok(Box::new(made))
     }
@@ -94,7 +102,12 @@ impl Platform for Lxc {
 }
 
 /// The container's configuration; each line's reason is in `docs/platforms.md`.
-fn config(spec: &BoxSpec, rootfs: &Path, apart: &Apart) -> String {
+fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
+    let (kernel, cgroups) = if spec.holds_boxes {
+        ("proc:rw sys:mixed", "rw")
+    } else {
+        ("proc:mixed sys:ro", "ro")
+    };
     let mut text = format!(
         "lxc.rootfs.path = dir:{root}\n\
          lxc.uts.name = tare\n\
@@ -103,17 +116,24 @@ fn config(spec: &BoxSpec, rootfs: &Path, apart: &Apart) -> String {
          lxc.tty.max = 0\n\
          lxc.net.0.type = {network}\n\
          lxc.autodev = 1\n\
-         lxc.mount.auto = proc:{proc} sys:mixed cgroup:{cgroup}:force\n\
-         lxc.cgroup.dir.container = {name}\n\
+         lxc.mount.auto = {kernel} cgroup:{cgroups}:force\n\
+         lxc.cgroup.dir.container = {name}/{INNER}\n\
          lxc.cgroup.dir.monitor = {name}-lxc\n\
          lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
-        root = rootfs.display(),
+        root = root.path.display(),
         name = spec.name,
         network = network_type(apart.network),
-        proc = if spec.holds_boxes { "rw" } else { "mixed" },
-        cgroup = if spec.holds_boxes { "rw" } else { "mixed" },
     );
+    if let Some(binary) = &root.binary {
+        let _ = writeln!(text, "lxc.mount.entry = {}", bound(binary));
+    }
+    if !spec.holds_boxes {
+        mask(&mut text, empty);
+    }
     add_security(&mut text, &apart.security);
+    if !spec.holds_boxes {
+        add_devices(&mut text);
+    }
     let limits = spec.limits();
     let v2 = matches!(Layout::detect(), Ok(Layout::V2(_)));
     let (version, settings) = if v2 {
@@ -127,6 +147,37 @@ fn config(spec: &BoxSpec, rootfs: &Path, apart: &Apart) -> String {
     text
 }
 
+/// The mount of the binary; fields are divided by blanks.
+fn bound(binary: &Path) -> String {
+    let target = BINARY.trim_start_matches('/');
+    format!(
+        "{} {target} none bind,ro,nosuid,nodev,create=file 0 0",
+        field(binary)
+    )
+}
+
+/// A path in a line of mounts.
+fn field(path: &Path) -> String {
+    path.display().to_string().replace(' ', "\\040")
+}
+
+/// Hides files of the kernel's, as other engines of containers do, and makes others read-only.
+fn mask(text: &mut String, empty: &Path) {
+    for file in HIDDEN {
+        let (empty, target) = (field(empty), file.trim_start_matches('/'));
+        let _ = writeln!(
+            text,
+            "lxc.mount.entry = {empty} {target} none bind,ro,optional 0 0"
+        );
+    }
+    for folder in ["irq", "bus", "fs"] {
+        let _ = writeln!(
+            text,
+            "lxc.mount.entry = /proc/{folder} proc/{folder} none bind,ro,optional 0 0"
+        );
+    }
+}
+
 fn add_work(text: &mut String, work: &Work) {
     let folder = WORK_FOLDER;
     let _ = writeln!(text, "lxc.init.cwd = {folder}");
@@ -136,16 +187,28 @@ fn add_work(text: &mut String, work: &Work) {
         Work::Own => Ok(()),
         Work::Volume(source) => writeln!(
             text,
-            "lxc.mount.entry = {} {target} none bind,rw 0 0",
+            "lxc.mount.entry = {} {target} none bind,rw,nosuid,nodev 0 0",
             source.display()
         ),
         Work::Overlay(place) => writeln!(
             text,
-            "lxc.mount.entry = overlay {target} overlay {} 0 0",
+            "lxc.mount.entry = overlay {target} overlay nosuid,nodev,{} 0 0",
             storage::layers(place).join(",")
         ),
-        Work::Tmpfs => writeln!(text, "lxc.mount.entry = tmpfs {target} tmpfs rw,mode=755 0 0"),
+        Work::Tmpfs => writeln!(
+            text,
+            "lxc.mount.entry = tmpfs {target} tmpfs rw,nosuid,nodev,mode=755 0 0"
+        ),
     };
+}
+
+fn add_devices(text: &mut String) {
+    for version in ["", "2"] {
+        let _ = writeln!(text, "lxc.cgroup{version}.devices.deny = a");
+        for rule in DEVICES {
+            let _ = writeln!(text, "lxc.cgroup{version}.devices.allow = {rule}");
+        }
+    }
 }
 
 fn add_security(text: &mut String, security: &Security) {
@@ -255,8 +318,12 @@ mod tests {
             text
         };
         assert_eq!(of(Work::Own), "lxc.init.cwd = /work\n");
-        assert!(of(Work::Tmpfs).ends_with("lxc.mount.entry = tmpfs work tmpfs rw,mode=755 0 0\n"));
-        assert!(of(Work::Volume("/s/work".into())).ends_with("= /s/work work none bind,rw 0 0\n"));
+        assert!(
+            of(Work::Tmpfs).ends_with("lxc.mount.entry = tmpfs work tmpfs rw,nosuid,nodev,mode=755 0 0\n")
+        );
+        assert!(
+            of(Work::Volume("/s/work".into())).ends_with("= /s/work work none bind,rw,nosuid,nodev 0 0\n")
+        );
     }
 
     #[test]

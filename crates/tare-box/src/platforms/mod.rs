@@ -32,6 +32,7 @@ mod probe;
 mod registry;
 mod security;
 mod service;
+mod shared;
 mod sockets;
 mod ssh;
 mod storage;

@@ -12,10 +12,11 @@ use super::directory::BoxDirectory;
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
 use super::security::{self, Offer};
+use super::shared::shared_binary;
 use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, Layout, Limits};
 use crate::net::Network;
-use crate::places::WORK_FOLDER;
+use crate::places::{BINARY, HIDDEN, WORK_FOLDER};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -32,6 +33,27 @@ const SECURITY: Offer = Offer {
     userns: true,
 };
 
+/// Of what nspawn grants by itself, what makes root in a box root on the host: it could mount what
+/// is read-only again to be written, cgroups of version 1 with a program that the host runs as they
+/// empty, make devices, and open files by their numbers. And what reaches beyond the box: files that
+/// nobody can remove, and schedules that no quota binds.
+const TOO_MUCH: [&str; 5] = [
+    "CAP_SYS_ADMIN",
+    "CAP_MKNOD",
+    "CAP_DAC_READ_SEARCH",
+    "CAP_LINUX_IMMUTABLE",
+    "CAP_SYS_NICE",
+];
+
+/// What is mounted over what a box may not see. Places in /proc are mounted on when nothing else
+/// than the box is left: this is its own device.
+const NOTHING: &str = "/dev/null";
+
+/// What is taken out of nspawn's filter of system calls. It leaves the host's mounts in the namespace
+/// of the box, out of reach but known to the kernel, which therefore lets root of a user namespace
+/// mount a /proc in which all of the host's can be written.
+const WITHOUT: &str = "~mount mount_setattr move_mount open_tree fsmount fsopen fspick fsconfig";
+
 pub(super) struct Nspawn(Apart);
 
 impl Nspawn {
@@ -39,6 +61,12 @@ impl Nspawn {
         let apart = Apart::by_tool(&mut options, &SECURITY)?;
         options.none().map(|()| Self(apart))
     }
+}
+
+/// The option that mounts a file of the host's read-only; its fields are divided by colons.
+fn bound(file: &Path, target: &str) -> String {
+    let source = file.display().to_string().replace(':', "\\:");
+    format!("--bind-ro={source}:{target}")
 }
 
 fn add_work(command: &mut Command, work: &Work) {
@@ -55,13 +83,17 @@ fn add_work(command: &mut Command, work: &Work) {
     }
 }
 
-fn apply(security: &Security, command: &mut Command) {
+fn apply(security: &Security, holds_boxes: bool, command: &mut Command) {
+    if !holds_boxes {
+        command.arg(format!("--system-call-filter={WITHOUT}"));
+    }
     if security.seccomp == Seccomp::Off {
         // The only way: its options add calls to the filter or take some out.
         command.env("SYSTEMD_SECCOMP", "0");
     }
     match security.capabilities {
-        Capabilities::Default => {}
+        Capabilities::Default if holds_boxes => {}
+        Capabilities::Default => drop(command.arg(format!("--drop-capability={}", TOO_MUCH.join(",")))),
         Capabilities::All => drop(command.arg("--capability=all")),
         Capabilities::None => drop(command.arg("--drop-capability=all")),
     }
@@ -86,32 +118,36 @@ impl Platform for Nspawn {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // Once per run, and no part of start-up latency.
+        let shared = shared_binary(spec)?;
         let requested = Instant::now();
         let mut directory = BoxDirectory::make(spec)?;
         directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
-        let rootfs = directory.rootfs(spec)?;
+        let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
-        fs::create_dir(rootfs.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
-        let work = Work::make(self.0.storage, &directory.path, &rootfs)?;
-        self.0.security.own(spec, &rootfs)?;
+        fs::create_dir(root.path.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
+        let work = Work::make(self.0.storage, &directory.path, &root.path)?;
+        self.0.security.own(spec, &root.path)?;
         work.iter()
             .try_for_each(|work| work.own(&self.0.security, spec))?;
         let mut command = Command::new("systemd-nspawn");
-        apply(&self.0.security, &mut command);
+        if let Some(binary) = &root.binary {
+            command.arg(bound(binary, BINARY));
+        }
+        // nspawn hides some of them, but only where systemd is the host's first process.
+        let hidden = HIDDEN.iter().filter(|file| Path::new(file).exists());
+        command.args(hidden.map(|file| bound(Path::new(NOTHING), file)));
+        apply(&self.0.security, spec.holds_boxes, &mut command);
         work.iter().for_each(|work| add_work(&mut command, work));
         command
-            .args([
-                "--quiet",
-                "--register=no",
-                "--keep-unit",
-                "--console=pipe",
-                "--as-pid2",
-            ])
+            // The agent is the first process: as the second one it would have nspawn's own before it,
+            // by which root in the box could get at nspawn's file.
+            .args(["--quiet", "--register=no", "--keep-unit", "--console=pipe"])
             .args(["--timezone=off", "--resolv-conf=off", "--link-journal=no"])
             .args((self.0.network != Network::Host).then_some("--private-network"))
             .arg(format!("--machine={}", spec.name))
             .arg("--directory")
-            .arg(&rootfs)
+            .arg(&root.path)
             .args(["/tare", "agent"]);
         let layout = Layout::detect()?;
         let engine = Cgroup::create(&layout, &format!("{}-nspawn", spec.name), &Limits::default())?;
@@ -124,7 +160,12 @@ impl Platform for Nspawn {
             requested,
         };
         let mut made = ChildBox::over_pipes(start)?;
-        let limited = Cgroup::create(&layout, &spec.name, &spec.limits())?;
+        let limited = Cgroup::within(&layout, &spec.name, &spec.limits())?;
+        if !spec.holds_boxes {
+            // Refused once there is a cgroup within.
+            limited.outermost().forbid_devices()?;
+        }
+        limited.limit(&spec.limits())?;
         let payload = engine.processes().into_iter().filter(|pid| *pid != made.pid());
         payload.into_iter().try_for_each(|pid| limited.adopt(pid))?;
         made.use_cgroup(limited);

@@ -7,7 +7,7 @@ use super::contract::{
 };
 use super::docker::{Docker, UNPROBED};
 use super::options::Options;
-use super::probe::cgroups_usable;
+use super::probe::{cgroups_usable, installed};
 use super::security::Offer;
 use super::service::Service;
 use crate::cgroup::Layout;
@@ -111,12 +111,14 @@ impl Podman {
         command
             .args(["system", "service", "--time=0"])
             .arg(format!("unix://{}", socket.display()));
-        let service = Service::start("podman", command, &folder, &socket)?;
+        let service = Service::start("podman", command, &socket)?;
         Ok((service, socket))
     }
 
+    /// Whether it may be there: one that could not be asked is not missing.
     fn is_installed() -> bool {
-        version_of("podman", "--version").is_some()
+        let asked = version_of("podman", "--version");
+        !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
     }
 }
 
@@ -138,12 +140,7 @@ fn users_to_give() -> Result<(), Absent> {
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        if !Self::is_installed() {
-            return Err(Absent::new(
-                "no podman on PATH",
-                "install it (Debian: apt-get install podman)",
-            ));
-        }
+        installed("podman", "install it (Debian: apt-get install podman)")?;
         if self.apart.security.has_userns() {
             users_to_give()?;
         }

@@ -2,11 +2,25 @@
 
 use super::contract::Absent;
 use crate::cgroup::{self, Layout};
-use crate::program::version_of;
+use crate::program::{is_shortage, version_of};
+use std::io;
 
 /// Version of an engine's program, or that it is missing and the fix.
 pub(super) fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
-    version_of(program, "--version").ok_or_else(|| Absent::new(format!("no {program} on PATH"), fix))
+    version_of(program, "--version").map_err(|e| not_run(program, &e, fix))
+}
+
+/// Why a program could not be asked: only one that was not found is missing.
+pub(super) fn not_run(program: &str, error: &io::Error, fix: impl Into<String>) -> Absent {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Absent::new(format!("no {program} on PATH"), fix);
+    }
+    let advice = if is_shortage(error) {
+        "it may be there: give this process more (see 'ulimit -a' and 'free')".to_owned()
+    } else {
+        format!("see whether '{program} --version' works")
+    };
+    Absent::new(format!("cannot run {program}: {error}"), advice)
 }
 
 /// What every platform that makes cgroups by itself needs: root, and a hierarchy.

@@ -3,7 +3,6 @@
 
 use super::contract::security::{OF_OLD, capability_names, on_off};
 use super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
-use super::directory::copy_binary;
 use super::options::Options;
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,22 +64,18 @@ impl Security {
         if !self.has_userns() {
             return Ok(());
         }
-        let binary = rootfs.join("tare");
-        if binary.exists() {
-            // It may be a link, which would change hands in every box.
-            fs::remove_file(&binary).map_err(BoxError::host(format!("remove {}", binary.display())))?;
-            copy_binary(&spec.binary, &binary)?;
-        }
         give_away(rootfs).map_err(BoxError::host(format!(
             "change the owner of {}",
             rootfs.display()
         )))?;
         for folder in [&spec.scratch, &spec.scratch.join(&spec.name)] {
-            let mode = fs::Permissions::from_mode(0o711);
-            fs::set_permissions(folder, mode)
+            // To the group of that user alone: what a box makes may change the user of whoever runs it.
+            let mode = fs::Permissions::from_mode(0o710);
+            chown(folder, None, Some(FIRST_USER))
+                .and_then(|()| fs::set_permissions(folder, mode))
                 .map_err(BoxError::host(format!("open {}", folder.display())))?;
         }
-        passable(&spec.scratch)
+        spec.scratch.parent().map_or(Ok(()), passable)
     }
 }
 

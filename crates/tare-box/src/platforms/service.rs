@@ -1,8 +1,11 @@
 //! A service of an engine that tare runs for itself, where none is there.
 
+use super::child::tail;
 use super::contract::BoxError;
+use crate::words::Words;
 use crate::{interrupt, seat};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,8 +15,8 @@ use std::time::{Duration, Instant};
 /// Time for a service to answer; Docker's takes seconds on an emulated CPU.
 const START_DEADLINE: Duration = Duration::from_secs(120);
 
-/// Bytes of a service's last words that an error repeats.
-const LAST_WORDS: usize = 400;
+/// Bytes that are kept of a service's messages.
+const MESSAGES: usize = 1 << 20;
 
 /// A service, stopped when dropped.
 pub(super) struct Service(Child);
@@ -26,22 +29,18 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts a service of `engine` with its messages in `folder` and waits until
-    /// it answers on `socket`.
-    pub(super) fn start(
-        engine: &'static str,
-        mut command: Command,
-        folder: &Path,
-        socket: &Path,
-    ) -> Result<Self, BoxError> {
-        let messages = folder.join("messages");
-        let words =
-            fs::File::create(&messages).map_err(BoxError::host(format!("make {}", messages.display())))?;
+    /// Starts a service of `engine` and waits until it answers on `socket`, in a folder of its own.
+    pub(super) fn start(engine: &'static str, mut command: Command, socket: &Path) -> Result<Self, BoxError> {
+        // Whoever gets at the socket is root.
+        socket.parent().map_or(Ok(()), |folder| close(folder, 0o700))?;
+        let no_room = "make room for messages";
+        let messages = Words::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
+        let stderr = messages.writer().map_err(BoxError::host(no_room))?;
         command
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(words);
+            .stderr(stderr);
         tare_sys::die_with_parent(&mut command);
         // That of a dead run's service, which may still answer while it ends.
         let _ = fs::remove_file(socket);
@@ -52,15 +51,20 @@ impl Service {
         while UnixStream::connect(socket).is_err() {
             let ended = service.0.try_wait().ok().flatten();
             if ended.is_some() || Instant::now() > deadline || interrupt::requested() {
-                let words = fs::read(&messages).unwrap_or_default();
-                let last = String::from_utf8_lossy(&words[words.len().saturating_sub(LAST_WORDS)..]);
+                let last = tail(&messages.written());
                 return Err(BoxError::Engine {
                     engine,
-                    message: format!("its service does not come up: {}", last.trim()),
+                    message: format!("its service does not come up: {last}"),
                 });
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+        close(socket, 0o600)?;
         Ok(service)
     }
+}
+
+fn close(path: &Path, mode: u32) -> Result<(), BoxError> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        .map_err(BoxError::host(format!("close {} to others", path.display())))
 }

@@ -2,13 +2,14 @@
 //! hardware help and no emulator.
 
 use super::agent_start::{AgentLink, AgentStart, address_words};
-use super::child::{ChildBox, Start};
+use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
 use super::directory::BoxDirectory;
 use super::probe::{cgroups_usable, installed};
 use super::sockets::raw_terminal;
+use crate::jail;
 use crate::net::Network;
 use crate::net::Port;
 use std::fs;
@@ -64,12 +65,11 @@ impl Platform for Uml {
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
         let rootfs = directory.rootfs(spec)?;
-        let console = fs::File::create(directory.path.join("console"))
-            .map_err(BoxError::host("make the file of the machine's console"))?;
+        let (said, console) = Said::by_machine()?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = Command::new(PROGRAM);
+        let mut command = jailed(spec, &directory.path, &rootfs)?;
         let port = self.connect(spec, &mut command)?;
-        add_words(&mut command, spec, &directory.path, &rootfs);
+        add_words(&mut command, spec);
         command.args(address_words(port.as_ref()));
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
@@ -80,7 +80,7 @@ impl Platform for Uml {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        let mut made = ChildBox::start(start, None, |_| raw_terminal(ours))?;
+        let mut made = ChildBox::start(start, said, None, |_, _| raw_terminal(ours))?;
         port.into_iter().for_each(|port| made.use_port(port));
         // A terminal loses what comes faster than it is read.
         made.use_root(rootfs);
@@ -114,15 +114,31 @@ impl Uml {
     }
 }
 
+/// The kernel in a jail with the root of the box: a guest reaches whatever its kernel does,
+/// by a mount of `hostfs` with a path of its own choice.
+fn jailed(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Result<Command, BoxError> {
+    let place = folder.join("jail");
+    fs::create_dir(&place).map_err(BoxError::host(format!("make {}", place.display())))?;
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg(jail::SUBCOMMAND)
+        .arg("--folder")
+        .arg(rootfs)
+        .arg("--place")
+        .arg(place)
+        .args(["--own-bytes", &spec.instance.memory_bytes.to_string(), PROGRAM]);
+    Ok(command)
+}
+
 /// Each word's reason is in `docs/platforms.md`.
-fn add_words(command: &mut Command, spec: &BoxSpec, folder: &Path, rootfs: &Path) {
+fn add_words(command: &mut Command, spec: &BoxSpec) {
     command
         .arg(format!("mem={}M", spec.instance.memory_bytes >> 20))
         .args(["root=/dev/root", "rootfstype=hostfs", "rw"])
-        .arg(format!("rootflags={}", rootfs.display()))
+        .arg(format!("rootflags={}", jail::FOLDER))
         // Else the kernel adds a console behind the arguments of its first process.
         .args(["console=tty0", "con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
-        .arg(format!("uml_dir={}/", folder.display()))
+        .arg(format!("uml_dir={}/", jail::OWN))
         .arg(format!("umid={}", spec.name))
         .args(["panic=-1", "init=/tare", "--"])
         .args(AGENT.words());

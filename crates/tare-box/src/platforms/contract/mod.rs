@@ -203,6 +203,12 @@ pub trait RunningBox {
     /// The host's counters of its CPU usage; `None` where the host cannot tell.
     fn meter(&self) -> Option<Meter>;
 
+    /// Whether what it tells of time can be held against the host's clock: not on a test bed,
+    /// whose work is made up, nor on another host, to which the way may take any time.
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
     /// Acts on each box that this one is in, the outermost first. They answer as
     /// long as nothing is asked of this one.
     ///

@@ -48,6 +48,7 @@ impl BoxSpec {
             cpuset,
             weight: self.weight,
             memory_bytes: None,
+            around: false,
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security}
 use super::super::security::{self, TO_HOLD_BOXES};
 use super::super::storage::Work;
 use super::LABEL;
-use crate::cgroup::{Cgroup, Layout, Limits, PERIOD_US, Weight, cpu_list};
+use crate::cgroup::{Cgroup, Layout, PERIOD_US, Weight, cpu_list};
 use crate::net::{self, Network};
 use crate::places::WORK_FOLDER;
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, PortBinding};
@@ -87,12 +87,8 @@ pub(super) fn around(spec: &BoxSpec) -> Result<Option<PathBuf>, BoxError> {
         return Ok(None);
     }
     let layout = Layout::detect()?;
-    let limits = Limits {
-        weight: spec.weight,
-        ..Limits::default()
-    };
-    let around = Cgroup::create(&layout, &spec.name, &limits)?;
-    Ok(Some(around.path(&layout)))
+    let inner = Cgroup::within(&layout, &spec.name, &spec.limits())?;
+    Ok(Some(inner.outermost().path(&layout)))
 }
 
 /// The engine's name for a network.

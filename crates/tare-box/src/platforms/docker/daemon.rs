@@ -48,6 +48,6 @@ pub(super) fn start() -> Result<Engine, BoxError> {
         .arg(folder.join("pid"))
         // Boxes have no network: rules and bridges would only need more programs.
         .args(["--iptables=false", "--bridge=none"]);
-    let service = Service::start("docker", command, folder, &socket)?;
+    let service = Service::start("docker", command, &socket)?;
     Engine::connect("docker", &address, Some(service))
 }

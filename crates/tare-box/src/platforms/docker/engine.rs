@@ -91,14 +91,42 @@ impl Engine {
                 .runtime
                 .block_on(self.api.remove_container(id, Some(options)));
             match removed {
-                Err(bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }) => {
-                    return Ok(());
-                }
+                Err(e) if is_gone(&e) => return Ok(()),
                 // The engine may be removing it already, since its link has ended: asked again until it is gone.
                 _ if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
                 Ok(()) => return Ok(()),
                 Err(e) => return Err(refused(self.name, &e)),
             }
+        }
+    }
+
+    /// The names of all images.
+    pub fn image_tags(&self) -> Result<Vec<String>, BoxError> {
+        let deadline = Instant::now() + END_DEADLINE;
+        loop {
+            let listed = self
+                .runtime
+                .block_on(self.api.list_images(None::<query::ListImagesOptions>));
+            match listed {
+                // One that another run removes meanwhile.
+                Err(e) if is_gone(&e) && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(e) => return Err(refused(self.name, &e)),
+                Ok(images) => return Ok(images.into_iter().flat_map(|image| image.repo_tags).collect()),
+            }
+        }
+    }
+
+    /// Removes an image; whether it was there to be removed.
+    pub fn remove_image(&self, tag: &str) -> Result<bool, BoxError> {
+        let call = self
+            .api
+            .remove_image(tag, None::<query::RemoveImageOptions>, None);
+        match self.runtime.block_on(call) {
+            Ok(_) => Ok(true),
+            Err(e) if is_gone(&e) => Ok(false),
+            Err(e) => Err(refused(self.name, &e)),
         }
     }
 
@@ -126,6 +154,16 @@ impl Engine {
             Ok::<_, BoxError>(())
         })?;
         Ok(name)
+    }
+}
+
+/// Whether what was asked for is not there, or no longer: Podman answers so with a failure.
+fn is_gone(error: &bollard::errors::Error) -> bool {
+    match error {
+        bollard::errors::Error::DockerResponseServerError { status_code, message } => {
+            *status_code == 404 || (*status_code == 500 && message.contains("image not known"))
+        }
+        _ => false,
     }
 }
 
@@ -205,6 +243,18 @@ fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_another_removed_is_gone_and_no_failure() {
+        let answer = |status_code, message: &str| bollard::errors::Error::DockerResponseServerError {
+            status_code,
+            message: message.to_owned(),
+        };
+        assert!(is_gone(&answer(404, "No such image: tare-box-1:latest")));
+        assert!(is_gone(&answer(500, "locating image: image not known")));
+        assert!(!is_gone(&answer(500, "no space left on device")));
+        assert!(!is_gone(&answer(409, "image is being used")));
+    }
 
     #[test]
     fn a_process_that_its_shim_forgot_is_told_from_other_refusals() {

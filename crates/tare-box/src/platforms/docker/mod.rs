@@ -236,21 +236,13 @@ impl Platform for Docker {
             return Ok(Vec::new());
         }
         let engine = self.engine()?;
-        let images = engine.wait(engine.api.list_images(None::<query::ListImagesOptions>))?;
-        let tags = images.into_iter().flat_map(|image| image.repo_tags);
-        let tags = tags.filter(|tag| {
-            tag.rsplit('/')
-                .next()
-                .is_some_and(|name| name.starts_with(IMAGE_STEM))
-        });
-        tags.map(|tag| {
-            engine.wait(
-                engine
-                    .api
-                    .remove_image(&tag, None::<query::RemoveImageOptions>, None),
-            )?;
-            Ok(format!("image {tag}"))
-        })
-        .collect()
+        let mut removed = Vec::new();
+        for tag in engine.image_tags()? {
+            let name = tag.rsplit('/').next().unwrap_or_default();
+            if name.starts_with(IMAGE_STEM) && engine.remove_image(&tag)? {
+                removed.push(format!("image {tag}"));
+            }
+        }
+        Ok(removed)
     }
 }

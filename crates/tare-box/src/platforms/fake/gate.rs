@@ -65,6 +65,7 @@ impl FakeAgent {
             &mut self.stretches,
             self.script.stretch_sd,
         );
+        self.script.really_take(slice.wall_ns());
         if self.script.at == phase && self.script.fails(Fail::Number) {
             slice.parts[0].work = 0.0;
         }
@@ -94,6 +95,9 @@ impl FakeAgent {
         }
         self.script.breaks()?;
         self.is_late = self.script.fails(Fail::Late);
+        if self.script.fails(Fail::Flood) {
+            return Some(Some(super::flood()));
+        }
         let ended = self.script.ends();
         Some(ended.map(|status| (Vec::new(), Reply::Exited(exited(status, 0, Vec::new())))))
     }

@@ -2,9 +2,10 @@
 //! limited and stopped by libvirt.
 
 mod domain;
+mod process;
 mod virsh;
 
-use super::child::{ChildBox, Start};
+use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
     Storage,
@@ -15,9 +16,9 @@ use super::options::Options;
 use super::probe::installed;
 use super::vm::{Machine, Parts, Vm};
 use crate::cgroup::{Cgroup, Layout, Meter, allowed_cpus};
-use crate::footprint;
 use crate::link::Link;
 use crate::net::Network;
+use process::{is_qemu, qemu_of};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -66,7 +67,9 @@ impl Libvirt {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        let mut child = ChildBox::start(start, None, |session| connect(session, &folder))?;
+        let mut child = ChildBox::start(start, Said::by_engine()?, None, |session, said| {
+            connect(session, &folder, || said.last(&folder))
+        })?;
         let qemu =
             qemu_of(&spec.name).ok_or_else(|| fails(format!("{}: its QEMU is not found", spec.name)))?;
         child.use_cgroup(Cgroup::of_process(&Layout::detect()?, qemu)?.whole(EMULATOR));
@@ -79,19 +82,13 @@ impl Libvirt {
     }
 }
 
-/// The process of a domain, by the name on its command line.
-fn qemu_of(name: &str) -> Option<u32> {
-    let guest = format!("guest={name}");
-    let found = footprint::processes(&[guest]).next()?;
-    found.file_name()?.to_str()?.parse().ok()
-}
-
 /// Ends a domain and removes what libvirt would keep of it.
 fn end(name: &str) -> Result<(), BoxError> {
+    let qemu = qemu_of(name);
     // Refused where it has ended by itself: whether it has, its process tells.
     let refused = execute(&["destroy", name]).err();
     let deadline = Instant::now() + END_DEADLINE;
-    while qemu_of(name).is_some() {
+    while qemu.is_some_and(|pid| is_qemu(pid, name)) {
         if Instant::now() > deadline {
             return Err(refused.unwrap_or_else(|| fails(format!("domain {name} does not end"))));
         }

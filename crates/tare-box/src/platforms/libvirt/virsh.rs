@@ -1,6 +1,5 @@
 //! What is asked of libvirt, by its program.
 
-use super::super::child::last_words;
 use super::super::contract::{BoxError, HELLO_DEADLINE};
 use crate::interrupt;
 use crate::link::{FdStream, Stream};
@@ -54,8 +53,9 @@ pub(super) fn execute(arguments: &[&str]) -> Result<String, BoxError> {
     Err(fails(format!("'virsh {doing}': {}", words.join(" | "))))
 }
 
-/// Has the domain made by a session of virsh's, and connects to its port.
-pub(super) fn connect(session: &mut Child, folder: &Path) -> io::Result<Held> {
+/// Has the domain made by a session of virsh's, and connects to its port; `said` tells what
+/// it printed.
+pub(super) fn connect(session: &mut Child, folder: &Path, said: impl Fn() -> String) -> io::Result<Held> {
     let mut orders = session.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     orders.write_all(CREATE)?;
     let deadline = Instant::now() + HELLO_DEADLINE;
@@ -67,7 +67,7 @@ pub(super) fn connect(session: &mut Child, folder: &Path) -> io::Result<Held> {
                 _orders: orders,
             });
         }
-        let words = last_words(folder);
+        let words = said();
         if words.contains("error:") || session.try_wait()?.is_some() {
             return Err(io::Error::other(words));
         }

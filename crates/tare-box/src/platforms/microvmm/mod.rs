@@ -4,7 +4,7 @@
 mod vmlinux;
 
 use super::agent_start::{AgentLink, AgentStart, QUIET};
-use super::child::{ChildBox, Start};
+use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
@@ -149,14 +149,19 @@ impl Platform for MicroVmm {
         let config = self.config(spec, &kernel, &initramfs).to_string();
         fs::write(folder.join("config.json"), config)
             .map_err(BoxError::host("write the machine's configuration"))?;
-        let console = fs::File::create(folder.join("console"))
-            .map_err(BoxError::host("make the file of the machine's console"))?;
         let mut command = self.command(spec, &kernel, &initramfs);
         command.current_dir(folder).stdin(Stdio::null());
-        match self {
+        let said = match self {
             // Its standard output is the guest's serial port.
-            Self::Firecracker => command.stdout(console),
-            Self::CloudHypervisor => command.stdout(Stdio::null()),
+            Self::Firecracker => {
+                let (said, console) = Said::by_machine()?;
+                command.stdout(console);
+                said
+            }
+            Self::CloudHypervisor => {
+                command.stdout(Stdio::null());
+                Said::by_engine()?
+            }
         };
         let limits = spec.cpu_limits();
         let start = Start {
@@ -166,7 +171,7 @@ impl Platform for MicroVmm {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        let mut made = ChildBox::start(start, None, |child| {
+        let mut made = ChildBox::start(start, said, None, |child, _| {
             let lives = || matches!(child.try_wait(), Ok(None));
             let stream = listener.accept(Instant::now() + HELLO_DEADLINE, lives)?;
             FdStream::over_socket(stream.into())

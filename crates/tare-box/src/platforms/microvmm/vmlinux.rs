@@ -7,7 +7,8 @@
 
 use super::super::contract::{Absent, BoxError};
 use super::super::guest::Guest;
-use crate::program::{run, version_of};
+use super::super::probe::installed;
+use crate::program::run;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,11 +42,13 @@ pub(super) fn can_unpack(kernel: &Path) -> Result<(), Absent> {
     let image = fs::read(kernel).map_err(|e| Absent::new(format!("read {}: {e}", kernel.display()), fix))?;
     match look(&image) {
         Some(Kernel::Plain) => Ok(()),
-        Some(Kernel::Packed(_, program)) if version_of(program, "--version").is_some() => Ok(()),
-        Some(Kernel::Packed(_, program)) => Err(Absent::new(
-            format!("no {program} on PATH, by which {} is packed", kernel.display()),
-            format!("install it (Debian: apt-get install {program})"),
-        )),
+        Some(Kernel::Packed(_, program)) => {
+            let fix = format!(
+                "install it, since {} is packed by it (Debian: apt-get install {program})",
+                kernel.display()
+            );
+            installed(program, fix).map(drop)
+        }
         None => Err(Absent::new(unknown(kernel), fix)),
     }
 }

@@ -60,6 +60,10 @@ impl RunningBox for NestedBox {
         &mut self.link
     }
 
+    fn keeps_time(&self) -> bool {
+        !self.on_host && self.outer.borrow().keeps_time()
+    }
+
     fn hello_after(&self) -> Duration {
         self.hello_after
     }

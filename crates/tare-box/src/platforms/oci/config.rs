@@ -7,7 +7,7 @@ use super::super::storage::{self, Work};
 use super::Oci;
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use crate::net::Network;
-use crate::places::WORK_FOLDER;
+use crate::places::{BINARY, WORK_FOLDER};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -29,12 +29,47 @@ const CAPABILITIES: [&str; 14] = [
     "CAP_SYS_CHROOT",
 ];
 
-pub(super) fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&Work>) -> Value {
+/// What of the kernel a box may not see: those paths that the engines of containers hide. What
+/// is not there is passed over by the runtimes.
+const MASKED: [&str; 11] = [
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/sys/firmware",
+    "/sys/devices/virtual/powercap",
+];
+
+/// And what it may not change.
+const READ_ONLY: [&str; 5] = [
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
+
+/// What a bundle is made of beside what is asked of its box.
+pub(super) struct Parts<'a> {
+    /// Where its cgroup is, as the kernel knows it.
+    pub cgroup: &'a Path,
+    /// What is mounted as its binary, where that is not in its root.
+    pub binary: Option<&'a Path>,
+    /// Its work folder.
+    pub work: Option<&'a Work>,
+}
+
+pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     let security = apart.security;
     let granted = security.map_or(Capabilities::Default, |security| security.capabilities);
     let capabilities: Vec<&str> = capabilities(granted, spec.holds_boxes);
     let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
-    let kinds = ["pid", "network", "ipc", "uts", "mount"];
+    let kinds = ["pid", "network", "ipc", "uts", "mount", "cgroup"];
     let kinds = kinds
         .iter()
         .filter(|kind| apart.network != Network::Host || **kind != "network");
@@ -50,6 +85,8 @@ pub(super) fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&W
             "args": ["/tare", "agent"],
             "env": [format!("PATH={}", crate::carry::PATH)],
             "cwd": "/",
+            // A program with the bit that makes it root's brings no rights that were not granted.
+            "noNewPrivileges": true,
             "capabilities": { "bounding": capabilities, "effective": capabilities, "permitted": capabilities },
         },
         "mounts": [
@@ -59,13 +96,21 @@ pub(super) fn config(spec: &BoxSpec, cgroup: &Path, apart: &Oci, work: Option<&W
             mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", cgroups]),
         ],
         "linux": {
-            "cgroupsPath": cgroup,
+            "cgroupsPath": parts.cgroup,
             "resources": resources(&spec.limits()),
             "namespaces": namespaces,
         },
     });
-    if let Some(work) = work {
+    if let Some(binary) = parts.binary {
+        add_mount(&mut config, bind(binary, BINARY, &["ro", "nosuid", "nodev"]));
+    }
+    if let Some(work) = parts.work {
         add_work(&mut config, work);
+    }
+    if !spec.holds_boxes {
+        // An inner box's user namespace could not mount a /proc of which a part is hidden here.
+        config["linux"]["maskedPaths"] = json!(MASKED);
+        config["linux"]["readonlyPaths"] = json!(READ_ONLY);
     }
     if security.is_some_and(|security| security.has_userns()) {
         add_userns(&mut config["linux"]);
@@ -77,19 +122,31 @@ fn add_work(config: &mut Value, work: &Work) {
     config["process"]["cwd"] = WORK_FOLDER.into();
     let mount = match work {
         Work::Own => return,
-        Work::Volume(folder) => {
-            json!({ "destination": WORK_FOLDER, "type": "bind", "source": folder, "options": ["bind", "rw"] })
-        }
+        Work::Volume(folder) => bind(folder, WORK_FOLDER, &["rw", "nosuid", "nodev"]),
         Work::Overlay(place) => {
-            json!({ "destination": WORK_FOLDER, "type": "overlay", "source": "overlay", "options": storage::layers(place) })
+            json!({ "destination": WORK_FOLDER, "type": "overlay", "source": "overlay", "options": overlay_options(place) })
         }
         Work::Tmpfs => {
-            json!({ "destination": WORK_FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"] })
+            json!({ "destination": WORK_FOLDER, "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=755"] })
         }
     };
+    add_mount(config, mount);
+}
+
+fn bind(source: &Path, destination: &str, options: &[&str]) -> Value {
+    let options = [&["bind"], options].concat();
+    json!({ "destination": destination, "type": "bind", "source": source, "options": options })
+}
+
+fn add_mount(config: &mut Value, mount: Value) {
     if let Some(mounts) = config["mounts"].as_array_mut() {
         mounts.push(mount);
     }
+}
+
+fn overlay_options(place: &Path) -> Vec<String> {
+    let plain = ["nosuid", "nodev"].map(str::to_owned);
+    plain.into_iter().chain(storage::layers(place)).collect()
 }
 
 fn add_userns(linux: &mut Value) {
@@ -139,12 +196,44 @@ mod tests {
     use super::super::Runtime;
     use super::*;
 
+    fn parts() -> Parts<'static> {
+        Parts {
+            cgroup: Path::new("/tare-0-1/box"),
+            binary: Some(Path::new("/state/shared/tare")),
+            work: None,
+        }
+    }
+
+    #[test]
+    fn a_box_that_holds_others_alone_sees_all_of_the_kernel() {
+        let oci = Oci::open(Options::new([].into()), Runtime::Runc).unwrap();
+        let config = |holds_boxes| {
+            let spec = BoxSpec {
+                holds_boxes,
+                ..BoxSpec::example()
+            };
+            config(&spec, &parts(), &oci)
+        };
+        assert_eq!(config(false)["linux"]["readonlyPaths"], json!(READ_ONLY));
+        assert_eq!(config(false)["linux"]["maskedPaths"], json!(MASKED));
+        assert!(config(true)["linux"]["maskedPaths"].is_null());
+        assert!(config(true)["linux"]["readonlyPaths"].is_null());
+    }
+
+    #[test]
+    fn the_binary_cannot_be_written_in_a_box() {
+        let mounts = config_with(&[])["mounts"].clone();
+        let of_binary = |mount: &&Value| mount["destination"] == "/tare";
+        let binary = mounts.as_array().unwrap().iter().find(of_binary).unwrap();
+        assert_eq!(binary["options"], json!(["bind", "ro", "nosuid", "nodev"]));
+    }
+
     fn config_with(given: &[(&str, &str)]) -> Value {
         let given = given
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
-        config(&BoxSpec::example(), Path::new("/tare-0-1"), &oci, None)
+        config(&BoxSpec::example(), &parts(), &oci)
     }
 
     #[test]

@@ -13,9 +13,11 @@ use super::directory::BoxDirectory;
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
 use super::security::Offer;
+use super::shared::shared_binary;
 use super::storage::Work;
-use crate::cgroup::{Cgroup, Layout};
+use crate::cgroup::{Cgroup, CgroupError, Layout};
 use crate::net::Network;
+use config::Parts;
 use std::fs;
 use std::process::Command;
 use std::time::Instant;
@@ -56,7 +58,7 @@ impl Runtime {
     }
 
     /// The runtime with its own options, before a subcommand.
-    fn command(self, network: Network) -> Command {
+    fn command(self, network: Network, cgroup: &Cgroup) -> Command {
         let mut command = Command::new(self.program());
         if self == Self::Runsc {
             // A sandbox's own network cannot be had in the root's namespace.
@@ -71,7 +73,10 @@ impl Runtime {
             && let Ok(layout) = Layout::detect()
             && let Some(unified) = layout.unified_beside_v1()
         {
-            // crun refuses controllers of version 2 beside those of version 1: it is shown none.
+            // crun refuses controllers of version 2 beside those of version 1: it is shown none,
+            // and so leaves its box where it is itself.
+            // Not where the box's own processes are looked for.
+            cgroup.outermost().hold_in_unified(&mut command);
             tare_sys::hide_mount(&mut command, unified);
         }
         command
@@ -111,6 +116,17 @@ impl Oci {
     }
 }
 
+impl Oci {
+    /// The cgroup that the runtime is to make.
+    fn cgroup(&self, layout: &Layout, spec: &BoxSpec) -> Result<Cgroup, CgroupError> {
+        match self.runtime {
+            Runtime::Runc | Runtime::Crun => Cgroup::within(layout, &spec.name, &spec.limits()),
+            // It reads its CPUs and its memory from there, and its boxes reach no cgroup.
+            Runtime::Runsc => Ok(Cgroup::at(layout, &spec.name)),
+        }
+    }
+}
+
 impl Platform for Oci {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
@@ -130,20 +146,27 @@ impl Platform for Oci {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // Once per run, and no part of start-up latency.
+        let shared = shared_binary(spec)?;
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
-        let rootfs = directory.rootfs(spec)?;
-        let work = Work::make(self.storage, &directory.path, &rootfs)?;
+        let root = directory.shared_rootfs(spec, shared)?;
+        let work = Work::make(self.storage, &directory.path, &root.path)?;
         if let Some(security) = &self.security {
-            security.own(spec, &rootfs)?;
+            security.own(spec, &root.path)?;
             work.iter().try_for_each(|work| work.own(security, spec))?;
         }
         let layout = Layout::detect()?;
-        let cgroup = Cgroup::at(&layout, &spec.name);
-        let config = config::config(spec, &cgroup.path(&layout), self, work.as_ref()).to_string();
+        let cgroup = self.cgroup(&layout, spec)?;
+        let parts = Parts {
+            cgroup: &cgroup.path(&layout),
+            binary: root.binary.as_deref(),
+            work: work.as_ref(),
+        };
+        let config = config::config(spec, &parts, self).to_string();
         fs::write(directory.path.join("config.json"), config)
             .map_err(BoxError::host("write the container's configuration"))?;
-        let mut command = self.runtime.command(self.network);
+        let mut command = self.runtime.command(self.network, &cgroup);
         command
             .arg("--root")
             .arg(directory.path.join("state"))

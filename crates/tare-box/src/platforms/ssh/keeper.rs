@@ -1,9 +1,10 @@
 //! The binary on another host, for as long as a connection to it lasts.
 
-use super::super::child::{last_words, pipes};
+use super::super::child::{pipes, tail};
 use super::super::contract::{BoxError, BoxSpec, END_DEADLINE};
 use crate::link::{FdStream, LinkError, Stream};
 use crate::seat;
+use crate::words::Words;
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -12,6 +13,12 @@ use std::time::{Duration, Instant};
 
 /// Time for the binary to get there: some megabytes, over a slow line too.
 const COPY_WITHIN: Duration = Duration::from_secs(180);
+
+/// Bytes of what the host says after which its line is not waited for any more.
+const MAX_ANSWER: usize = 64 << 10;
+
+/// Bytes that are kept of ssh's messages.
+const MESSAGES: usize = 64 << 10;
 
 /// First word of the line that tells where the binary is.
 const WORD: &str = "tare-folder";
@@ -64,11 +71,10 @@ impl Keeper {
     pub(super) fn start(host: &str, command: Command, spec: &BoxSpec) -> Result<Self, BoxError> {
         let content =
             fs::read(&spec.binary).map_err(BoxError::host(format!("read {}", spec.binary.display())))?;
-        let folder = spec.scratch.join("ssh-copy");
-        fs::create_dir_all(&folder).map_err(BoxError::host("make the folder of ssh's messages"))?;
-        let words = fs::File::create(folder.join("stderr"))
-            .map_err(BoxError::host("make the file of ssh's messages"))?;
-        let mut keeper = Self::spawn(command, words).map_err(BoxError::host("start ssh"))?;
+        let no_room = "make room for ssh's messages";
+        let words = Words::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
+        let stderr = words.writer().map_err(BoxError::host(no_room))?;
+        let mut keeper = Self::spawn(command, stderr).map_err(BoxError::host("start ssh"))?;
         let fails = |message: String| BoxError::Engine {
             engine: "ssh",
             message: format!("{host}: {message}"),
@@ -77,7 +83,7 @@ impl Keeper {
             io::ErrorKind::Interrupted => LinkError::Interrupted.into(),
             _ => fails(format!(
                 "the binary cannot be copied: {e}: {}",
-                last_words(&folder)
+                tail(&words.written())
             )),
         })?;
         keeper.program = told(&answer).map_err(fails)?;
@@ -105,7 +111,9 @@ impl Keeper {
         let stream = self.stream.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stream.send(content, deadline)?;
         let mut answer = Vec::new();
-        while !answer.contains(&b'\n') {
+        let mut seen = 0;
+        while !answer[seen..].contains(&b'\n') && answer.len() < MAX_ANSWER {
+            seen = answer.len();
             if stream.receive(&mut answer, deadline)? == 0 {
                 return Err(io::Error::other("the connection ended"));
             }
@@ -147,6 +155,26 @@ mod tests {
             let why = told(noise).unwrap_err();
             assert!(why.contains("start files"), "{noise:?}: {why}");
         }
+    }
+
+    #[test]
+    fn a_host_that_talks_without_end_is_not_listened_to_for_long() {
+        let mut command = Command::new("tr");
+        command.args(["\\0", "x"]);
+        let talk = std::fs::File::open("/dev/zero").unwrap();
+        command.process_group(0).stdin(talk).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        let nowhere = std::fs::File::options().write(true).open("/dev/null").unwrap();
+        let stream = FdStream::new(output.into(), nowhere.into()).unwrap();
+        let mut keeper = Keeper {
+            child,
+            stream: Some(stream),
+            program: String::new(),
+        };
+        let answer = keeper.take(b"binary").unwrap();
+        assert!(answer.len() < 2 * MAX_ANSWER, "{}", answer.len());
+        assert!(told(&answer).is_err());
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 mod keeper;
 
-use super::child::{ChildBox, Start, pipes};
+use super::child::{ChildBox, Said, Start, pipes};
 use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
 use super::directory::BoxDirectory;
 use super::options::Options;
+use super::probe::not_run;
 use crate::program as programs;
 use keeper::Keeper;
 use std::collections::BTreeMap;
@@ -119,13 +120,14 @@ fn judge(host: &str, answer: &str) -> Result<PlatformVersion, Absent> {
 impl Platform for Ssh {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let program = program().to_string_lossy().into_owned();
-        let absent = || {
-            Absent::new(
-                format!("no {program} on PATH"),
+        let absent = |e| {
+            not_run(
+                &program,
+                &e,
                 "install it (Debian: apt-get install openssh-client)",
             )
         };
-        programs::output(Command::new(&program).arg("-V"), ANSWER_WITHIN).map_err(|_| absent())?;
+        programs::output(Command::new(&program).arg("-V"), ANSWER_WITHIN).map_err(absent)?;
         let Some(host) = self.host.clone() else {
             return Err(Absent::new(
                 "no host is named",
@@ -157,7 +159,12 @@ impl Platform for Ssh {
             requested,
         };
         // No seat: the CPUs there are others.
-        Ok(Box::new(ChildBox::start(start, None, pipes)?))
+        Ok(Box::new(ChildBox::start(
+            start,
+            Said::by_engine()?,
+            None,
+            |child, _| pipes(child),
+        )?))
     }
 
     fn without_weight(&self) -> Option<&'static str> {

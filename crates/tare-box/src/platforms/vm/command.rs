@@ -5,12 +5,45 @@ use super::super::contract::{BoxError, BoxSpec, Storage};
 use super::super::disk::{self, Image};
 use super::machine::Accelerator;
 use super::{PORT, Parts, QEMU, Vm};
+use crate::{carry, program};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Time for QEMU to tell of its sandbox.
+const SANDBOX_DEADLINE: Duration = Duration::from_secs(10);
+
+/// What QEMU does without once it runs: old calls, another user or more rights, programs, and
+/// the schedule of its threads, which the host sees to. It gives up all ways to more rights.
+const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+
+/// Whether this QEMU was built with it; asked once.
+fn has_sandbox() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    // Options are read in their order, and the version ends the program.
+    *KNOWN.get_or_init(|| {
+        let mut command = Command::new(QEMU);
+        command
+            .env("PATH", carry::PATH)
+            .args(["-sandbox", SANDBOX, "-version"]);
+        program::output(&mut command, SANDBOX_DEADLINE).is_ok_and(|ended| ended.status.success())
+    })
+}
+
+/// What a report is to tell of a QEMU that has none.
+pub(super) fn without_sandbox() -> Option<(String, String)> {
+    let told = ("sandbox", "none: this QEMU was built without seccomp");
+    (!has_sandbox()).then(|| (told.0.to_owned(), told.1.to_owned()))
+}
 
 impl Vm {
-    pub(super) fn command(&self, spec: &BoxSpec, parts: &Parts, folder: &Path) -> Command {
+    /// QEMU with its ends of the sockets of link and monitor; the guest's console is its
+    /// standard output.
+    pub(super) fn command(&self, spec: &BoxSpec, parts: &Parts, sockets: [OwnedFd; 2]) -> Command {
         let mut command = Command::new(QEMU);
+        let [link, qmp] = sockets.map(|socket| tare_sys::inherit(&mut command, socket));
         command
             .args([
                 "-name",
@@ -24,21 +57,19 @@ impl Vm {
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
             .args(["-m", &format!("{}M", spec.instance.memory_bytes >> 20)])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
-            .arg("-serial")
-            .arg(format!("file:{}", folder.join("console").display()))
-            .args([
-                "-chardev",
-                "socket,id=link,fd=0",
-                "-device",
-                self.machine.serial_device(),
-            ])
+            .args(
+                has_sandbox()
+                    .then_some(["-sandbox", SANDBOX])
+                    .into_iter()
+                    .flatten(),
+            )
+            .args(["-chardev", "stdio,id=console,signal=off"])
+            .args(["-serial", "chardev:console"])
+            .args(["-chardev", &format!("socket,id=link,fd={link}")])
+            .args(["-device", self.machine.serial_device()])
             .args(["-device", &format!("virtserialport,chardev=link,name={PORT}")])
-            .args([
-                "-chardev",
-                "socket,id=qmp,fd=1",
-                "-mon",
-                "chardev=qmp,mode=control",
-            ])
+            .args(["-chardev", &format!("socket,id=qmp,fd={qmp}")])
+            .args(["-mon", "chardev=qmp,mode=control"])
             .arg("-kernel")
             .arg(&parts.kernel)
             .arg("-initrd")

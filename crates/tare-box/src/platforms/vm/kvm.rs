@@ -9,6 +9,7 @@ use crate::program::version_of;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 use tare_model::platform::Provisioning;
@@ -24,6 +25,14 @@ const PROBE_FILE: &str = "kvm-probe.json";
 /// Beginning of the name of a probe's folder.
 const PROBE_FOLDER: &str = "kvm-probe-";
 
+/// What a program says that is short of descriptors, memory, processes or room on a disk.
+const SHORT_OF: [&str; 4] = [
+    "Too many open files",
+    "Cannot allocate memory",
+    "Resource temporarily unavailable",
+    "No space left on device",
+];
+
 /// What was found out about KVM, and for which boot and QEMU it holds.
 #[derive(Serialize, Deserialize)]
 struct KvmProbe {
@@ -36,8 +45,32 @@ impl KvmProbe {
     fn now() -> Self {
         Self {
             boot_id: crate::host::facts().boot_id,
-            qemu: version_of(QEMU, "--version"),
+            qemu: version_of(QEMU, "--version").ok(),
             failure: None,
+        }
+    }
+}
+
+/// Why a guest did not boot.
+#[derive(Debug, thiserror::Error)]
+enum NoBoot {
+    /// There was no guest to be booted.
+    #[error("/dev/kvm is there, but no guest can be tried on it: {0}")]
+    Host(#[from] io::Error),
+    /// There was.
+    #[error("/dev/kvm is there, but a guest did not boot on it: {0}")]
+    Box(#[from] BoxError),
+}
+
+impl NoBoot {
+    /// Whether it tells of KVM, and not of what tare or the host was short of at that moment:
+    /// QEMU was started, and did not say that it lacks any of that.
+    fn is_about_kvm(&self) -> bool {
+        match self {
+            Self::Box(BoxError::NoHello { console, .. }) => {
+                !SHORT_OF.iter().any(|words| console.contains(words))
+            }
+            Self::Box(_) | Self::Host(_) => false,
         }
     }
 }
@@ -56,9 +89,12 @@ impl Vm {
         if let Some(known) = known.filter(|k| k.boot_id == now.boot_id && k.qemu == now.qemu) {
             return known.failure.map_or(Ok(()), Err);
         }
-        let failure = self.boot_on_kvm().err();
-        if crate::interrupt::requested() {
-            // Stopped by the user: nothing was found out.
+        let (failure, about_kvm) = match self.boot_on_kvm() {
+            Ok(()) => (None, true),
+            Err(e) => (Some(e.to_string()), e.is_about_kvm()),
+        };
+        if !about_kvm || now.qemu.is_none() || crate::interrupt::requested() {
+            // Something of ours was missing, or the user stopped us: nothing was found out.
             return failure.map_or(Ok(()), Err);
         }
         let probe = KvmProbe {
@@ -70,12 +106,11 @@ impl Vm {
         failure.map_or(Ok(()), Err)
     }
 
-    fn boot_on_kvm(&self) -> Result<(), String> {
-        fs::create_dir_all(&self.cache).map_err(|e| e.to_string())?;
+    fn boot_on_kvm(&self) -> Result<(), NoBoot> {
+        fs::create_dir_all(&self.cache)?;
         let scratch = tempfile::Builder::new()
             .prefix(PROBE_FOLDER)
-            .tempdir_in(&self.cache)
-            .map_err(|e| e.to_string())?;
+            .tempdir_in(&self.cache)?;
         let spec = BoxSpec {
             name: format!("tare-probe{}", std::process::id()),
             run: "tare-probe".to_owned(),
@@ -87,7 +122,7 @@ impl Vm {
             pinned_set: Vec::new(),
             weight: Weight::Usual,
             scratch: scratch.path().to_owned(),
-            binary: std::env::current_exe().map_err(|e| e.to_string())?,
+            binary: std::env::current_exe()?,
             holds_boxes: false,
         };
         let bare = Self {
@@ -100,10 +135,9 @@ impl Vm {
             tsc_khz: OnceCell::new(),
         };
         let booted = bare.boot(&spec, Accelerator::Kvm, None, KVM_DEADLINE);
-        match booted.map(|mut vm| vm.destroy()) {
-            Ok(_) => Ok(()),
-            Err(e) => Err(format!("/dev/kvm is there, but a guest did not boot on it: {e}")),
-        }
+        // How it ends says nothing of KVM any more.
+        let _ = booted?.destroy();
+        Ok(())
     }
 }
 
@@ -121,4 +155,32 @@ pub(super) fn clean(cache: &Path) -> Result<Vec<String>, BoxError> {
         removed.push(format!("{}", path.display()));
     }
     Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::LinkError;
+
+    #[test]
+    fn only_what_is_known_of_kvm_is_kept() {
+        let no_hello = |console: &str| BoxError::NoHello {
+            source: LinkError::Ended { doing: "hello" },
+            console: console.to_owned(),
+        };
+        let about_kvm = |e: BoxError| NoBoot::from(e).is_about_kvm();
+        assert!(about_kvm(no_hello("")));
+        assert!(about_kvm(no_hello(
+            "qemu: ioctl(KVM_CREATE_VM) failed: Invalid argument"
+        )));
+        assert!(!about_kvm(no_hello(
+            "qemu: failed to initialize kvm: Too many open files"
+        )));
+        assert!(!about_kvm(no_hello(
+            "cannot set up guest memory 'ram': Cannot allocate memory"
+        )));
+        let emfile = || io::Error::from_raw_os_error(rustix::io::Errno::MFILE.raw_os_error());
+        assert!(!about_kvm(BoxError::host("start QEMU")(emfile())));
+        assert!(!NoBoot::from(emfile()).is_about_kvm());
+    }
 }

@@ -10,27 +10,25 @@ mod running;
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
 
 use super::agent_start::address_words;
-use super::child::{ChildBox, Start};
+use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
 };
 use super::directory::BoxDirectory;
 use super::guest::{self, Guest};
 use super::options::Options;
-use super::probe::limits_usable;
+use super::probe::{installed, limits_usable};
 use crate::cgroup::Limits;
 use crate::link::FdStream;
 use crate::net::Network;
 use crate::net::Port;
-use crate::program::version_of;
-use command::kernel_command_line;
+use command::{kernel_command_line, without_sandbox};
 use qmp::Qmp;
 use running::VmBox;
 use std::cell::OnceCell;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::platform::Provisioning;
 use tare_model::results::PlatformVersion;
@@ -141,7 +139,8 @@ impl Vm {
         let directory = BoxDirectory::make(spec)?;
         let (link_ours, link_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = self.command(spec, &parts, &directory.path);
+        let (said, console) = Said::by_machine()?;
+        let mut command = self.command(spec, &parts, [link_theirs.into(), qmp_theirs.into()]);
         if let Some(image) = self.make_disk(&directory.path)? {
             self.add_disk(&mut command, &image);
         }
@@ -149,10 +148,7 @@ impl Vm {
         let mut words = vec![parts.command_line];
         words.extend(address_words(port.as_ref()));
         command.args(["-append", &words.join(" ")]);
-        // The sockets go in as standard input and output, whose numbers QEMU is told.
-        command
-            .stdin(OwnedFd::from(link_theirs))
-            .stdout(OwnedFd::from(qmp_theirs));
+        command.stdin(Stdio::null()).stdout(console);
         let start = Start {
             command,
             directory,
@@ -160,7 +156,7 @@ impl Vm {
             hello_within,
             requested,
         };
-        let mut child = ChildBox::start(start, None, |_| FdStream::over_socket(link_ours.into()))?;
+        let mut child = ChildBox::start(start, said, None, |_, _| FdStream::over_socket(link_ours.into()))?;
         port.into_iter().for_each(|port| child.use_port(port));
         Ok(VmBox {
             child,
@@ -187,12 +183,7 @@ impl Vm {
 impl Platform for Vm {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         limits_usable()?;
-        let version = version_of(QEMU, "--version").ok_or_else(|| {
-            Absent::new(
-                format!("no {QEMU} on PATH"),
-                "install QEMU (Debian: apt-get install qemu-system-x86)",
-            )
-        })?;
+        let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
         let guest = Guest::probe(&self.modules(false))?;
         self.storage.map_or(Ok(()), Storage::probe)?;
         let (accelerator, why) = self.accelerator();
@@ -206,6 +197,7 @@ impl Platform for Vm {
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value))
             .chain(self.storage.into_iter().flat_map(Storage::details))
+            .chain(without_sandbox())
             .collect();
         Ok(PlatformVersion {
             version: version.split(" (").next().unwrap_or(&version).to_owned(),

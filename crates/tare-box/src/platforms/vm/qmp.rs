@@ -2,12 +2,16 @@
 
 use super::super::contract::BoxError;
 use serde_json::{Value, json};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time that QEMU has to answer.
 const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Bytes that QEMU may say until it has answered: a vCPU takes some 200, and of events there
+/// are few.
+const MAX_ANSWER: u64 = 1 << 20;
 
 /// A connection to QEMU's monitor; capabilities are negotiated when first used.
 pub(super) struct Qmp {
@@ -59,9 +63,14 @@ impl Qmp {
     fn send(&mut self, command: &str) -> io::Result<Value> {
         let stream = self.stream.get_mut();
         stream.write_all(format!("{}\n", json!({ "execute": command })).as_bytes())?;
+        let deadline = Instant::now() + DEADLINE;
+        let mut lines = (&mut self.stream).take(MAX_ANSWER);
         loop {
             let mut line = String::new();
-            if self.stream.read_line(&mut line)? == 0 {
+            if Instant::now() > deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if lines.read_line(&mut line)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             let mut answer: Value = serde_json::from_str(&line)?;

@@ -1,6 +1,6 @@
 //! A running machine, over its serial port.
 
-use super::super::child::no_hello;
+use super::super::child::{last_words, no_hello};
 use super::super::contract::{BoxError, END_DEADLINE, HELLO_DEADLINE, RunningBox};
 use super::super::directory::BoxDirectory;
 use super::super::guest;
@@ -39,9 +39,9 @@ impl VmwareBox {
             .connect(listener)
             .map_err(|e| LinkError::of_stream(e, "hello", HELLO_DEADLINE))
             .map(Link::new)
-            .map_err(|source| no_hello(source, &self.directory.path))?;
+            .map_err(|source| no_hello(source, last_words(&self.directory.path)))?;
         link.hello(None, HELLO_DEADLINE)
-            .map_err(|source| no_hello(source, &self.directory.path))?;
+            .map_err(|source| no_hello(source, last_words(&self.directory.path)))?;
         self.link = Some(link);
         Ok(())
     }
