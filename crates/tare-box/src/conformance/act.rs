@@ -1,9 +1,10 @@
 //! The parts that a command in a box can play: what this process does when it
 //! is started as `tare run-act PART`.
 
+use super::{attack, forged};
 use rustix::process::{Pid, Signal, getpid, kill_process, setsid};
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -35,8 +36,19 @@ pub fn act(words: &[String]) -> io::Result<u8> {
         ["member", role] => member(role)?,
         ["living", ref pids @ ..] => living(pids)?,
         ["interfaces"] => writeln!(io::stdout(), "{}", crate::net::interfaces().join(" "))?,
+        ["spoil-binary"] => attack::spoil_binary()?,
+        ["open-kernel", disk] => attack::open_kernel(disk)?,
+        ["open-fresh-proc"] => attack::open_fresh_proc()?,
+        ["lift-limits"] => attack::lift_limits()?,
+        ["forge"] => forged::forge()?,
+        ["trespass"] => forged::trespass()?,
+        ["shut"] => forged::shut()?,
+        ["reach", ref wanted @ ..] => super::confined::reach(wanted)?,
+        ["lend", ref folders @ ..] => super::confined::lend(folders)?,
+        ["try", ref paths @ ..] => super::confined::try_paths(paths)?,
         ["answer", at] => answer(number(at)?)?,
         ["talk", to] => talk(number(to)?)?,
+        ["stray", gateway, to] => stray(number(gateway)?, number(to)?)?,
         _ => return Err(io::ErrorKind::InvalidInput.into()),
     }
     Ok(0)
@@ -217,6 +229,12 @@ pub(super) fn talk(to: SocketAddr) -> io::Result<()> {
         "heard {} bytes, not what was said",
         heard.len()
     )))
+}
+
+/// Sends what shall not leave the box's network, and prints what could be sent.
+fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> io::Result<()> {
+    let sent = crate::net::stray(gateway, to);
+    writeln!(io::stdout(), "{}", sent.join("\n"))
 }
 
 #[cfg(test)]

@@ -65,7 +65,8 @@ pub(super) fn killed_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
     victim.expect_lost(site)
 }
 
-fn is_agent(process: &Path) -> bool {
+/// Whether a folder in /proc is that of an agent.
+pub(super) fn is_agent(process: &Path) -> bool {
     let line = fs::read(process.join("cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0).nth(1) == Some(b"agent")
 }

@@ -132,6 +132,10 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect(!net::interfaces().contains(&run), || {
         format!("the bridge {run} is left")
     })?;
+    let rules = net::closed_links(&run).map_err(|e| Broken::Seen(e.to_string()))?;
+    expect(rules.is_empty(), || {
+        format!("routing rules are left for {}", rules.join(", "))
+    })?;
     expect(swept.iter().any(|what| what.starts_with(&run)), || {
         format!("the sweep does not tell of the run {run}: {}", swept.join("; "))
     })?;

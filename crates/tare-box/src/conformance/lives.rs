@@ -48,8 +48,7 @@ pub(super) fn freeze(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("a frozen box used {idle:?} of CPU time in {WATCH:?}")
     })?;
     match made.link().reply(&burn, ANSWER_DEADLINE * 3)?.reply {
-        // A machine's thaw asks for its clock to be set, and takes the burn's answer for the one to that.
-        Reply::Exited(_) | Reply::ClockSet => {}
+        Reply::Exited(_) => {}
         other => return Err(Broken::Seen(format!("after the thaw the agent said {other:?}"))),
     }
     greet(made)?;

@@ -6,10 +6,14 @@
 //! from the traits, and from what the host shows of a box.
 
 mod act;
+mod attack;
 mod commands;
+mod confined;
 mod ends;
 mod files;
+mod forged;
 mod hold;
+mod hostile;
 mod limits;
 mod lives;
 mod network;
@@ -42,7 +46,7 @@ pub struct Check {
 
 /// Every check, in the order in which they are run: those that share a box come
 /// first, and last the one that looks for what all the others left.
-pub const CHECKS: [Check; 31] = [
+pub const CHECKS: &[Check] = &[
     Check {
         name: "hello",
         promise: "the agent answers again and again, of this build, with its process id",
@@ -119,6 +123,16 @@ pub const CHECKS: [Check; 31] = [
         run: files::names,
     },
     Check {
+        name: "host-files",
+        promise: "a hostile command sees no file and no disk of the host's, and writes none",
+        run: confined::host_files,
+    },
+    Check {
+        name: "closed",
+        promise: "what a box makes is closed to other users of the host",
+        run: confined::closed,
+    },
+    Check {
         name: "quota",
         promise: "a quota of CPU time and the memory limit hold",
         run: limits::quota,
@@ -139,6 +153,11 @@ pub const CHECKS: [Check; 31] = [
         run: network::network,
     },
     Check {
+        name: "closed-network",
+        promise: "the run's bridge leads boxes to no other network of the host, and tells the host no routes",
+        run: network::closed,
+    },
+    Check {
         name: "freeze",
         promise: "a frozen box uses no CPU and goes on where it was; it can be removed frozen",
         run: lives::freeze,
@@ -154,9 +173,29 @@ pub const CHECKS: [Check; 31] = [
         run: ends::foreign_bytes,
     },
     Check {
+        name: "link",
+        promise: "what a command writes to the link of its agent does not get there, or is found out",
+        run: forged::link,
+    },
+    Check {
         name: "killed-engine",
         promise: "when the box's engine is killed the link ends, and nothing is left",
         run: ends::killed_engine,
+    },
+    Check {
+        name: "binary",
+        promise: "whatever a command does to the binary of its box, the host's copy and the next box are as they were",
+        run: hostile::binary,
+    },
+    Check {
+        name: "kernel",
+        promise: "no file and no device of the host's kernel is opened that gives the host away",
+        run: hostile::kernel,
+    },
+    Check {
+        name: "own-limits",
+        promise: "root in a box cannot lift the limits that bind it",
+        run: hostile::own_limits,
     },
     Check {
         name: "same-name",

@@ -6,10 +6,10 @@ use super::site::Site;
 use super::talk::{Ended, act, acting, patience};
 use super::{Broken, Kept, expect};
 use crate::link::unexpected;
-use crate::net::{self, HostReach};
+use crate::net::{self, Beside, HostReach, Strayed};
 use crate::platforms::contract::RunningBox;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 use tare_model::protocol::{Reply, Request};
 
@@ -17,6 +17,12 @@ use tare_model::protocol::{Reply, Request};
 const PROXY_DEADLINE: Duration = Duration::from_secs(10);
 /// Time between two attempts.
 const AGAIN: Duration = Duration::from_millis(20);
+/// Time after which nothing is under way any more on links within the host.
+const SETTLED: Duration = Duration::from_millis(500);
+/// Time for a packet of the host's to be heard on a busy host.
+const HEARD_DEADLINE: Duration = Duration::from_secs(10);
+/// What the host says.
+const FROM_HOST: &[u8] = b"from the host";
 
 pub(super) fn network(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
@@ -82,6 +88,45 @@ fn talk_until_heard(to: SocketAddr) -> io::Result<()> {
             ended => return ended,
         }
     }
+}
+
+/// A box with the host as gateway does not get to another network of the host's, and the host
+/// takes no IPv6 address and no route from it.
+pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
+    let run = site.order().run.name();
+    let made = site.shared()?;
+    let gateway = made.address().and_then(|address| net::gateway_of(run, address));
+    let Some(gateway) = gateway.map(|gateway| gateway.to_string()) else {
+        return Ok(Kept::NotHere("the box is not on a bridge of the run".to_owned()));
+    };
+    let beside = Beside::make(run).map_err(|e| Broken::Seen(e.to_string()))?;
+    is_heard_from_host(&beside)?;
+    let sent = act(made, &["stray", &gateway, &beside.at().to_string()])?.words()?;
+    expect(!beside.hears(Strayed::WORDS, SETTLED), || {
+        format!(
+            "a packet of the box arrived at {}, in another network of the host",
+            beside.at()
+        )
+    })?;
+    let learnt = net::v6_of(run);
+    expect(learnt.is_empty(), || {
+        format!("the host has IPv6 by links of the run: {}", learnt.join("; "))
+    })?;
+    let forwarding = if net::forwards() { "on" } else { "off" };
+    let sent = sent.lines().collect::<Vec<_>>().join(", ");
+    Ok(Kept::Yes(Some(format!(
+        "with the host's forwarding {forwarding}; the box sent {sent}"
+    ))))
+}
+
+/// What is not heard from a box could be heard.
+fn is_heard_from_host(beside: &Beside) -> Result<(), Broken> {
+    UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))
+        .and_then(|socket| socket.send_to(FROM_HOST, beside.at()))
+        .map_err(Broken::host("send to a network beside the bridge"))?;
+    expect(beside.hears(FROM_HOST, HEARD_DEADLINE), || {
+        "a network beside the bridge does not hear the host".to_owned()
+    })
 }
 
 /// A port that is free on the host, whose network the box's may be.

@@ -2,6 +2,7 @@
 //! is gone.
 
 use super::{Broken, expect};
+use crate::places::SHARED;
 use crate::platforms::contract::RunningBox;
 use crate::{footprint, net};
 use std::collections::BTreeSet;
@@ -90,7 +91,7 @@ impl Traces {
                 .filter(|(process, start)| started(process).as_ref() == Some(start))
                 .map(|(process, _)| format!("process {}", described(process))),
         );
-        left.extend(self.lines("/proc/self/mounts", "mount"));
+        left.extend(self.mounts());
         left.extend(self.lines("/proc/net/unix", "socket"));
         left.extend(self.cgroups());
         let layers = self.layers.iter().filter(|layer| layer.exists());
@@ -111,6 +112,18 @@ impl Traces {
         let text = fs::read_to_string(file).unwrap_or_default();
         let marked = text.lines().filter(|line| self.is_marked(line));
         marked.map(|line| format!("{what} {line}")).collect()
+    }
+
+    /// All but what boxes of the run share, which stays as long as the run.
+    fn mounts(&self) -> Vec<String> {
+        let mut mounts = self.lines("/proc/self/mounts", "mount");
+        let is_shared = |line: &str| {
+            line.split(' ')
+                .nth(2)
+                .is_some_and(|at| Path::new(at).ends_with(SHARED))
+        };
+        mounts.retain(|line| !is_shared(line));
+        mounts
     }
 
     fn cgroups(&self) -> Vec<String> {
