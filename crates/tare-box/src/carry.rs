@@ -1,6 +1,12 @@
 //! Carrying a user's command into boxes that do not have the host's files.
 
-use std::os::unix::fs::PermissionsExt;
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 
 /// Search path of every process in a box.
@@ -158,26 +164,91 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
     Ok(vec![path])
 }
 
-/// Writes the file that a box with this root, a folder of the host, knows by `path`.
+/// Writes the file that a box with this root, a folder of the host, knows by `path`, as a
+/// new one. Links that the box has laid lead no further than they do in the box, and
+/// nothing that it has put in the file's place is opened. The root's owner gets the file.
 ///
 /// # Errors
 /// Those of the file system; `InvalidInput` for a path that is not absolute or leads upwards.
-pub fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> std::io::Result<()> {
+pub fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     let below = Path::new(path)
         .strip_prefix("/")
-        .map_err(|_| std::io::ErrorKind::InvalidInput)?;
+        .map_err(|_| io::ErrorKind::InvalidInput)?;
     if below.components().any(|part| part == Component::ParentDir) {
-        return Err(std::io::Error::new(
-            std::io::ErrorKind::InvalidInput,
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
             "the path leads upwards",
         ));
     }
-    let target = root.join(below);
-    if let Some(parent) = target.parent() {
-        std::fs::create_dir_all(parent)?;
+    let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let root = Root::open(root)?;
+    let folder = root.folder(below.parent().unwrap_or_else(|| Path::new("")))?;
+    match unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(e) => return Err(e.into()),
     }
-    std::fs::write(&target, content)?;
-    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+    file.write_all(content)?;
+    root.own(&file)?;
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// The root of a box, in which nothing that the box did leads out of it.
+struct Root {
+    folder: OwnedFd,
+    owner: (u32, u32),
+}
+
+impl Root {
+    fn open(path: &Path) -> io::Result<Self> {
+        let folder = File::open(path)?;
+        let meta = folder.metadata()?;
+        Ok(Self {
+            owner: (meta.uid(), meta.gid()),
+            folder: folder.into(),
+        })
+    }
+
+    /// A folder by its path from the root on, made where it is missing.
+    fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
+        let found = self.look_up(path);
+        let (Err(Errno::NOENT), Some(above), Some(name)) = (&found, path.parent(), path.file_name()) else {
+            return Ok(found?);
+        };
+        let above = self.folder(above)?;
+        match mkdirat(&above, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) => {
+                let made = self.look_up(path)?;
+                // A descriptor for looking up alone does not change owners.
+                rustix::fs::chownat(
+                    &made,
+                    "",
+                    Some(Uid::from_raw(self.owner.0)),
+                    Some(Gid::from_raw(self.owner.1)),
+                    AtFlags::EMPTY_PATH,
+                )?;
+                Ok(made)
+            }
+            Err(Errno::EXIST) => Ok(self.look_up(path)?),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn look_up(&self, path: &Path) -> Result<OwnedFd, Errno> {
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        openat2(&self.folder, path, flags, Mode::empty(), within)
+    }
+
+    fn own(&self, file: &File) -> io::Result<()> {
+        fchown(file, Some(self.owner.0), Some(self.owner.1))
+    }
 }
 
 #[cfg(test)]
@@ -209,5 +280,57 @@ mod tests {
             files_below(folder.path()).unwrap(),
             [folder.path().join("below/file")]
         );
+    }
+
+    #[test]
+    fn what_is_put_into_a_root_stays_in_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (root, host) = (folder.path().join("root"), folder.path().join("host"));
+        for made in [&root, &host] {
+            std::fs::create_dir(made).unwrap();
+        }
+        let victim = host.join("victim");
+        std::fs::write(&victim, "host").unwrap();
+        // What a box can lay: links to a file, to a folder, upwards and to nothing, and a name of its own for a file.
+        symlink(&victim, root.join("file")).unwrap();
+        symlink(&host, root.join("folder")).unwrap();
+        symlink("../../../host", root.join("upwards")).unwrap();
+        symlink(host.join("made"), root.join("dangling")).unwrap();
+        std::fs::hard_link(&victim, root.join("same")).unwrap();
+        for path in [
+            "/file",
+            "/folder/victim",
+            "/upwards/victim",
+            "/folder/new/file",
+            "/dangling/file",
+            "/same",
+        ] {
+            // Refused, or in the box.
+            let _ = put(&root, path, 0o600, b"box");
+            assert_eq!(std::fs::read(&victim).unwrap(), b"host", "{path}");
+            assert_eq!(std::fs::read_dir(&host).unwrap().count(), 1, "{path}");
+        }
+        assert_eq!(std::fs::read(root.join("file")).unwrap(), b"box");
+        put(&root, "/a/b/c", 0o640, b"new").unwrap();
+        put(&root, "/a/b/c", 0o600, b"newer").unwrap();
+        assert_eq!(std::fs::read(root.join("a/b/c")).unwrap(), b"newer");
+        assert!(put(&root, "/a", 0o600, b"x").is_err());
+    }
+
+    #[test]
+    fn a_pipe_in_a_files_place_does_not_hold_the_host_up() {
+        let root = tempfile::tempdir().unwrap();
+        let pipe = root.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        put(root.path(), "/pipe", 0o600, b"x").unwrap();
+        assert_eq!(std::fs::read(pipe).unwrap(), b"x");
     }
 }

@@ -6,6 +6,19 @@ use std::str::FromStr;
 /// The agent's own file, in every root and in the initramfs.
 pub(crate) const BINARY: &str = "/tare";
 
+/// Where the binary that the boxes of a run share is mounted, in the folder of the run. It goes
+/// with the run.
+pub(crate) const SHARED: &str = "shared/mounted";
+
+/// Files of the kernel that containers do not get to see.
+pub(crate) const HIDDEN: [&str; 5] = [
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/timer_list",
+    "/proc/sched_debug",
+    "/proc/latency_stats",
+];
+
 /// List of kernel modules in the initramfs, one path per line, in the order of loading.
 pub(crate) const MODULE_LIST: &str = "/modules/load";
 

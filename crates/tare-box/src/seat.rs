@@ -40,14 +40,9 @@ pub fn cpu() -> Option<u32> {
     SEAT.get().map(|seat| seat.cpu)
 }
 
-/// The calling thread may run wherever this process could before.
-pub fn leave() {
-    bind(|seat| seat.free);
-}
-
 /// Does something away from the seat: what it starts inherits no binding.
 pub fn away<T>(act: impl FnOnce() -> T) -> T {
-    leave();
+    bind(|seat| seat.free);
     let done = act();
     bind(|seat| seat.waiting);
     done

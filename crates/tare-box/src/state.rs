@@ -2,13 +2,13 @@
 //! sweep of what those left.
 
 use crate::platforms::{self, BoxError};
-use crate::{cgroup, net};
+use crate::{cgroup, net, remove};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
@@ -29,6 +29,16 @@ pub enum StateError {
         path: PathBuf,
         /// The cause.
         source: io::Error,
+    },
+    /// Others can change what is in the state folder.
+    #[error(
+        "the state folder {path} is not this user's alone: {why}; give one of your own with --state-dir, which nobody else can write to or rename"
+    )]
+    Open {
+        /// The folder.
+        path: PathBuf,
+        /// Who can do what.
+        why: String,
     },
     /// Another run measures on this host.
     #[error(
@@ -75,15 +85,7 @@ impl Run {
     /// # Errors
     /// [`StateError`]; `Busy` if another run lives.
     pub fn begin(state: &Path) -> Result<(Self, Vec<String>), StateError> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(state)
-            .map_err(|source| StateError::File {
-                what: "make",
-                path: state.to_owned(),
-                source,
-            })?;
+        make(state)?;
         let (mut swept, mut alive) = sweep(state)?;
         let deadline = Instant::now() + LAST_BREATH;
         while !alive.is_empty() && Instant::now() < deadline {
@@ -125,7 +127,10 @@ impl Run {
             let path = lock_path.clone();
             move |source| StateError::File { what, path, source }
         };
-        let lock = match File::options().write(true).create_new(true).open(&lock_path) {
+        // Who can open it can lock it, and so keep a dead run alive.
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(0o600);
+        let lock = match options.open(&lock_path) {
             Ok(lock) => lock,
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             Err(e) => return Err(failed("make")(e)),
@@ -136,11 +141,15 @@ impl Run {
             return Ok(None);
         }
         let folder = state.join(&name);
-        fs::create_dir(&folder).map_err(|source| StateError::File {
-            what: "make",
-            path: folder.clone(),
-            source,
-        })?;
+        // The state folder itself may be open to others (see `Security::own`).
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .map_err(|source| StateError::File {
+                what: "make",
+                path: folder.clone(),
+                source,
+            })?;
         Ok(Some(Self {
             name,
             folder,
@@ -185,7 +194,7 @@ impl Drop for Run {
         let network = net::clear(&self.name);
         let cgroups = cgroup::sweep(&self.name);
         let cleared = network.is_ok() && cgroups.is_ok();
-        if cleared && !self.left.get() && remove_folder(&self.folder).is_ok() {
+        if cleared && !self.left.get() && remove::folder(&self.folder).is_ok() {
             let _ = fs::remove_file(&self.lock_path);
         }
     }
@@ -203,6 +212,9 @@ fn rand_seed() -> impl Rng {
 /// # Errors
 /// [`StateError`].
 pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
+    if state.exists() {
+        is_ours_alone(state)?;
+    }
     let mut swept = Vec::new();
     let mut alive = Vec::new();
     for entry in fs::read_dir(state).into_iter().flatten().flatten() {
@@ -227,6 +239,57 @@ pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
     Ok((swept, alive))
 }
 
+/// Makes the state folder, if it is not there.
+///
+/// # Errors
+/// As [`is_ours_alone`].
+pub fn make(state: &Path) -> Result<(), StateError> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(state)
+        .map_err(|source| StateError::File {
+            what: "make",
+            path: state.to_owned(),
+            source,
+        })?;
+    is_ours_alone(state)
+}
+
+/// Whether nobody but this user and root can change what is in a folder, or put another in its
+/// place: programs in it are run, and what it says of dead runs is removed.
+///
+/// # Errors
+/// [`StateError::Open`], and `File` where it cannot be looked at.
+pub fn is_ours_alone(folder: &Path) -> Result<(), StateError> {
+    let failed = |source| StateError::File {
+        what: "look at",
+        path: folder.to_owned(),
+        source,
+    };
+    let us = rustix::process::geteuid().as_raw();
+    let open = |why: String| StateError::Open {
+        path: folder.to_owned(),
+        why,
+    };
+    let canonical = folder.canonicalize().map_err(failed)?;
+    for (above, at) in canonical.ancestors().enumerate() {
+        let meta = fs::metadata(at).map_err(failed)?;
+        let at = at.display();
+        // The folder itself is ours; those above may be root's.
+        if meta.uid() != us && (above == 0 || meta.uid() != 0) {
+            return Err(open(format!("{at} belongs to user {}", meta.uid())));
+        }
+        // In a sticky folder, such as /tmp, only the owner renames what is there.
+        let keeps_names = above > 0 && meta.mode() & 0o1000 != 0;
+        if meta.mode() & 0o022 != 0 && !keeps_names {
+            let mode = meta.mode() & 0o7777;
+            return Err(open(format!("others can write to {at} (mode {mode:o})")));
+        }
+    }
+    Ok(())
+}
+
 /// Only names that we give are ever swept.
 fn is_run(name: &str) -> bool {
     name.strip_prefix("tare-")
@@ -248,7 +311,7 @@ fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
     );
     removed.extend(net::clear(run)?);
     for folder in folders(state, run) {
-        remove_folder(&folder).map_err(|source| BoxError::Host {
+        remove::folder(&folder).map_err(|source| BoxError::Host {
             what: format!("remove {}", folder.display()),
             source,
         })?;
@@ -271,25 +334,6 @@ fn folders(state: &Path, run: &str) -> Vec<PathBuf> {
     };
     folders.extend(inner.map(|entry| entry.path()).filter(is_of_run));
     folders
-}
-
-/// Removes a folder of ours; what is mounted in it is unmounted first, so that
-/// nothing of the host's is removed with it.
-fn remove_folder(folder: &Path) -> io::Result<()> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let inside = mounts
-        .lines()
-        .filter_map(|l| l.split(' ').nth(1))
-        .filter(|at| Path::new(at).starts_with(folder));
-    let mut inside: Vec<&str> = inside.collect();
-    inside.sort_unstable_by_key(|at| std::cmp::Reverse(at.len()));
-    for at in inside {
-        rustix::mount::unmount(at, rustix::mount::UnmountFlags::DETACH)?;
-    }
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]
@@ -334,6 +378,29 @@ mod tests {
         let kept = run.keep(&file).unwrap();
         assert_eq!(run.keep(&kept).unwrap(), kept);
         assert_eq!(fs::read(kept).unwrap(), b"text");
+    }
+
+    #[test]
+    fn a_state_folder_that_others_can_change_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let made = tempfile::tempdir().unwrap();
+        let state = made.path().join("below/state");
+        fs::create_dir_all(&state).unwrap();
+        is_ours_alone(&state).unwrap();
+        let refused = |mode: u32, at: &Path| {
+            fs::set_permissions(at, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = [sweep(&state).err(), Run::begin(&state).err()];
+            fs::set_permissions(at, fs::Permissions::from_mode(0o755)).unwrap();
+            refused
+                .iter()
+                .all(|error| matches!(error, Some(StateError::Open { .. })))
+        };
+        assert!(refused(0o777, &state) && refused(0o1777, &state) && refused(0o775, &state));
+        let above = made.path().join("below");
+        assert!(refused(0o777, &above) && !refused(0o1777, &above) && !refused(0o711, &state));
+        if std::os::unix::fs::lchown(&above, Some(65534), None).is_ok() {
+            assert!(matches!(Run::begin(&state), Err(StateError::Open { .. })));
+        }
     }
 
     #[test]

@@ -67,6 +67,9 @@ pub fn prove(
     Ok(record)
 }
 
+/// CPUs that a box is believed to see: each gets two threads that burn.
+const MOST_CPUS: u32 = 4096;
+
 /// Proves the limits of one box, of whose memory what is in it may have taken
 /// `reserved_bytes`.
 fn prove_layer(
@@ -81,6 +84,7 @@ fn prove_layer(
         .link()
         .facts(ANSWER_DEADLINE)?
         .online_cpus
+        .min(MOST_CPUS)
         .max(u32::try_from(crate::host::online_cpus().len()).unwrap_or(1));
     let mut record = ProofRecord::unproven(kind, (limit_cores(spec), 2 * cpus), spec.instance.memory_bytes);
     let mut refusals = prove_cpu(running, quota, spec, &mut record)?;
