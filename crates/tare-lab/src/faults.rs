@@ -32,6 +32,9 @@ fn reason(error: &LinkError) -> Reason {
         LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
         LinkError::Mismatch { .. } => Reason::Handshake,
         LinkError::Behind { .. }
+        | LinkError::GivenUp { .. }
+        | LinkError::Foreign { .. }
+        | LinkError::TooMuch { .. }
         | LinkError::Ended { .. }
         | LinkError::Interrupted
         | LinkError::Io { .. }

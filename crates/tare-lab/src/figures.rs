@@ -23,6 +23,9 @@ pub(crate) fn success(
         ended_well(&exited, stderr)?;
     }
     let kernel = report(workload, stdout)?;
+    if kernel.is_none() && exited.repetitions.is_empty() {
+        return Err(bad_report("it tells of no repetition".to_owned()));
+    }
     let sample = |metric: &Metric| {
         let value = sample(metric, &exited, kernel.as_ref());
         let value = value.ok_or_else(|| bad_report(format!("it has no {}", metric.name)))?;
@@ -221,6 +224,12 @@ mod tests {
         assert_eq!((success.samples["wall"], success.samples["user"]), (0.002, 0.001));
         assert_eq!(success.samples["peak-memory"], 4096.0);
         assert_eq!(success.repetitions.map(|each| each.len()), Some(2));
+    }
+
+    #[test]
+    fn a_command_that_was_never_run_took_no_time_that_counts() {
+        let failure = success(&command(), exited(0, &[]), b"", b"", 0).unwrap_err();
+        assert_eq!(failure.reason, Reason::BadReport);
     }
 
     #[test]

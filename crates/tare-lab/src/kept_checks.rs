@@ -1,9 +1,10 @@
 //! Limit checks that are kept from run to run: what was found of a kind of box holds for
 //! the same boot of the host, build of tare, engine and size.
 
+use crate::own;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use tare_model::results::{EarlierCheck, PlatformVersion, ProofRecord};
 use tare_model::study::Instance;
@@ -84,11 +85,8 @@ impl KeptChecks {
             check,
             proof: proof.clone(),
         });
-        // Beside it, then in its place: a reader sees the old file or the new one.
-        let new = self.path.with_extension("new");
-        let mut file = fs::File::create(&new)?;
-        file.write_all(&serde_json::to_vec(&self.entries)?)?;
-        fs::rename(&new, &self.path)
+        // A reader sees the old file or the new one.
+        own::replace(&self.path, 0o600, &serde_json::to_vec(&self.entries)?)
     }
 }
 
@@ -166,6 +164,20 @@ mod tests {
         assert!(kept.find(&basis("a"), &unproven).is_none());
         fs::write(folder.path().join(FILE), "{").unwrap();
         assert!(KeptChecks::of(folder.path()).entries.is_empty());
+    }
+
+    #[test]
+    fn what_another_user_put_beside_it_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = folder.path().join("notes");
+        fs::write(&notes, "kept").unwrap();
+        for name in ["limit-checks.new", FILE] {
+            std::os::unix::fs::symlink("notes", folder.path().join(name)).unwrap();
+        }
+        let mut kept = KeptChecks::of(folder.path());
+        kept.keep(basis("a"), &proof("native"), check()).unwrap();
+        assert_eq!(fs::read(&notes).unwrap(), b"kept");
+        assert_eq!(KeptChecks::of(folder.path()).entries.len(), 1);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod against;
 pub mod collect;
 pub mod density;
 pub mod design;
@@ -17,6 +18,7 @@ mod faults;
 mod figures;
 mod kept_checks;
 pub mod looks;
+pub mod own;
 pub mod plan;
 pub mod preflight;
 pub mod resume;

@@ -10,9 +10,32 @@ use tare_model::results::{EndReason, Header, Outcome, Record, Results};
 use tare_model::study::{Protocol, Stopping, Study};
 use tare_stats::LOOKS;
 
+/// Records that a file can have of a kind, or a block of trials: no run has so many.
+const MOST_RECORDS: u32 = 1 << 30;
+
 /// Why a results file cannot be continued.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
+    /// A study that no options could have made.
+    #[error(
+        "{path}:1: the study in its header cannot be run: {cause}; the file was altered: restore it from a copy, or start anew with -o"
+    )]
+    Unsound {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        cause: crate::design::DesignError,
+    },
+    /// A record whose number none has.
+    #[error(
+        "{path} has a record of the number {number}, which no run comes to: the file was altered; restore it from a copy, or start anew with -o"
+    )]
+    Numbered {
+        /// The file.
+        path: String,
+        /// The number.
+        number: u32,
+    },
     /// Another study was asked for.
     #[error(
         "{path} holds another study ({differs}): leave out the other options to continue it as it is, or start anew with -o"
@@ -108,11 +131,11 @@ impl Progress {
         };
         for record in &results.records {
             match record {
-                Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id + 1),
-                Record::Group(ran) => progress.groups = progress.groups.max(ran.group + 1),
+                Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id.saturating_add(1)),
+                Record::Group(ran) => progress.groups = progress.groups.max(ran.group.saturating_add(1)),
                 Record::Trial(trial) => {
                     let order = progress.orders.entry(trial.block).or_default();
-                    *order = (*order).max(trial.order + 1);
+                    *order = (*order).max(trial.order.saturating_add(1));
                     let failed = matches!(trial.outcome, Outcome::Failed(_));
                     progress.note(trial.trial, failed && trial.attempt == 0);
                 }
@@ -197,7 +220,11 @@ fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), R
         Record::Session(_) => Some(None),
         _ => None,
     };
-    let run = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
+    let run = results
+        .trials()
+        .map(|t| t.block.saturating_add(1))
+        .max()
+        .unwrap_or(0);
     match results.records.iter().rev().find_map(end).flatten() {
         Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
         Some(EndReason::BudgetSpent) if run >= blocks && blocks < MOST => {
@@ -208,16 +235,35 @@ fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), R
     }
 }
 
+/// The largest number that a record bears.
+fn largest_number(results: &Results) -> u32 {
+    let of = |record: &Record| match record {
+        Record::Box(made) => made.box_id,
+        Record::Group(ran) => ran.group,
+        Record::Trial(trial) => trial.trial.max(trial.block).max(trial.order),
+        _ => 0,
+    };
+    results.records.iter().map(of).max().unwrap_or(0)
+}
+
 /// The study of a file, with as many blocks as are asked for. Only an adaptive
-/// one may get more: the looks allow for it.
+/// one may get more: the looks allow for it. It is judged as if it were asked for now.
 ///
 /// # Errors
-/// [`ResumeError::FixedBlocks`], [`ResumeError::NoLook`].
+/// [`ResumeError::FixedBlocks`], [`ResumeError::NoLook`], [`ResumeError::Unsound`],
+/// [`ResumeError::Numbered`].
 pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study, ResumeError> {
     let planned = results.blocks_planned();
     let mut study = results.header.study.clone();
     study.protocol.blocks = asked.unwrap_or(planned).max(planned);
     let path = path.to_owned();
+    let number = largest_number(results);
+    if number > MOST_RECORDS {
+        return Err(ResumeError::Numbered { path, number });
+    }
+    if let Err(cause) = crate::design::stored(&study) {
+        return Err(ResumeError::Unsound { path, cause });
+    }
     match study.protocol.stopping {
         Stopping::Fixed if asked.is_some_and(|asked| asked != planned) => Err(ResumeError::FixedBlocks {
             path,

@@ -262,13 +262,12 @@ impl Watch {
         })
     }
 
-    /// What the host was like since; `None` for a trial too short to tell.
-    pub(crate) fn end(&mut self, observation: &Observation) -> io::Result<Option<Stretch>> {
-        if observation.first.host.at.elapsed() < SHORTEST_READING {
-            return Ok(None);
-        }
+    /// What the host was like since, and whether that is told to within 2 %: of a short
+    /// trial only roughly.
+    pub(crate) fn end(&mut self, observation: &Observation) -> io::Result<(Stretch, bool)> {
+        let is_exact = observation.first.host.at.elapsed() >= SHORTEST_READING;
         let last = self.snapshot()?;
-        Ok(Some(self.between(&observation.first, &last)))
+        Ok((self.between(&observation.first, &last), is_exact))
     }
 }
 

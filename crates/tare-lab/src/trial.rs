@@ -1,5 +1,6 @@
 //! One trial: a workload run once in a box, and what came of it.
 
+use crate::against::{self, Known, Witness};
 use crate::collect::{Collectors, Seen, Stage};
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
@@ -15,8 +16,9 @@ use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
 use tare_model::workload::Run;
 
-/// Most repetitions of a short command within a trial.
-const MAX_REPETITIONS: u32 = 100_000;
+/// Most repetitions of a short command within a trial: all of them are told in one frame of
+/// a MiB, with up to 215 bytes each.
+const MAX_REPETITIONS: u32 = 4800;
 /// Bytes of a kernel's report that are taken.
 const MAX_REPORT: u64 = 8 << 20;
 /// Bytes of standard error that are taken.
@@ -32,6 +34,10 @@ pub(crate) struct Tried {
     pub outcome: Outcome,
     pub findings: Vec<Finding>,
     pub host: HostReadings,
+    /// Between the readings of the box's counters.
+    pub window: Duration,
+    /// CPU time of others over the host's.
+    pub others: f64,
     /// Whether the box can still be used.
     pub box_lives: bool,
     /// Whether the user asked to stop meanwhile: the trial does not count.
@@ -60,6 +66,8 @@ pub(crate) fn run(
     let Seen {
         mut host,
         mut findings,
+        window,
+        others,
     } = seen.into_iter().next().unwrap_or_default();
     host.wall_ns = nanoseconds(wall);
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
@@ -75,9 +83,29 @@ pub(crate) fn run(
         outcome,
         findings,
         host,
+        window,
+        others,
         box_lives,
         interrupted,
     })
+}
+
+impl Tried {
+    /// Fails a trial whose result does not fit what the host saw; its box is not trusted
+    /// with another.
+    pub(crate) fn hold_against(&mut self, known: Known) {
+        let seen = Witness {
+            readings: &self.host,
+            window: self.window,
+            others: self.others,
+        };
+        if let Outcome::Ok(success) = &self.outcome
+            && let Err(failure) = against::piece(success, known, seen)
+        {
+            self.outcome = Outcome::Failed(failure);
+            self.box_lives = false;
+        }
+    }
 }
 
 /// Bounds of a trial's processes.
@@ -182,4 +210,42 @@ pub(crate) fn doubts(success: &Success, host: &HostReadings) -> Vec<Finding> {
         findings.push(Finding::PartialWork { share });
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::frame::MAX_PAYLOAD;
+    use tare_model::protocol::{ExitStatus, Exited};
+    use tare_model::results::{ProcessUsage, Repetition};
+
+    #[test]
+    fn the_answer_to_a_trial_of_the_most_repetitions_fits_into_a_frame() {
+        let most = u64::MAX;
+        let repetition = Repetition {
+            wall_ns: most,
+            user_ns: most,
+            system_ns: most,
+            max_rss_bytes: most,
+            major_faults: Some(most),
+            voluntary_switches: Some(most),
+        };
+        let reply = Reply::Exited(Exited {
+            status: ExitStatus::Signal(i32::MIN),
+            usage: ProcessUsage {
+                wall_ns: most,
+                user_ns: most,
+                system_ns: most,
+                max_rss_bytes: most,
+                major_faults: Some(most),
+                voluntary_switches: Some(most),
+            },
+            repetitions: vec![repetition; MAX_REPETITIONS as usize],
+            stdout_lost_bytes: most,
+            stderr_lost_bytes: most,
+        });
+        let length = serde_json::to_vec(&reply).unwrap().len();
+        assert!(length <= MAX_PAYLOAD, "{length} B");
+        assert!(length > MAX_PAYLOAD * 9 / 10, "more would fit: {length} B");
+    }
 }

@@ -1,9 +1,10 @@
 //! The results file as it is written: one record per line, each handed to the
 //! kernel whole, so that a killed run loses nothing that was finished.
 
+use crate::own;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,6 +37,16 @@ pub enum WriteError {
         /// The cause.
         source: io::Error,
     },
+    /// The disk does not take it.
+    #[error(
+        "results file {path} may not have reached its disk: {source}; what is in the file is whole as long as this host runs: copy it to another disk and continue the copy with --resume"
+    )]
+    Sync {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
 }
 
 /// How often records are made to reach the disk at most: a power failure loses
@@ -58,7 +69,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn create(path: &Path, header: &Header) -> Result<Self, WriteError> {
-        let created = OpenOptions::new().append(true).create_new(true).open(path);
+        let created = own::create(path, 0o644);
         let file = created.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
             _ => WriteError::Create {
@@ -80,7 +91,9 @@ impl Writer {
             // Only our own, just made: nothing of the user's is lost.
             let _ = std::fs::remove_file(path);
             match e {
-                WriteError::Append { path, source } => WriteError::Create { path, source },
+                WriteError::Append { path, source } | WriteError::Sync { path, source } => {
+                    WriteError::Create { path, source }
+                }
                 other => other,
             }
         })?;
@@ -97,7 +110,7 @@ impl Writer {
             path: path.to_owned(),
             source,
         };
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let file = own::open(path).map_err(failed)?;
         lock(&file, path)?;
         if file.metadata().map_err(failed)?.len() < complete_bytes {
             return Err(failed(io::Error::other("it became shorter meanwhile")));
@@ -134,7 +147,7 @@ impl Writer {
     /// would else spend their time waiting for the disk.
     ///
     /// # Errors
-    /// [`WriteError::Append`].
+    /// [`WriteError::Sync`].
     pub fn sync_if_due(&mut self) -> Result<(), WriteError> {
         if self.synced.elapsed() < SYNC_EVERY {
             return Ok(());
@@ -146,9 +159,9 @@ impl Writer {
     /// Waits until all records are on the disk.
     ///
     /// # Errors
-    /// [`WriteError::Append`].
+    /// [`WriteError::Sync`].
     pub fn sync(&mut self) -> Result<(), WriteError> {
-        self.file.sync_data().map_err(|source| WriteError::Append {
+        self.file.sync_data().map_err(|source| WriteError::Sync {
             path: self.path.clone(),
             source,
         })
@@ -161,5 +174,56 @@ fn lock(file: &File, path: &Path) -> Result<(), WriteError> {
         Err(Errno::WOULDBLOCK) => Err(WriteError::Busy(path.to_owned())),
         // A file system without locks has none to break.
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::results::{EndReason, EndRecord};
+
+    fn end() -> Record {
+        Record::End(EndRecord {
+            reason: EndReason::Complete,
+            ended_unix_ns: 0,
+        })
+    }
+
+    /// A pipe takes bytes and cannot be brought to any disk.
+    #[test]
+    fn a_disk_that_does_not_take_the_file_is_told_from_one_that_is_full() {
+        let (reader, pipe) = io::pipe().unwrap();
+        let mut writer = Writer {
+            file: File::from(std::os::fd::OwnedFd::from(pipe)),
+            path: PathBuf::from("r.jsonl"),
+            length: 0,
+            synced: Instant::now(),
+        };
+        writer.append(&end()).unwrap();
+        let told = writer.sync().unwrap_err().to_string();
+        assert!(
+            told.contains("may not have reached its disk") && told.contains("--resume"),
+            "{told}"
+        );
+        drop(reader);
+        // What cannot be written is another matter.
+        let told = writer.append(&end()).unwrap_err().to_string();
+        assert!(told.contains("cannot write to results file"), "{told}");
+    }
+
+    #[test]
+    fn nothing_but_a_plain_file_is_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("r.jsonl"), "{}\n").unwrap();
+        std::os::unix::fs::symlink("r.jsonl", at("link")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RWXU).unwrap();
+        for (name, why) in [("link", "symbolic link"), ("pipe", "")] {
+            let told = Writer::resume(&at(name), 0).unwrap_err().to_string();
+            assert!(told.contains(why) && told.contains(name), "{told}");
+        }
+        assert!(Writer::resume(&at("r.jsonl"), 4).is_err(), "it became shorter");
+        assert_eq!(std::fs::read(at("r.jsonl")).unwrap(), b"{}\n");
+        Writer::resume(&at("r.jsonl"), 3).unwrap().append(&end()).unwrap();
     }
 }

@@ -3,16 +3,20 @@
 use super::{Collector, Seen, Stage};
 use crate::settle::Watch;
 use std::io;
+use std::time::Instant;
 use tare_box::cgroup::Usage;
 
-/// Of each stage, what its box had used before.
+/// Of each stage, when its box was looked at and what it had used before.
 #[derive(Default)]
-pub(super) struct Collected(Vec<Option<Usage>>);
+pub(super) struct Collected(Vec<(Instant, Option<Usage>)>);
 
 impl Collector for Collected {
     fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
         let usage = |stage: &Option<Stage>| watch.usage(stage.as_ref()?.box_id);
-        self.0 = stages.iter().map(usage).collect();
+        self.0 = stages
+            .iter()
+            .map(|stage| (Instant::now(), usage(stage)))
+            .collect();
         Ok(())
     }
 
@@ -22,8 +26,9 @@ impl Collector for Collected {
         stages: &mut [Option<Stage<'_>>],
         seen: &mut [Seen],
     ) -> io::Result<()> {
-        for ((before, stage), seen) in self.0.iter().zip(stages).zip(seen) {
+        for (((begun, before), stage), seen) in self.0.iter().zip(stages).zip(seen) {
             let after = stage.as_ref().and_then(|stage| watch.usage(stage.box_id));
+            seen.window = begun.elapsed();
             let Some(quota) = quota(*before, after) else {
                 continue;
             };

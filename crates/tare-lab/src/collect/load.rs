@@ -16,10 +16,12 @@ impl Collector for Collected {
 
     fn end(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>], seen: &mut [Seen]) -> io::Result<()> {
         let Some(begun) = &self.0 else { return Ok(()) };
-        let Some(stretch) = watch.end(begun)? else {
-            return Ok(());
-        };
+        let (stretch, is_exact) = watch.end(begun)?;
         for seen in seen {
+            seen.others = stretch.others;
+            if !is_exact {
+                continue;
+            }
             seen.host.others_load = Some(stretch.others);
             seen.host.steal = Some(stretch.steal);
             seen.findings.extend(settle::findings(stretch));

@@ -9,6 +9,7 @@ pub(crate) use counters::quota;
 
 use crate::settle::Watch;
 use std::io;
+use std::time::Duration;
 use tare_box::link::Link;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
@@ -42,6 +43,10 @@ pub(crate) struct Seen {
     pub host: HostReadings,
     /// What they give reason to doubt.
     pub findings: Vec<Finding>,
+    /// Between the readings of the box's counters.
+    pub window: Duration,
+    /// CPU time of others over the host's, 0 to 1; of a short trial told only roughly.
+    pub others: f64,
 }
 
 /// Looks at one thing around trials that run side by side. A stage is `None` where its box

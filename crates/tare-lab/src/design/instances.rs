@@ -15,6 +15,10 @@ const MEMORY_OVERHEAD: u64 = 96 << 20;
 /// A matrix of this order (8 MB) fits into the smallest box beside the agent.
 const SMALL_ORDER: u64 = 1000;
 
+/// What no host has: sums of so many CPUs and bytes over all boxes are in range.
+const MOST_CPUS: u32 = 1 << 20;
+const MOST_MEMORY: u64 = 1 << 46;
+
 /// Half the CPUs: the controller, the engines and the host need some too.
 pub(super) fn default_cpus() -> Result<Cpus, SizeError> {
     let half = host::allowed_cpus().len().div_ceil(2).max(1);
@@ -66,6 +70,27 @@ pub(super) fn instances(
         })
     };
     types.into_iter().map(named).collect()
+}
+
+/// Refuses a size that no box could have on any host.
+pub(super) fn possible(size: &InstanceType) -> Result<(), DesignError> {
+    // Read again as if it had been given.
+    let cpus = size.cpus.to_string().parse::<Cpus>()?;
+    let bytes = Needs::of(&[]).memory(Some(size.memory_bytes))?;
+    if cpus.whole() > MOST_CPUS {
+        let available = MOST_CPUS;
+        return Err(DesignError::TooManyCpus {
+            asked: cpus,
+            available,
+        });
+    }
+    if bytes > MOST_MEMORY {
+        return Err(DesignError::TooMuchMemory {
+            asked: bytes,
+            available: MOST_MEMORY,
+        });
+    }
+    Ok(())
 }
 
 fn usable_cpus() -> u32 {

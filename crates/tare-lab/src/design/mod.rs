@@ -5,6 +5,7 @@ mod cells;
 mod error;
 mod instances;
 mod protocol;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod wishes;
@@ -13,6 +14,7 @@ mod workloads;
 pub use error::{Concern, DesignError};
 pub(crate) use instances::holds_two;
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
+pub use stored::stored;
 pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
 pub use workloads::{MAX_THREADS, kernel_spec};
 

@@ -155,7 +155,7 @@ fn stopping(adaptive: bool, margin: f64) -> Stopping {
     }
 }
 
-fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, DesignError> {
+pub(super) fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, DesignError> {
     let seconds = asked.unwrap_or(0.5);
     if seconds == 0.0 && !once {
         return Err(DesignError::OutOfRange {
@@ -168,7 +168,7 @@ fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, DesignError> {
 }
 
 /// Seconds after which a trial is given up: it must be able to end before.
-fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
+pub(super) fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
     let seconds = asked.unwrap_or_else(|| (20.0 * trial_seconds).max(60.0));
     if seconds > trial_seconds {
         Ok(seconds)
@@ -181,7 +181,7 @@ fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
 }
 
 /// The margin as a ratio less 1.
-fn margin(percent: Option<f64>) -> Result<f64, DesignError> {
+pub(super) fn margin(percent: Option<f64>) -> Result<f64, DesignError> {
     let percent = in_range("--margin", percent.unwrap_or(1.0), 0.01..=100.0, MARGINS)?;
     Ok(of_percent(percent))
 }
@@ -208,7 +208,7 @@ fn in_range(
 }
 
 /// A number as people write it; one of hundreds of digits with an exponent.
-fn plainly(value: f64) -> String {
+pub(super) fn plainly(value: f64) -> String {
     if value.abs() < 1e15 || !value.is_finite() {
         value.to_string()
     } else {

@@ -83,30 +83,11 @@ fn kernel(
     if kernel == Kernel::Stream && sliced {
         spec.size = spec.size.min(SLICED_ARRAY);
     }
-    let refused = |parameter, value: u64, range: String| DesignError::Parameter {
-        kernel,
-        parameter,
-        value,
-        range,
-        index,
-    };
     if let Some(threads) = wish.threads {
-        let range = match kernel {
-            Kernel::Stream => 1..=MAX_THREADS,
-            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => 1..=1,
-        };
-        if !range.contains(&threads) {
-            let range = format!("{} to {}", range.start(), range.end());
-            return Err(refused("threads", threads.into(), range));
-        }
+        refuse_threads(kernel, threads, index)?;
     }
     if let Some(size) = wish.size {
-        let (range, unit) =
-            sizes(kernel, spec.threads).ok_or_else(|| refused("size", size, String::new()))?;
-        if !range.contains(&size) {
-            let range = format!("{} to {} ({unit})", range.start(), range.end());
-            return Err(refused("size", size, range));
-        }
+        refuse_size(kernel, spec.threads, size, index)?;
     }
     Ok(KernelRun {
         fixed_threads: wish.threads.is_some(),
@@ -114,6 +95,54 @@ fn kernel(
             size: wish.size.unwrap_or(spec.size),
             ..spec
         },
+    })
+}
+
+/// Refuses a kernel of a stored study with parameters that none could have been given.
+pub(super) fn refuse_parameters(run: &KernelRun, index: usize) -> Result<(), DesignError> {
+    let KernelSpec {
+        kernel,
+        threads,
+        size,
+        ..
+    } = run.spec;
+    refuse_threads(kernel, threads, index)?;
+    match kernel {
+        // They have no size, which is told as 0.
+        Kernel::Syscall | Kernel::Spawn if size == 0 => Ok(()),
+        _ => refuse_size(kernel, threads, size, index),
+    }
+}
+
+fn refuse_threads(kernel: Kernel, threads: u32, index: usize) -> Result<(), DesignError> {
+    let range = match kernel {
+        Kernel::Stream => 1..=MAX_THREADS,
+        Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => 1..=1,
+    };
+    if range.contains(&threads) {
+        return Ok(());
+    }
+    Err(DesignError::Parameter {
+        kernel,
+        parameter: "threads",
+        value: threads.into(),
+        range: format!("{} to {}", range.start(), range.end()),
+        index,
+    })
+}
+
+fn refuse_size(kernel: Kernel, threads: u32, size: u64, index: usize) -> Result<(), DesignError> {
+    let range = match sizes(kernel, threads) {
+        Some((range, _)) if range.contains(&size) => return Ok(()),
+        Some((range, unit)) => format!("{} to {} ({unit})", range.start(), range.end()),
+        None => String::new(),
+    };
+    Err(DesignError::Parameter {
+        kernel,
+        parameter: "size",
+        value: size,
+        range,
+        index,
     })
 }
 

@@ -3,6 +3,7 @@
 
 use super::Stop;
 use super::boxes::Held;
+use crate::against::Exchange;
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial;
@@ -46,8 +47,8 @@ pub(super) struct Arm {
     /// Time of all its slices from request to reply by the host's clock, of those that do not
     /// count too.
     pub host_ns: u64,
-    /// Time of the way to the box and back of each slice that counts.
-    pub ways_ns: Vec<u64>,
+    /// What was asked and told of each slice that counts.
+    pub exchanges: Vec<Exchange>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
     /// Whether its box is stopped now.
@@ -58,8 +59,8 @@ pub(super) struct Arm {
 /// A slice that was done.
 pub(super) struct Done {
     pub slice: Slice,
-    /// Time of its way to the box and back.
-    pub way_ns: u64,
+    /// Its time by both clocks.
+    pub exchange: Exchange,
 }
 
 /// Why a cell has no trial in its block.
@@ -126,8 +127,14 @@ impl Arm {
             }
         }
         self.rest(held);
+        let of_command = self.workload.kernel().is_none();
         Ok(slice.map(|slice| Done {
-            way_ns: host_ns.saturating_sub(slice.wall_ns() + slice.untimed_ns),
+            exchange: Exchange {
+                host_ns,
+                timed_ns: slice.wall_ns(),
+                untimed_ns: slice.untimed_ns,
+                repetitions: if of_command { order.units } else { 0 },
+            },
             slice,
         }))
     }
@@ -141,6 +148,11 @@ impl Arm {
                 "a slice with {} timed parts, where {parts} that tell of work are due: {slice:?}",
                 slice.parts.len()
             );
+            self.lose_box(faults::bad_report(what));
+            return None;
+        }
+        if self.workload.kernel().is_none() && slice.parts[0].work != order.units as f64 {
+            let what = format!("a slice of {} repetitions: {slice:?}", order.units);
             self.lose_box(faults::bad_report(what));
             return None;
         }

@@ -1,6 +1,7 @@
 //! The boxes of a run: made and proven, kept or removed.
 
 use super::{Event, RunError, Runner, Stop};
+use crate::against::Known;
 use crate::kept_checks::Basis;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -73,7 +74,7 @@ impl Runner<'_> {
             block,
             warm_up: self.warming.is_some(),
             hello_seconds,
-            facts,
+            facts: facts.brief(),
             footprint,
         };
         self.writer
@@ -175,6 +176,17 @@ impl Runner<'_> {
             binary: self.binary.clone(),
             holds_boxes: false,
         })
+    }
+
+    /// What is known of a box before it tells anything.
+    pub(super) fn known(&mut self, kind: &BoxKind, held: &Held) -> Known {
+        let platform = self.platforms.get(&kind.platform);
+        let instance = self.study.instance_of(kind);
+        Known {
+            keeps_time: held.running.keeps_time(),
+            shares_kernel: platform.is_some_and(|platform| platform.quota_view() == QuotaView::Inside),
+            cpus: instance.map_or(f64::INFINITY, |instance| instance.size.cpus.as_f64()),
+        }
     }
 
     /// After a stand: a box is removed, or frozen where it is kept.

@@ -6,6 +6,7 @@ use super::boxes::{Present, supply};
 use super::record::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, pace};
+use crate::against::{self, Exchange};
 use crate::design;
 use crate::faults;
 use crate::figures;
@@ -15,12 +16,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_box::interrupt;
 use tare_model::finding::Reason;
+use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Outcome, Record, Success};
 use tare_model::study::Cell;
-use tare_model::time::nanoseconds;
+use tare_model::time::{nanoseconds, total};
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
 pub(super) type End = Option<(Exited, Option<KernelReport>)>;
@@ -61,6 +63,7 @@ impl Runner<'_> {
             } else {
                 self.measure(&mut arms, pass, present)?
             };
+            self.hold_against(&mut arms, &measured, present);
             self.remove_dead(&arms, present)?;
             let spoiled = self.is_spoiled(&arms, pass);
             self.record_group(arms, measured, spoiled)?;
@@ -120,7 +123,7 @@ impl Runner<'_> {
             slices: Vec::new(),
             places: Vec::new(),
             host_ns: 0,
-            ways_ns: Vec::new(),
+            exchanges: Vec::new(),
             turns: 0,
             paused: false,
             lost: None,
@@ -203,6 +206,31 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
+    fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
+        for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
+            let kind = &arm.planned.cell.kind;
+            let told = present.get(kind).zip(end.as_ref());
+            let (Some((held, (exited, _))), Some(seen)) = (told, measured.seen.witness(i)) else {
+                continue;
+            };
+            let known = self.known(kind, held);
+            let held = if arm.turns > 0 {
+                against::turns((arm.host_ns, exited.usage.cpu_ns()), known, seen)
+            } else {
+                let told_ns = total(arm.slices.iter().map(Slice::cpu_ns));
+                let busy = arm
+                    .workload
+                    .kernel()
+                    .is_some_and(|spec| spec.kernel.never_waits());
+                against::slices(&arm.exchanges, (told_ns, busy), known, seen)
+            };
+            if let Err(failure) = held {
+                arm.lose_box(failure);
+            }
+        }
     }
 
     /// Removes the boxes that failed with their processes.
@@ -340,7 +368,8 @@ fn series(arm: &Arm) -> impl Iterator<Item = (&str, Series)> {
 
 /// Median time of a slice's way to the box and back.
 fn gate_ns(arm: &Arm) -> u64 {
-    let mut times = arm.ways_ns.clone();
+    let way = |e: &Exchange| e.host_ns.saturating_sub(e.timed_ns.saturating_add(e.untimed_ns));
+    let mut times: Vec<u64> = arm.exchanges.iter().map(way).collect();
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or(0)
 }

@@ -17,6 +17,9 @@ const LEAD: u64 = 10;
 /// Most units of work by which a slice grows from one guess to the next.
 const GROWTH: u64 = 16;
 
+/// Units of work beyond which no more are asked for: an hour of system calls has fewer.
+const MOST_UNITS: u64 = 1 << 40;
+
 /// Processes of a kernel that take the rounds of a trial in turn. What a process keeps for
 /// life, the pages that its memory happens to get, dominated the noise of a block: 3 % where
 /// the rounds explain 0.9 (`stream`), 1.1 % where they explain 0.6 (`linpack`). Of two, its
@@ -70,7 +73,8 @@ pub(super) fn units(slice_ns: f64, unit_ns: f64) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
 pub(super) fn next_guess(units_done: u64, wall_ns: u64, slice_ns: f64) -> Option<u64> {
     let wall = (wall_ns as f64).max(1.0);
-    (wall < slice_ns / 2.0)
+    // No unit is so short that so many fit into a slice: its time is not told as it is.
+    (wall < slice_ns / 2.0 && units_done < MOST_UNITS)
         .then(|| units(slice_ns, wall / units_done as f64).clamp(units_done + 1, units_done * GROWTH))
 }
 
@@ -141,6 +145,15 @@ mod tests {
                 "{wall} ns in {guesses}"
             );
         }
+    }
+
+    #[test]
+    fn who_tells_of_no_time_is_not_asked_for_ever() {
+        let (mut guess, mut guesses) = (1, 1);
+        while let Some(next) = next_guess(guess, 1, 1e7) {
+            (guess, guesses) = (next, guesses + 1);
+        }
+        assert!(guesses < 20 && guess < u64::MAX / 2, "{guess} units in {guesses}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Runner<'_> {
         (self.observe)(Event::Running(planned));
         let padding = self.padding(planned);
         let set = self.study.pinned_set(&planned.cell.kind);
-        let tried = trial::run(
+        let mut tried = trial::run(
             held.running.link(),
             &mut self.watch,
             held.id,
@@ -67,6 +67,7 @@ impl Runner<'_> {
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
+        tried.hold_against(self.known(&planned.cell.kind, held));
         findings.extend(tried.findings);
         let (freeze, thaw) = held.waking.take().unzip();
         let host = HostReadings {

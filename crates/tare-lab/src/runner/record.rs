@@ -78,7 +78,7 @@ impl Runner<'_> {
             started_unix_ns: ended
                 .begun_unix_ns
                 .unwrap_or_else(|| host::unix_ns().saturating_sub(wall)),
-            outcome: ended.outcome,
+            outcome: ended.outcome.brief(),
             findings: ended.findings,
             host: ended.host,
         })

@@ -147,7 +147,7 @@ impl Runner<'_> {
                 };
                 if let Some(done) = arm.go(held, arm.process_of(round), arm.order)? {
                     arm.slices.push(done.slice);
-                    arm.ways_ns.push(done.way_ns);
+                    arm.exchanges.push(done.exchange);
                     arm.places.push(place);
                     place += 1;
                 }

@@ -3,6 +3,7 @@
 use super::arm::Arm;
 use super::boxes::Present;
 use super::{Runner, Stop};
+use crate::against::Witness;
 use crate::collect::{self, Collectors, Stage};
 use tare_box::host;
 use tare_model::finding::Finding;
@@ -31,6 +32,16 @@ impl Seen {
             .get(arm)
             .map(|seen| seen.host.clone())
             .unwrap_or_default()
+    }
+
+    /// What an arm can be held against.
+    pub fn witness(&self, arm: usize) -> Option<Witness<'_>> {
+        let seen = self.of_arms.get(arm)?;
+        Some(Witness {
+            readings: &seen.host,
+            window: seen.window,
+            others: seen.others,
+        })
     }
 
     /// What they give reason to doubt; told once.

@@ -176,7 +176,7 @@ impl Runner<'_> {
 /// one CPU's worth of time tells nothing.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
 fn is_long_and_busy(used: &ProcessUsage, cpus: f64) -> bool {
-    let cpu_seconds = (used.user_ns + used.system_ns) as f64 / 1e9;
+    let cpu_seconds = used.cpu_ns() as f64 / 1e9;
     let wall_seconds = used.wall_ns as f64 / 1e9;
     let waits = used.voluntary_switches.map_or(f64::INFINITY, |n| n as f64);
     let wants_a_cpu = cpu_seconds >= PUSHED_ASIDE * wall_seconds && waits <= FEW_WAITS * cpu_seconds;
@@ -228,7 +228,7 @@ impl Turned {
                 parts: vec![Part {
                     work: 1.0,
                     wall_ns: ran_ns,
-                    cpu_ns: exited.usage.user_ns + exited.usage.system_ns,
+                    cpu_ns: exited.usage.cpu_ns(),
                 }],
                 untimed_ns: 0,
             });
