@@ -31,6 +31,28 @@ fn a_complete_file_of_one_session_needs_no_notice() {
 }
 
 #[test]
+fn a_header_larger_than_any_study_is_refused_at_once() {
+    let golden = include_str!("golden/results-3.jsonl");
+    let line = golden.lines().next().unwrap();
+    let parsed = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut header: serde_json::Value = serde_json::from_str(line).unwrap();
+        change(&mut header["study"]);
+        let read = Results::parse("r.jsonl", format!("{header}\n").as_bytes());
+        read.map(drop).map_err(|e| e.to_string())
+    };
+    assert_eq!(parsed(&|_| {}), Ok(()));
+    let platforms: Vec<_> = (0..5000).map(|i| format!("fake?cost=1.{i}")).collect();
+    let error = parsed(&|study| study["platforms"] = platforms.clone().into()).unwrap_err();
+    assert!(error.contains("cells: no report has over 4096"), "{error}");
+    let error = parsed(&|study| {
+        let metrics = &mut study["workloads"][0]["metrics"];
+        *metrics = vec![metrics[0].clone(); 300].into();
+    });
+    let error = error.unwrap_err();
+    assert!(error.contains("300 metrics: no report has over 256"), "{error}");
+}
+
+#[test]
 fn a_study_without_its_baseline_compares_nothing() {
     let mut results = Synthetic::new().build();
     results.header.study.baseline = "lxc".parse().unwrap();

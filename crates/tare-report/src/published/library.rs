@@ -92,6 +92,15 @@ impl Library {
         Self::read(&FILES, MAPPING)
     }
 
+    /// Reads the text of one study as one that ships is read.
+    ///
+    /// # Errors
+    /// What breaks the format.
+    pub fn parse(name: &str, text: &str) -> Result<Published, LibraryError> {
+        let mapping = Mapping::read(MAPPING).map_err(|why| error("mapping", why))?;
+        read(name, text, &mapping).map_err(|why| error(name, why))
+    }
+
     /// Reads files by name and text.
     pub(super) fn read(files: &[(&str, &str)], mapping: &str) -> Result<Self, LibraryError> {
         let mapping = Mapping::read(mapping).map_err(|why| error("mapping", why))?;
