@@ -28,6 +28,21 @@ pub enum BoxCommand {
         #[arg(allow_hyphen_values = true)]
         words: Vec<String>,
     },
+    /// Run a program in a jail, on the host
+    RunJailed {
+        /// The folder that it sees
+        #[arg(long)]
+        folder: PathBuf,
+        /// An empty folder for the jail
+        #[arg(long)]
+        place: PathBuf,
+        /// Bytes that it may keep in memory as files
+        #[arg(long)]
+        own_bytes: u64,
+        program: String,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Run a kernel for the agent
     RunKernel {
         spec: String,

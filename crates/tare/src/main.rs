@@ -7,6 +7,7 @@
 mod args;
 mod box_args;
 mod cmd;
+mod files;
 mod out;
 mod progress;
 
@@ -15,6 +16,8 @@ use box_args::{BoxCli, BoxCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::process::ExitCode;
+use tare_box::jail::Jail;
+use tare_box::precautions;
 
 /// musl's allocator maps and unmaps memory again and again, which costs a fifth
 /// of what a trial costs beside its work.
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
 
 /// What users ask for.
 fn outside(command: Command) -> anyhow::Result<ExitCode> {
+    precautions::outside()?;
     match command {
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
@@ -60,9 +64,27 @@ fn outside(command: Command) -> anyhow::Result<ExitCode> {
 
 /// What runs in boxes.
 fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
+    // A jail is on the host, and hands on what it was started with: it is part of its machine.
+    if !matches!(command, BoxCommand::RunAct { .. } | BoxCommand::RunJailed { .. }) {
+        precautions::inside()?;
+    }
     match command {
         BoxCommand::Agent(args) => cmd::agent::run(&args),
         BoxCommand::RunAct { words } => cmd::check::act(&words),
+        BoxCommand::RunJailed {
+            folder,
+            place,
+            own_bytes,
+            program,
+            words,
+        } => {
+            let jail = Jail {
+                folder,
+                place,
+                own_bytes,
+            };
+            cmd::agent::run_jailed(&jail, &program, &words)
+        }
         BoxCommand::RunKernel { spec, gate } => cmd::agent::run_kernel(&spec, gate),
         BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
     }

@@ -8,10 +8,13 @@ mod common;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_model::frame::{Decoder, Frame, Kind, encode_parts};
+use tare_model::frame::{Decoder, Frame, Head, Kind, encode};
 use tare_model::protocol::{
     Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION,
 };
+
+/// That of every request here.
+const NUMBER: u32 = 0x0012_3456;
 
 struct Agent {
     child: Child,
@@ -22,9 +25,11 @@ struct Agent {
 
 impl Agent {
     fn start() -> Self {
-        let mut command = Command::new(common::binary());
+        Self::start_by(Command::new(common::binary()).arg("agent"))
+    }
+
+    fn start_by(command: &mut Command) -> Self {
         command
-            .arg("agent")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
@@ -44,12 +49,8 @@ impl Agent {
 
     fn send(&mut self, request: &Request) {
         let mut bytes = Vec::new();
-        encode_parts(
-            0,
-            Kind::Request,
-            &serde_json::to_vec(request).unwrap(),
-            &mut bytes,
-        );
+        let json = serde_json::to_vec(request).unwrap();
+        encode(Head::of(Kind::Request, NUMBER), &json, &mut bytes);
         self.send_bytes(&bytes);
     }
 
@@ -70,7 +71,11 @@ impl Agent {
         let mut data = Vec::new();
         loop {
             let frame = self.next().expect("a reply");
-            if frame.kind == Kind::Reply {
+            assert_eq!(
+                frame.head.number, NUMBER,
+                "all that answers bears the request's number"
+            );
+            if frame.head.kind == Kind::Reply {
                 return (serde_json::from_slice(&frame.payload).unwrap(), data);
             }
             data.push(frame);
@@ -155,9 +160,10 @@ fn it_names_its_build() {
 fn unreadable_requests_are_answered_and_unframed_bytes_end_it() {
     let mut agent = Agent::start();
     let mut bytes = Vec::new();
-    encode_parts(0, Kind::Request, b"{\"request\":\"dance\"}", &mut bytes);
-    encode_parts(7, Kind::Request, b"{}", &mut bytes);
-    encode_parts(0, Kind::Stdout, b"", &mut bytes);
+    let head = Head::of(Kind::Request, NUMBER);
+    encode(head, b"{\"request\":\"dance\"}", &mut bytes);
+    encode(Head { channel: 7, ..head }, b"{}", &mut bytes);
+    encode(Head::of(Kind::Stdout, NUMBER), b"", &mut bytes);
     agent.send_bytes(&bytes);
     for _ in 0..3 {
         assert!(matches!(
@@ -201,7 +207,7 @@ fn random_bytes_never_hang_it() {
         if round % 2 == 0 {
             // A well-formed header with a damaged request.
             let mut framed = Vec::new();
-            encode_parts(0, Kind::Request, &bytes, &mut framed);
+            encode(Head::of(Kind::Request, NUMBER), &bytes, &mut framed);
             bytes = framed;
         }
         let _ = agent.input.as_mut().unwrap().write_all(&bytes);
@@ -219,7 +225,7 @@ fn a_command_tells_its_status_output_and_usage() {
     assert!(exited.usage.wall_ns > 0 && exited.usage.max_rss_bytes > 0);
     let text = |kind| {
         data.iter()
-            .filter(|f| f.kind == kind)
+            .filter(|f| f.head.kind == kind)
             .flat_map(|f| f.payload.clone())
             .collect::<Vec<u8>>()
     };
@@ -294,7 +300,7 @@ fn files_go_in_and_out_whole() {
     let mut bytes = Vec::new();
     content
         .chunks(300_000)
-        .for_each(|chunk| encode_parts(0, Kind::File, chunk, &mut bytes));
+        .for_each(|chunk| encode(Head::of(Kind::File, NUMBER), chunk, &mut bytes));
     agent.send_bytes(&bytes);
     assert_eq!(agent.reply().0, Reply::FileWritten);
     let (reply, data) = agent.ask(&Request::ReadFile {
@@ -322,6 +328,39 @@ fn files_go_in_and_out_whole() {
             ..
         }
     ));
+}
+
+#[test]
+fn a_file_that_is_too_large_for_the_limit_of_the_system_is_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file").display().to_string();
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 1; exec \"$0\" agent"])
+        .arg(common::binary());
+    let mut agent = Agent::start_by(&mut limited);
+    agent.send(&Request::WriteFile {
+        path,
+        mode: 0o600,
+        bytes: 5000,
+    });
+    let mut bytes = Vec::new();
+    encode(Head::of(Kind::File, NUMBER), &[7; 5000], &mut bytes);
+    agent.send_bytes(&bytes);
+    let (reply, _) = agent.reply();
+    assert!(
+        matches!(
+            &reply,
+            Reply::Error {
+                code: ErrorCode::File,
+                ..
+            }
+        ),
+        "{reply:?}"
+    );
+    // What it starts is as it would be anywhere.
+    let (reply, _) = agent.ask(&shell("kill -XFSZ $$", LONG));
+    assert_eq!(exited(reply).status, ExitStatus::Signal(25));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod common;
 
 use common::{Tare, Words, ended};
+use serde_json::Value;
 use std::process::Command;
 
 fn run(tare: &Tare, more: &[&str], words: &[&str]) {
@@ -263,9 +264,173 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
     // A name that ends as a partial page might is nobody's but the user's.
     std::fs::write(tare.path("p.html.partial"), "kept").unwrap();
     std::os::unix::fs::symlink("p.html", tare.path("link.html")).unwrap();
-    tare.ok("report r.jsonl --html link.html");
+    let link = ["is a symbolic link", "path of the page itself"];
+    tare.refused("report r.jsonl --html link.html", &link);
+    run(&tare, &["-p", "fake", "--html", "link.html"], &link);
+    tare.ok("report r.jsonl --html p.html");
     assert_eq!(std::fs::read(tare.path("p.html.partial")).unwrap(), b"kept");
     assert!(tare.path("link.html").is_symlink());
+}
+
+/// What others may put where everybody may write: a link out of a folder of all users.
+#[test]
+fn no_link_of_another_user_is_followed_to_what_is_written() {
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+    let tare = Tare::new();
+    tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
+    let page = std::fs::read(tare.path("p.html")).unwrap();
+    let shared = tare.path("shared");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    // A page, so that only the link is in the way; and a file that is not there yet.
+    std::fs::write(tare.path("theirs.html"), "<!DOCTYPE html>kept").unwrap();
+    for (name, target) in [
+        ("page.html", "../theirs.html"),
+        ("astray.html", "../new.html"),
+        ("r.jsonl", "../r.jsonl"),
+    ] {
+        symlink(target, shared.join(name)).unwrap();
+        if lchown(shared.join(name), Some(65534), Some(65534)).is_err() {
+            // Without root nobody can be another user; a link is a link.
+            eprintln!("not root: the links are our own");
+        }
+    }
+    for page in ["shared/page.html", "shared/astray.html"] {
+        let link = ["is a symbolic link", page];
+        tare.refused(&["report", "r.jsonl", "--html", page], &link);
+        run(&tare, &["-p", "fake", "--html", page], &link);
+    }
+    for output in ["shared/astray.html", "shared/r.jsonl"] {
+        tare.refused(
+            &["run", "-p", "fake", "--no-settle", "-o", output],
+            &["exists already", output],
+        );
+    }
+    let kept = std::fs::read(tare.path("theirs.html")).unwrap();
+    assert_eq!(kept, b"<!DOCTYPE html>kept");
+    assert!(!tare.path("new.html").exists());
+    assert_eq!(std::fs::read(tare.path("p.html")).unwrap(), page);
+    let left = std::fs::read_dir(&shared).unwrap().count();
+    assert_eq!(left, 3, "nothing is left beside the links");
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let tare = Tare::new();
+    let made = Command::new("mkfifo").arg(tare.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let of = ["exists already", "pipe"];
+    tare.refused("run -p fake --no-settle -o pipe", &of);
+    tare.refused("run --resume pipe", &["is no file"]);
+    tare.refused("report pipe --html p.html", &["is no file"]);
+    tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
+    tare.refused("report r.jsonl --html pipe", &["is no page"]);
+}
+
+#[test]
+fn a_clock_that_was_set_back_spoils_nothing() {
+    let tare = Tare::new();
+    tare.ok("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle --seed 1 -w linpack -o r.jsonl");
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let end = text.rfind("{\"record\":\"end\"").unwrap();
+    // Begun at the end of time, ended at its beginning.
+    let set: Vec<String> = text[..end]
+        .split("\"started_unix_ns\":")
+        .enumerate()
+        .map(|(i, part)| match i {
+            0 => part.to_owned(),
+            _ => format!(
+                "{}{}",
+                u64::MAX,
+                part.trim_start_matches(|c: char| c.is_ascii_digit())
+            ),
+        })
+        .collect();
+    let altered = set.join("\"started_unix_ns\":")
+        + "{\"record\":\"end\",\"reason\":\"interrupted\",\"ended_unix_ns\":0}\n";
+    std::fs::write(tare.path("r.jsonl"), altered).unwrap();
+    tare.ok("report r.jsonl --html p.html");
+    tare.ok("run --resume r.jsonl");
+}
+
+#[test]
+fn an_engine_that_cannot_be_asked_is_not_missing() {
+    let tare = Tare::new();
+    let binary = common::binary();
+    let few = format!(
+        "ulimit -n 8; exec {} plan -p runc --state-dir state",
+        binary.display()
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &few]).current_dir(tare.path("."));
+    let done = ended(command.output().unwrap());
+    if done.stderr.contains("not root") {
+        return;
+    }
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    let words = ["cannot run runc", "it may be there"];
+    let told = words.iter().all(|word| done.stderr.contains(word));
+    assert!(told && !done.stderr.contains("on PATH"), "{}", done.stderr);
+}
+
+/// A file of a stranger who altered its header or its records.
+#[test]
+fn a_study_that_no_options_could_have_made_is_not_gone_on_with() {
+    let tare = Tare::new();
+    tare.ok("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle --seed 1 -w linpack,stream -o r.jsonl");
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let (header, records) = text.split_once('\n').unwrap();
+    let header: Value = serde_json::from_str(header).unwrap();
+    let altered = |pointer: &str, value: &str| {
+        let mut altered = header.clone();
+        let place = altered
+            .pointer_mut(pointer)
+            .unwrap_or_else(|| panic!("{pointer}"));
+        *place = serde_json::from_str(value).unwrap();
+        std::fs::write(tare.path("bad.jsonl"), format!("{altered}\n{records}")).unwrap();
+    };
+    for (pointer, values) in [
+        ("/study/trial_seconds", &["-1", "1e300", "0", "3601"][..]),
+        ("/study/timeout_seconds", &["-1", "1e300", "0.1"]),
+        ("/study/warm_up_seconds", &["-1", "1e300"]),
+        ("/study/pause_seconds", &["-1", "1e300"]),
+        ("/study/budget_seconds", &["-1", "1e300"]),
+        ("/study/margin", &["-1", "0", "1e300"]),
+        ("/study/slicing/seconds", &["-1", "0", "1e300"]),
+        ("/study/blocks", &["0", "4294967295"]),
+        ("/study/baseline", &["\"lxc\""]),
+        ("/study/instances", &["[]"]),
+        ("/study/instances/0/cpus", &["0", "4294967295"]),
+        ("/study/instances/0/memory_bytes", &["0", "18446744073709551615"]),
+        (
+            "/study/workloads/0/roles/0/run/size",
+            &["0", "18446744073709551615"],
+        ),
+        (
+            "/study/workloads/1/roles/0/run/size",
+            &["0", "18446744073709551615"],
+        ),
+        ("/study/workloads/1/roles/0/run/threads", &["0", "4294967295"]),
+        ("/study/workloads/0/roles/0/run/seconds", &["-1", "1e300"]),
+    ] {
+        for value in values {
+            altered(pointer, value);
+            let ended = tare.run("run --resume bad.jsonl");
+            assert_eq!(ended.code, 2, "{pointer} {value}: {}", ended.stderr);
+            let told = ended.stderr.contains("bad.jsonl:1: the study in its header");
+            assert!(told, "{pointer} {value}: {}", ended.stderr);
+        }
+    }
+    for (from, to) in [
+        ("\"box_id\":1,", "\"box_id\":4294967295,"),
+        ("\"order\":1,", "\"order\":4294967295,"),
+        ("\"group\":1,", "\"group\":4294967295,"),
+    ] {
+        let altered = text.replace(from, to);
+        assert_ne!(altered, text, "{from}");
+        std::fs::write(tare.path("bad.jsonl"), altered).unwrap();
+        tare.refused("run --resume bad.jsonl", &["4294967295", "altered"]);
+    }
 }
 
 #[test]
@@ -428,14 +593,19 @@ fn missing_engines_say_how_to_get_them() {
 /// Runs tare as the user `nobody`, if we are root.
 fn as_nobody(tare: &Tare, args: &str) -> Option<common::Ended> {
     let program = tare.path("tare");
-    std::fs::copy(common::binary(), &program).unwrap();
     let folder = program.parent().unwrap();
-    let opened = Command::new("chmod")
-        .args(["-R", "a+rwX"])
-        .arg(folder)
-        .status()
-        .unwrap();
-    assert!(opened.success());
+    // By a program of its own: a file that this process has open to write cannot be run
+    // while another test's child has it open, too. The folder becomes that user's, since a
+    // state folder that others can write to is refused.
+    let of_nobody = [
+        Command::new("cp").arg(common::binary()).arg(&program).status(),
+        Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(folder)
+            .status(),
+        Command::new("chmod").args(["-R", "a+rX"]).arg(folder).status(),
+    ];
+    assert!(of_nobody.into_iter().all(|done| done.unwrap().success()));
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
@@ -475,6 +645,7 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
         eprintln!("skipped: setpriv is not there to become another user");
         return;
     };
+    std::os::unix::fs::chown(&socket, Some(0), Some(0)).unwrap();
     std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).unwrap();
     let host = format!("unix://{}", socket.display());
     let mut command = Command::new("setpriv");
@@ -634,4 +805,19 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let args = ["run", "-p", "fake", "--cpus", "1", "-o", none.to_str().unwrap()];
     tare.refused(&args, &["cannot make results file"]);
     assert!(!none.exists());
+}
+
+#[test]
+fn a_file_beyond_the_limit_of_the_system_is_an_error_and_not_the_end() {
+    let tare = Tare::new();
+    let mut limited = std::process::Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 8; exec \"$@\"", "sh"])
+        .arg(common::binary())
+        .args(["run", "-p", "fake", "--no-settle", "-o", "r.jsonl"])
+        .current_dir(tare.path(""))
+        .env("TARE_STATE_DIR", tare.path("state"));
+    let ended = common::ended(limited.output().unwrap());
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("File too large"), "{}", ended.stderr);
 }

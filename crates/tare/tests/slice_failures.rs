@@ -365,3 +365,36 @@ fn commands_fail_as_kernels_do() {
         assert_eq!(tried(&tare, "fake"), [well(0, &["fake"])], "{bad}");
     }
 }
+
+#[test]
+fn what_boxes_tell_of_their_errors_does_not_fill_the_results() {
+    for more in [
+        &["-w", "syscall", "--blocks", "5"][..],
+        &["-w", "syscall", "--blocks", "5", "--slices", "off"],
+    ] {
+        let tare = Tare::new();
+        let ended = tare.run(
+            &[
+                &[
+                    "run",
+                    "-p",
+                    "fake?fail=flood",
+                    "--cpus",
+                    "1",
+                    "--no-settle",
+                    "-o",
+                    "r.jsonl",
+                ],
+                more,
+            ]
+            .concat(),
+        );
+        assert_eq!(ended.code, 1);
+        assert!(ended.stderr.len() < 50_000, "{} B", ended.stderr.len());
+        let length = std::fs::metadata(tare.path("r.jsonl")).unwrap().len();
+        assert!(length < 200_000, "{length} B");
+        let trials = tare.records_of("r.jsonl", "trial");
+        let detail = trials[0]["outcome"]["failed"]["detail"].as_str().unwrap();
+        assert!(detail.ends_with("B more are left out]"), "{detail}");
+    }
+}

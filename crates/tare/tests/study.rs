@@ -261,3 +261,36 @@ fn nobody_needs_to_listen() {
     assert!(ended.success(), "{ended}");
     assert_eq!(tare.records_of("r.jsonl", "end").len(), 1);
 }
+
+#[test]
+fn who_goes_on_with_a_file_is_told_what_it_runs() {
+    let tare = Tare::new();
+    let program = common::binary().display().to_string();
+    let odd = "a b\u{1b}[2J\"c\u{202e}";
+    let args = [
+        "run",
+        "-p",
+        "fake",
+        "--cpus",
+        "1",
+        "--provisioning",
+        "pinned",
+        "--no-settle",
+    ];
+    let more = ["--blocks", "2", "-o", "r.jsonl", "--", &program, odd];
+    let ended = tare.run(&[&args[..], &more].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("\nruns "), "who gave it knows it");
+    // As if it had been killed in its second block.
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let cut = text.rfind("{\"record\":\"group\"").unwrap();
+    std::fs::write(tare.path("r.jsonl"), &text[..cut]).unwrap();
+    let resumed = tare.run("run --resume r.jsonl");
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    let told: String = resumed.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains(&format!("runs {program:?} \"a b\\u{{1b}}[2J\\\"c\\u{{202e}}\"")),
+        "{told}"
+    );
+    assert!(told.contains("\"PATH=/"), "{told}");
+}

@@ -5,6 +5,7 @@ use crate::out;
 use std::io;
 use std::process::ExitCode;
 use tare_box::agent::{self, LinkSource, Options};
+use tare_box::jail::Jail;
 use tare_kernels::KernelError;
 
 /// Serves until the link ends.
@@ -25,6 +26,15 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         address: args.address,
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a program in a jail to its end.
+pub fn run_jailed(jail: &Jail, program: &str, words: &[String]) -> anyhow::Result<ExitCode> {
+    let code = jail.run(program, words)?.code();
+    // A program that a signal ended has no code.
+    Ok(ExitCode::from(
+        code.map_or(1, |code| u8::try_from(code).unwrap_or(1)),
+    ))
 }
 
 /// Runs the kernel that a JSON text describes and prints its report as JSON. At a gate

@@ -4,6 +4,7 @@ use crate::args::{CheckArgs, StateArgs};
 use crate::out;
 use anyhow::Context;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tare_box::conformance::{self, CHECKS, Check, CheckError, Checked, Order, Outcome};
 use tare_box::interrupt;
@@ -29,13 +30,14 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
+    let binary = kept_binary(&run)?;
     let mut findings = Vec::new();
     for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {
             path: &platform,
             state: &state,
             run: &run,
-            binary: std::env::current_exe().context("cannot find the tare binary")?,
+            binary: binary.clone(),
             boxes: args.boxes,
         };
         if !args.json {
@@ -65,11 +67,21 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     finish(&findings, args.json)
 }
 
+/// The run's copy of this program, which goes into boxes as in a run that measures.
+fn kept_binary(run: &Run) -> anyhow::Result<PathBuf> {
+    let binary = std::env::current_exe().context("cannot find the tare binary")?;
+    run.keep(&binary).context("cannot copy the tare binary")
+}
+
 fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {
     let known = |name: &String| {
         let found = CHECKS.iter().find(|check| check.name == name).copied();
         found.ok_or_else(|| {
-            let all = CHECKS.map(|check| check.name).join(", ");
+            let all = CHECKS
+                .iter()
+                .map(|check| check.name)
+                .collect::<Vec<_>>()
+                .join(", ");
             anyhow::anyhow!("unknown check '{name}': the checks are {all}")
         })
     };
@@ -132,11 +144,12 @@ pub fn act(words: &[String]) -> anyhow::Result<ExitCode> {
 /// Holds a frozen box until this process is killed.
 pub fn hold(platform: &str, state: &StateArgs) -> anyhow::Result<ExitCode> {
     let state = state.folder();
+    let run = Run::beside(&state)?;
     let order = Order {
         path: &platform.parse()?,
         state: &state,
-        run: &Run::beside(&state)?,
-        binary: std::env::current_exe().context("cannot find the tare binary")?,
+        binary: kept_binary(&run)?,
+        run: &run,
         boxes: None,
     };
     conformance::hold(&order).map_err(anyhow::Error::msg)?;

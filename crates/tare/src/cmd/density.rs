@@ -7,8 +7,8 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_box::interrupt;
-use tare_lab::WriteError;
 use tare_lab::density::{self, DensityError, Order};
+use tare_lab::{WriteError, own};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
 use tare_report::density::{Estimate, estimates, text};
@@ -83,7 +83,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
         "{} exists already: give another name with -o",
         path.display()
     );
-    let folder = super::report::folder_of(path);
+    let folder = own::folder_of(path);
     anyhow::ensure!(
         folder.is_dir(),
         "there is no folder {}: make it, or give another path",
@@ -116,7 +116,11 @@ fn store(path: &Path, text: &str) -> anyhow::Result<()> {
         path: path.to_owned(),
         source,
     };
-    let mut file = std::fs::File::create_new(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    let mut file = own::create(path, 0o644).map_err(failed)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written
+        // Only our own, just made.
+        .inspect_err(|_| drop(std::fs::remove_file(path)))
+        .map_err(failed)?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tare_box::host::{self, HostMeter};
 use tare_box::platforms::{self, REGISTRY};
+use tare_box::state::{self, StateError};
 use tare_model::host::HostFacts;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{counted, show_memory};
@@ -54,7 +55,10 @@ struct Noise {
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let state = args.state.folder();
     // The probe of KVM keeps its finding here; without the folder it only takes longer.
-    let _ = std::fs::create_dir_all(&state);
+    // One that cannot be made is told by whoever needs it.
+    if let Err(e @ StateError::Open { .. }) = state::make(&state) {
+        return Err(e.into());
+    }
     let facts = host::facts();
     let findings = Findings {
         tare: tare_model::VERSION,
@@ -208,7 +212,7 @@ fn check(what: &'static str, found: String, fine: bool, advice: &'static str) ->
 }
 
 /// Whether a platform can run, in one word.
-fn state(platform: &PlatformFinding) -> &'static str {
+fn standing(platform: &PlatformFinding) -> &'static str {
     match &platform.ready {
         None => "missing",
         // Its figures are those of an emulated CPU, not of a VM.
@@ -243,7 +247,7 @@ fn text(findings: &Findings) -> String {
 fn platform(text: &mut String, platform: &PlatformFinding, width: usize) {
     const STATE: usize = 10;
     let indent = 2 + STATE + width + 1;
-    let first = format!("  {:STATE$}{}", state(platform), platform.name);
+    let first = format!("  {:STATE$}{}", standing(platform), platform.name);
     let blank = " ".repeat(indent);
     let mut row = |first: &str, words: &str, more: usize| *text += &out::wrapped(first, indent + more, words);
     match &platform.ready {

@@ -5,6 +5,7 @@ use tare_lab::looks;
 use tare_lab::plan::{self, Cost, Room};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
+use tare_model::workload::Run;
 
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;
@@ -128,6 +129,32 @@ pub fn text(study: &Study, cost: &Cost, room: Room) -> String {
         row("slices", &slices);
     }
     row("cost", &costs(study, cost));
+    text
+}
+
+/// The commands of a study as they will be run, word by word: whoever goes on with a file
+/// may not know what stands in it.
+pub fn commands(study: &Study) -> String {
+    let roles = study.workloads.iter().flat_map(|workload| &workload.roles);
+    let quoted = |words: &[String]| {
+        let words = words.iter().map(|word| format!("{word:?}"));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let mut text = String::new();
+    for role in roles {
+        let Run::Command(run) = &role.run else { continue };
+        let with = match &role.files[..] {
+            [] => String::new(),
+            files => format!(", with the files {}", quoted(files)),
+        };
+        let env: Vec<String> = role
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let words = format!("{} in the environment {}{with}", quoted(&run.argv), quoted(&env));
+        text += &out::wrapped("runs", INDENT, &words);
+    }
     text
 }
 

@@ -2,18 +2,18 @@
 
 use super::{plan_words, report};
 use crate::args::RunArgs;
-use crate::out;
 use crate::progress::Progress as Display;
+use crate::{files, out};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_box::state::Run;
-use tare_lab::Writer;
 use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
+use tare_lab::{Writer, own};
 use tare_model::results::{EndReason, Results};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -50,6 +50,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, room, |kind| platforms.cost(kind));
     out::say_lines(&plan_words::text(&study, &expected, room));
+    if earlier.is_some() {
+        out::say_lines(&plan_words::commands(&study));
+    }
     out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
@@ -117,10 +120,11 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
             "{shown} is a folder: give the path of a file with -o, such as {}",
             path.join("results.jsonl").display()
         );
-        anyhow::ensure!(!path.exists(), tare_lab::WriteError::Exists(path.clone()));
+        let is_free = path.symlink_metadata().is_err();
+        anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.clone()));
     }
     for path in [&args.output, &args.html].into_iter().flatten() {
-        let folder = report::folder_of(path);
+        let folder = own::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
             "there is no folder {}: make it, or give another path",
@@ -129,21 +133,9 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
     }
     if let Some(html) = &args.html {
         for results in [&args.output, &args.resume].into_iter().flatten() {
-            report::refuse_same(html, results)?;
+            files::refuse_same(html, results)?;
         }
-        report::refuse_foreign(html)?;
-        let is_new = !html.exists();
-        let made = std::fs::OpenOptions::new().append(true).create(true).open(html);
-        made.with_context(|| {
-            format!(
-                "cannot write page {}: give a path that can be written",
-                html.display()
-            )
-        })?;
-        if is_new {
-            // Only made to see that it can be.
-            std::fs::remove_file(html)?;
-        }
+        files::check_page(html)?;
     }
     Ok(())
 }

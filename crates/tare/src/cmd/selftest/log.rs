@@ -3,10 +3,11 @@
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tare_box::host;
+use tare_lab::own;
 use tare_model::host::HostFacts;
 use tare_model::study::{Fresh, Slicing};
 use tare_selftest::campaign::Campaign;
@@ -87,7 +88,7 @@ pub struct Log {
 impl Log {
     /// Makes a new log; nothing is left if its header cannot be written.
     pub fn create(path: &Path, header: &Header) -> anyhow::Result<Self> {
-        let made = OpenOptions::new().append(true).create_new(true).open(path);
+        let made = own::create(path, 0o644);
         let file = made.with_context(|| {
             format!(
                 "cannot make log {}: give a path that can be written with --log",
@@ -173,7 +174,7 @@ impl Earlier {
     pub fn resume(self, options: &Options) -> anyhow::Result<(Log, Header, Vec<Campaign>)> {
         check(&self.path.display().to_string(), &self.header, options)?;
         let open = || -> std::io::Result<File> {
-            let file = OpenOptions::new().append(true).open(&self.path)?;
+            let file = own::open(&self.path)?;
             file.set_len(self.length)?;
             Ok(file)
         };
