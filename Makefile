@@ -1,13 +1,15 @@
 # make run   installs what is missing, builds, measures, ends with the path of the report
 # make test  installs what tests need, builds, runs all tests
+# make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
 # make bench installs what benches need, builds, holds tare against its targets
 
 TARGET := x86_64-unknown-linux-musl
 export CARGO_TARGET_DIR ?= target
 TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
+SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 
-.PHONY: run test bench build lint fmt clean help
+.PHONY: run test fuzz bench build lint fmt clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -29,6 +31,10 @@ test:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast; \
 		status=$$?; $(TARE) clean; exit $$status
+
+fuzz:
+	@scripts/setup build
+	@scripts/fuzz $(SECONDS)
 
 bench:
 	@scripts/setup bench
