@@ -209,11 +209,17 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Control characters; zero-width and bidirectional marks; line and paragraph
-/// separators; the byte-order mark.
+/// Control characters; line and paragraph separators; what hides or reorders text: characters
+/// that are shown as nothing (Default_Ignorable_Code_Point of the Unicode Character Database,
+/// `DerivedCoreProperties.txt`), and marks of annotations, direction and tags.
 pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -296,6 +302,21 @@ mod tests {
             clean("a\u{1b}[31mb\nc\u{202e}d\u{9b}é"),
             "a\\u{1b}[31mb\\nc\\u{202e}d\\u{9b}é"
         );
-        assert!(matches!(clean("docker 20.10 — é"), Cow::Borrowed(_)));
+        let hidden = [
+            '\u{61c}',
+            '\u{ad}',
+            '\u{180e}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{fff9}',
+            '\u{e0041}',
+        ];
+        for c in hidden {
+            assert_eq!(clean(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));
+        }
+        // Letters with accents of their own, and of scripts that write vowels so, are as they are.
+        for shown in ["docker 20.10 — é", "e\u{301}", "हिन्दी", "한국어", "🚀"] {
+            assert!(matches!(clean(shown), Cow::Borrowed(_)), "{shown}");
+        }
     }
 }
