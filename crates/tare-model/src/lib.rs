@@ -25,6 +25,7 @@ pub mod metric;
 pub mod plain;
 pub mod platform;
 pub mod protocol;
+pub mod regular;
 pub mod results;
 pub mod rounds;
 pub mod size;

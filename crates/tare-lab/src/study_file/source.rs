@@ -7,6 +7,7 @@ use super::tree::{self, Node};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use tare_model::regular;
 
 /// A study has a few kB; what is larger is something else.
 const MAX_BYTES: u64 = 1 << 20;
@@ -111,21 +112,18 @@ fn read_file(path: &Path) -> Result<String, StudyFileError> {
     let name = path.display().to_string();
     let wrong = |message: String| StudyFileError::file(&name, message);
     let unreadable = |e: std::io::Error| wrong(format!("cannot read the study file: {e}; check the path"));
-    // Before it is opened: a pipe would keep us waiting, a device never ends.
-    let found = std::fs::metadata(path).map_err(unreadable)?;
-    if !found.is_file() {
+    let Some(file) = regular::open(path).map_err(unreadable)? else {
         return Err(wrong(
             "is no regular file: give the path of a study file".to_owned(),
         ));
-    }
-    if found.len() > MAX_BYTES {
+    };
+    let has_bytes = file.metadata().map_err(unreadable)?.len();
+    if has_bytes > MAX_BYTES {
         return Err(wrong(format!(
-            "has {} B, and a study file at most {MAX_BYTES}: is it another file that was meant?",
-            found.len()
+            "has {has_bytes} B, and a study file at most {MAX_BYTES}: is it another file that was meant?"
         )));
     }
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|e| {
         let good = e.utf8_error().valid_up_to();

@@ -4,6 +4,7 @@ use super::older;
 use super::{Header, READABLE, Record, SCHEMA, TrialRecord};
 use crate::group::GroupRecord;
 use crate::looks::LookRecord;
+use crate::regular;
 use crate::study::Study;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -101,16 +102,13 @@ impl Results {
             path: shown.clone(),
             source,
         };
-        // A device may have no end.
-        let meta = std::fs::metadata(path).map_err(failed)?;
-        if !meta.is_file() {
+        let Some(file) = regular::open(path).map_err(failed)? else {
             return Err(ReadError::NoFile { path: shown });
-        }
-        if meta.len() > MOST_BYTES {
+        };
+        if file.metadata().map_err(failed)?.len() > MOST_BYTES {
             return Err(ReadError::TooLarge { path: shown });
         }
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(failed)?;
         file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
         Self::parse(&shown, &bytes)
     }
