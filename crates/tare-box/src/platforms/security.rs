@@ -64,6 +64,7 @@ impl Security {
         if !self.has_userns() {
             return Ok(());
         }
+        free_users()?;
         give_away(rootfs).map_err(BoxError::host(format!(
             "change the owner of {}",
             rootfs.display()
@@ -96,6 +97,39 @@ fn chosen<T: Copy>(
 /// the rights that it needs to hold one.
 pub(super) fn forget(details: &mut BTreeMap<String, String>) {
     details.retain(|key, _| !OPTIONS.contains(&key.as_str()));
+}
+
+/// Fails if users of a user namespace belong to a person of the host by `/etc/subuid`,
+/// `/etc/subgid` (subuid(5)): root in the box would be at that person's hand.
+fn free_users() -> Result<(), BoxError> {
+    for file in ["/etc/subuid", "/etc/subgid"] {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if let Some(owner) = owner_of_users(&text) {
+            let owner: String = owner.escape_debug().collect();
+            let why = format!(
+                "{file} gives users of {FIRST_USER} to {} to {owner}, in whose hands root of the box would be; give \
+                 {owner} others (usermod --del-subuids, --add-subuids, the same with subgids), or do without userns=on",
+                FIRST_USER + USERS - 1
+            );
+            return Err(BoxError::host("make a box with a user namespace")(
+                std::io::Error::other(why),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Who has any of the users of a user namespace by the lines of such a file. Root has them
+/// anyway, and nobody is `containers`, by whose name Podman takes users for root's containers.
+fn owner_of_users(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let mut parts = line.trim().split(':');
+        let (owner, first, count) = (parts.next()?, parts.next()?, parts.next()?);
+        let (first, count): (u64, u64) = (first.parse().ok()?, count.parse().ok()?);
+        let beyond = u64::from(FIRST_USER + USERS);
+        let has_any = first < beyond && first.saturating_add(count) > u64::from(FIRST_USER);
+        (has_any && !["root", "0", "containers"].contains(&owner)).then_some(owner)
+    })
 }
 
 /// Changes the owner of a folder and of what is in it.
@@ -185,6 +219,16 @@ mod tests {
         assert_eq!(all_by_engine(u64::MAX), ["ALL"]);
         let short = all_by_engine((1 << 41) - 1 - (1 << 24));
         assert!(short.len() == 37 && short.iter().all(|name| name != "SYS_RESOURCE" && name != "BPF"));
+    }
+
+    #[test]
+    fn users_of_a_person_are_not_given_to_boxes() {
+        let kept = "root:1048576:65536\n0:0:4294967295\ncontainers:1048576:1048576\n\
+                    ann:100000:65536\nbob:1114112:65536\nbroken\nx:y:z\n:::\n";
+        assert_eq!(owner_of_users(kept), None);
+        assert_eq!(owner_of_users(&format!("{kept}ann:1000000:65536")), Some("ann"));
+        assert_eq!(owner_of_users("1000:1114111:1"), Some("1000"));
+        assert_eq!(owner_of_users("eve:1:18446744073709551615"), Some("eve"));
     }
 
     #[test]
