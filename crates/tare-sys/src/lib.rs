@@ -345,6 +345,39 @@ pub fn connect_vsock(cid: u32, port: u32) -> io::Result<OwnedFd> {
     }
 }
 
+/// Sends a frame with the header of its link, by the link of this number (packet(7)).
+///
+/// # Errors
+/// As socket(2) and sendto(2): EPERM without `CAP_NET_RAW`.
+pub fn send_frame(link: u32, frame: &[u8]) -> io::Result<()> {
+    let socket = rustix::net::socket_with(
+        rustix::net::AddressFamily::PACKET,
+        rustix::net::SocketType::RAW,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // SAFETY: sockaddr_ll is plain data for which all-zero bytes are a valid value.
+    let mut to: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    to.sll_family = libc::sa_family_t::try_from(libc::AF_PACKET).unwrap_or_default();
+    to.sll_ifindex = i32::try_from(link).map_err(io::Error::other)?;
+    let size = libc::socklen_t::try_from(size_of_val(&to)).unwrap_or_default();
+    // SAFETY: both pointers are to live values of the lengths given, which the call only reads.
+    let sent = unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            frame.as_ptr().cast(),
+            frame.len(),
+            0,
+            (&raw const to).cast(),
+            size,
+        )
+    };
+    if sent < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 /// A descriptor of our own for what is open under an inherited number, and neither goes to
 /// children. It is a copy: whoever else knows the number keeps what it has.
 ///
@@ -365,6 +398,30 @@ pub fn inherited_fd(fd: RawFd) -> io::Result<OwnedFd> {
     }
     // SAFETY: it was made just now, so nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Gives back the memory of this program's text: what runs from here on is mapped again as it is
+/// needed, what ran before is not. Does nothing where it cannot be told which memory that is.
+pub fn release_text() {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let here = release_text as fn() as usize;
+    let Some((start, end)) = maps.lines().find_map(|line| text_around(here, line)) else {
+        return;
+    };
+    // SAFETY: the range is one mapping of a file that cannot be written by this process, so
+    // every page of it is as in the file when it is mapped again.
+    unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+}
+
+/// The range of a line of `/proc/self/maps` (proc(5)) if this address is in it, and it is text
+/// of a file.
+fn text_around(address: usize, line: &str) -> Option<(usize, usize)> {
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let bound = |text| usize::from_str_radix(text, 16).ok();
+    let (start, end) = (bound(start)?, bound(end)?);
+    let is_text = words.next()? == "r-xp" && words.nth(2)? != "0";
+    (is_text && (start..end).contains(&address)).then_some((start, end))
 }
 
 /// Lets no descriptor but standard input, output and error go to children, also those that
@@ -431,6 +488,19 @@ fn tsc() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_what_a_file_has_mapped_to_be_run_alone() {
+        let line = |mode, inode| format!("7f00-7fff {mode} 00001000 08:01 {inode}   /tare");
+        assert_eq!(text_around(0x7f10, &line("r-xp", 12)), Some((0x7f00, 0x7fff)));
+        assert_eq!(text_around(0x7fff, &line("r-xp", 12)), None);
+        assert_eq!(text_around(0x7f10, &line("rwxp", 12)), None);
+        assert_eq!(text_around(0x7f10, &line("r-xp", 0)), None);
+        assert_eq!(text_around(0, ""), None);
+        // And the program runs on.
+        release_text();
+        assert_eq!(text_around(1, "x-y r-xp 0 0 1"), None);
+    }
 
     #[test]
     fn a_thread_runs_first_only_as_long_as_it_asks() {

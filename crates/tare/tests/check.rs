@@ -264,7 +264,7 @@ fn leads_nowhere(platform: &str, sent: &str) {
 
 #[test]
 fn a_bridge_leads_containers_nowhere_on_a_host_that_forwards() {
-    let (both, not_out) = ("packets, router advertisements", "no packets");
+    let both = "packets, router advertisements";
     for network in ["bridge", "macvlan"] {
         for engine in [
             "runc?capabilities=all&",
@@ -274,7 +274,8 @@ fn a_bridge_leads_containers_nowhere_on_a_host_that_forwards() {
         ] {
             leads_nowhere(&format!("{engine}network={network}"), both);
         }
-        leads_nowhere(&format!("runc?network={network}"), not_out);
+        // Without the right to a way out: by frames of its own making.
+        leads_nowhere(&format!("runc?network={network}"), both);
     }
 }
 

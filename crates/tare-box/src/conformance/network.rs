@@ -112,6 +112,13 @@ pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect(learnt.is_empty(), || {
         format!("the host has IPv6 by links of the run: {}", learnt.join("; "))
     })?;
+    let could = |what: &str| sent.lines().any(|line| line == what);
+    if !could(Strayed::PACKETS) && !could(Strayed::ADVERTISEMENTS) {
+        let why = sent.lines().collect::<Vec<_>>().join(", ");
+        return Ok(Kept::NotHere(format!(
+            "the box can send nothing of its own: {why}"
+        )));
+    }
     let forwarding = if net::forwards() { "on" } else { "off" };
     let sent = sent.lines().collect::<Vec<_>>().join(", ");
     Ok(Kept::Yes(Some(format!(

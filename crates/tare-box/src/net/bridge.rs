@@ -59,6 +59,7 @@ impl Bridge {
         // While it is down: from the moment that it is up, boxes of any kind may be on it.
         closed::link(run)?;
         closed::way_on(run)?;
+        closed::way_to(run, subnet)?;
         ask(&what, async |handle| {
             bring_up(&handle, index, Some((subnet.host(), PREFIX))).await
         })?;
@@ -69,7 +70,7 @@ impl Bridge {
 
 /// A hardware address of those that anyone may give (its second bit), by the
 /// address that goes with it.
-fn hardware_address(ip: Ipv4Addr) -> [u8; 6] {
+pub(super) fn hardware_address(ip: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = ip.octets();
     [0x02, 0x74, a, b, c, d]
 }

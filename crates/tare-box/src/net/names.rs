@@ -7,6 +7,11 @@ fn id_of(run: &str) -> Option<&str> {
     (id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit())).then_some(id)
 }
 
+/// The number that marks the routing rules of a run.
+pub(super) fn mark_of(run: &str) -> Option<u32> {
+    u32::from_str_radix(id_of(run)?, 16).ok()
+}
+
 /// The link of the host that leads to a box of this name; `None` if it is no
 /// name that a run gives.
 pub(super) fn port_of(name: &str) -> Option<String> {

@@ -1,12 +1,14 @@
 //! What a box sends that wants out of its network: packets to another network with the host
 //! as gateway, and the word of a router to all who hear it.
 
-use super::netlink::{ask, way};
+use super::bridge::hardware_address;
+use super::names::interfaces;
+use super::netlink::{ask, index, way};
 use rustix::net::sockopt::set_ipv6_multicast_hops;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sendto, socket_with};
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,10 @@ const APART: Duration = Duration::from_millis(50);
 /// Time for the box's own link to have an IPv6 address that is known to be unique, which the
 /// kernel looks for over a second.
 const ADDRESS_DEADLINE: Duration = Duration::from_secs(5);
+
+/// What a frame bears (IEEE 802), and a packet (IANA's protocol numbers).
+const ETHERTYPE_IPV4: [u8; 2] = [8, 0];
+const UDP: u8 = 17;
 
 /// What the packets say.
 const WORDS: &[u8] = b"out of the box";
@@ -53,7 +59,35 @@ pub(crate) fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 2] {
     ]
 }
 
+/// By frames of its own making, which need no way out, or else by such a way.
 fn send_packets(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
+    send_frames(gateway, to)
+        .or_else(|frames| send_by_way(gateway, to).map_err(|by_way| format!("{frames}, and {by_way}")))
+}
+
+fn send_frames(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
+    let name = interfaces().into_iter().find(|name| name != "lo");
+    let name = name.ok_or("there is no link")?;
+    let link = ask("look up the link", async |handle| index(&handle, &name).await);
+    let link = link.map_err(|e| e.why)?.ok_or("there is no link")?;
+    let text = |e: io::Error| e.to_string();
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(text)?;
+    // Sends nothing: it tells the address that the box has on the bridge.
+    socket.connect((gateway, to.port())).map_err(text)?;
+    let IpAddr::V4(own) = socket.local_addr().map_err(text)?.ip() else {
+        return Err("the box has no IPv4 address".to_owned());
+    };
+    let mut frame = [hardware_address(gateway), hardware_address(own)].concat();
+    frame.extend(ETHERTYPE_IPV4);
+    frame.extend(packet(UDP, own, *to.ip(), &datagram(to.port())));
+    for _ in 0..TIMES {
+        tare_sys::send_frame(link, &frame).map_err(text)?;
+        thread::sleep(APART);
+    }
+    Ok(())
+}
+
+fn send_by_way(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
     ask("add a way out", async |handle| {
         way(&handle, Some(*to.ip()), gateway).await
     })
@@ -65,6 +99,38 @@ fn send_packets(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
         thread::sleep(APART);
     }
     Ok(())
+}
+
+/// The words to a port (RFC 768), without a checksum, which is allowed by IPv4.
+fn datagram(port: u16) -> Vec<u8> {
+    let bytes = u16::try_from(8 + WORDS.len()).unwrap_or_default();
+    let mut datagram = [port, port, bytes, 0].map(u16::to_be_bytes).concat();
+    datagram.extend(WORDS);
+    datagram
+}
+
+/// A packet of IPv4 (RFC 791) around a message of this protocol.
+pub(super) fn packet(protocol: u8, from: Ipv4Addr, to: Ipv4Addr, message: &[u8]) -> Vec<u8> {
+    let bytes = u16::try_from(20 + message.len()).unwrap_or_default();
+    // Version and length of the header, service; length; identity and parts; hops, protocol, sum.
+    let mut packet = vec![0x45, 0];
+    packet.extend(bytes.to_be_bytes());
+    packet.extend([0, 0, 0, 0, 64, protocol, 0, 0]);
+    packet.extend([from.octets(), to.octets()].concat());
+    let sum = checksum(&packet);
+    packet[10..12].copy_from_slice(&sum);
+    packet.extend(message);
+    packet
+}
+
+/// The sum by which broken messages are known (RFC 1071).
+pub(super) fn checksum(message: &[u8]) -> [u8; 2] {
+    let word = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u32::from(*low));
+    let mut sum: u32 = message.chunks(2).map(word).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    [!(sum >> 8), !sum].map(|part| part.to_be_bytes()[3])
 }
 
 fn advertise() -> io::Result<()> {
@@ -130,6 +196,19 @@ mod tests {
         assert_eq!(settled(&line("fe800000000000000074c612fffe000b", "c0")), None);
         assert_eq!(settled(&line("00000000000000000000000000000001", "80")), None);
         assert_eq!(settled(""), None);
+    }
+
+    #[test]
+    fn a_packet_has_a_sum_that_makes_its_header_come_out_at_nought() {
+        let packet = packet(
+            UDP,
+            Ipv4Addr::new(198, 18, 0, 2),
+            Ipv4Addr::new(192, 0, 2, 9),
+            &datagram(7),
+        );
+        assert_eq!(checksum(&packet[..20]), [0, 0]);
+        assert_eq!(packet.len(), 20 + 8 + WORDS.len());
+        assert_eq!(checksum(&[0x12]), [0xed, 0xff]);
     }
 
     #[test]
