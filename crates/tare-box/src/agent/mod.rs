@@ -121,6 +121,8 @@ impl Agent {
     fn serve(mut self) -> std::io::Result<()> {
         // Orphans of a workload become our children, so that they can be ended with it.
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+        // A third of what the agent has in memory is text of its start.
+        tare_sys::release_text();
         while let Some(frame) = self.next_frame()? {
             if frame.head.kind == Kind::Relay {
                 self.inner.forward(frame.head.channel, &frame.payload);
