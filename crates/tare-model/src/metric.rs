@@ -27,15 +27,24 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A value of this unit for people, with an SI prefix: `12.3 GB/s`, `104 ns`.
+    /// A value of this unit for people, with an SI prefix and four digits: `12.34 GB/s`, `104.2 ns`.
     pub fn show(&self, value: f64) -> String {
+        self.show_digits(value, 4)
+    }
+
+    /// The same with three digits, where there is little room: `12.3 GB/s`, `104 ns`.
+    pub fn show_briefly(&self, value: f64) -> String {
+        self.show_digits(value, 3)
+    }
+
+    fn show_digits(&self, value: f64, digits: usize) -> String {
         let symbol = match self {
             Self::Second => "s",
             Self::Byte => "B",
             Self::BytePerSecond => "B/s",
             Self::FlopPerSecond => "flop/s",
             Self::One => return format!("{value:.4}"),
-            Self::Other(symbol) => return format!("{} {symbol}", in_four_digits(value)),
+            Self::Other(symbol) => return format!("{} {symbol}", in_digits(value, digits)),
         };
         if value == 0.0 || !value.is_finite() {
             return format!("{value} {symbol}");
@@ -55,7 +64,7 @@ impl Unit {
             .copied()
             .find(|(scale, _)| magnitude >= *scale)
             .unwrap_or((1e-9, "n"));
-        format!("{} {prefix}{symbol}", in_four_digits(value / scale))
+        format!("{} {prefix}{symbol}", in_digits(value / scale, digits))
     }
 
     /// What a figure of this unit most often is.
@@ -68,15 +77,15 @@ impl Unit {
     }
 }
 
-/// A number with four digits where it has a fraction, and all of those before it.
-fn in_four_digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        x if x >= 99.95 => 1,
+/// A number with so many digits where it has a fraction, and all of those before it.
+fn in_digits(value: f64, digits: usize) -> String {
+    let whole = match value.abs() {
+        x if x >= 99.95 => 3,
         x if x >= 9.995 => 2,
-        x if x >= 0.9995 || x == 0.0 || !x.is_finite() => 3,
-        _ => return format!("{value:.3e}"),
+        x if x >= 0.9995 || x == 0.0 || !x.is_finite() => 1,
+        _ => return format!("{value:.*e}", digits - 1),
     };
-    format!("{value:.decimals$}")
+    format!("{value:.*}", digits - whole)
 }
 
 /// What kind of figure a metric is.
@@ -217,6 +226,8 @@ mod tests {
         assert_eq!(Unit::Second.show(104.23e-9), "104.2 ns");
         assert_eq!(Unit::Second.show(0.0), "0 s");
         assert_eq!(Unit::FlopPerSecond.show(9.9999e9), "10.00 Gflop/s");
+        assert_eq!(Unit::BytePerSecond.show_briefly(12.345e9), "12.3 GB/s");
+        assert_eq!(Unit::Second.show_briefly(104.23e-9), "104 ns");
     }
 
     #[test]

@@ -7,13 +7,18 @@ use proptest::prelude::*;
 use tare_model::group::{Member, WorkDone};
 use tare_model::results::{EndReason, Outcome, Record, Results};
 use tare_report::analysis::{Analysis, analyze};
-use tare_report::text::TextOptions;
+use tare_report::text::{TextOptions, Where};
 
 /// Everything that can be made of an analysis.
-fn rendered(analysis: &Analysis) -> [String; 4] {
+fn rendered(analysis: &Analysis) -> [String; 5] {
+    let narrow = TextOptions {
+        width: 40,
+        ..TextOptions::default()
+    };
     [
         tare_report::text::render(analysis, TextOptions::default()),
-        tare_report::text::summary(analysis, TextOptions::default()),
+        tare_report::text::answer(analysis, Where::default(), TextOptions::default()),
+        tare_report::text::answer(analysis, Where::default(), narrow),
         page(analysis),
         json(analysis),
     ]
@@ -140,7 +145,7 @@ fn what_a_later_version_added_is_told_and_left_out() {
         success.samples.insert("joules".to_owned(), 1.5);
     }
     assert_eq!(notices(&results), ["unknown-records", "unnamed-figures"]);
-    let [text, _, page, json] = rendered(&analyze(&results));
+    let [text, _, _, page, json] = rendered(&analyze(&results));
     for shown in [text, page, json] {
         assert!(shown.contains("3 records of kind"), "{shown}");
         assert!(shown.contains("syscall joules"), "{shown}");
@@ -154,7 +159,8 @@ fn emulation_is_said_plainly() {
     vm.details.insert("accelerator".to_owned(), "tcg".to_owned());
     assert_eq!(notices(&results), ["emulated"]);
     for page in rendered(&analyze(&results)) {
-        assert!(page.contains("vm (pinned, tcg"), "{page}");
+        let named = ["vm (pinned, tcg", "vm, emulated: "];
+        assert!(named.iter().any(|name| page.contains(name)), "{page}");
         assert!(page.contains("without hardware virtualisation"));
     }
 }

@@ -8,7 +8,7 @@ use tare_model::kernel::Kernel;
 use tare_model::results::{HostReadings, Outcome, Record, Results};
 use tare_model::size::Cpus;
 use tare_report::analysis::{Analysis, Flag, MetricComparison, SliceFigures, Word, analyze};
-use tare_report::text::{TextOptions, render, summary};
+use tare_report::text::{TextOptions, Where, answer, render};
 
 /// `native` and `docker`, 20 blocks of 50 rounds. A round makes all its slices dearer or
 /// cheaper by a fifth, each slice by 0.5 %; `cost` is what a slice of `docker` costs.
@@ -121,8 +121,11 @@ fn stalls_are_in_the_mean_and_raise_the_tail() {
             .iter()
             .any(|f| matches!(f, Flag::TailOfSlices { .. }))
     );
-    let text = words(&summary(&analysis, TextOptions::default()));
-    assert!(text.contains("[tail: 100 % slower in the mean]"), "{text}");
+    let text = words(&answer(&analysis, Where::default(), TextOptions::default()));
+    assert!(
+        text.contains("tail x1, in the mean: docker pinned syscall 100 % slower"),
+        "{text}"
+    );
     assert!(json(&analysis).contains("\"flag\": \"tail\""));
 }
 
@@ -181,8 +184,8 @@ fn where_others_use_the_cpu_the_interval_reaches_to_what_may_be_hidden() {
     assert_eq!((word(plain), word(metric)), (Word::Slower, Word::Slower));
     let cpu = slices(metric).cpu.as_ref().expect("a CPU cost");
     assert!(cpu.bound && cpu.verdict.is_some(), "it never waits by itself");
-    let text = words(&summary(&analysis, TextOptions::default()));
-    assert!(text.contains("[contended]"), "{text}");
+    let text = words(&answer(&analysis, Where::default(), TextOptions::default()));
+    assert!(text.contains("contended x1"), "{text}");
     let text = details(&analysis);
     assert!(
         text.contains("something else had 41 % of the CPU or more in a quarter of the rounds"),

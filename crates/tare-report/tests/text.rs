@@ -3,53 +3,108 @@
 mod common;
 
 use common::*;
-use tare_model::finding::Reason;
-use tare_model::results::Outcome;
+use tare_model::finding::{Finding, Reason};
+use tare_model::results::{Outcome, Record, Results};
 use tare_report::analysis::analyze;
-use tare_report::text::{TextOptions, render, summary};
+use tare_report::text::{TextOptions, Where, answer, render};
 
 const PLAIN: TextOptions = TextOptions {
     colour: false,
     width: 80,
+    ascii: false,
 };
 
 const COLOURED: TextOptions = TextOptions {
     colour: true,
     width: 80,
+    ascii: false,
+};
+
+const HERE: Where<'_> = Where {
+    file: "box.jsonl",
+    page: Some("box.html"),
 };
 
 #[test]
-fn the_summary_reads_like_this() {
+fn the_answer_reads_like_this() {
     let synthetic = Synthetic::new().provisioning(&[Vanilla, Pinned]).noise(0.002);
     let synthetic = synthetic
         .cost("docker", Pinned, "syscall", 1.19)
         .cost("docker", Vanilla, "syscall", 3.2);
-    let text = summary(&analyze(&synthetic.build()), PLAIN);
+    let text = answer(&analyze(&synthetic.build()), HERE, PLAIN);
     let expected = "\
-What each platform costs against native (20 of 20 blocks)
-  - docker (vanilla, n = 20): syscall 3.20 times as slow (95 % interval 3.20 to
-    3.21 times): by more than the margin.
-  - docker (pinned, n = 20): syscall 19 % slower (95 % interval 18.8 to 19.2 %):
-    by more than the margin [skewed].
-  - price of the quota (native vanilla over pinned, n = 20): syscall alike to
-    0.1 % (95 % interval -0.2 to 0.1 %): equal within 1 %.
+80 trials, 20 of 20 blocks, 1 h 00 min; boxes of 2 CPUs, 2 GiB
+4 CPUs (Xeon E3-1220 v3), 16 GiB, Linux 6.12.0, Debian GNU/Linux 12
 
-Against native, same provisioning (over 1 costs more)
-  workload metric       n  paired ratio (95 %)    verdict
-docker vanilla
-  syscall latency      20  3.203 (3.200 to 3.206) slower by more than the margin
-docker pinned
-  syscall latency      20  1.190 (1.188 to 1.192) slower by more than the margin
-      skewed (g1 -0.8; bootstrap-t differs from t, the wider ends are shown)
-
-Against native-set: native pinned, without quota (over 1 costs more)
-  workload metric       n  paired ratio (95 %)    verdict
-native vanilla
-  syscall latency      20  1.000 (0.998 to 1.001) equal within 1 %
-docker vanilla
-  syscall latency      20  3.201 (3.196 to 3.206) slower by more than the margin
+cost (native = 1)        95 % interval           -17 %   0   +20 %  verdict
+docker vanilla  syscall  3.203 (3.200 to 3.206)          │       >  slower
+docker pinned   syscall  1.190 (1.188 to 1.192)          │       ●  slower
+native syscall 1000 us
+quota  no difference shown: syscall
+start  native 345 ms, docker 345 ms
+! intervals to be read with care: skewed x1
+Details: tare report box.jsonl --details
+Page: box.html
 ";
     assert_eq!(text, expected);
+}
+
+/// The default study on a bad day: an emulated machine, every kind of doubt, open comparisons.
+fn bad_day() -> Results {
+    let mut results = default_study().noise(0.03).build();
+    fail(&mut results, "lxc", 2, Reason::Timeout);
+    let vm = "vm".parse().expect("a platform");
+    let vm = results.header.platforms.get_mut(&vm).expect("it was probed");
+    vm.details.insert("accelerator".to_owned(), "tcg".to_owned());
+    let kinds = [
+        Finding::HostBusy { load: 0.5 },
+        Finding::Swapped { pages: 1 },
+        Finding::MajorFaults { faults: 9 },
+        Finding::Overheated { times: 1 },
+    ];
+    for record in &mut results.records {
+        if let Record::Trial(trial) = record {
+            trial.findings.extend(kinds.clone());
+        }
+    }
+    results
+}
+
+#[test]
+fn the_answer_of_the_default_study_is_thirty_lines_of_eighty_columns_whatever_is_in_doubt() {
+    let text = answer(&analyze(&bad_day()), HERE, PLAIN);
+    assert!(text.lines().count() <= 30, "{}\n{text}", text.lines().count());
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for told in [
+        "vm, emulated: ",
+        "kinds of doubt",
+        "stay open",
+        "Page: box.html\n",
+    ] {
+        assert!(text.contains(told), "{told}\n{text}");
+    }
+}
+
+#[test]
+fn the_answer_keeps_to_narrow_and_to_wide_terminals() {
+    let analysis = analyze(&bad_day());
+    for width in [40, 60, 64, 100, 200] {
+        let text = answer(&analysis, Where::default(), TextOptions { width, ..PLAIN });
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_of_ascii_gets_ascii() {
+    let ascii = TextOptions { ascii: true, ..PLAIN };
+    let analysis = analyze(&bad_day());
+    let (plain, whole) = (answer(&analysis, HERE, ascii), render(&analysis, ascii));
+    assert!(plain.is_ascii() && whole.is_ascii(), "{plain}");
+    assert!(plain.contains("-o-"), "{plain}");
 }
 
 #[test]

@@ -225,6 +225,9 @@ pub struct RunArgs {
 pub struct ReportArgs {
     /// Results file
     pub file: PathBuf,
+    /// Print all: every figure, every test, the evidence, how to read it
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
     /// Write a page instead: one file that needs no network; an older one is replaced
     #[arg(long, value_name = "FILE", value_parser = file_to_make())]
     pub html: Option<PathBuf>,

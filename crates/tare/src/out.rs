@@ -1,6 +1,8 @@
 //! Standard output for results, standard error for talk.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use tare_report::text;
 
@@ -89,6 +91,28 @@ pub fn colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
+/// Whether the user's locale has ASCII alone (locale(7)): the first of these that is set decides.
+pub fn ascii() -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let set = names.into_iter().filter_map(std::env::var_os);
+    is_ascii(set.into_iter().find(|locale| !locale.is_empty()).as_deref())
+}
+
+fn is_ascii(locale: Option<&OsStr>) -> bool {
+    let locale = locale.unwrap_or_default().to_string_lossy().to_lowercase();
+    !(locale.contains("utf-8") || locale.contains("utf8"))
+}
+
+/// A path as a shell takes it, without characters that drive a terminal.
+pub fn quoted(path: &Path) -> String {
+    let shown = one_line(&path.display().to_string());
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !shown.is_empty() && shown.chars().all(is_plain) {
+        return shown;
+    }
+    format!("'{}'", shown.replace('\'', "'\\''"))
+}
+
 /// Columns of the terminal; 80 where there is none.
 pub fn width() -> usize {
     let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 80));
@@ -105,6 +129,29 @@ mod tests {
             one_line("a\nb\u{202e}c\u{1b}[2J\u{200b}"),
             "a b\\u{202e}c\\u{1b}[2J\\u{200b}"
         );
+    }
+
+    #[test]
+    fn a_locale_without_utf_8_has_ascii_alone() {
+        for (locale, ascii) in [
+            (None, true),
+            (Some("C"), true),
+            (Some("POSIX"), true),
+            (Some("de_DE.ISO-8859-1"), true),
+            (Some("C.UTF-8"), false),
+            (Some("en_US.utf8"), false),
+        ] {
+            assert_eq!(is_ascii(locale.map(OsStr::new)), ascii, "{locale:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_in_a_command_is_quoted_where_a_shell_wants_it() {
+        let quoted = |path: &str| quoted(Path::new(path));
+        assert_eq!(quoted("results/a.jsonl"), "results/a.jsonl");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted("a\u{1b}[2J"), "'a\\u{1b}[2J'");
     }
 
     #[test]

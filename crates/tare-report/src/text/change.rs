@@ -12,7 +12,7 @@ use tare_model::study::{BoxKind, Cell};
 /// The comparison of two results files: changes, what is in one file only, what
 /// else differs.
 pub fn change(change: &Change, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     head(&mut page, change);
     overheads(&mut page, change);
     raw(&mut page, change);

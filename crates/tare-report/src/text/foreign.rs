@@ -12,7 +12,7 @@ use tare_model::size::counted;
 
 /// Headline table, the figures beside it, every cell by itself, how to read them.
 pub fn foreign(analysis: &ForeignAnalysis, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     head(&mut page, analysis);
     headline(&mut page, analysis);
     beside(&mut page, analysis);

@@ -1,5 +1,6 @@
 //! The analysis for a terminal.
 
+mod answer;
 mod change;
 mod detail;
 mod evidence;
@@ -12,6 +13,7 @@ mod slices;
 mod stops;
 
 pub use crate::show::clean;
+pub use answer::Where;
 pub use change::change;
 pub use foreign::foreign;
 pub use scores::definitions;
@@ -24,8 +26,10 @@ use page::{Page, Style};
 pub struct TextOptions {
     /// Whether to use colours (ANSI escape sequences).
     pub colour: bool,
-    /// Columns to wrap at; tables need 80.
+    /// Columns to wrap at; tables of details need 80.
     pub width: usize,
+    /// Whether the terminal shows ASCII alone.
+    pub ascii: bool,
 }
 
 impl Default for TextOptions {
@@ -33,13 +37,14 @@ impl Default for TextOptions {
         Self {
             colour: false,
             width: 80,
+            ascii: false,
         }
     }
 }
 
 /// The whole report: summary, tables, evidence.
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     headline::summary(&mut page, analysis);
     headline::tables(&mut page, analysis, true);
     headline::layers(&mut page, analysis);
@@ -53,20 +58,21 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     page.finish()
 }
 
-/// What matters after a run: the summary and the headline tables.
-pub fn summary(analysis: &Analysis, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
-    headline::summary(&mut page, analysis);
-    headline::tables(&mut page, analysis, false);
-    headline::layers(&mut page, analysis);
-    sizes::effects(&mut page, analysis, false);
+/// What matters after a run: the answer, what is in doubt, and what to do next.
+pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> String {
+    let mut page = Page::new(options);
+    answer::write(&mut page, analysis, place);
     page.finish()
 }
 
 /// Words of `text`, clean and wrapped at `width`, behind `first`; later lines begin
 /// at `indent`.
 pub fn wrapped(first: &str, indent: usize, text: &str, width: usize) -> String {
-    let mut page = Page::new(false, width);
+    let options = TextOptions {
+        width,
+        ..TextOptions::default()
+    };
+    let mut page = Page::new(options);
     page.wrapped(first, indent, Style::Plain, text);
     page.finish()
 }

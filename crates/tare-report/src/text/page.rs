@@ -1,7 +1,9 @@
 //! Lines of a terminal page. Every span is cleaned as it is added: the only
 //! escape sequences in the output are those of [`Style`].
 
+use super::TextOptions;
 use crate::show::clean;
+use std::borrow::Cow;
 
 /// How a span looks where colours are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +31,24 @@ impl Style {
 
 pub(crate) struct Page {
     out: String,
-    colour: bool,
-    width: usize,
+    options: TextOptions,
 }
 
 impl Page {
     /// Narrower than 40 columns nothing can be read; wider lines are not filled.
-    pub fn new(colour: bool, width: usize) -> Self {
+    pub fn new(options: TextOptions) -> Self {
         Self {
             out: String::new(),
-            colour,
-            width: width.max(40),
+            options: TextOptions {
+                width: options.width.max(40),
+                ..options
+            },
         }
+    }
+
+    /// Columns of a line.
+    pub const fn width(&self) -> usize {
+        self.options.width
     }
 
     pub fn finish(self) -> String {
@@ -61,11 +69,16 @@ impl Page {
     }
 
     fn span(&mut self, style: Style, text: &str) {
-        let coloured = self.colour && style != Style::Plain && !text.is_empty();
+        let coloured = self.options.colour && style != Style::Plain && !text.is_empty();
         if coloured {
             self.out.push_str(style.code());
         }
-        self.out.push_str(&clean(text));
+        let cleaned = clean(text);
+        self.out.push_str(&if self.options.ascii {
+            in_ascii(&cleaned)
+        } else {
+            cleaned
+        });
         if coloured {
             self.out.push_str("\x1b[0m");
         }
@@ -109,8 +122,8 @@ impl Page {
             line.push(' ');
         }
         let mut empty = true;
-        for word in pieces(&cleaned, self.width.saturating_sub(indent).max(20)) {
-            if !empty && length(&line) + 1 + length(&word) > self.width {
+        for word in pieces(&cleaned, self.width().saturating_sub(indent).max(20)) {
+            if !empty && length(&line) + 1 + length(&word) > self.width() {
                 self.line(&[(style, &line)]);
                 line = " ".repeat(indent);
                 empty = true;
@@ -123,6 +136,26 @@ impl Page {
         }
         self.line(&[(style, &line)]);
     }
+}
+
+/// The same in ASCII: signs of ours by what looks most like them, letters of others spelled out.
+fn in_ascii(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{0}'..='\u{7f}' => plain.push(c),
+            '—' | '─' => plain.push('-'),
+            '│' => plain.push('|'),
+            '┊' => plain.push(':'),
+            '●' => plain.push('o'),
+            '…' => plain.push('~'),
+            other => plain.extend(other.escape_default()),
+        }
+    }
+    Cow::Owned(plain)
 }
 
 fn length(text: &str) -> usize {
@@ -149,8 +182,16 @@ fn pieces(text: &str, longest: usize) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
+    fn narrow(colour: bool) -> TextOptions {
+        TextOptions {
+            colour,
+            width: 40,
+            ascii: false,
+        }
+    }
+
     fn wrapped(text: &str) -> String {
-        let mut page = Page::new(false, 40);
+        let mut page = Page::new(narrow(false));
         page.wrapped("  name", 10, Style::Plain, text);
         page.finish()
     }
@@ -165,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_name_wider_than_its_column_stands_off_from_the_words() {
-        let mut page = Page::new(false, 40);
+        let mut page = Page::new(narrow(false));
         page.wrapped("  a-long-name", 10, Style::Plain, "one two");
         assert_eq!(page.finish(), "  a-long-name one two\n");
     }
@@ -178,8 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn a_terminal_of_ascii_gets_signs_that_look_alike() {
+        let mut page = Page::new(TextOptions {
+            ascii: true,
+            ..narrow(false)
+        });
+        page.line(&[(Style::Plain, "┊ ─●─ │ — é…")]);
+        assert_eq!(page.finish(), ": -o- | - \\u{e9}~\n");
+    }
+
+    #[test]
     fn escape_sequences_of_others_are_spelled_out() {
-        let mut page = Page::new(true, 80);
+        let mut page = Page::new(narrow(true));
         page.line(&[(Style::Red, "a\x1b[2Jb\r\n")]);
         assert_eq!(page.finish(), "\x1b[31ma\\u{1b}[2Jb\\r\\n\x1b[0m\n");
     }

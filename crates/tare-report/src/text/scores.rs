@@ -22,7 +22,7 @@ pub(super) fn scores(page: &mut Page, analysis: &Analysis) {
 
 /// Which study defines which score, by itself.
 pub fn definitions(options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     write_definitions(&mut page, DEFINITIONS);
     page.finish()
 }

@@ -19,30 +19,30 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         page(&analysis, path)?;
         out::say(&format!("page written to {}", path.display()));
     }
-    if args.json || args.html.is_none() {
-        print(&analysis, args.json)?;
+    if args.details {
+        out::print(&text::render(&analysis, options()))?;
+    } else if args.json || args.html.is_none() {
+        print_answer(&analysis, args.json, &args.file, args.html.as_deref())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints an analysis whole.
-fn print(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
-    let text = if as_json {
-        json::render(analysis)? + "\n"
-    } else {
-        text::render(analysis, options())
+/// Prints what an analysis comes to, and where the rest is; as JSON it is whole.
+pub fn print_answer(
+    analysis: &Analysis,
+    as_json: bool,
+    file: &Path,
+    page: Option<&Path>,
+) -> anyhow::Result<()> {
+    if as_json {
+        return out::print(&(json::render(analysis)? + "\n"));
+    }
+    let (file, page) = (out::quoted(file), page.map(out::quoted));
+    let place = text::Where {
+        file: &file,
+        page: page.as_deref(),
     };
-    out::print(&text)
-}
-
-/// Prints what an analysis comes to; as JSON it is whole.
-pub fn print_summary(analysis: &Analysis, as_json: bool) -> anyhow::Result<()> {
-    let text = if as_json {
-        json::render(analysis)? + "\n"
-    } else {
-        text::summary(analysis, options())
-    };
-    out::print(&text)
+    out::print(&text::answer(analysis, place, options()))
 }
 
 /// How to print on this terminal.
@@ -50,6 +50,7 @@ pub fn options() -> text::TextOptions {
     text::TextOptions {
         colour: out::colours(),
         width: out::width(),
+        ascii: out::ascii(),
     }
 }
 

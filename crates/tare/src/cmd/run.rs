@@ -150,22 +150,18 @@ fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
 
 fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let analysis = analyze(&Results::read(output)?);
-    report::print_summary(&analysis, args.json)?;
     if let Some(html) = &args.html {
         report::page(&analysis, html)?;
     }
-    out::say(&format!(
-        "\nresults: {0} (all about them: tare report {0})",
-        output.display()
-    ));
-    if let Some(html) = &args.html {
-        out::say(&format!("page:    {}", html.display()));
+    report::print_answer(&analysis, args.json, output, args.html.as_deref())?;
+    if args.json {
+        out::say(&format!("results: {}", out::quoted(output)));
     }
     match summary.reason {
         EndReason::Interrupted => {
             out::say(&format!(
                 "stopped; go on with: tare run --resume {}",
-                output.display()
+                out::quoted(output)
             ));
             Ok(ExitCode::from(out::INTERRUPTED))
         }

@@ -9,7 +9,7 @@ use crate::text::page::{Page, Style};
 
 /// Every figure of the study with a verdict, those that can be compared first.
 pub fn beside(beside: &Beside, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     let title = format!("Your figures beside {}: {}", beside.study, beside.title);
     page.wrapped("", 0, Style::Bold, &title);
     page.wrapped("  there", 9, Style::Plain, &beside.their_host);

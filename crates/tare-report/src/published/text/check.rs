@@ -8,7 +8,7 @@ use tare_model::size::counted;
 
 /// The claims of some studies, and the sum.
 pub fn check(studies: &[CheckedStudy], tally: &Tally, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     for study in studies {
         page.heading(&study.id);
         study.claims.iter().for_each(|c| claim(&mut page, c));

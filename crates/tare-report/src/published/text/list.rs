@@ -6,7 +6,7 @@ use crate::text::page::{Page, Style};
 
 /// Every study in two lines.
 pub fn list(library: &Library, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     let studies = &library.studies;
     let sum = |of: fn(&Published) -> usize| studies.iter().map(of).sum::<usize>();
     let intro = format!(

@@ -7,7 +7,7 @@ use crate::text::page::{Page, Style};
 
 /// A study: what was run, how, the figures, and what is said of them.
 pub fn study(library: &Library, study: &Published, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     about(&mut page, study);
     for (i, protocol) in study.protocols.iter().enumerate() {
         if i == 0 {
@@ -128,7 +128,7 @@ fn contradictions(library: &Library, id: &str) -> Vec<String> {
 
 /// What all studies say of a workload.
 pub fn workload(view: &WorkloadView<'_>, options: TextOptions) -> String {
-    let mut page = Page::new(options.colour, options.width);
+    let mut page = Page::new(options);
     let differing: Vec<String> = view
         .contradictions
         .iter()

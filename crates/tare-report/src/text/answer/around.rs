@@ -1,0 +1,102 @@
+//! What stands around the costs: what the baseline achieves, the price of the quota, and what
+//! the boxes themselves cost.
+
+use super::super::page::{Page, Style};
+use crate::analysis::{Analysis, BoxFigures, Comparison, Word};
+use crate::show::cost_change;
+use tare_model::metric::Unit;
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::size::show_memory;
+
+/// Where the words of these lines begin.
+const INDENT: usize = 7;
+
+pub(super) fn write(page: &mut Page, analysis: &Analysis) {
+    let lines = [
+        (analysis.study.baseline.to_string(), baseline(analysis)),
+        ("quota".to_owned(), quota(analysis)),
+        ("start".to_owned(), boxes(analysis)),
+    ];
+    for (name, words) in lines.iter().filter(|(_, words)| !words.is_empty()) {
+        page.wrapped(name, INDENT, Style::Dim, words);
+    }
+}
+
+/// What the baseline achieves where it is pinned, if it is: costs are ratios to such figures.
+fn baseline(analysis: &Analysis) -> String {
+    let study = &analysis.study;
+    let Some(first) = preferred(analysis) else {
+        return String::new();
+    };
+    let of = analysis
+        .cells
+        .iter()
+        .filter(|c| c.cell.kind.platform == study.baseline && c.cell.kind.provisioning == first);
+    let figures = of.filter_map(|cell| {
+        let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
+        Some(format!(
+            "{} {}",
+            cell.cell.workload,
+            primary.metric.unit.show_briefly(primary.mean?)
+        ))
+    });
+    figures.collect::<Vec<_>>().join(", ")
+}
+
+/// The way of provisioning of which there is room to tell: pinned, where the study has it.
+fn preferred(analysis: &Analysis) -> Option<Provisioning> {
+    let all = &analysis.study.provisioning;
+    let pinned = all.iter().find(|p| **p == Provisioning::Pinned);
+    pinned.or_else(|| all.first()).copied()
+}
+
+/// The baseline by quota over the same by set: what the quota itself costs, where that is shown.
+fn quota(analysis: &Analysis) -> String {
+    let (mut shown, mut others) = (Vec::new(), Vec::new());
+    for comparison in analysis.comparisons.iter().filter(|c| c.is_price_of_quota()) {
+        let Some(primary) = comparison.primary() else {
+            continue;
+        };
+        let name = name(analysis, comparison);
+        let word = primary.verdict.as_ref().map(|v| v.word);
+        match (word, &primary.paired) {
+            (Some(Word::Slower | Word::Faster), Some(paired)) => {
+                shown.push(format!("{name} {}", cost_change(paired.ratio.value)));
+            }
+            _ => others.push(name),
+        }
+    }
+    if !others.is_empty() {
+        shown.push(format!("no difference shown: {}", others.join(", ")));
+    }
+    shown.join("; ")
+}
+
+fn name(analysis: &Analysis, comparison: &Comparison) -> String {
+    match &comparison.cell.kind.instance {
+        Some(instance) if analysis.study.instances.len() > 1 => {
+            format!("{} {instance}", comparison.cell.workload)
+        }
+        _ => comparison.cell.workload.clone(),
+    }
+}
+
+/// `docker 347 ms 15 MiB`: the start-up latency and the memory of an idle box, of each platform's
+/// first kind of box. Those of emulated machines say nothing of others.
+fn boxes(analysis: &Analysis) -> String {
+    let emulated = |b: &&BoxFigures| {
+        let mut all = analysis.platforms.iter();
+        all.any(|facts| facts.platform == b.kind.platform && facts.emulated())
+    };
+    let of = |platform: &PlatformPath| {
+        let mut kinds = analysis.boxes.iter().filter(|b| b.kind.platform == *platform);
+        let figures = kinds.find(|b| b.startup.median.is_some() && !emulated(b))?;
+        let memory = figures
+            .footprint
+            .map(|f| format!(" {}", show_memory(f.memory_bytes)));
+        let start = Unit::Second.show_briefly(figures.startup.median?);
+        Some(format!("{platform} {start}{}", memory.unwrap_or_default()))
+    };
+    let told: Vec<String> = analysis.study.platforms.iter().filter_map(of).collect();
+    told.join(", ")
+}

@@ -1,0 +1,64 @@
+//! How the figures came to be: how much was run, in what boxes, on what host.
+
+use super::super::page::{Page, Style};
+use super::cut;
+use crate::analysis::Analysis;
+use tare_model::size::{counted, show_memory, show_seconds};
+use tare_model::study::Instance;
+
+pub(super) fn write(page: &mut Page, analysis: &Analysis) {
+    if let Some(template) = &analysis.study.template {
+        page.wrapped("", 0, Style::Bold, &template.title);
+    }
+    page.wrapped("", 0, Style::Plain, &ran(analysis));
+    let host = cut(&host(analysis), page.width());
+    page.line(&[(Style::Dim, &host)]);
+}
+
+/// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`.
+fn ran(analysis: &Analysis) -> String {
+    let run = &analysis.run;
+    let sizes: Vec<String> = analysis.study.instances.iter().map(Instance::show).collect();
+    let lost = [(run.trials.failed, "failed"), (run.trials.skipped, "skipped")];
+    let lost = lost.into_iter().filter(|(n, _)| *n > 0);
+    let lost: Vec<String> = lost.map(|(n, how)| format!(", {n} {how}")).collect();
+    let time = seconds(analysis).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
+    format!(
+        "{}{}, {} of {}{time}; boxes of {}",
+        counted(run.trials.ok, "trial"),
+        lost.concat(),
+        run.blocks,
+        counted(run.blocks_planned, "block"),
+        sizes.join("; "),
+    )
+}
+
+/// How long a file of one session took; the ends of others are not in it.
+pub(super) fn seconds(analysis: &Analysis) -> Option<f64> {
+    let [session] = &analysis.run.sessions[..] else {
+        return None;
+    };
+    let ended = analysis.run.end?.ended_unix_ns;
+    let ns = ended.checked_sub(session.started_unix_ns)?;
+    #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
+    Some(ns as f64 / 1e9)
+}
+
+/// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, on KVM`: the
+/// version of the kernel without what a distribution adds.
+fn host(analysis: &Analysis) -> String {
+    let host = &analysis.host;
+    let model = host.cpu_model.as_ref().map(|model| format!(" ({model})"));
+    let mut parts = vec![
+        format!("{}{}", counted(host.cpus, "CPU"), model.unwrap_or_default()),
+        show_memory(host.memory_bytes),
+        format!("Linux {}", first_part(&host.kernel, '-')),
+    ];
+    parts.extend(host.os.as_ref().map(|os| first_part(os, '(').to_owned()));
+    parts.extend(host.hypervisor.as_ref().map(|below| format!("on {below}")));
+    parts.join(", ")
+}
+
+fn first_part(text: &str, mark: char) -> &str {
+    text.split(mark).next().unwrap_or_default().trim()
+}

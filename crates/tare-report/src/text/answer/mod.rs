@@ -1,0 +1,93 @@
+//! What a person sees after a run: the answer, what is in doubt, and what to do next. The
+//! default study takes no more than 30 lines of 80 columns; all else is among the details.
+
+mod around;
+mod course;
+mod doubts;
+mod open;
+mod rows;
+mod whisker;
+
+use super::page::{Page, Style};
+use crate::analysis::{Against, Analysis, Comparison};
+use crate::text::{headline, sizes};
+
+/// Where an analysis comes from, as whoever reads it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Where<'a> {
+    /// The results file.
+    pub file: &'a str,
+    /// The page that was written beside it.
+    pub page: Option<&'a str>,
+}
+
+/// Lines for what is open and what is in doubt: the answer shall stay in sight.
+const LAST_LINES: usize = 4;
+
+pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
+    course::write(page, analysis);
+    if analysis.comparisons.is_empty() {
+        page.line(&[(Style::Plain, "nothing to compare")]);
+    }
+    rows::write(page, analysis);
+    around::write(page, analysis);
+    headline::layers(page, analysis);
+    sizes::effects(page, analysis, false);
+    let lines = open::lines(analysis, place);
+    let left = doubts::write(page, analysis, LAST_LINES - lines.len());
+    for line in &lines {
+        page.wrapped("", 0, Style::Plain, line);
+    }
+    last(page, place, left);
+}
+
+/// Where the rest is, with so many kinds of doubt that were not told.
+fn last(page: &mut Page, place: Where<'_>, left: usize) {
+    let more = match left {
+        0 => String::new(),
+        1 => " (1 more kind of doubt)".to_owned(),
+        left => format!(" ({left} more kinds of doubt)"),
+    };
+    let details = format!("Details{more}: tare report {} --details", place.file);
+    page.wrapped("", 0, Style::Dim, &details);
+    if let Some(written) = place.page {
+        page.wrapped("", 0, Style::Dim, &format!("Page: {written}"));
+    }
+}
+
+/// A line that fits: the end of a longer one is left to the details.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    let end = kept.rfind(' ').unwrap_or(kept.len());
+    format!("{}…", kept[..end].trim_end_matches([',', ';', ':']))
+}
+
+/// What the platforms cost, apart from what buying a size costs.
+fn asked(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
+    analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.against == Against::Native)
+}
+
+/// Whether a comparison is that of an emulated machine, which says nothing of a real one.
+fn is_emulated(analysis: &Analysis, comparison: &Comparison) -> bool {
+    let platform = &comparison.cell.kind.platform;
+    let mut facts = analysis.platforms.iter();
+    facts.any(|facts| facts.platform == *platform && facts.emulated())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_cut_ends_with_a_whole_word() {
+        assert_eq!(cut("one two three", 13), "one two three");
+        assert_eq!(cut("one two, three", 12), "one two…");
+        assert_eq!(cut(&"x".repeat(20), 5), "xxxx…");
+    }
+}

@@ -1,0 +1,210 @@
+//! One line for each platform and workload: what it costs, with its interval in figures and
+//! drawn, and the verdict.
+
+use super::super::page::{Page, Style};
+use super::super::style;
+use super::whisker::Scale;
+use super::{asked, cut, is_emulated};
+use crate::analysis::{Analysis, Comparison, Estimate, Refusal, Verdict, Word};
+use crate::show::{or_missing, ratio_with_interval};
+
+/// Columns of `1.003 (0.996 to 1.009)`.
+const FIGURES: usize = 22;
+/// Columns of the longest verdict.
+const VERDICT: usize = 12;
+/// From this width of a terminal on there is room for a drawing and the verdict's word.
+const WIDE: usize = 64;
+/// A wider drawing tells no more.
+const WIDEST: usize = 41;
+
+/// How wide the columns are.
+struct Columns {
+    kind: usize,
+    workload: usize,
+    /// Absent where there is no room.
+    scale: Option<Scale>,
+}
+
+pub(super) fn write(page: &mut Page, analysis: &Analysis) {
+    let shown: Vec<&Comparison> = asked(analysis).filter(|c| !is_emulated(analysis, c)).collect();
+    if !shown.is_empty() {
+        table(page, analysis, &shown);
+    }
+    emulated(page, analysis);
+}
+
+fn table(page: &mut Page, analysis: &Analysis, shown: &[&Comparison]) {
+    let columns = Columns::of(page.width(), analysis, shown);
+    page.blank();
+    page.line(&[(Style::Bold, &head(page, &columns, analysis))]);
+    let mut kind = None;
+    for comparison in shown {
+        let is_new = kind != Some(&comparison.cell.kind);
+        kind = Some(&comparison.cell.kind);
+        row(page, &columns, comparison, is_new);
+    }
+    if page.width() < WIDE {
+        let legend = "> slower  < faster  = equal  ? inconclusive  - no verdict";
+        page.wrapped("", 0, Style::Dim, legend);
+    }
+}
+
+impl Columns {
+    fn of(width: usize, analysis: &Analysis, shown: &[&Comparison]) -> Self {
+        let longest = |of: fn(&Comparison) -> String, most: usize| {
+            let lengths = shown.iter().map(|c| of(c).chars().count());
+            lengths.max().unwrap_or(0).min(most)
+        };
+        let kind = longest(|c| c.cell.kind.to_string(), 24);
+        let workload = longest(|c| c.cell.workload.clone(), 16);
+        let taken = kind + workload + FIGURES + VERDICT + 4 * 2;
+        let logs: Vec<(f64, f64)> = shown
+            .iter()
+            .filter_map(|c| figure(c))
+            .map(|e| (e.low.ln(), e.high.ln()))
+            .collect();
+        let margin = analysis.study.protocol.margin.ln_1p();
+        let room = width.saturating_sub(taken).min(WIDEST);
+        let scale = (width >= WIDE).then(|| Scale::of(&logs, margin, room)).flatten();
+        Self {
+            kind,
+            workload,
+            scale,
+        }
+    }
+}
+
+fn figure(comparison: &Comparison) -> Option<Estimate> {
+    Some(comparison.primary()?.paired.as_ref()?.ratio)
+}
+
+/// What the columns are: `cost (native = 1)  95 % interval`, and the scale.
+fn head(page: &Page, columns: &Columns, analysis: &Analysis) -> String {
+    let cost = format!("cost ({} = 1)", analysis.study.baseline);
+    let interval = format!("{} interval", analysis.intervals);
+    if page.width() < WIDE {
+        return format!("{cost}, {interval}");
+    }
+    let drawn = columns
+        .scale
+        .as_ref()
+        .map_or_else(String::new, |scale| scale.head() + "  ");
+    let names = columns.kind + columns.workload + 2;
+    // An adaptive study's interval has a long name.
+    let interval = if interval.chars().count() > FIGURES {
+        "95 % interval"
+    } else {
+        &interval
+    };
+    format!("{cost:names$}  {interval:FIGURES$}  {drawn}verdict")
+}
+
+fn row(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: bool) {
+    let figures = or_missing(figure(comparison), |e| {
+        ratio_with_interval(e.value, e.low, e.high)
+    });
+    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
+    let word = verdict.map_or(Word::None, |v| v.word);
+    let kind = comparison.cell.kind.to_string();
+    if page.width() < WIDE {
+        if is_new {
+            page.line(&[(Style::Bold, &kind)]);
+        }
+        let (name, width) = (&comparison.cell.workload, columns.workload);
+        let line = format!("  {name:width$} {figures} ");
+        return page.line(&[(Style::Plain, &line), (style(word), sign(word))]);
+    }
+    let name = if is_new {
+        page.name(&kind, columns.kind + 1)
+    } else {
+        String::new()
+    };
+    let (kind, workload) = (columns.kind, columns.workload);
+    let why = verdict.map_or_else(String::new, reason);
+    let before = format!("{name:kind$}  ");
+    let drawn = drawn(columns, comparison, &why);
+    let line = format!(
+        "{:workload$}  {figures:FIGURES$}  {drawn}",
+        comparison.cell.workload
+    );
+    page.line(&[
+        (Style::Bold, &before),
+        (Style::Plain, &line),
+        (style(word), &word.to_string()),
+    ]);
+}
+
+/// The interval drawn; of a figure without verdict, why it has none.
+fn drawn(columns: &Columns, comparison: &Comparison, why: &str) -> String {
+    let Some(scale) = &columns.scale else {
+        return String::new();
+    };
+    let room = scale.columns();
+    let drawn = figure(comparison).map(|e| scale.draw(e.value.ln(), e.low.ln(), e.high.ln()));
+    let drawn = drawn.filter(|_| why.is_empty()).unwrap_or_else(|| cut(why, room));
+    format!("{drawn:room$}  ")
+}
+
+/// Why there is no verdict.
+fn reason(verdict: &Verdict) -> String {
+    let mut reasons: Vec<&str> = verdict.refusals.iter().map(Refusal::short).collect();
+    // What holds for the cell and for its baseline is told once.
+    reasons.dedup();
+    reasons.join(", ")
+}
+
+/// A verdict where there is no room for its word.
+const fn sign(word: Word) -> &'static str {
+    match word {
+        Word::Equal => "=",
+        Word::Slower => ">",
+        Word::Faster => "<",
+        Word::Inconclusive => "?",
+        Word::None => "-",
+    }
+}
+
+/// Emulated machines: a line for each, from the least to the most of its kinds of box, since
+/// their figures are not those of machines.
+fn emulated(page: &mut Page, analysis: &Analysis) {
+    let mut all: Vec<&Comparison> = asked(analysis).filter(|c| is_emulated(analysis, c)).collect();
+    all.sort_by_key(|c| place(analysis, c));
+    for machine in all.chunk_by(|one, next| one.cell.kind.platform == next.cell.kind.platform) {
+        let of_workload = machine.chunk_by(|one, next| one.cell.workload == next.cell.workload);
+        let costs: Vec<String> = of_workload.map(costs).collect();
+        let name = &machine[0].cell.kind.platform;
+        page.wrapped(
+            "",
+            2,
+            Style::Plain,
+            &format!("{name}, emulated: {} times", costs.join(", ")),
+        );
+    }
+}
+
+/// Where a comparison stands in the study: by platform, then by workload.
+fn place(analysis: &Analysis, comparison: &Comparison) -> [Option<usize>; 2] {
+    let (study, cell) = (&analysis.study, &comparison.cell);
+    let platform = study.platforms.iter().position(|p| *p == cell.kind.platform);
+    let workload = study.workloads.iter().position(|w| w.name() == cell.workload);
+    [platform, workload]
+}
+
+/// `spawn 5.5 to 26`: the costs of one workload in several kinds of box.
+fn costs(of: &[&Comparison]) -> String {
+    let mut costs: Vec<f64> = of.iter().filter_map(|c| figure(c)).map(|e| e.value).collect();
+    costs.sort_by(f64::total_cmp);
+    let ends = [costs.first(), costs.last()].map(|end| or_missing(end, |cost| in_two_digits(*cost)));
+    let [least, most] = &ends;
+    let told = if least == most {
+        least.clone()
+    } else {
+        format!("{least} to {most}")
+    };
+    format!("{} {told}", of[0].cell.workload)
+}
+
+/// A ratio that is far from 1 and not worth more digits.
+fn in_two_digits(ratio: f64) -> String {
+    format!("{ratio:.*}", usize::from(ratio < 9.95))
+}
