@@ -112,6 +112,9 @@ pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect(learnt.is_empty(), || {
         format!("the host has IPv6 by links of the run: {}", learnt.join("; "))
     })?;
+    expect(!sent.lines().any(|line| line == Strayed::LINKS), || {
+        "the box lists links of the host, and could make some there".to_owned()
+    })?;
     let could = |what: &str| sent.lines().any(|line| line == what);
     if !could(Strayed::PACKETS) && !could(Strayed::ADVERTISEMENTS) {
         let why = sent.lines().collect::<Vec<_>>().join(", ");

@@ -3,7 +3,7 @@
 
 use super::bridge::hardware_address;
 use super::names::interfaces;
-use super::netlink::{ask, index, way};
+use super::netlink::{ask, index, names_in, way};
 use rustix::net::sockopt::set_ipv6_multicast_hops;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sendto, socket_with};
 use std::fs;
@@ -32,6 +32,8 @@ const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd74, 0x6172, 0x65, 0, 0, 0, 0, 0);
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 /// A router's messages are heard only if no router has passed them on: at most hops.
 const HOPS: u32 = 255;
+/// Numbers of namespaces that are tried: the first link to another gives it the first.
+const NAMESPACES: u32 = 4;
 /// Bit of an address that is not yet known to be unique.
 const TENTATIVE: u32 = 0x40;
 
@@ -43,12 +45,15 @@ impl Strayed {
     pub(crate) const WORDS: &'static [u8] = WORDS;
     /// That packets were sent.
     pub(crate) const PACKETS: &'static str = "packets";
+    /// That the links of another network namespace were listed.
+    pub(crate) const LINKS: &'static str = "links of the host";
     /// That the word of a router was sent.
     pub(crate) const ADVERTISEMENTS: &'static str = "router advertisements";
 }
 
-/// Sends both, as far as the box may: a line for each that was sent, or why not.
-pub(crate) fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 2] {
+/// Sends both, as far as the box may, and looks for links of others: a line for each that was
+/// done, or why not.
+pub(crate) fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 3] {
     let told = |what: &str, sent: Result<(), String>| match sent {
         Ok(()) => what.to_owned(),
         Err(why) => format!("no {what}: {why}"),
@@ -56,7 +61,22 @@ pub(crate) fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 2] {
     [
         told(Strayed::PACKETS, send_packets(gateway, to)),
         told(Strayed::ADVERTISEMENTS, advertise().map_err(|e| e.to_string())),
+        told(Strayed::LINKS, find_links()),
     ]
+}
+
+/// Finds links of another network namespace by the number that a link gives it in the box's.
+fn find_links() -> Result<(), String> {
+    let own = interfaces();
+    for number in 0..NAMESPACES {
+        let asked = ask("list links of the host", async |handle| {
+            names_in(&handle, number).await
+        });
+        if asked.is_ok_and(|names| names.iter().any(|name| !own.contains(name))) {
+            return Ok(());
+        }
+    }
+    Err("no namespace of another answers".to_owned())
 }
 
 /// By frames of its own making, which need no way out, or else by such a way.

@@ -34,7 +34,11 @@ impl Apart {
 
     /// As [`Apart::by_engine`], of containers whose mounts are told one by one.
     pub(super) fn by_tool(options: &mut Options, offer: &Offer) -> Result<Self, String> {
-        Self::take(options, offer, &Network::OF_TOOLS, &Storage::OF_BUNDLES)
+        let apart = Self::take(options, offer, &Network::OF_TOOLS, &Storage::OF_BUNDLES)?;
+        Ok(Self {
+            security: apart.security.tied_by(apart.network),
+            ..apart
+        })
     }
 
     fn take(

@@ -215,8 +215,10 @@ fn add_security(text: &mut String, security: &Security) {
     if security.seccomp == Seccomp::Common {
         let _ = writeln!(text, "lxc.seccomp.profile = {PROFILE}");
     }
-    if security.capabilities == Capabilities::None {
-        text.push_str("lxc.cap.keep = none\n");
+    match security.capabilities {
+        Capabilities::None => text.push_str("lxc.cap.keep = none\n"),
+        Capabilities::AllButNetwork => text.push_str("lxc.cap.drop = net_admin\n"),
+        Capabilities::All | Capabilities::Default => {}
     }
     if security.has_userns() {
         for kind in ["u", "g"] {

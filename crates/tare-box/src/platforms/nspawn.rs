@@ -36,9 +36,11 @@ const SECURITY: Offer = Offer {
 /// Of what nspawn grants by itself, what makes root in a box root on the host: it could mount what
 /// is read-only again to be written, cgroups of version 1 with a program that the host runs as they
 /// empty, make devices, and open files by their numbers. And what reaches beyond the box: files that
-/// nobody can remove, and schedules that no quota binds.
-const TOO_MUCH: [&str; 5] = [
+/// nobody can remove, schedules that no quota binds, and the host's network, which a link between
+/// the two gives a number for (`IFLA_TARGET_NETNSID` asks for no more than this capability over it).
+const TOO_MUCH: [&str; 6] = [
     "CAP_SYS_ADMIN",
+    "CAP_NET_ADMIN",
     "CAP_MKNOD",
     "CAP_DAC_READ_SEARCH",
     "CAP_LINUX_IMMUTABLE",
@@ -95,6 +97,9 @@ fn apply(security: &Security, holds_boxes: bool, command: &mut Command) {
         Capabilities::Default if holds_boxes => {}
         Capabilities::Default => drop(command.arg(format!("--drop-capability={}", TOO_MUCH.join(",")))),
         Capabilities::All => drop(command.arg("--capability=all")),
+        Capabilities::AllButNetwork => {
+            command.args(["--capability=all", "--drop-capability=CAP_NET_ADMIN"]);
+        }
         Capabilities::None => drop(command.arg("--drop-capability=all")),
     }
     if security.has_userns() {

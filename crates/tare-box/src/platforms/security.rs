@@ -4,6 +4,7 @@
 use super::contract::security::{OF_OLD, capability_names, on_off};
 use super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
 use super::options::Options;
+use crate::net::Network;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -40,6 +41,17 @@ impl Security {
                 .unwrap_or(Capabilities::Default),
             userns: chosen(options, "userns", switch, on_off)?,
         })
+    }
+
+    /// The same in a box with this network, which a link of tare's ties to the host: whoever may
+    /// rule networks in the host's user namespace could rule the host's through it.
+    #[must_use]
+    pub(super) fn tied_by(mut self, network: Network) -> Self {
+        let is_tied = matches!(network, Network::Bridge | Network::Macvlan);
+        if is_tied && self.capabilities == Capabilities::All && !self.has_userns() {
+            self.capabilities = Capabilities::AllButNetwork;
+        }
+        self
     }
 
     /// What a report is to tell of it.

@@ -52,6 +52,9 @@ const NAMES: [&str; 41] = [
 /// The capabilities that every engine knows, as a set: those before Linux 5.8.
 pub(crate) const OF_OLD: u64 = (1 << 38) - 1;
 
+/// The capability to rule a network, as a set.
+pub(crate) const NET_ADMIN: u64 = 1 << 12;
+
 /// A filter of system calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seccomp {
@@ -80,6 +83,9 @@ pub enum Capabilities {
     Default,
     /// Whatever root has on this host.
     All,
+    /// The same without the rule over networks, which reaches through a link of the box's to the
+    /// host's network.
+    AllButNetwork,
     /// Nothing.
     None,
 }
@@ -89,6 +95,7 @@ impl Capabilities {
         match self {
             Self::Default => "default",
             Self::All => "all",
+            Self::AllButNetwork => "all-but-net_admin",
             Self::None => "none",
         }
     }
@@ -147,6 +154,9 @@ pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Optio
     let granted = match asked.capabilities {
         Capabilities::Default => true,
         Capabilities::All => missing == 0,
+        Capabilities::AllButNetwork => {
+            missing & !NET_ADMIN == 0 && seen.capabilities.is_some_and(|set| set & NET_ADMIN == 0)
+        }
         Capabilities::None => seen.capabilities == Some(0),
     };
     if !granted {

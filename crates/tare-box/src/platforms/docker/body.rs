@@ -134,7 +134,10 @@ fn apply(security: &Security, host: &mut HostConfig) {
     }
     match security.capabilities {
         Capabilities::Default => {}
-        Capabilities::All => host.cap_add = Some(security::all_by_engine(host_capabilities())),
+        // The engine's own networks are the engine's affair: this one is of tare's tools.
+        Capabilities::All | Capabilities::AllButNetwork => {
+            host.cap_add = Some(security::all_by_engine(host_capabilities()))
+        }
         Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
     }
     // The size is that of the other platforms; the range is Podman's choice.

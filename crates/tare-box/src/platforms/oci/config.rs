@@ -1,6 +1,6 @@
 //! A bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
 
-use super::super::contract::security::{capability_names, host_capabilities};
+use super::super::contract::security::{NET_ADMIN, capability_names, host_capabilities};
 use super::super::contract::{BoxSpec, Capabilities};
 use super::super::security::{FIRST_USER, TO_HOLD_BOXES, USERS};
 use super::super::storage::{self, Work};
@@ -163,6 +163,7 @@ fn capabilities(granted: Capabilities, holds_boxes: bool) -> Vec<&'static str> {
         Capabilities::Default => {}
         // Runtimes take one that the host lacks for a failure.
         Capabilities::All => return capability_names(host_capabilities()),
+        Capabilities::AllButNetwork => return capability_names(host_capabilities() & !NET_ADMIN),
         Capabilities::None => return Vec::new(),
     }
     let more = TO_HOLD_BOXES.iter().filter(|_| holds_boxes);

@@ -106,6 +106,7 @@ impl Oci {
         };
         let storage = Storage::take(&mut options, runtime.storages())?;
         let network = options.take_network(runtime.networks())?;
+        let security = security.map(|security| security.tied_by(network));
         options.none()?;
         Ok(Self {
             runtime,
