@@ -51,7 +51,7 @@ impl Vm {
                 "-M",
                 self.machine.name(),
                 "-accel",
-                parts.accelerator.name(),
+                &parts.accelerator.argument(),
             ])
             .args(["-cpu", parts.accelerator.cpu()])
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
