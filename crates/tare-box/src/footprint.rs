@@ -7,8 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tare_model::results::Footprint;
 
-/// Takes the footprint of a box whose processes bear one of `marks` in their
-/// command line or in the name of a cgroup, and whose files lie in `folder`.
+/// Files of a process that tell what it belongs to.
+const CMDLINE: &str = "cmdline";
+const CGROUP: &str = "cgroup";
+
+/// Takes the footprint of a box whose processes bear one of `marks` in the name of a
+/// cgroup, or in their command line where they are not another user's, and whose files lie
+/// in `folder`.
 pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
     let processes: Vec<u64> = processes(marks)
         .map(|process| proportional_bytes(&process))
@@ -22,13 +27,14 @@ pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
 
 /// Folders in /proc of the processes that bear one of `marks`.
 pub fn processes(marks: &[String]) -> impl Iterator<Item = PathBuf> {
-    marked(marks, &["cmdline", "cgroup"])
+    // The cgroup first: to read it waits for nobody.
+    marked(marks, &[CGROUP, CMDLINE])
 }
 
 /// Folders in /proc of those that bear one in their command line: the engine's,
 /// that make the box and watch over it.
 pub fn engine(marks: &[String]) -> impl Iterator<Item = PathBuf> {
-    marked(marks, &["cmdline"])
+    marked(marks, &[CMDLINE])
 }
 
 fn marked(marks: &[String], files: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
@@ -42,10 +48,22 @@ fn marked(marks: &[String], files: &'static [&'static str]) -> impl Iterator<Ite
 
 fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
     files.iter().any(|file| {
+        // Another user may call his programs as he likes. He may also let whoever reads their
+        // command lines wait for ever, by a page of theirs that never comes: no deadline and no
+        // signal would end that.
+        if *file == CMDLINE && !is_ours(process) {
+            return false;
+        }
         let bytes = fs::read(process.join(file)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         marks.iter().any(|mark| holds(&text, mark))
     })
+}
+
+/// Whether a process is root's or our own user's, as engines are.
+fn is_ours(process: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    fs::metadata(process).is_ok_and(|about| [0, own].contains(&about.uid()))
 }
 
 /// Folders in /proc of what a container of this id consists of: the processes in its
@@ -53,12 +71,15 @@ fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
 /// that shows its counters.
 pub(crate) fn container(id: &str) -> Vec<PathBuf> {
     let marks = [id.to_owned()];
-    let belongs = |process: &PathBuf| is_marked(process, &marks, &["cgroup"]) || is_engines(process);
+    let belongs = |process: &PathBuf| is_marked(process, &marks, &[CGROUP]) || is_engines(process);
     processes(&marks).filter(belongs).collect()
 }
 
 fn is_engines(process: &Path) -> bool {
-    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    if !is_ours(process) {
+        return false;
+    }
+    let line = fs::read(process.join(CMDLINE)).unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
     let program = line.split('\0').next().unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or_default();
@@ -121,6 +142,30 @@ mod tests {
         assert!(holds("qemu -name\0tare-x-1\0-M", "tare-x-1"));
         assert!(holds("0::/tare-x-1-lxc\n", "tare-x-1"));
         assert!(!holds("qemu -name\0tare-x-10\0", "tare-x-1"));
+    }
+
+    #[test]
+    fn what_another_user_calls_his_processes_counts_for_nothing() {
+        use std::os::unix::process::CommandExt;
+        use std::process::{Command, Stdio};
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can be another user");
+            return;
+        }
+        let mark = format!("tare-mark-{}", std::process::id());
+        let started = |user: u32| {
+            let mut command = Command::new("sleep");
+            command.arg0(&mark).arg("20").uid(user).stdin(Stdio::null());
+            command.spawn().unwrap()
+        };
+        let mut children = [started(65_534), started(0)];
+        let seen: Vec<PathBuf> = processes(&[mark]).collect();
+        let own = PathBuf::from(format!("/proc/{}", children[1].id()));
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(seen, [own]);
     }
 
     #[test]
