@@ -4,16 +4,19 @@ use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, 
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use std::fs::{File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
+use tare_model::regular;
 
 /// Search path of every process in a box.
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Largest file that is carried into a box, in bytes.
 pub const MAX_FILE: u64 = 512 << 20;
+
+const TOO_LARGE: &str = "it is over 512 MiB";
 
 /// Why a command cannot be carried.
 #[derive(Debug, thiserror::Error)]
@@ -149,19 +152,57 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
         }
         return Ok(files);
     }
+    file(&path)?;
+    Ok(vec![path])
+}
+
+/// Whether this is a file that can be carried.
+///
+/// # Errors
+/// [`CarryError`] if it is none, or over [`MAX_FILE`].
+pub fn file(path: &Path) -> Result<(), CarryError> {
+    let unfit = |why| CarryError::Unfit {
+        path: path.to_owned(),
+        why,
+    };
+    let meta = std::fs::metadata(path).map_err(|source| CarryError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
     if !meta.is_file() {
-        return Err(CarryError::Unfit {
-            path,
-            why: "it is neither a file nor a folder",
-        });
+        return Err(unfit("it is neither a file nor a folder"));
     }
     if meta.len() > MAX_FILE {
-        return Err(CarryError::Unfit {
-            path,
-            why: "it is over 512 MiB",
-        });
+        return Err(unfit(TOO_LARGE));
     }
-    Ok(vec![path])
+    Ok(())
+}
+
+/// What is in a file that is carried. What another has put in its place since it was looked at
+/// is not waited for, and not read without end.
+///
+/// # Errors
+/// [`CarryError`], as [`file`].
+pub fn content(path: &Path) -> Result<Vec<u8>, CarryError> {
+    let unreadable = |source| CarryError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let unfit = |why| CarryError::Unfit {
+        path: path.to_owned(),
+        why,
+    };
+    let Some(file) = regular::open(path).map_err(unreadable)? else {
+        return Err(unfit("it is neither a file nor a folder"));
+    };
+    let mut content = Vec::new();
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut content)
+        .map_err(unreadable)?;
+    if content.len() as u64 > MAX_FILE {
+        return Err(unfit(TOO_LARGE));
+    }
+    Ok(content)
 }
 
 /// Writes the file that a box with this root, a folder of the host, knows by `path`, as a

@@ -6,6 +6,7 @@ pub use asked::asked;
 
 use crate::looks::{AdaptiveError, Looks, MOST};
 use std::collections::{BTreeMap, BTreeSet};
+use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Header, Outcome, Record, Results};
 use tare_model::study::{Protocol, Stopping, Study};
 use tare_stats::LOOKS;
@@ -177,13 +178,14 @@ impl Progress {
     }
 }
 
-/// Checks that this build may continue the file on this host.
+/// Checks that this build measured the file, on this host: before anything that the file names
+/// is tried.
 ///
 /// # Errors
-/// [`ResumeError`].
-pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeError> {
+/// [`ResumeError::OtherBuild`], [`ResumeError::OtherHost`].
+pub fn origin(path: &str, results: &Results, host: &HostFacts) -> Result<(), ResumeError> {
     let then = &results.header;
-    if then.build != now.build {
+    if then.build != tare_model::BUILD_ID {
         let theirs = then.build.chars().take(32).collect();
         return Err(ResumeError::OtherBuild {
             path: path.to_owned(),
@@ -191,23 +193,39 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
             ours: tare_model::BUILD_ID,
         });
     }
-    let host = [
+    let known = [
         (
             "another CPU",
-            then.host.cpu_model != now.host.cpu_model || then.host.cpus != now.host.cpus,
+            then.host.cpu_model != host.cpu_model || then.host.cpus != host.cpus,
         ),
         (
             "another amount of memory",
-            then.host.memory_bytes != now.host.memory_bytes,
+            then.host.memory_bytes != host.memory_bytes,
         ),
-        ("another kernel", then.host.kernel != now.host.kernel),
-        ("other versions of platforms", then.platforms != now.platforms),
+        ("another kernel", then.host.kernel != host.kernel),
     ];
-    if let Some((differs, _)) = host.into_iter().find(|(_, differs)| *differs) {
-        return Err(ResumeError::OtherHost {
-            path: path.to_owned(),
-            differs,
-        });
+    match known.into_iter().find(|(_, differs)| *differs) {
+        Some((differs, _)) => Err(other_host(path, differs)),
+        None => Ok(()),
+    }
+}
+
+fn other_host(path: &str, differs: &'static str) -> ResumeError {
+    ResumeError::OtherHost {
+        path: path.to_owned(),
+        differs,
+    }
+}
+
+/// Checks that the file may be continued with the platforms of this header, and that there is
+/// something to do.
+///
+/// # Errors
+/// [`ResumeError`], as [`origin`] too.
+pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeError> {
+    origin(path, results, &now.host)?;
+    if results.header.platforms != now.platforms {
+        return Err(other_host(path, "other versions of platforms"));
     }
     something_is_left(path, results, now.study.protocol.blocks)
 }

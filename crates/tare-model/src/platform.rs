@@ -51,6 +51,14 @@ impl PlatformPath {
         (around, last)
     }
 
+    /// The other host that it names, if it names one.
+    pub fn host(&self) -> Option<&str> {
+        let mut segments = self.segments.iter();
+        segments
+            .find_map(|segment| segment.options.get(HOST))
+            .map(String::as_str)
+    }
+
     /// A form with letters, digits and dashes only, for names of boxes.
     pub fn slug(&self) -> String {
         self.to_string()

@@ -7,6 +7,7 @@ mod common;
 
 use common::{Tare, Words, ended};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 fn run(tare: &Tare, more: &[&str], words: &[&str]) {
@@ -431,6 +432,57 @@ fn a_study_that_no_options_could_have_made_is_not_gone_on_with() {
         std::fs::write(tare.path("bad.jsonl"), altered).unwrap();
         tare.refused("run --resume bad.jsonl", &["4294967295", "altered"]);
     }
+}
+
+/// Such a file names what is read, and where: devices have no end, pipes are waited for, and
+/// another host is handed keys.
+#[test]
+fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
+    let tare = Tare::new();
+    tare.ok("run -p fake --cpus 1 --blocks 2 --no-settle --seed 1 -o r.jsonl -- /bin/true");
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let (header, records) = text.split_once('\n').unwrap();
+    let first = records.lines().next().unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    let pipe = tare.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let write =
+        |header: &Value| std::fs::write(tare.path("bad.jsonl"), format!("{header}\n{first}\n")).unwrap();
+    for file in ["/dev/zero", pipe.to_str().unwrap(), "/proc", "/nowhere/at/all"] {
+        header["study"]["workloads"][0]["roles"][0]["files"] = serde_json::json!([file]);
+        write(&header);
+        tare.refused(
+            "run --resume bad.jsonl",
+            &["bad.jsonl:1: the study in its header", file],
+        );
+    }
+    header["study"]["workloads"][0]["roles"][0]["files"] = serde_json::json!([]);
+    header["study"]["platforms"] = serde_json::json!(["fake", "ssh:stranger.example/runc"]);
+    let called = tare.path("called");
+    let ssh = tare.path("ssh");
+    std::fs::write(&ssh, format!("#!/bin/sh\n: >'{}'\nexit 1\n", called.display())).unwrap();
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let resume = |header: &Value, more: &[&str]| {
+        write(header);
+        let mut command = tare.command(&[&["run", "--resume", "bad.jsonl"], more].concat());
+        let ended = ended(command.env("TARE_SSH", &ssh).output().unwrap());
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        ended.stderr
+    };
+    let told = resume(&header, &[]);
+    assert!(
+        told.contains("runs on another host (ssh:stranger.example/runc)"),
+        "{told}"
+    );
+    // What is run is told before.
+    assert!(
+        told.find("/bin/true").unwrap() < told.find("another host").unwrap(),
+        "{told}"
+    );
+    header["build"] = "0000000000000000".into();
+    let told = resume(&header, &["-p", "fake,ssh:stranger.example/runc"]);
+    assert!(told.contains("build 0000000000000000"), "{told}");
+    assert!(!called.exists(), "a host of the file's was called");
 }
 
 #[test]

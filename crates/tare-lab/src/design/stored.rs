@@ -4,6 +4,8 @@
 use super::workloads::refuse_parameters;
 use super::{BLOCKS, BLOCKS_IN_WORDS, DesignError, bounded, instances, list, protocol};
 use std::ops::RangeInclusive;
+use std::path::Path;
+use tare_box::carry;
 use tare_model::size::LONGEST_SECONDS;
 use tare_model::study::{Protocol, Slicing, Stopping, Study};
 use tare_model::workload::{Run, Workload};
@@ -95,6 +97,10 @@ fn sizes(study: &Study) -> Result<(), DesignError> {
 
 fn runs(workload: &Workload, index: usize) -> Result<(), DesignError> {
     for role in &workload.roles {
+        // Whoever names them here would else have a device without end read, or a pipe waited for.
+        role.files
+            .iter()
+            .try_for_each(|file| carry::file(Path::new(file)))?;
         match &role.run {
             Run::Kernel(run) => {
                 refuse_parameters(run, index)?;

@@ -4,9 +4,10 @@ use super::{Event, RunError, Runner, Stop};
 use crate::against::Known;
 use crate::kept_checks::Basis;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
-use tare_box::{footprint, host, interrupt, limits};
+use tare_box::{carry, footprint, host, interrupt, limits};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Workload};
@@ -276,7 +277,7 @@ pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool)
             reason: Reason::CannotRun,
             detail,
         };
-        let content = std::fs::read(path).map_err(|e| failed(format!("read {path}: {e}")))?;
+        let content = carry::content(Path::new(path)).map_err(|e| failed(e.to_string()))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
         held.running
             .carry(path, 0o755, &content, within)

@@ -33,6 +33,16 @@ pub enum ReadError {
         /// The file.
         path: String,
     },
+    /// It has more of something than any run writes.
+    #[error("{path} has over {most} {of}, more than a results file can have")]
+    TooMany {
+        /// The file.
+        path: String,
+        /// As many as it may have.
+        most: usize,
+        /// Of what.
+        of: &'static str,
+    },
     /// There is no complete first line.
     #[error(
         "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
@@ -70,8 +80,14 @@ pub enum ReadError {
 const MOST_CELLS: usize = 4096;
 /// Most metrics of one workload.
 const MOST_METRICS: usize = 256;
-/// Bytes of the largest results file that is read; the default study's has one million.
-const MOST_BYTES: u64 = 1 << 30;
+/// Bytes of the largest results file that is read; the default study's has one million. Read,
+/// small records take some thirty times their bytes.
+const MOST_BYTES: u64 = 256 << 20;
+/// Records of such a file: of 300 bytes each in the mean, where the shortest true one has 60.
+const MOST_RECORDS: usize = 1 << 20;
+/// Bytes of its header: that of the default study has 12 thousand. Read before it is known what
+/// it is, a header takes some fifty times its bytes.
+const MOST_HEADER: usize = 4 << 20;
 
 /// A results file as read.
 #[derive(Debug, Clone)]
@@ -128,6 +144,9 @@ impl Results {
         let mut records = Vec::new();
         let mut unknown = BTreeMap::new();
         for (i, line) in lines.enumerate() {
+            if i == MOST_RECORDS {
+                return Err(too_many(path, MOST_RECORDS, "records"));
+            }
             match parse_record(line) {
                 Ok(Line::Known(record)) => records.push(record),
                 Ok(Line::Unknown(kind)) => *unknown.entry(kind).or_default() += 1,
@@ -184,6 +203,14 @@ impl Results {
     }
 }
 
+fn too_many(path: &str, most: usize, of: &'static str) -> ReadError {
+    ReadError::TooMany {
+        path: path.to_owned(),
+        most,
+        of,
+    }
+}
+
 /// A line after the header.
 #[expect(clippy::large_enum_variant, reason = "lines are handled one at a time")]
 enum Line {
@@ -216,6 +243,9 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
     let no_header = || ReadError::NoHeader {
         path: path.to_owned(),
     };
+    if line.len() > MOST_HEADER {
+        return Err(too_many(path, MOST_HEADER, "bytes in its header"));
+    }
     // The version is read before the rest: another version may have other fields.
     let mut value: serde_json::Value = serde_json::from_slice(line).map_err(|_| no_header())?;
     let schema = value
@@ -280,6 +310,16 @@ mod tests {
         let kinds = Record::KINDS.map(|kind| format!("`{kind}`")).join(", ");
         let expected = format!("unknown variant `x`, expected one of {kinds}");
         assert_eq!(crate::plain::fault(&error), expected);
+    }
+
+    #[test]
+    fn no_more_is_read_than_a_run_writes() {
+        let long = format!(
+            "{{\"schema\":\"{SCHEMA}\",\"x\":\"{}\"}}\n",
+            "x".repeat(MOST_HEADER)
+        );
+        let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("bytes in its header"), "{error}");
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let study = choose_study(args, earlier.as_ref(), &state)?;
     check_outputs(args)?;
+    if let Some(results) = &earlier {
+        before_resuming(args, results, &study)?;
+    }
     let run = super::begin(&state)?;
     // A run that wrote to the file may have ended just now, while this one waited for it.
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
@@ -50,9 +53,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, room, |kind| platforms.cost(kind));
     out::say_lines(&plan_words::text(&study, &expected, room));
-    if earlier.is_some() {
-        out::say_lines(&plan_words::commands(&study));
-    }
     out::say(&format!("results in    {}\n", output.display()));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
@@ -109,6 +109,26 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         resume::check_study(&path, &theirs, &asked)?;
     }
     Ok(theirs)
+}
+
+/// Whoever goes on with a file may not know what stands in it: it is told before anything that
+/// the file names is tried.
+fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::Result<()> {
+    let path = args.resume.as_deref().map(out::quoted).unwrap_or_default();
+    resume::origin(&path, results, &tare_box::host::facts())?;
+    out::say_lines(&plan_words::commands(study));
+    // Another host is handed the user's keys, and the files of commands.
+    if let Some(elsewhere) = study.platforms.iter().find(|platform| platform.host().is_some())
+        && args.study.platforms.is_empty()
+    {
+        let all: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
+        anyhow::bail!(
+            "{path} runs on another host ({}): if you know it, name the platforms to go on, with -p {}",
+            out::one_line(&elsewhere.to_string()),
+            out::quoted(Path::new(&all.join(",")))
+        );
+    }
+    Ok(())
 }
 
 /// Finds out about unwritable paths before anything is measured.
