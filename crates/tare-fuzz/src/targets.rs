@@ -279,7 +279,7 @@ const EXAMPLE: &str = include_str!("../../../fuzz/corpus/results/slices.jsonl");
 fn reported(results: &Results) -> u64 {
     let analysis = analyze(results);
     let words = text::render(&analysis, TextOptions::default());
-    text::summary(&analysis, TextOptions::default());
+    text::answer(&analysis, text::Where::default(), TextOptions::default());
     html::render(&analysis).expect("a page is made in memory");
     json::render(&analysis).expect("an analysis can be written");
     pilot::text(&pilot::cells(results), 80);
