@@ -11,6 +11,7 @@ pub mod brief;
 pub mod catalogue;
 pub mod conditions;
 pub mod density;
+pub mod digits;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
