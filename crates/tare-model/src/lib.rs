@@ -30,6 +30,7 @@ pub mod regular;
 pub mod results;
 pub mod rounds;
 pub mod size;
+pub mod sound;
 pub mod study;
 pub mod template;
 pub mod time;

@@ -5,9 +5,11 @@
 //! was not taken is absent, never 0; new keys may appear at any time and any
 //! optional one may be missing. See `docs/results-format.md`.
 
+mod doubles;
 mod older;
 mod read;
 
+pub use doubles::Doubles;
 pub use read::{ReadError, Results};
 
 use crate::brief::shorten;

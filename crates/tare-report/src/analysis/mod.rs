@@ -25,6 +25,7 @@ pub(crate) mod steadiness;
 mod stops;
 mod summary;
 pub(crate) mod trials;
+mod trust;
 pub(crate) mod variability;
 pub(crate) mod verdict;
 
@@ -55,6 +56,7 @@ pub use verdict::{Verdict, Word};
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::results::Results;
+use tare_model::sound::is_margin;
 use tare_model::study::{Stopping, Study};
 use tare_stats::{Looks, Question};
 
@@ -122,8 +124,11 @@ impl Analysis {
 /// Analyses a results file. Whatever the file holds, the answer is an analysis:
 /// what cannot be said is absent, and the notices tell why.
 pub fn analyze(results: &Results) -> Analysis {
+    let doubles = results.doubles();
+    let results = &*doubles.told_once(results);
     let header = &results.header;
     let study = &header.study;
+    let platforms = run::platforms(header);
     let trials = trials::Trials::collect(results);
     let boxes = boxes::figures(results);
     let mut comparisons = compare::all(study, &trials);
@@ -135,10 +140,10 @@ pub fn analyze(results: &Results) -> Analysis {
     let families = decide::all(&mut comparisons, evidence);
     let cells = cells::all(&trials);
     let run = run::facts(results);
-    let platforms = run::platforms(header);
     let slicing = slicing::facts(results);
-    let mut notices = notices::all(study, &run, &boxes, &platforms, &trials, &comparisons);
+    let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
     notices.extend(slicing.as_ref().and_then(notices::long_turns));
+    notices.extend(trust::notices(header, &trials, &doubles));
     Analysis {
         schema: SCHEMA,
         tare: header.tare.clone(),
@@ -165,10 +170,10 @@ pub fn analyze(results: &Results) -> Analysis {
     }
 }
 
-/// The margin in logs: ln(1 + margin), if the study's is a positive number.
+/// The margin in logs: ln(1 + margin), if the study's is one that a study can have.
 pub(crate) fn margin(study: &Study) -> Option<f64> {
-    let margin = study.protocol.margin.ln_1p();
-    (margin.is_finite() && margin > 0.0).then_some(margin)
+    let margin = study.protocol.margin;
+    is_margin(margin).then(|| margin.ln_1p())
 }
 
 /// What the intervals of a study's comparisons cover. Where cells were looked at
