@@ -8,6 +8,7 @@ mod compare;
 mod comparison;
 pub(crate) mod decide;
 mod estimate;
+mod family;
 mod findings;
 pub(crate) mod fitness;
 mod flag;
@@ -34,6 +35,7 @@ pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{Comparison, MetricComparison, Op, QuantileFigure};
 pub use estimate::Estimate;
+pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingMeaning};
 pub use flag::Flag;
 pub use layers::{Split, Step};
@@ -93,10 +95,13 @@ pub struct Analysis {
     pub scores: Scores,
     /// What the intervals of comparisons are labelled: see [`interval_label`].
     pub intervals: &'static str,
-    /// Tests in the family of the Holm correction.
+    /// Tests in the family of the Holm correction that holds the cells against the baseline
+    /// limited alike.
     pub family: usize,
     /// The same of the CPU costs of CPU-bound work that ran in slices: a family of their own.
     pub cpu_family: usize,
+    /// All families that have a test.
+    pub families: Vec<FamilySize>,
     /// Every cell by itself.
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
@@ -131,7 +136,7 @@ pub fn analyze(results: &Results) -> Analysis {
     let platforms = run::platforms(header);
     let trials = trials::Trials::collect(results);
     let boxes = boxes::figures(results);
-    let mut comparisons = compare::all(study, &trials);
+    let mut comparisons = compare::all(study, &trials, &platforms);
     let evidence = decide::Evidence {
         study,
         trials: &trials,
@@ -144,6 +149,8 @@ pub fn analyze(results: &Results) -> Analysis {
     let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
     notices.extend(slicing.as_ref().and_then(notices::long_turns));
     notices.extend(trust::notices(header, &trials, &doubles));
+    let native = families.iter().find(|size| size.family == Family::Native);
+    let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
     Analysis {
         schema: SCHEMA,
         tare: header.tare.clone(),
@@ -160,8 +167,9 @@ pub fn analyze(results: &Results) -> Analysis {
         findings: findings::meanings(&trials, &boxes, &comparisons),
         comparisons,
         intervals: interval_label(study),
-        family: families.primary,
-        cpu_family: families.cpu,
+        family: of_native(|size| size.tests),
+        cpu_family: of_native(|size| size.cpu_tests),
+        families,
         boxes,
         run,
         slicing,

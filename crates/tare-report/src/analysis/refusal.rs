@@ -92,6 +92,30 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether it is the figures of the comparison themselves that are unfit, and not what is
+    /// known besides.
+    pub(crate) const fn rests_on_figures(&self) -> bool {
+        match self {
+            Self::CarryOver { .. }
+            | Self::IdenticalFigures { .. }
+            | Self::NoEstimate
+            | Self::NoLogarithm { .. } => true,
+            Self::RunStopped { .. }
+            | Self::LimitsNotProven { .. }
+            | Self::CannotRun { .. }
+            | Self::WrongAnswer { .. }
+            | Self::PairsLost { .. }
+            | Self::FewPairs { .. }
+            | Self::Disqualified { .. }
+            | Self::UnsoundStudy { .. }
+            | Self::KeptBoxes
+            | Self::NoMargin
+            | Self::OtherSize
+            | Self::OtherWork
+            | Self::OtherBaseline => false,
+        }
+    }
+
     /// The reason in two or three words.
     pub const fn short(&self) -> &'static str {
         match self {
@@ -164,7 +188,11 @@ impl fmt::Display for Refusal {
                 counted(*trials, "trial")
             ),
             Self::UnsoundStudy { what } => {
-                write!(f, "the header tells of {}, which no study has", what.join(" and "))
+                write!(
+                    f,
+                    "the header tells of {}, which no study has",
+                    what.join(" and ")
+                )
             }
             Self::KeptBoxes => f.write_str(
                 "boxes were kept for the whole study: the figures hold for these boxes, not for a platform",
