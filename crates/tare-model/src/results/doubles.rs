@@ -19,11 +19,6 @@ pub struct Doubles {
 }
 
 impl Doubles {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.copies.is_empty() && self.conflicts.is_empty()
-    }
-
     /// The results with each copied record told once.
     pub fn told_once<'a>(&self, results: &'a Results) -> Cow<'a, Results> {
         if self.copies.is_empty() {
