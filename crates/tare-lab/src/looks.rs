@@ -119,7 +119,7 @@ impl Looks {
     pub fn note(&mut self, trial: &TrialRecord) {
         let compared = |c: &&Comparison| c.cell == trial.cell || c.baseline == trial.cell;
         if let Some(compared) = self.comparisons.iter().find(compared) {
-            self.losses.note(trial, &compared.metric.name);
+            self.losses.note(trial, &compared.metric);
         }
     }
 

@@ -5,10 +5,12 @@ mod asked;
 pub use asked::asked;
 
 use crate::looks::{AdaptiveError, Looks, MOST};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Header, Outcome, Record, Results};
-use tare_model::study::{Protocol, Stopping, Study};
+use tare_model::size::counted;
+use tare_model::study::{Cell, Protocol, Stopping, Study};
 use tare_stats::LOOKS;
 
 /// Records that a file can have of a kind, or a block of trials: no run has so many.
@@ -36,6 +38,25 @@ pub enum ResumeError {
         path: String,
         /// The number.
         number: u32,
+    },
+    /// A trial is in the file more than once.
+    #[error(
+        "{path} holds {} more than once with unlike contents, and which is the true one cannot be told: the file was altered, or two were joined; restore it from a copy, or start anew with -o",
+        counted(*trials, "trial")
+    )]
+    Doubled {
+        /// The file.
+        path: String,
+        /// How many are.
+        trials: usize,
+    },
+    /// What was looked at is gone.
+    #[error(
+        "{path} tells of looks at trials that are not in it, and what was looked at cannot be measured again: the file was altered; restore it from a copy, or start anew with -o"
+    )]
+    TrialsGone {
+        /// The file.
+        path: String,
     },
     /// Another study was asked for.
     #[error(
@@ -230,25 +251,40 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
     something_is_left(path, results, now.study.protocol.blocks)
 }
 
+/// Whether a trial of these blocks has no record at all, be it a failure. A cell that was settled
+/// has none in later blocks.
+fn is_missing(results: &Results, blocks: Range<u32>) -> bool {
+    let looks = Looks::resumed(results);
+    let cells = results.header.study.cells();
+    let told: HashSet<(u32, &Cell)> = results.trials().map(|t| (t.block, &t.cell)).collect();
+    let runs = |cell: &Cell, block| looks.as_ref().is_none_or(|looks| looks.runs(cell, block));
+    let lacks = |block: u32| {
+        let mut cells = cells.iter();
+        cells.any(|cell| runs(cell, block) && !told.contains(&(block, cell)))
+    };
+    blocks.into_iter().any(lacks)
+}
+
+/// What the last end says of a file is believed where the trials are there.
 fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
     let path = path.to_owned();
+    if is_missing(results, 0..blocks) {
+        return Ok(());
+    }
     // A session without an end, since it was killed, has something left.
     let end = |r: &Record| match r {
         Record::End(end) => Some(Some(end.reason)),
         Record::Session(_) => Some(None),
         _ => None,
     };
-    let run = results
-        .trials()
-        .map(|t| t.block.saturating_add(1))
-        .max()
-        .unwrap_or(0);
     match results.records.iter().rev().find_map(end).flatten() {
         Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
-        Some(EndReason::BudgetSpent) if run >= blocks && blocks < MOST => {
+        Some(EndReason::BudgetSpent)
+            if !results.header.study.protocol.stopping.is_fixed() && blocks < MOST =>
+        {
             Err(ResumeError::OutOfBlocks { path, blocks })
         }
-        Some(EndReason::BudgetSpent) if run >= blocks => Err(ResumeError::Complete { path }),
+        Some(EndReason::BudgetSpent) => Err(ResumeError::Complete { path }),
         _ => Ok(()),
     }
 }
@@ -269,7 +305,7 @@ fn largest_number(results: &Results) -> u32 {
 ///
 /// # Errors
 /// [`ResumeError::FixedBlocks`], [`ResumeError::NoLook`], [`ResumeError::Unsound`],
-/// [`ResumeError::Numbered`].
+/// [`ResumeError::Numbered`], [`ResumeError::Doubled`], [`ResumeError::TrialsGone`].
 pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study, ResumeError> {
     let planned = results.blocks_planned();
     let mut study = results.header.study.clone();
@@ -281,6 +317,14 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
     }
     if let Err(cause) = crate::design::stored(&study) {
         return Err(ResumeError::Unsound { path, cause });
+    }
+    let trials = results.doubles().conflicts.len();
+    if trials > 0 {
+        return Err(ResumeError::Doubled { path, trials });
+    }
+    let looked_at = results.looks().map(|look| look.blocks).max().unwrap_or(0);
+    if is_missing(results, 0..looked_at.min(planned)) {
+        return Err(ResumeError::TrialsGone { path });
     }
     match study.protocol.stopping {
         Stopping::Fixed if asked.is_some_and(|asked| asked != planned) => Err(ResumeError::FixedBlocks {

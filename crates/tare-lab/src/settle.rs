@@ -25,6 +25,8 @@ const SNAPSHOT_EVERY: Duration = Duration::from_millis(50);
 const FEW_DIRTY: u64 = 1 << 20;
 /// Shortest stretch over which ticks of 10 ms tell a load of 2 %.
 const SHORTEST_READING: Duration = Duration::from_millis(400);
+/// Longest stretch that tells of a short trial at its end: what others do changes over seconds.
+const FURTHEST_BACK: Duration = Duration::from_secs(5);
 
 /// CPU time of the host and of ourselves at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -262,13 +264,44 @@ impl Watch {
         })
     }
 
-    /// What the host was like since, and whether that is told to within 2 %: of a short
-    /// trial only roughly.
-    pub(crate) fn end(&mut self, observation: &Observation) -> io::Result<(Stretch, bool)> {
-        let is_exact = observation.first.host.at.elapsed() >= SHORTEST_READING;
+    /// What the host was like since. Ticks tell of a short trial only roughly: the stretch that
+    /// is told to within 2 % begins before it then, with the last snapshot that is long enough
+    /// ago.
+    pub(crate) fn end(&mut self, observation: &Observation) -> io::Result<Observed> {
+        let first = observation.first;
+        let is_long_ago = |snapshot: &Snapshot| snapshot.host.at.elapsed() >= SHORTEST_READING;
+        let earlier = self.snapshots.iter().rev().find(|s| is_long_ago(s)).copied();
+        let earlier = earlier.filter(|snapshot| snapshot.host.at.elapsed() <= FURTHEST_BACK);
+        let reaching_back = if is_long_ago(&first) { Some(first) } else { earlier };
         let last = self.snapshot()?;
-        Ok((self.between(&observation.first, &last), is_exact))
+        let during = self.between(&first, &last);
+        let told = reaching_back.map(|from| Told {
+            stretch: Stretch {
+                // Pages are counted one by one: no ticks make them rough.
+                swapped: during.swapped,
+                ..self.between(&from, &last)
+            },
+            length: last.host.at.duration_since(from.host.at),
+            is_longer: from.host.at < first.host.at,
+        });
+        Ok(Observed { during, told })
     }
+}
+
+/// What the host was like while a trial ran.
+pub(crate) struct Observed {
+    /// In its time alone; of a short one told only roughly.
+    pub during: Stretch,
+    /// To within 2 %; none where nothing was looked at early enough.
+    pub told: Option<Told>,
+}
+
+/// A stretch that ends with a trial, long enough for ticks.
+pub(crate) struct Told {
+    pub stretch: Stretch,
+    pub length: Duration,
+    /// Whether it began before the trial did.
+    pub is_longer: bool,
 }
 
 /// A trial under observation.
@@ -318,6 +351,23 @@ mod tests {
             last.host.at.duration_since(first.host.at).as_secs_f64() * f64::from(watch.host.cpus());
         let others = watch.between(&first, &last).others;
         assert!(others <= 1.0 - ours as f64 / 1e9 / capacity + 0.1, "{others}");
+    }
+
+    #[test]
+    fn noise_of_a_short_trial_is_that_of_a_stretch_which_ends_with_it() {
+        let mut watch = Watch::new().unwrap();
+        let begun = watch.begin().unwrap();
+        assert!(
+            watch.end(&begun).unwrap().told.is_none(),
+            "nothing was looked at before"
+        );
+        std::thread::sleep(SHORTEST_READING);
+        let begun = watch.begin().unwrap();
+        let told = watch.end(&begun).unwrap().told.unwrap();
+        assert!(told.is_longer && told.length >= SHORTEST_READING);
+        let begun = watch.begin().unwrap();
+        std::thread::sleep(SHORTEST_READING);
+        assert!(!watch.end(&begun).unwrap().told.unwrap().is_longer);
     }
 
     #[test]

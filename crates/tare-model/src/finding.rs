@@ -1,5 +1,6 @@
 //! Typed reasons to doubt a trial, and typed reasons why one failed.
 
+use crate::digits::digits;
 use crate::size::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -122,31 +123,37 @@ impl fmt::Display for Finding {
             Self::HostBusy { load } => {
                 write!(
                     f,
-                    "the host was not quiet beforehand: others used {:.1} % of its CPUs",
-                    load * 100.0
+                    "the host was not quiet beforehand: others used {} % of its CPUs",
+                    digits(load * 100.0, 1)
                 )
             }
             Self::Disturbed { load } => {
                 write!(
                     f,
-                    "others used {:.1} % of the host's CPUs during the trial",
-                    load * 100.0
+                    "others used {} % of the host's CPUs during the trial",
+                    digits(load * 100.0, 1)
                 )
             }
             Self::Stolen { share } => {
                 write!(
                     f,
-                    "the hypervisor took {:.1} % of the host's CPU time",
-                    share * 100.0
+                    "the hypervisor took {} % of the host's CPU time",
+                    digits(share * 100.0, 1)
                 )
             }
             Self::ClockDrift { ratio } => {
-                write!(f, "the box's clock counted {ratio:.5} s per second of the host")
+                write!(
+                    f,
+                    "the box's clock counted {} s per second of the host",
+                    digits(*ratio, 5)
+                )
             }
             Self::BelowLimit { cores, limit } => {
                 write!(
                     f,
-                    "the box got {cores:.2} of {limit:.2} CPUs without being throttled"
+                    "the box got {} of {} CPUs without being throttled",
+                    digits(*cores, 2),
+                    digits(*limit, 2)
                 )
             }
             Self::ShortForQuota { periods } => {
@@ -157,14 +164,20 @@ impl fmt::Display for Finding {
                 )
             }
             Self::PartialWork { share } => {
-                write!(f, "time ran out after {:.0} % of one unit of work", share * 100.0)
+                write!(
+                    f,
+                    "time ran out after {} % of one unit of work",
+                    digits(share * 100.0, 0)
+                )
             }
             Self::Swapped { pages } => write!(f, "the host swapped {}", counted(*pages, "page")),
-            Self::SetBusy { load } => write!(f, "others used {:.1} % of the pinned set", load * 100.0),
+            Self::SetBusy { load } => {
+                write!(f, "others used {} % of the pinned set", digits(load * 100.0, 1))
+            }
             Self::SiblingBusy { load } => write!(
                 f,
-                "the other threads of the pinned set's cores were busy for {:.1} %",
-                load * 100.0
+                "the other threads of the pinned set's cores were busy for {} %",
+                digits(load * 100.0, 1)
             ),
             Self::MajorFaults { faults } => {
                 write!(
@@ -175,13 +188,14 @@ impl fmt::Display for Finding {
             }
             Self::MemoryPressure { share } => write!(
                 f,
-                "processes of the host waited for memory for {:.1} % of the trial",
-                share * 100.0
+                "processes of the host waited for memory for {} % of the trial",
+                digits(share * 100.0, 1)
             ),
             Self::BoxSwapped { bytes } => write!(f, "{bytes} B of the box were in swap"),
             Self::FrequencyChanged { ratio } => write!(
                 f,
-                "the CPUs ran at {ratio:.3} times the frequency of the first trial"
+                "the CPUs ran at {} times the frequency of the first trial",
+                digits(*ratio, 3)
             ),
             Self::Overheated { times } => {
                 write!(f, "heat throttled CPUs {}", counted(*times, "time"))

@@ -5,6 +5,7 @@
 //! slices of one round. A trial that is repeated brings its own group, in which its
 //! baselines run once more; these have no trials of their own there.
 
+use crate::metric::Unit;
 use crate::study::Cell;
 use crate::time::total;
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,18 @@ impl Series {
     pub fn costs(&self) -> Vec<f64> {
         let cost = |(i, wall): (usize, &u64)| *wall as f64 / self.work.of(i);
         self.wall_ns.iter().enumerate().map(cost).collect()
+    }
+
+    /// Slices whose cost no machine comes to; one that took no time has none.
+    pub fn no_figures(&self) -> usize {
+        let timed = self
+            .wall_ns
+            .iter()
+            .zip(self.costs())
+            .filter(|(wall, _)| **wall > 0);
+        timed
+            .filter(|(_, cost)| !Unit::Second.is_plausible(cost / 1e9))
+            .count()
     }
 
     /// Work of all slices.

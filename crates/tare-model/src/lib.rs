@@ -11,6 +11,7 @@ pub mod brief;
 pub mod catalogue;
 pub mod conditions;
 pub mod density;
+pub mod digits;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
@@ -29,6 +30,7 @@ pub mod regular;
 pub mod results;
 pub mod rounds;
 pub mod size;
+pub mod sound;
 pub mod study;
 pub mod template;
 pub mod time;

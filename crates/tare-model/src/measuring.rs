@@ -40,6 +40,16 @@ pub struct Protocol {
     pub seed: u64,
 }
 
+impl Protocol {
+    /// Numbers of blocks that a study may have.
+    pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
+    /// Margins that a study may have, as a ratio less 1: 0.01 to 100 %. What is finer no interval
+    /// comes to; within what is coarser a box that takes all of the time counts as equal.
+    pub const MARGINS: RangeInclusive<f64> = 0.0001..=1.0;
+    /// Lengths that a trial may have in seconds.
+    pub const TRIAL_SECONDS: RangeInclusive<f64> = 0.0..=3600.0;
+}
+
 /// How long one box is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,5 +1,6 @@
 //! Metrics, their units and which direction is better.
 
+use crate::digits::digits;
 use serde::{Deserialize, Serialize};
 
 /// Unit of a metric. Values are stored in these base units, unrounded, and are
@@ -37,17 +38,17 @@ impl Unit {
         self.show_digits(value, 3)
     }
 
-    fn show_digits(&self, value: f64, digits: usize) -> String {
+    fn show_digits(&self, value: f64, n_digits: usize) -> String {
         let symbol = match self {
             Self::Second => "s",
             Self::Byte => "B",
             Self::BytePerSecond => "B/s",
             Self::FlopPerSecond => "flop/s",
-            Self::One => return format!("{value:.4}"),
-            Self::Other(symbol) => return format!("{} {symbol}", in_digits(value, digits)),
+            Self::One => return digits(value, 4),
+            Self::Other(symbol) => return format!("{} {symbol}", in_digits(value, n_digits)),
         };
         if value == 0.0 || !value.is_finite() {
-            return format!("{value} {symbol}");
+            return format!("{} {symbol}", digits(value, 0));
         }
         const PREFIXES: [(f64, &str); 7] = [
             (1e12, "T"),
@@ -64,7 +65,26 @@ impl Unit {
             .copied()
             .find(|(scale, _)| magnitude >= *scale)
             .unwrap_or((1e-9, "n"));
-        format!("{} {prefix}{symbol}", in_digits(value / scale, digits))
+        format!("{} {prefix}{symbol}", in_digits(value / scale, n_digits))
+    }
+
+    /// Whether a machine can come to such a figure. What lies beyond is none: it was made up or
+    /// miscounted, and a square or a sum of such figures is beyond what numbers hold.
+    pub fn is_plausible(&self, value: f64) -> bool {
+        // Nothing that is timed is shorter than a millionth of a clock's tick.
+        const LEAST: f64 = 1e-15;
+        let (most, is_signed) = match self {
+            // What nanoseconds of 64 bits hold: some 600 years.
+            Self::Second => (2e10, false),
+            // What bytes of 64 bits hold.
+            Self::Byte => (2e19, false),
+            // A thousand times what all computers of the world do together.
+            Self::BytePerSecond | Self::FlopPerSecond => (1e24, false),
+            // Whatever it counts: its square is far from where numbers end.
+            Self::One | Self::Other(_) => (1e30, true),
+        };
+        let has_sign = is_signed || value >= 0.0;
+        has_sign && (value == 0.0 || (LEAST..=most).contains(&value.abs()))
     }
 
     /// What a figure of this unit most often is.
@@ -78,14 +98,14 @@ impl Unit {
 }
 
 /// A number with so many digits where it has a fraction, and all of those before it.
-fn in_digits(value: f64, digits: usize) -> String {
+fn in_digits(value: f64, n_digits: usize) -> String {
     let whole = match value.abs() {
         x if x >= 99.95 => 3,
         x if x >= 9.995 => 2,
         x if x >= 0.9995 || x == 0.0 || !x.is_finite() => 1,
-        _ => return format!("{value:.*e}", digits - 1),
+        _ => return format!("{value:.*e}", n_digits - 1),
     };
-    format!("{value:.*}", digits - whole)
+    digits(value, n_digits - whole)
 }
 
 /// What kind of figure a metric is.
@@ -228,6 +248,33 @@ mod tests {
         assert_eq!(Unit::FlopPerSecond.show(9.9999e9), "10.00 Gflop/s");
         assert_eq!(Unit::BytePerSecond.show_briefly(12.345e9), "12.3 GB/s");
         assert_eq!(Unit::Second.show_briefly(104.23e-9), "104 ns");
+    }
+
+    #[test]
+    fn what_no_machine_comes_to_is_no_figure() {
+        let other = || Unit::Other("requests/s".to_owned());
+        for unit in [Unit::Second, Unit::Byte, Unit::FlopPerSecond, Unit::One, other()] {
+            for figure in [0.0, 1e-9, 1.0, 1e10] {
+                assert!(unit.is_plausible(figure), "{figure} of {unit:?}");
+            }
+            for none in [1.7e308, 5e-324, f64::INFINITY, f64::NAN, -1e300] {
+                assert!(!unit.is_plausible(none), "{none} of {unit:?}");
+            }
+        }
+        assert!(Unit::One.is_plausible(-1.0) && other().is_plausible(-1.0));
+        assert!(!Unit::Second.is_plausible(-1.0) && !Unit::Second.is_plausible(1e12));
+    }
+
+    #[test]
+    fn a_figure_of_any_size_fits_into_a_column() {
+        let other = Unit::Other("x".to_owned());
+        for unit in [Unit::Second, Unit::Byte, Unit::One, other] {
+            for figure in [f64::MAX, f64::MIN, 1e12, -1e20, 5e-324, f64::INFINITY, 999_999.5] {
+                let shown = unit.show(figure);
+                let number = shown.split(' ').next().unwrap();
+                assert!(number.chars().count() <= 12, "{shown}");
+            }
+        }
     }
 
     #[test]

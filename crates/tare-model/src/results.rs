@@ -5,9 +5,11 @@
 //! was not taken is absent, never 0; new keys may appear at any time and any
 //! optional one may be missing. See `docs/results-format.md`.
 
+mod doubles;
 mod older;
 mod read;
 
+pub use doubles::Doubles;
 pub use read::{ReadError, Results};
 
 use crate::brief::shorten;
@@ -391,6 +393,10 @@ pub struct HostReadings {
     pub others_load: Option<f64>,
     /// Steal over the host's CPU time, 0 to 1.
     pub steal: Option<f64>,
+    /// Length of the stretch that the two are of, where the trial was too short for the
+    /// host's ticks: it ends with the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_ns: Option<u64>,
     /// Time spent waiting for a quiet host before the trial.
     pub waited_ns: u64,
     /// Time to freeze the box after its last visit, where it was kept frozen since.

@@ -2,6 +2,7 @@
 //! slices is worked out from.
 
 use crate::group::{GroupRecord, Series};
+use crate::metric::Unit;
 use crate::study::Cell;
 
 /// The slices of a cell and of its baseline in the rounds in which both took part;
@@ -141,7 +142,7 @@ fn timed(series: &Series, round: u64, i: usize) -> Option<Timed> {
         cpu_ns: series.cpu_ns.get(i).map_or(f64::NAN, |ns| *ns as f64),
     };
     let cost = slice.wall_ns / slice.work;
-    (cost > 0.0 && cost.is_finite()).then_some(slice)
+    (cost > 0.0 && Unit::Second.is_plausible(cost / 1e9)).then_some(slice)
 }
 
 #[cfg(test)]

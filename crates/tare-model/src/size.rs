@@ -1,6 +1,7 @@
 //! Sizes of boxes: CPUs and memory, as a user writes and reads them; counts of
 //! anything.
 
+use crate::digits::digits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -185,7 +186,10 @@ pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
 
 /// Prints seconds for people: `4 min 05 s`, `12 s`, `340 ms`.
 pub fn show_seconds(seconds: f64) -> String {
-    if seconds >= 59.5 {
+    if !seconds.is_finite() || seconds > 1e3 * LONGEST_SECONDS {
+        // Hours would have more digits than anybody counts.
+        format!("{} s", digits(seconds, 0))
+    } else if seconds >= 59.5 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

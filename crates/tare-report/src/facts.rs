@@ -9,6 +9,7 @@ pub(crate) use fact::Fact;
 use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops};
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use chapters::chapters;
+use tare_model::digits::digits;
 use tare_model::host::HostFacts;
 use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
@@ -151,7 +152,7 @@ fn list(numbers: &[u32]) -> String {
 fn size(instance: &Instance, host: &HostFacts) -> String {
     let cpus = instance.size.cpus;
     let chr = cpus.as_f64() / f64::from(host.cpus);
-    let chr = or_missing(chr.is_finite().then_some(chr), |c| format!("{c:.2}"));
+    let chr = digits(chr, 2);
     let noun = if instance.pinned_set.len() == 1 {
         "CPU"
     } else {
@@ -264,7 +265,7 @@ pub(crate) fn stop_group(analysis: &Analysis, stop: &Stop) -> String {
 
 /// Half-width of an interval in logs, as a share.
 pub(crate) fn half_width(logs: f64) -> String {
-    format!("+-{:.2} %", 100.0 * logs.exp_m1())
+    format!("+-{} %", digits(100.0 * logs.exp_m1(), 2))
 }
 
 fn end(analysis: &Analysis) -> String {
@@ -378,7 +379,7 @@ fn proof(kind: String, proof: Option<&ProofRecord>) -> Proof {
 }
 
 fn readings(proof: &ProofRecord) -> [String; 6] {
-    let cores = |reading: Option<f64>| or_missing(reading.filter(|c| c.is_finite()), |c| format!("{c:.2}"));
+    let cores = |reading: Option<f64>| or_missing(reading, |c| digits(c, 2));
     let memory = |reading: Option<u64>| or_missing(reading, mebibytes);
     [
         cores(Some(proof.limit_cores)),

@@ -19,7 +19,10 @@ fn escaped(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
         if c >= '\u{7f}' && is_unprintable(c) {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+            // JSON has 16 bits in each: what lies beyond is a pair of surrogates.
+            for half in c.encode_utf16(&mut [0; 2]) {
+                safe.push_str(&format!("\\u{half:04x}"));
+            }
         } else {
             safe.push(c);
         }
@@ -33,7 +36,7 @@ mod tests {
 
     #[test]
     fn what_drives_a_terminal_is_escaped_and_reads_as_it_was() {
-        let hostile = "a\u{1b}[31m\u{9b}31m\u{202e}\u{7f}\u{feff}\nä";
+        let hostile = "a\u{1b}[31m\u{9b}31m\u{202e}\u{7f}\u{feff}\u{e0041}\u{1d173}\nä";
         let json = render(&[hostile]).expect("a string");
         assert!(!json.chars().any(|c| c != '\n' && is_unprintable(c)), "{json:?}");
         let read: [String; 1] = serde_json::from_str(&json).expect("JSON");

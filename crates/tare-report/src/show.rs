@@ -2,9 +2,9 @@
 //! nowhere else.
 
 use std::borrow::Cow;
+use tare_model::digits::digits;
 
-/// What stands where a figure is missing. Never 0.
-pub(crate) const MISSING: &str = "—";
+pub(crate) use tare_model::digits::MISSING;
 
 /// `figure` by `show`, or the sign for a missing one.
 pub(crate) fn or_missing<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 fn percent_number(fraction: f64) -> String {
     let percents = fraction * 100.0;
     let decimals = usize::from(percents.abs() < 9.95);
-    let shown = format!("{percents:.decimals$}");
+    let shown = digits(percents, decimals);
     // A figure that rounds to nought has no sign.
     if shown == "-0.0" { "0.0".to_owned() } else { shown }
 }
@@ -29,7 +29,11 @@ pub(crate) fn margin(fraction: f64) -> String {
     if !fraction.is_finite() {
         return MISSING.to_owned();
     }
-    let shown = format!("{:.3}", fraction * 100.0);
+    let shown = digits(fraction * 100.0, 3);
+    let has_exponent = shown.contains('e');
+    if has_exponent {
+        return format!("{shown} %");
+    }
     format!("{} %", shown.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -63,7 +67,7 @@ pub(crate) fn ratio(value: f64) -> String {
         x if x < 0.099_95 => format!("{value:.4}"),
         x if x < 9.995 => format!("{value:.3}"),
         x if x < 99.95 => format!("{value:.2}"),
-        _ => format!("{value:.1}"),
+        _ => digits(value, 1),
     }
 }
 
@@ -106,7 +110,7 @@ fn is_faster(ratio_of_costs: f64) -> bool {
 
 fn factor(value: f64) -> String {
     let decimals = if value < 99.95 { 2 } else { 0 };
-    format!("{value:.decimals$}")
+    digits(value, decimals)
 }
 
 /// The interval of a ratio of costs, to stand behind its [`cost_change`]:
@@ -138,7 +142,7 @@ pub(crate) fn change_interval(ratio_of_costs: f64, low: f64, high: f64) -> Strin
 /// Mebibytes, for all readings alike: what matters is how little they differ.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-    let mebibytes = format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    let mebibytes = digits(bytes as f64 / f64::from(1 << 20), 1);
     mebibytes.trim_end_matches(".0").to_owned()
 }
 

@@ -3,12 +3,13 @@
 mod common;
 
 use common::*;
+use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::results::{Outcome, Results};
-use tare_report::analysis::{Against, Flag, analyze};
+use tare_report::analysis::{Against, Family, Flag, analyze};
 
 #[test]
-fn without_noise_every_figure_is_the_truth() {
+fn with_hardly_any_noise_every_figure_is_the_truth() {
     let results = Synthetic::new().cost("docker", Pinned, "syscall", 1.19).build();
     let analysis = analyze(&results);
     let metric = headline(&analysis);
@@ -21,8 +22,6 @@ fn without_noise_every_figure_is_the_truth() {
     near(metric.loss.unwrap().value, 0.19);
     near(metric.op.unwrap().value, 0.19);
     assert!(metric.op.unwrap().worse && !metric.op.unwrap().ignored);
-    assert_eq!(metric.variability_overhead, None, "nothing varies");
-    assert_eq!(metric.pair_correlation, None);
     assert_eq!(metric.flags, []);
 }
 
@@ -130,7 +129,12 @@ fn a_vanilla_cell_is_held_against_both_baselines_and_a_pinned_one_against_its_ow
         found,
         expected.map(|(kind, against, ratio)| (kind.to_owned(), against, ratio.to_owned()))
     );
-    assert_eq!(analysis.family, 4);
+    assert_eq!(analysis.family, 2);
+    let families = analysis.comparisons.iter().map(|c| c.family);
+    assert_eq!(
+        families.collect::<Vec<_>>(),
+        [Family::Native, Family::Native, Family::Quota, Family::NativeSet]
+    );
     let quota = analysis.comparisons.iter().filter(|c| c.is_price_of_quota());
     assert_eq!(quota.count(), 1);
 }
@@ -180,9 +184,11 @@ fn rare_stalls_are_flagged_as_skewed_and_with_a_tail() {
 }
 
 #[test]
-fn the_last_attempt_that_ended_well_counts() {
+fn a_repetition_counts_where_the_first_attempt_has_no_result() {
     let mut results = Synthetic::new().build();
-    let mut repeated = trials_of(&mut results, "docker", Pinned).next().unwrap().clone();
+    let first = trials_of(&mut results, "docker", Pinned).next().unwrap();
+    let mut repeated = first.clone();
+    first.outcome = Outcome::Failed(failure(Reason::Timeout, "took 30 s"));
     repeated.attempt = 1;
     scale(&mut repeated, 2.0);
     results.records.push(tare_model::results::Record::Trial(repeated));

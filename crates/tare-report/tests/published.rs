@@ -6,8 +6,8 @@ mod common;
 
 use common::*;
 use tare_model::kernel::Kernel;
+use tare_model::results::Results;
 use tare_model::workload::Run;
-use tare_report::analysis::analyze;
 use tare_report::published::{Beside, BesideRow, Library, Verdict, beside, text};
 use tare_report::text::TextOptions;
 
@@ -24,7 +24,7 @@ fn costs(study: &str, linpack: f64, stream: f64, noise: f64) -> Beside {
 fn put(study: &str, synthetic: Synthetic) -> Beside {
     let library = Library::load().unwrap();
     let study = library.study(study).unwrap();
-    beside(&library, study, &analyze(&with_order(synthetic, 1000).build()))
+    beside(&library, study, &with_order(synthetic, 1000).build())
 }
 
 fn with_order(mut synthetic: Synthetic, order: u64) -> Synthetic {
@@ -113,14 +113,14 @@ fn what_cannot_be_compared_says_why() {
     assert!(why(row(&felter, "linpack", "", "")).contains("order 45,000"));
     let other_size = Library::load().unwrap();
     let synthetic = Synthetic::new().kernels(&[Kernel::Linpack]);
-    let analysis = analyze(&with_order(synthetic, 500).build());
-    let other_size = beside_of(&other_size, &analysis);
+    let other_size = beside_of(&other_size, &with_order(synthetic, 500).build());
     assert_eq!(
         why(row(&other_size, "linpack", "", "")),
         "size 500 here, 1000 there"
     );
 
-    let gvisor = put("gvisor2020", Synthetic::new());
+    let lxc = Synthetic::new().platforms(&["native", "lxc"]);
+    let gvisor = put("gvisor2020", lxc);
     let baseline = "the study has no figure of your baseline, native";
     assert_eq!(why(row(&gvisor, "system-call", "", "")), baseline);
     assert_eq!(
@@ -134,15 +134,52 @@ fn what_cannot_be_compared_says_why() {
     assert!(shown.contains("The study prints no table"), "{shown}");
 }
 
-fn beside_of(library: &Library, analysis: &tare_report::Analysis) -> Beside {
-    beside(library, library.study("conaboy2021").unwrap(), analysis)
+fn beside_of(library: &Library, results: &Results) -> Beside {
+    beside(library, library.study("conaboy2021").unwrap(), results)
+}
+
+#[test]
+fn where_the_study_has_another_baseline_what_both_measured_is_held_against_it() {
+    let synthetic = Synthetic::new()
+        .platforms(&["native", "docker", "lxc"])
+        .kernels(&[Kernel::Stream])
+        .noise(0.002)
+        .cost("docker", Pinned, "stream", 1.2)
+        .cost("lxc", Pinned, "stream", 1.2);
+    let beside = put("ruan2016", synthetic);
+    assert_eq!(beside.own_baseline, "lxc");
+    assert_eq!(beside.instead_of.as_deref(), Some("native"));
+    let row = row(&beside, "stream", "triad", "docker");
+    let own = row.own.as_ref().unwrap();
+    assert!((own.ratio.value - 1.0).abs() < 0.003 && own.n == 20, "{own:?}");
+    assert!(
+        matches!(row.verdict, Verdict::Differs(_) | Verdict::Agrees(_)),
+        "{row:?}"
+    );
+    let shown = text::beside(&beside, TextOptions::default());
+    assert!(shown.contains("Costs against lxc"), "{shown}");
+}
+
+#[test]
+fn an_interval_that_hides_a_tenth_confirms_nothing() {
+    let noisy = costs("li2018", 1.0, 1.0, 0.5);
+    let row = row(&noisy, "stream", "copy", "docker");
+    let Verdict::CannotTell(seen) = row.verdict else {
+        panic!("{row:?}")
+    };
+    assert!(seen.share > 0.1, "{seen:?}");
+    let shown = text::beside(&noisy, TextOptions::default());
+    assert!(
+        shown.contains("cannot tell, too much noise: differences under"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn figures_without_a_verdict_are_not_held_against_any() {
     let synthetic = Synthetic::new().kernels(&[Kernel::Linpack]);
     let results = with_order(synthetic.blocks(6), 1000).build();
-    let few = beside_of(&Library::load().unwrap(), &analyze(&results));
+    let few = beside_of(&Library::load().unwrap(), &results);
     let why = why(row(&few, "linpack", "rate", "docker"));
     assert!(why.starts_with("no verdict here: "), "{why}");
 }
@@ -152,11 +189,11 @@ fn every_study_can_stand_beside_any_results() {
     let library = Library::load().unwrap();
     let synthetic = Synthetic::new().platforms(&["native", "docker", "vm", "lxc"]);
     let kernels = [Kernel::Linpack, Kernel::Stream, Kernel::Syscall, Kernel::Spawn];
-    let whole = analyze(&synthetic.kernels(&kernels).build());
-    let empty = analyze(&Synthetic::new().kernels(&kernels).blocks(1).build());
+    let whole = synthetic.kernels(&kernels).build();
+    let empty = Synthetic::new().kernels(&kernels).blocks(1).build();
     for study in &library.studies {
-        for analysis in [&whole, &empty] {
-            let shown = text::beside(&beside(&library, study, analysis), TextOptions::default());
+        for results in [&whole, &empty] {
+            let shown = text::beside(&beside(&library, study, results), TextOptions::default());
             assert!(!shown.contains("NaN") && !shown.contains("inf "), "{shown}");
         }
     }

@@ -67,7 +67,7 @@ fn a_study_without_its_baseline_compares_nothing() {
 
 #[test]
 fn a_margin_that_is_none_gives_figures_without_verdicts() {
-    for margin in [0.0, -0.5, -2.0, f64::NAN, f64::INFINITY] {
+    for margin in [0.0, -0.5, -2.0, 1e9, 1e-9, f64::NAN, f64::INFINITY] {
         let mut results = Synthetic::new().build();
         results.header.study.protocol.margin = margin;
         assert_eq!(notices(&results), ["no-margin"], "{margin}");
@@ -102,7 +102,10 @@ fn an_empty_file_and_an_empty_study_are_reported_as_such() {
     let [text, ..] = rendered(&analyze(&results));
     assert!(text.contains("no pair, 10 are needed"), "{text}");
     results.records.clear();
-    assert_eq!(notices(&results), ["incomplete", "limits-not-proven"]);
+    assert_eq!(
+        notices(&results),
+        ["incomplete", "limits-not-proven", "unsound-study"]
+    );
     results.header.study.platforms.clear();
     results.header.study.workloads.clear();
     let [text, ..] = rendered(&analyze(&results));

@@ -6,7 +6,7 @@ use common::*;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};
 use tare_model::study::Fresh;
-use tare_report::analysis::{Refusal, Word, analyze};
+use tare_report::analysis::{Family, Refusal, Word, analyze};
 
 fn of_cost(cost: f64, noise: f64) -> Results {
     Synthetic::new()
@@ -57,15 +57,23 @@ fn a_gain_is_faster() {
 
 #[test]
 fn noise_is_inconclusive_and_says_what_it_takes() {
-    let results = of_cost(1.0, 0.05);
+    let results = of_cost(1.0, 0.02);
     check(&results, 5, Word::Inconclusive, "more blocks needed");
-    assert!(verdict(&results).more_blocks.unwrap() > 100);
+    assert!(verdict(&results).more_blocks.unwrap() > 10);
+    let results = of_cost(1.0, 0.05);
+    check(
+        &results,
+        5,
+        Word::Inconclusive,
+        "more blocks will not settle it here",
+    );
+    assert!(verdict(&results).more_blocks.unwrap() > 300);
 }
 
 #[test]
-fn equality_without_any_noise_is_equal() {
-    check(&of_cost(1.0, 0.0), 1, Word::Equal, "within 1 %");
-    check(&of_cost(1.19, 0.0), 2, Word::Slower, "by more than the margin");
+fn equality_with_hardly_any_noise_is_equal() {
+    check(&of_cost(1.0, 1e-7), 1, Word::Equal, "within 1 %");
+    check(&of_cost(1.19, 1e-7), 2, Word::Slower, "by more than the margin");
 }
 
 #[test]
@@ -79,11 +87,71 @@ fn a_difference_among_many_tests_must_pass_holm() {
     assert_eq!(paired.p, paired.p_holm);
     let many = default_study().build();
     let many = analyze(&many);
-    assert_eq!(many.family, 40);
+    let families = many.families.iter().map(|f| (f.family, f.tests));
+    assert_eq!(
+        families.collect::<Vec<_>>(),
+        [(Family::Native, 24), (Family::NativeSet, 12), (Family::Quota, 4)]
+    );
+    assert_eq!(many.family, 24);
     for metric in many.comparisons.iter().filter_map(|c| c.primary()) {
         let paired = metric.paired.as_ref().unwrap();
         assert!(paired.p_holm >= paired.p);
     }
+}
+
+/// `docker` and so many platforms that cost as much as the baseline.
+fn beside_others(others: &[&'static str]) -> Results {
+    let platforms: Vec<&str> = ["native", "docker"].iter().chain(others).copied().collect();
+    let synthetic = Synthetic::new().platforms(&platforms).seed(3).noise(0.01);
+    synthetic.cost("docker", Pinned, "syscall", 1.02).build()
+}
+
+#[test]
+fn emulated_platforms_are_a_family_of_their_own() {
+    let mut results = beside_others(&["lxc", "vm", "vm?machine=pc"]);
+    for (platform, version) in &mut results.header.platforms {
+        if platform.to_string().starts_with("vm") {
+            version.details.insert("accelerator".to_owned(), "tcg".to_owned());
+        }
+    }
+    let analysis = analyze(&results);
+    let sizes = analysis.families.iter().map(|f| (f.family, f.tests));
+    assert_eq!(
+        sizes.collect::<Vec<_>>(),
+        [(Family::Native, 2), (Family::Emulated, 2)]
+    );
+    let paired = headline(&analysis).paired.as_ref().unwrap();
+    assert!(paired.p_holm.unwrap() <= 2.0 * paired.p.unwrap(), "{paired:?}");
+    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("2 against the baseline limited alike, 2 of emulated platforms"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_gets_no_verdict_whatever_its_figures_are_makes_others_no_harder_to_decide() {
+    let mut results = beside_others(&["lxc", "runc", "podman"]);
+    assert_eq!(analyze(&results).family, 4);
+    for platform in ["lxc", "runc", "podman"] {
+        proof_of(&mut results, platform).proven = false;
+    }
+    let analysis = analyze(&results);
+    let paired = headline(&analysis).paired.as_ref().unwrap();
+    assert_eq!((analysis.family, paired.p_holm), (1, paired.p));
+    let lxc = compared(&analysis, "lxc", "syscall").primary().unwrap();
+    assert_eq!(lxc.paired.as_ref().unwrap().p_holm, None);
+    // Figures that are all the same are a reason of their own: leaving them out would be a choice.
+    for platform in ["lxc", "runc", "podman"] {
+        proof_of(&mut results, platform).proven = true;
+        for trial in trials_of(&mut results, platform, Pinned) {
+            if let Outcome::Ok(success) = &mut trial.outcome {
+                success.samples.values_mut().for_each(|v| *v = 1e-3);
+            }
+        }
+    }
+    assert_eq!(analyze(&results).family, 4);
 }
 
 #[test]
@@ -113,7 +181,9 @@ fn fewer_than_ten_pairs_carry_no_verdict() {
 #[test]
 fn one_wrong_answer_forbids_a_verdict_even_if_its_repetition_was_right() {
     let mut results = of_cost(1.19, 0.01);
-    let mut wrong = trials_of(&mut results, "docker", Pinned).next().unwrap().clone();
+    let repeated = trials_of(&mut results, "docker", Pinned).next().unwrap();
+    let mut wrong = repeated.clone();
+    repeated.attempt = 1;
     wrong.outcome = Outcome::Failed(failure(Reason::WrongAnswer, "residual 3e7"));
     results.records.insert(5, Record::Trial(wrong));
     check(

@@ -94,6 +94,20 @@ fn a_study_ends_when_every_cell_is_settled() {
 }
 
 #[test]
+fn a_look_at_trials_that_are_gone_cannot_be_taken_again() {
+    let tare = Tare::new();
+    tare.ok(&args(
+        "fake?sd=0.001,fake?cost=1.2&sd=0.001&seed=3",
+        &["--adaptive"],
+    ));
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let is_trial = |line: &&str| line.contains("\"record\":\"trial\"");
+    let kept: Vec<&str> = text.lines().filter(|line| !is_trial(line)).collect();
+    std::fs::write(tare.path("gone.jsonl"), kept.join("\n") + "\n").unwrap();
+    tare.refused("run --resume gone.jsonl", &["looks at trials", "start anew"]);
+}
+
+#[test]
 fn a_file_that_was_cut_repeats_no_look() {
     let tare = Tare::new();
     tare.ok(&args(STEADY_AND_NOISY, &["--adaptive", "--blocks", "30"]));

@@ -294,3 +294,60 @@ fn who_goes_on_with_a_file_is_told_what_it_runs() {
     );
     assert!(told.contains("\"PATH=/"), "{told}");
 }
+
+/// The lines of the results with each changed as `change` says; left out where that is none.
+fn altered(tare: &Tare, name: &str, change: impl Fn(serde_json::Value) -> Vec<serde_json::Value>) {
+    let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<String> = records.flat_map(change).map(|r| r.to_string()).collect();
+    std::fs::write(tare.path(name), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a_file_is_complete_where_its_trials_are_there_whatever_its_end_says() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake", &["--blocks", "3"]));
+    let expected = trials(&tare, "r.jsonl");
+    altered(&tare, "gone.jsonl", |record| {
+        let is_gone = record["record"] == "trial" && record["block"] == 1;
+        if is_gone { Vec::new() } else { vec![record] }
+    });
+    tare.ok("run --resume gone.jsonl");
+    assert_eq!(trials(&tare, "gone.jsonl").len(), expected.len());
+    tare.refused("run --resume gone.jsonl", &["complete"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_gone_on_with_is_refused_before_anything_runs() {
+    let tare = Tare::new();
+    tare.ok(&run_args("fake", &["--blocks", "3"]));
+    altered(&tare, "none.jsonl", |mut record| {
+        if record["record"] == "header" {
+            record["study"]["blocks"] = 0.into();
+        }
+        vec![record]
+    });
+    tare.refused("run --resume none.jsonl", &["blocks", "altered", "start anew"]);
+    altered(&tare, "baseline.jsonl", |mut record| {
+        if record["record"] == "header" {
+            record["study"]["baseline"] = "lxc".into();
+        }
+        vec![record]
+    });
+    tare.refused("run --resume baseline.jsonl", &["baseline", "lxc", "start anew"]);
+    altered(&tare, "twice.jsonl", |record| {
+        let mut other = record.clone();
+        other["padding"] = 1.into();
+        other["started_unix_ns"] = 1.into();
+        let is_doubled = record["record"] == "trial" && record["trial"] == 0;
+        if is_doubled {
+            vec![record, other]
+        } else {
+            vec![record]
+        }
+    });
+    tare.refused(
+        "run --resume twice.jsonl",
+        &["1 trial more than once", "start anew"],
+    );
+}

@@ -3,6 +3,7 @@
 use super::{Collector, Seen, Stage};
 use crate::settle::{self, Observation, Watch};
 use std::io;
+use tare_model::time::nanoseconds;
 
 /// When it began.
 #[derive(Default)]
@@ -16,15 +17,14 @@ impl Collector for Collected {
 
     fn end(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>], seen: &mut [Seen]) -> io::Result<()> {
         let Some(begun) = &self.0 else { return Ok(()) };
-        let (stretch, is_exact) = watch.end(begun)?;
+        let observed = watch.end(begun)?;
         for seen in seen {
-            seen.others = stretch.others;
-            if !is_exact {
-                continue;
-            }
-            seen.host.others_load = Some(stretch.others);
-            seen.host.steal = Some(stretch.steal);
-            seen.findings.extend(settle::findings(stretch));
+            seen.others = observed.during.others;
+            let Some(told) = &observed.told else { continue };
+            seen.host.others_load = Some(told.stretch.others);
+            seen.host.steal = Some(told.stretch.steal);
+            seen.host.noise_ns = told.is_longer.then(|| nanoseconds(told.length));
+            seen.findings.extend(settle::findings(told.stretch));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use tare_model::size::show_seconds;
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 
 /// Numbers of blocks that a study may have.
-pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
+pub const BLOCKS: RangeInclusive<u32> = Protocol::BLOCKS;
 /// [`BLOCKS`] in words.
 pub const BLOCKS_IN_WORDS: &str = "a whole number from 1 to 1000000";
 /// Margins that a study may have, in words.
@@ -164,7 +164,7 @@ pub(super) fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, Desig
             range: "more than 0 for built-in workloads",
         });
     }
-    in_range("--trial-time", seconds, 0.0..=3600.0, "0 s to 1 h")
+    in_range("--trial-time", seconds, Protocol::TRIAL_SECONDS, "0 s to 1 h")
 }
 
 /// Seconds after which a trial is given up: it must be able to end before.

@@ -4,6 +4,7 @@
 use super::Comparison;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::GroupRecord;
+use tare_model::metric::Metric;
 use tare_model::results::{Outcome, TrialRecord};
 use tare_model::study::Cell;
 use tare_stats::typical;
@@ -35,11 +36,12 @@ struct Series {
 
 impl Losses {
     /// Takes in a trial of a cell that is compared by this metric.
-    pub fn note(&mut self, trial: &TrialRecord, metric: &str) {
+    pub fn note(&mut self, trial: &TrialRecord, metric: &Metric) {
         let series = self.series.entry(trial.cell.clone()).or_default();
         series.tried.insert(trial.block);
         if let Outcome::Ok(success) = &trial.outcome {
-            let figure = success.samples.get(metric).copied();
+            let figure = success.samples.get(&metric.name).copied();
+            let figure = figure.filter(|value| metric.unit.is_plausible(*value));
             series.used.insert(trial.block, (figure, trial.group));
         }
     }

@@ -3,6 +3,7 @@
 use crate::show::{mebibytes, or_missing};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
+use tare_model::digits::digits;
 use tare_model::host::BoxFacts;
 use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, Results};
 use tare_model::study::{BoxKind, Fresh};
@@ -72,7 +73,7 @@ impl BoxFigures {
 }
 
 fn cpu_readings(proof: &ProofRecord) -> String {
-    let cores = |reading: Option<f64>| or_missing(reading.filter(|c| c.is_finite()), |c| format!("{c:.2}"));
+    let cores = |reading: Option<f64>| or_missing(reading, |c| digits(c, 2));
     let inside = proof.burn.as_ref().and_then(|b| b.cores_between_edges);
     format!(
         "CPUs: {} granted, {} used by the host's counters, {} by the box's clocks",

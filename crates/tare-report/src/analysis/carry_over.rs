@@ -142,7 +142,7 @@ fn pairs<'a>(metric: &Metric, cell: &CellTrials<'a>, baseline: &CellTrials<'a>) 
         let (x, y) = (cell.used.get(block)?, baseline.used.get(block)?);
         let d = metric
             .direction
-            .loss_in_logs(x.sample(&metric.name)?, y.sample(&metric.name)?)?;
+            .loss_in_logs(x.sample(metric)?, y.sample(metric)?)?;
         Some((d, [x.after, y.after]))
     };
     let pairs: Vec<_> = cell.used.keys().filter_map(pair).collect();

@@ -1,7 +1,7 @@
 //! What holds for every file, with its figures.
 
 use super::comparison::{Comparison, MetricComparison};
-use super::decide::Families;
+use super::family::FamilySize;
 use super::interval_label;
 use crate::show::margin;
 use tare_model::size::counted;
@@ -12,7 +12,7 @@ use tare_stats::{LOOK_LEVEL, LOOK_P_FACTOR, Looks, STEADINESS_PAIRS};
 /// of d, which is that of both cells together times 1 - r where they vary alike.
 const NIL: f64 = 0.1;
 
-pub(crate) fn all(study: &Study, comparisons: &[Comparison], families: &Families) -> Vec<String> {
+pub(crate) fn all(study: &Study, comparisons: &[Comparison], families: &[FamilySize]) -> Vec<String> {
     let mut caveats = [
         "Intervals and verdicts hold for this host, boot and build.",
         "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
@@ -48,21 +48,35 @@ fn intervals(study: &Study) -> String {
 }
 
 /// Nothing to say where nothing was tested.
-fn holm(study: &Study, families: &Families) -> Option<String> {
-    let tests = counted(families.primary, "test");
+fn holm(study: &Study, families: &[FamilySize]) -> Option<String> {
+    let tested: Vec<&FamilySize> = families.iter().filter(|size| size.tests > 0).collect();
+    let within = match tested[..] {
+        [] => return None,
+        [one] => format!("over {} of primary metrics", counted(one.tests, "test")),
+        _ => {
+            let size = |size: &&FamilySize| format!("{} {}", size.tests, size.family);
+            let sizes: Vec<String> = tested.iter().map(size).collect();
+            format!(
+                "over the tests of primary metrics, each family by itself: {}",
+                sizes.join(", ")
+            )
+        }
+    };
     let margin = margin(study.protocol.margin);
-    let cpu = match families.cpu {
+    let cpu = match families.iter().map(|size| size.cpu_tests).sum::<usize>() {
         0 => String::new(),
-        n => format!(
+        n if tested.len() == 1 => format!(
             " CPU costs of CPU-bound work are a family of their own, of {}.",
             counted(n, "test")
         ),
+        n => format!(
+            " CPU costs of CPU-bound work are families of their own, of {} in all.",
+            counted(n, "test")
+        ),
     };
-    (families.primary > 0).then(|| {
-        format!(
-            "Differences are tested with Holm's correction over {tests} of primary metrics; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing.{cpu}"
-        )
-    })
+    Some(format!(
+        "Differences are tested with Holm's correction {within}; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing.{cpu}"
+    ))
 }
 
 /// What the costs of slices are, where there are any.

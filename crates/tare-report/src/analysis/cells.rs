@@ -1,7 +1,7 @@
 //! Every cell by itself: n, mean, sd, CV and interval per metric.
 
 use super::estimate::Estimate;
-use super::findings::{FindingCount, count};
+use super::findings::{FindingCount, NOISE_UNKNOWN, count};
 use super::fitness;
 use super::trials::{CellTrials, Trials};
 use crate::show::clipped;
@@ -67,14 +67,25 @@ fn figures(trials: &CellTrials) -> CellFigures {
         cell: trials.cell.clone(),
         blocks: trials.attempted.len(),
         failures: failures(trials),
-        findings: count(trials.used.values().flat_map(|u| u.findings)),
+        findings: findings(trials),
         work_done: fitness::work_done(trials),
         metrics: trials
             .metrics
             .iter()
-            .map(|m| metric_figures(m, &trials.samples(&m.name)))
+            .map(|m| metric_figures(m, &trials.samples(m)))
             .collect(),
     }
+}
+
+/// Those of its trials, and where nothing is known that others would be.
+fn findings(trials: &CellTrials) -> Vec<FindingCount> {
+    let mut findings = count(trials.used.values().flat_map(|u| u.findings));
+    let unknown = FindingCount {
+        finding: NOISE_UNKNOWN,
+        trials: trials.noise_unknown(),
+    };
+    findings.extend((unknown.trials > 0).then_some(unknown));
+    findings
 }
 
 fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {

@@ -3,6 +3,7 @@
 
 use super::carry_over::CarryOver;
 use super::estimate::Estimate;
+use super::family::Family;
 use super::flag::Flag;
 use super::paired::Paired;
 use super::slices::SliceFigures;
@@ -23,6 +24,8 @@ pub struct Comparison {
     pub against: Against,
     /// The baseline's cell.
     pub baseline: Cell,
+    /// With which others it is corrected for their number.
+    pub family: Family,
     /// Each metric; the primary one carries the verdict.
     pub metrics: Vec<MetricComparison>,
     /// What ran before its trials and moved its primary metric.

@@ -1,7 +1,8 @@
-//! Holm's correction over the study, then a verdict for every primary metric.
+//! Holm's correction within each family, then a verdict for every primary metric.
 
 use super::boxes::BoxFigures;
 use super::comparison::{Comparison, MetricComparison};
+use super::family::{Family, FamilySize};
 use super::fitness::{refusals, smaller_work};
 use super::paired::Paired;
 use super::refusal::Refusal;
@@ -11,15 +12,6 @@ use super::verdict::{self, Corrected, Verdict, refused};
 use super::{margin, steadiness};
 use tare_model::study::Study;
 use tare_stats::{PairedInference, holm, holm_factors};
-
-/// Tests in the families of Holm's correction.
-pub(crate) struct Families {
-    /// The difference tests of all primary metrics of the study, all cells against
-    /// their baselines, both kinds of baseline together.
-    pub primary: usize,
-    /// Those of the CPU costs of CPU-bound work in slices.
-    pub cpu: usize,
-}
 
 /// What is judged of a comparison.
 struct Tested<'a> {
@@ -58,10 +50,17 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    fn verdict(&self, comparison: &Comparison, tested: &Tested, factor: Option<f64>) -> Verdict {
+    fn case(&self, comparison: &Comparison, tested: &Tested) -> Case {
         let pairs = (tested.n, tested.lost);
-        let refusals = refusals(comparison, pairs, self.study, self.trials, self.boxes);
-        let verdict = verdict_of(tested, refusals, factor, margin(self.study));
+        Case {
+            family: comparison.family,
+            refusals: refusals(comparison, pairs, self.study, self.trials, self.boxes),
+            factor: None,
+        }
+    }
+
+    fn verdict(&self, comparison: &Comparison, tested: &Tested, case: Case) -> Verdict {
+        let verdict = verdict_of(tested, case.refusals, case.factor, margin(self.study));
         match smaller_work(comparison, self.trials, verdict.word) {
             Some(unfit) => refused(vec![unfit]),
             None => verdict,
@@ -69,49 +68,112 @@ impl Evidence<'_> {
     }
 }
 
-/// Fills in the corrected p values and the verdicts.
-pub(crate) fn all(comparisons: &mut [Comparison], evidence: Evidence) -> Families {
-    let primary = headlines(comparisons, evidence);
-    let cpu = cpu_costs(comparisons, evidence);
-    let metrics = comparisons.iter_mut().flat_map(|c| c.metrics.iter_mut());
-    steadiness::judge(metrics.filter_map(MetricComparison::fit_steadiness));
-    Families { primary, cpu }
+/// A test before its verdict.
+struct Case {
+    family: Family,
+    refusals: Vec<Refusal>,
+    /// What Holm's correction multiplied p by.
+    factor: Option<f64>,
 }
 
-fn headlines(comparisons: &mut [Comparison], evidence: Evidence) -> usize {
-    let factors = correct(primaries(comparisons));
-    let mut all = factors.iter().copied();
+impl Case {
+    /// Whether it counts in its family. One that gets no verdict whatever its figures are is no
+    /// chance to be wrong; one that its figures alone disqualify was such a chance.
+    fn counts(&self) -> bool {
+        self.refusals.iter().all(Refusal::rests_on_figures)
+    }
+}
+
+/// Fills in the corrected p values and the verdicts; tells the families that have a test.
+pub(crate) fn all(comparisons: &mut [Comparison], evidence: Evidence) -> Vec<FamilySize> {
+    let primary = headlines(comparisons, evidence);
+    let cpu = cpu_costs(comparisons, evidence);
+    let size = |family| FamilySize {
+        family,
+        tests: primary.iter().filter(|of| **of == family).count(),
+        cpu_tests: cpu.iter().filter(|of| **of == family).count(),
+    };
+    for family in Family::ALL {
+        let of_family = comparisons.iter_mut().filter(|c| c.family == family);
+        let metrics = of_family.flat_map(|c| c.metrics.iter_mut());
+        steadiness::judge(metrics.filter_map(MetricComparison::fit_steadiness));
+    }
+    let sizes = Family::ALL.into_iter().map(size);
+    sizes.filter(|s| s.tests + s.cpu_tests > 0).collect()
+}
+
+/// The answer is the family of each test.
+fn headlines(comparisons: &mut [Comparison], evidence: Evidence) -> Vec<Family> {
+    let primary = |m: &&MetricComparison| m.metric.primary;
+    let of = |comparison: &Comparison| -> Vec<Case> {
+        let metrics = comparison.metrics.iter().filter(primary);
+        metrics
+            .map(|m| evidence.case(comparison, &Tested::headline(m)))
+            .collect()
+    };
+    let mut cases: Vec<Case> = comparisons.iter().flat_map(of).collect();
+    let paired = primaries(comparisons).map(|m| m.paired.as_mut()).collect();
+    let tested = correct_cases(&mut cases, paired);
+    let mut cases = cases.into_iter();
     for comparison in &mut *comparisons {
-        let primary = comparison.metrics.iter().filter(|m| m.metric.primary);
-        let verdict = |m| evidence.verdict(comparison, &Tested::headline(m), all.next().flatten());
-        let verdicts: Vec<_> = primary.map(verdict).collect();
+        let metrics = comparison.metrics.iter().filter(primary).zip(&mut cases);
+        let verdict = |(m, case)| evidence.verdict(comparison, &Tested::headline(m), case);
+        let verdicts: Vec<_> = metrics.map(verdict).collect();
         let primary = comparison.metrics.iter_mut().filter(|m| m.metric.primary);
         for (metric, verdict) in primary.zip(verdicts) {
             metric.verdict = Some(verdict);
         }
     }
-    factors.iter().flatten().count()
+    tested
 }
 
-/// The CPU costs of CPU-bound work are a second primary figure, and a family of
+/// The CPU costs of CPU-bound work are a second primary figure, and families of
 /// their own.
-fn cpu_costs(comparisons: &mut [Comparison], evidence: Evidence) -> usize {
+fn cpu_costs(comparisons: &mut [Comparison], evidence: Evidence) -> Vec<Family> {
+    let bound = |m: &'_ MetricComparison| {
+        let cost = m.slices.as_ref()?.cpu.as_ref().filter(|cost| cost.bound)?;
+        Some((cost.clone(), m.lost))
+    };
+    let of = |comparison: &Comparison| -> Vec<Case> {
+        let costs = comparison.metrics.iter().filter_map(bound);
+        costs
+            .map(|(cost, lost)| evidence.case(comparison, &Tested::cpu(&cost, lost)))
+            .collect()
+    };
+    let mut cases: Vec<Case> = comparisons.iter().flat_map(of).collect();
     let costs = primaries(comparisons).filter_map(cpu_bound);
-    let factors = correct_paired(costs.map(|cost| Some(&mut cost.cost)).collect());
-    let mut all = factors.iter().copied();
+    let tested = correct_cases(&mut cases, costs.map(|cost| Some(&mut cost.cost)).collect());
+    let mut cases = cases.into_iter();
     for comparison in &mut *comparisons {
-        let verdict = |m: &MetricComparison| {
-            let cost = m.slices.as_ref()?.cpu.as_ref().filter(|cost| cost.bound)?;
-            let tested = Tested::cpu(cost, m.lost);
-            Some(evidence.verdict(comparison, &tested, all.next().flatten()))
-        };
-        let verdicts: Vec<_> = comparison.metrics.iter().filter_map(verdict).collect();
+        let costs = comparison.metrics.iter().filter_map(bound).zip(&mut cases);
+        let verdict = |((cost, lost), case)| evidence.verdict(comparison, &Tested::cpu(&cost, lost), case);
+        let verdicts: Vec<_> = costs.map(verdict).collect();
         let costs = comparison.metrics.iter_mut().filter_map(cpu_bound);
         for (cost, verdict) in costs.zip(verdicts) {
             cost.verdict = Some(verdict);
         }
     }
-    factors.iter().flatten().count()
+    tested
+}
+
+/// Corrects each family by itself; the answer is the family of each test that was.
+fn correct_cases(cases: &mut [Case], mut paired: Vec<Option<&mut Paired>>) -> Vec<Family> {
+    for family in Family::ALL {
+        let p = |(case, paired): (&Case, &Option<&mut Paired>)| {
+            let is_counted = case.family == family && case.counts();
+            paired.as_ref().filter(|_| is_counted)?.p
+        };
+        let p_values: Vec<_> = cases.iter().zip(&paired).map(p).collect();
+        let corrected = holm(&p_values).into_iter().zip(holm_factors(&p_values));
+        for ((case, paired), (p, factor)) in cases.iter_mut().zip(&mut paired).zip(corrected) {
+            if let Some(paired) = paired.as_mut().filter(|_| p.is_some()) {
+                paired.p_holm = p;
+                case.factor = factor;
+            }
+        }
+    }
+    let tested = cases.iter().filter(|case| case.factor.is_some());
+    tested.map(|case| case.family).collect()
 }
 
 fn cpu_bound(metric: &mut MetricComparison) -> Option<&mut CpuCost> {

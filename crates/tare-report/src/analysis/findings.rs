@@ -3,7 +3,7 @@
 use super::boxes::BoxFigures;
 use super::carry_over::CarryOver;
 use super::comparison::Comparison;
-use super::trials::Trials;
+use super::trials::{CellTrials, Trials};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::finding::Finding;
@@ -27,6 +27,11 @@ pub struct FindingMeaning {
     /// One sentence.
     pub meaning: &'static str,
 }
+
+/// Said of trials of which nobody knows what else the host did: that nothing was found does
+/// not mean that nothing was there.
+pub(crate) const NOISE_UNKNOWN: &str = "noise-unknown";
+const NOISE_UNKNOWN_MEANING: &str = "the host did not tell what others or its hypervisor did meanwhile: whether the trial was disturbed is not known";
 
 /// Counts findings by name. A trial carries each at most once.
 pub(crate) fn count<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<FindingCount> {
@@ -60,6 +65,14 @@ pub(crate) fn meanings(
         entry.times += 1;
     }
     let mut found: Vec<FindingMeaning> = found.into_values().collect();
+    let unknown = trials.cells.iter().map(CellTrials::noise_unknown).sum();
+    if unknown > 0 {
+        found.push(FindingMeaning {
+            finding: NOISE_UNKNOWN,
+            times: unknown,
+            meaning: NOISE_UNKNOWN_MEANING,
+        });
+    }
     let carried = comparisons.iter().map(|c| c.carry_over.len()).sum();
     if carried > 0 {
         found.push(FindingMeaning {

@@ -10,6 +10,8 @@ use super::verdict::Word;
 use crate::show::clipped;
 use std::borrow::Cow;
 use tare_model::finding::{Finding, Reason};
+use tare_model::metric::Quantity;
+use tare_model::sound::{self, Unsound};
 use tare_model::study::{Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
@@ -43,6 +45,8 @@ pub(crate) fn refusals(
     refusals.extend(cannot_run);
     refusals.extend(disqualified(comparison, trials, study));
     refusals.extend(carried_over(comparison));
+    refusals.extend(identical(comparison, &cells));
+    refusals.extend(unsound(study));
     if study.protocol.fresh == Fresh::Study {
         refusals.push(Refusal::KeptBoxes);
     }
@@ -93,6 +97,42 @@ pub(crate) fn pairs(pairs: usize, lost: usize) -> Vec<Refusal> {
         needed: MIN_PAIRS,
     });
     lost.into_iter().chain(few).collect()
+}
+
+/// No clock tells the same of every trial.
+fn identical(comparison: &Comparison, cells: &[&CellTrials]) -> Option<Refusal> {
+    let of_cell = |cell: &&CellTrials| Some((cell.cell.to_string(), stuck(cell)?));
+    let of_slices = || {
+        let times = comparison.primary()?.slices.as_ref()?.wall_times();
+        let cells = [&comparison.cell, &comparison.baseline].into_iter().zip(times);
+        let mut stuck = cells.filter_map(|(cell, times)| Some((cell.to_string(), all_the_same(&times)?)));
+        stuck.next()
+    };
+    let found = cells.iter().find_map(of_cell).or_else(of_slices);
+    found.map(|(cell, trials)| Refusal::IdenticalFigures { cell, trials })
+}
+
+/// How many trials of a cell have the same figure, if all have and it was timed. What is
+/// counted or weighed, such as memory, may be the same each time.
+pub(crate) fn stuck(cell: &CellTrials) -> Option<usize> {
+    let timed = cell.primary().filter(|m| m.quantity != Quantity::Amount)?;
+    all_the_same(&cell.samples(timed))
+}
+
+/// How many there are, if it is three at least: two may be the same by chance where a clock
+/// counts whole microseconds.
+fn all_the_same(figures: &[f64]) -> Option<usize> {
+    let first = figures.first()?.to_bits();
+    let same = figures.len() >= 3 && figures.iter().all(|figure| figure.to_bits() == first);
+    same.then_some(figures.len())
+}
+
+fn unsound(study: &Study) -> Option<Refusal> {
+    // A margin has a reason of its own, since a comparison of two files may have another.
+    let faults = sound::faults(study).into_iter();
+    let others = faults.filter(|fault| !matches!(fault, Unsound::Margin(_)));
+    let what: Vec<String> = others.map(|fault| fault.to_string()).collect();
+    (!what.is_empty()).then_some(Refusal::UnsoundStudy { what })
 }
 
 fn carried_over(comparison: &Comparison) -> Option<Refusal> {

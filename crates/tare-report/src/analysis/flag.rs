@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt;
+use tare_model::digits::digits;
 use tare_stats::PairedInference;
 
 /// A reason to read an interval with care.
@@ -91,8 +92,9 @@ impl fmt::Display for Flag {
             ),
             Self::Contended { share, times } => write!(
                 f,
-                "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {times:.2} times as large could look the same, and the interval reaches so far)",
-                crate::show::percent(*share)
+                "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval reaches so far)",
+                crate::show::percent(*share),
+                digits(*times, 2)
             ),
             Self::Tail { ratio_of_means } => write!(
                 f,

@@ -90,7 +90,7 @@ fn split(study: &Study, trials: &Trials, cell: &Cell) -> Option<Split> {
 /// parts of the whole.
 fn in_common_blocks<'a>(metric: &Metric, boxes: &[&CellTrials<'a>]) -> Vec<CellTrials<'a>> {
     let has = |cell: &CellTrials, block: &u32| {
-        let figure = cell.used.get(block).and_then(|used| used.sample(&metric.name));
+        let figure = cell.used.get(block).and_then(|used| used.sample(metric));
         figure.is_some_and(|figure| figure > 0.0)
     };
     let common = |block: &u32| boxes.iter().all(|cell| has(cell, block));

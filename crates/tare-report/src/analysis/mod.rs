@@ -8,6 +8,7 @@ mod compare;
 mod comparison;
 pub(crate) mod decide;
 mod estimate;
+mod family;
 mod findings;
 pub(crate) mod fitness;
 mod flag;
@@ -25,6 +26,7 @@ pub(crate) mod steadiness;
 mod stops;
 mod summary;
 pub(crate) mod trials;
+mod trust;
 pub(crate) mod variability;
 pub(crate) mod verdict;
 
@@ -33,6 +35,7 @@ pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{Comparison, MetricComparison, Op, QuantileFigure};
 pub use estimate::Estimate;
+pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingMeaning};
 pub use flag::Flag;
 pub use layers::{Split, Step};
@@ -55,6 +58,7 @@ pub use verdict::{Verdict, Word};
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::results::Results;
+use tare_model::sound::is_margin;
 use tare_model::study::{Stopping, Study};
 use tare_stats::{Looks, Question};
 
@@ -91,10 +95,13 @@ pub struct Analysis {
     pub scores: Scores,
     /// What the intervals of comparisons are labelled: see [`interval_label`].
     pub intervals: &'static str,
-    /// Tests in the family of the Holm correction.
+    /// Tests in the family of the Holm correction that holds the cells against the baseline
+    /// limited alike.
     pub family: usize,
     /// The same of the CPU costs of CPU-bound work that ran in slices: a family of their own.
     pub cpu_family: usize,
+    /// All families that have a test.
+    pub families: Vec<FamilySize>,
     /// Every cell by itself.
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
@@ -122,11 +129,14 @@ impl Analysis {
 /// Analyses a results file. Whatever the file holds, the answer is an analysis:
 /// what cannot be said is absent, and the notices tell why.
 pub fn analyze(results: &Results) -> Analysis {
+    let doubles = results.doubles();
+    let results = &*doubles.told_once(results);
     let header = &results.header;
     let study = &header.study;
+    let platforms = run::platforms(header);
     let trials = trials::Trials::collect(results);
     let boxes = boxes::figures(results);
-    let mut comparisons = compare::all(study, &trials);
+    let mut comparisons = compare::all(study, &trials, &platforms);
     let evidence = decide::Evidence {
         study,
         trials: &trials,
@@ -135,10 +145,12 @@ pub fn analyze(results: &Results) -> Analysis {
     let families = decide::all(&mut comparisons, evidence);
     let cells = cells::all(&trials);
     let run = run::facts(results);
-    let platforms = run::platforms(header);
     let slicing = slicing::facts(results);
-    let mut notices = notices::all(study, &run, &boxes, &platforms, &trials, &comparisons);
+    let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
     notices.extend(slicing.as_ref().and_then(notices::long_turns));
+    notices.extend(trust::notices(header, &trials, &doubles));
+    let native = families.iter().find(|size| size.family == Family::Native);
+    let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
     Analysis {
         schema: SCHEMA,
         tare: header.tare.clone(),
@@ -155,8 +167,9 @@ pub fn analyze(results: &Results) -> Analysis {
         findings: findings::meanings(&trials, &boxes, &comparisons),
         comparisons,
         intervals: interval_label(study),
-        family: families.primary,
-        cpu_family: families.cpu,
+        family: of_native(|size| size.tests),
+        cpu_family: of_native(|size| size.cpu_tests),
+        families,
         boxes,
         run,
         slicing,
@@ -165,10 +178,10 @@ pub fn analyze(results: &Results) -> Analysis {
     }
 }
 
-/// The margin in logs: ln(1 + margin), if the study's is a positive number.
+/// The margin in logs: ln(1 + margin), if the study's is one that a study can have.
 pub(crate) fn margin(study: &Study) -> Option<f64> {
-    let margin = study.protocol.margin.ln_1p();
-    (margin.is_finite() && margin > 0.0).then_some(margin)
+    let margin = study.protocol.margin;
+    is_margin(margin).then(|| margin.ln_1p())
 }
 
 /// What the intervals of a study's comparisons cover. Where cells were looked at

@@ -6,7 +6,6 @@ use super::comparison::Comparison;
 use super::margin;
 use super::run::{PlatformFacts, RunFacts};
 use super::slicing::SlicingFacts;
-use super::trials::Trials;
 use serde::Serialize;
 use tare_model::metric::Unit;
 use tare_model::results::EndReason;
@@ -22,10 +21,21 @@ pub struct Notice {
     pub text: String,
 }
 
-fn notice(notice: &'static str, text: impl Into<String>) -> Notice {
+pub(super) fn notice(notice: &'static str, text: impl Into<String>) -> Notice {
     Notice {
         notice,
         text: text.into(),
+    }
+}
+
+/// The first few names and how many there are beside them: a file can hold any number.
+pub(super) fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -34,7 +44,6 @@ pub(crate) fn all(
     run: &RunFacts,
     boxes: &[BoxFigures],
     platforms: &[PlatformFacts],
-    trials: &Trials,
     comparisons: &[Comparison],
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
@@ -45,15 +54,6 @@ pub(crate) fn all(
     notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
     notices.extend(of_study(study));
     notices.extend(carried_over(comparisons));
-    if trials.strays > 0 {
-        notices.push(notice(
-            "stray-trials",
-            format!(
-                "left out: {} of no cell of the study",
-                counted(trials.strays, "trial")
-            ),
-        ));
-    }
     notices
 }
 
@@ -142,7 +142,7 @@ fn of_study(study: &Study) -> Vec<Notice> {
     if margin(study).is_none() {
         notices.push(notice(
             "no-margin",
-            "the study's margin is not a positive number: no verdicts",
+            "the study's margin is not one of 0.01 to 100 %: no verdicts",
         ));
     }
     if study.protocol.fresh == Fresh::Study {
@@ -168,10 +168,9 @@ fn of_run(run: &RunFacts) -> Vec<Notice> {
         notices.push(notice("unknown-records", text));
     }
     if !run.unnamed_figures.is_empty() {
-        let names: Vec<&str> = run.unnamed_figures.iter().map(String::as_str).collect();
         let text = format!(
             "left out: figures that the file's header does not name: {}",
-            names.join(", ")
+            some_of(run.unnamed_figures.iter().map(String::as_str))
         );
         notices.push(notice("unnamed-figures", text));
     }

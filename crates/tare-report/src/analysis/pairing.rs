@@ -49,8 +49,8 @@ pub(super) fn compare(
     let samples = Samples {
         lost: tried.filter(|block| !losses.contains_key(block)).count(),
         pairs: pairs(metric, cell, baseline),
-        cell: cell.samples(&metric.name),
-        baseline: baseline.samples(&metric.name),
+        cell: cell.samples(metric),
+        baseline: baseline.samples(metric),
     };
     let Some(slices) = slices::figures(metric, blocks, busy, question) else {
         return of_samples(metric.clone(), metric.direction, &samples, question);
@@ -182,7 +182,7 @@ fn pairs(metric: &Metric, cell: &CellTrials, baseline: &CellTrials) -> Vec<(f64,
 
 /// A figure of 0 or less has no ratio: such a pair is lost.
 fn pair(metric: &Metric, cell: &Used, baseline: &Used) -> Option<(f64, f64)> {
-    let (x, y) = (cell.sample(&metric.name)?, baseline.sample(&metric.name)?);
+    let (x, y) = (cell.sample(metric)?, baseline.sample(metric)?);
     (x > 0.0 && y > 0.0).then_some((x, y))
 }
 

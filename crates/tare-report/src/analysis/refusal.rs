@@ -60,9 +60,21 @@ pub enum Refusal {
         /// The cells that ran before.
         after: Vec<String>,
     },
+    /// All figures of a cell are the same, which no clock tells.
+    IdenticalFigures {
+        /// The cell.
+        cell: String,
+        /// Its trials.
+        trials: usize,
+    },
+    /// The header says what no options can make of a study.
+    UnsoundStudy {
+        /// What, in a few words.
+        what: Vec<String>,
+    },
     /// One box per platform served the whole study.
     KeptBoxes,
-    /// The study's margin is no positive number.
+    /// The study's margin is none that a study can have.
     NoMargin,
     /// Figures of 0 or less: no ratio in logs.
     NoLogarithm {
@@ -80,6 +92,30 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether it is the figures of the comparison themselves that are unfit, and not what is
+    /// known besides.
+    pub(crate) const fn rests_on_figures(&self) -> bool {
+        match self {
+            Self::CarryOver { .. }
+            | Self::IdenticalFigures { .. }
+            | Self::NoEstimate
+            | Self::NoLogarithm { .. } => true,
+            Self::RunStopped { .. }
+            | Self::LimitsNotProven { .. }
+            | Self::CannotRun { .. }
+            | Self::WrongAnswer { .. }
+            | Self::PairsLost { .. }
+            | Self::FewPairs { .. }
+            | Self::Disqualified { .. }
+            | Self::UnsoundStudy { .. }
+            | Self::KeptBoxes
+            | Self::NoMargin
+            | Self::OtherSize
+            | Self::OtherWork
+            | Self::OtherBaseline => false,
+        }
+    }
+
     /// The reason in two or three words.
     pub const fn short(&self) -> &'static str {
         match self {
@@ -91,6 +127,8 @@ impl Refusal {
             Self::FewPairs { .. } => "too few pairs",
             Self::Disqualified { finding, .. } => finding,
             Self::CarryOver { .. } => "carry-over",
+            Self::IdenticalFigures { .. } => "identical figures",
+            Self::UnsoundStudy { .. } => "unsound study",
             Self::KeptBoxes => "kept boxes",
             Self::NoMargin => "no margin",
             Self::NoLogarithm { .. } => "no logarithm",
@@ -144,10 +182,22 @@ impl fmt::Display for Refusal {
                     after.join(" and ")
                 )
             }
+            Self::IdenticalFigures { cell, trials } => write!(
+                f,
+                "identical figures in all {} of {cell}: made up, or of a clock too coarse to tell them apart",
+                counted(*trials, "trial")
+            ),
+            Self::UnsoundStudy { what } => {
+                write!(
+                    f,
+                    "the header tells of {}, which no study has",
+                    what.join(" and ")
+                )
+            }
             Self::KeptBoxes => f.write_str(
                 "boxes were kept for the whole study: the figures hold for these boxes, not for a platform",
             ),
-            Self::NoMargin => f.write_str("the study's margin is not a positive number"),
+            Self::NoMargin => f.write_str("the study's margin is not one of 0.01 to 100 %"),
             Self::NoLogarithm { pairs } => write!(
                 f,
                 "{} with a value of 0 or less, which has no ratio in logs",

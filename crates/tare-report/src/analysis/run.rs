@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, UNTESTED_DRIVER};
+use tare_model::study::Cell;
 
 /// The course of the run.
 #[derive(Debug, Clone, Serialize)]
@@ -93,25 +94,39 @@ pub(crate) fn facts(results: &Results) -> RunFacts {
         unknown_records: results.unknown.clone(),
         unnamed_figures: unnamed_figures(results),
         blocks_planned: results.blocks_planned(),
-        blocks: results.trials().map(|t| t.block).collect::<BTreeSet<_>>().len(),
+        blocks: blocks(results),
         trials: trial_counts(results),
     }
 }
 
-/// `syscall latency`, where the header tells of the workload and not of the figure.
+/// Blocks of the study with a trial.
+fn blocks(results: &Results) -> usize {
+    let planned = results.blocks_planned();
+    let begun = results.trials().map(|t| t.block).filter(|block| *block < planned);
+    begun.collect::<BTreeSet<_>>().len()
+}
+
+/// `syscall latency`, where the header tells of the workload and not of the figure, be it a
+/// sample or a part of slices.
 fn unnamed_figures(results: &Results) -> BTreeSet<String> {
     let workloads = &results.header.study.workloads;
     let mut unnamed = BTreeSet::new();
-    for trial in results.trials() {
-        let Outcome::Ok(success) = &trial.outcome else {
-            continue;
-        };
-        let Some(workload) = workloads.iter().find(|w| w.name == trial.cell.workload) else {
-            continue;
+    let mut note = |cell: &Cell, names: &mut dyn Iterator<Item = &String>| {
+        // What is of no workload of the study is told as a stray.
+        let Some(workload) = workloads.iter().find(|w| w.name == cell.workload) else {
+            return;
         };
         let is_named = |name: &&String| workload.metrics.iter().any(|m| m.name == **name);
-        let others = success.samples.keys().filter(|name| !is_named(name));
+        let others = names.filter(|name| !is_named(name));
         unnamed.extend(others.map(|name| format!("{} {name}", workload.name)));
+    };
+    for trial in results.trials() {
+        if let Outcome::Ok(success) = &trial.outcome {
+            note(&trial.cell, &mut success.samples.keys());
+        }
+    }
+    for member in results.groups().flat_map(|group| &group.members) {
+        note(&member.cell, &mut member.parts.keys());
     }
     unnamed
 }

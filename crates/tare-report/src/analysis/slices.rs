@@ -38,6 +38,11 @@ pub struct SliceFigures {
 }
 
 impl SliceFigures {
+    /// The time of all slices of each block, of the cell and of the baseline.
+    pub(super) fn wall_times(&self) -> [Vec<f64>; 2] {
+        [0, 1].map(|side| self.by_block.iter().map(|b| b.times[side].wall_ns).collect())
+    }
+
     /// The reason to read the typical cost with care that follows.
     pub(super) fn contention(&self) -> Option<Flag> {
         let times = self.contended?;

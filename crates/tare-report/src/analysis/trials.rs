@@ -4,9 +4,9 @@ use super::stops;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tare_model::finding::Finding;
-use tare_model::group::GroupRecord;
+use tare_model::group::{GroupRecord, Series};
 use tare_model::metric::Metric;
-use tare_model::results::{Failure, Outcome, Results, TrialRecord};
+use tare_model::results::{Doubles, Failure, HostReadings, Outcome, Record, Results, TrialRecord};
 use tare_model::study::{Cell, Study};
 
 /// The one trial of a block whose figures count.
@@ -18,12 +18,21 @@ pub(crate) struct Used<'a> {
     pub after: Option<&'a Cell>,
     /// The group in which it ran slice by slice.
     pub group: Option<&'a GroupRecord>,
+    /// What the host saw of it.
+    pub host: Option<&'a HostReadings>,
 }
 
 impl Used<'_> {
-    /// The sample of a metric, if it is a finite number.
-    pub fn sample(&self, metric: &str) -> Option<f64> {
-        self.samples.get(metric).copied().filter(|v| v.is_finite())
+    /// The sample of a metric, if it is a figure that a machine can come to.
+    pub fn sample(&self, metric: &Metric) -> Option<f64> {
+        let sample = self.samples.get(&metric.name).copied();
+        sample.filter(|value| metric.unit.is_plausible(*value))
+    }
+
+    /// Whether the host told what others did meanwhile, and its hypervisor.
+    pub fn noise_is_known(&self) -> bool {
+        let known = |host: &HostReadings| host.others_load.is_some() && host.steal.is_some();
+        self.host.is_some_and(known)
     }
 }
 
@@ -73,6 +82,7 @@ impl<'a> CellTrials<'a> {
                     findings: &trial.findings,
                     after,
                     group,
+                    host: trial.host.as_ref(),
                 };
                 self.used.insert(trial.block, used);
             }
@@ -99,8 +109,18 @@ impl<'a> CellTrials<'a> {
     }
 
     /// Every sample of a metric, in the order of the blocks.
-    pub fn samples(&self, metric: &str) -> Vec<f64> {
+    pub fn samples(&self, metric: &Metric) -> Vec<f64> {
         self.used.values().filter_map(|u| u.sample(metric)).collect()
+    }
+
+    /// The metric that carries its verdicts.
+    pub fn primary(&self) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.primary)
+    }
+
+    /// Trials whose host did not tell what else ran.
+    pub fn noise_unknown(&self) -> usize {
+        self.used.values().filter(|used| !used.noise_is_known()).count()
     }
 }
 
@@ -109,30 +129,24 @@ pub(crate) struct Trials<'a> {
     pub cells: Vec<CellTrials<'a>>,
     /// Trials of cells that the study does not have.
     pub strays: usize,
+    /// Trials of blocks that it does not have.
+    pub beyond: usize,
+    /// Slices of cells that it does not have: members of groups.
+    pub stray_members: usize,
+    /// Slices whose cost no machine comes to.
+    pub no_figures: usize,
+    /// What the file holds more than once.
+    pub doubles: Doubles,
     by_cell: HashMap<Cell, usize>,
 }
 
 impl<'a> Trials<'a> {
     pub fn collect(results: &'a Results) -> Self {
         let mut trials = Self::empty(&results.header.study);
-        // A number of another block's group is no name of a group that it ran in.
-        let groups: HashMap<(u32, u32), &GroupRecord> =
-            results.groups().map(|g| ((g.group, g.block), g)).collect();
-        let mut last: Option<&TrialRecord> = None;
-        for trial in results.trials() {
-            let after = last.filter(|l| l.block == trial.block).map(|l| &l.cell);
-            match trials.by_cell.get(&trial.cell) {
-                Some(&at) => {
-                    let group = trial.group.and_then(|group| groups.get(&(group, trial.block)));
-                    trials.cells[at].add(trial, after, group.copied());
-                }
-                None => trials.strays += 1,
-            }
-            // A skipped trial ran nothing that could be felt after it.
-            if !matches!(trial.outcome, Outcome::Skipped(_)) {
-                last = Some(trial);
-            }
-        }
+        trials.doubles = results.doubles();
+        trials.take(results);
+        trials.void();
+        trials.count_slices(results);
         for (cell, blocks) in stops::settled(results) {
             if let Some(&at) = trials.by_cell.get(cell) {
                 trials.cells[at].settled = Some(blocks);
@@ -141,10 +155,62 @@ impl<'a> Trials<'a> {
         trials
     }
 
+    /// Sorts the trials into the cells.
+    fn take(&mut self, results: &'a Results) {
+        // A number of another block's group is no name of a group that it ran in.
+        let groups: HashMap<(u32, u32), &GroupRecord> =
+            results.groups().map(|g| ((g.group, g.block), g)).collect();
+        let planned = results.blocks_planned();
+        let mut last: Option<&TrialRecord> = None;
+        for (place, record) in results.records.iter().enumerate() {
+            let Record::Trial(trial) = record else { continue };
+            if self.doubles.copies.contains(&place) {
+                continue;
+            }
+            if trial.block >= planned {
+                self.beyond += 1;
+                continue;
+            }
+            let after = last.filter(|l| l.block == trial.block).map(|l| &l.cell);
+            match self.by_cell.get(&trial.cell) {
+                Some(&at) => {
+                    let group = trial.group.and_then(|group| groups.get(&(group, trial.block)));
+                    self.cells[at].add(trial, after, group.copied());
+                }
+                None => self.strays += 1,
+            }
+            // A skipped trial ran nothing that could be felt after it.
+            if !matches!(trial.outcome, Outcome::Skipped(_)) {
+                last = Some(trial);
+            }
+        }
+    }
+
+    /// Cells were tried where their records contradict one another, and have no figure there.
+    fn void(&mut self) {
+        for (block, cell) in &self.doubles.conflicts {
+            if let Some(&at) = self.by_cell.get(cell) {
+                self.cells[at].used.remove(block);
+            }
+        }
+    }
+
+    /// Counts the slices that are of no use.
+    fn count_slices(&mut self, results: &Results) {
+        for member in results.groups().flat_map(|group| &group.members) {
+            self.stray_members += usize::from(!self.by_cell.contains_key(&member.cell));
+            self.no_figures += member.parts.values().map(Series::no_figures).sum::<usize>();
+        }
+    }
+
     fn empty(study: &Study) -> Self {
         let mut trials = Self {
             cells: Vec::new(),
             strays: 0,
+            beyond: 0,
+            stray_members: 0,
+            no_figures: 0,
+            doubles: Doubles::default(),
             by_cell: HashMap::new(),
         };
         for cell in study.cells() {

@@ -44,7 +44,7 @@ pub struct Change {
     pub caveats: Vec<&'static str>,
     /// The change of what each box costs against its baseline, with verdicts.
     pub overheads: Vec<OverheadChange>,
-    /// Tests in the family of the Holm correction.
+    /// Tests in all families of the Holm correction together.
     pub family: usize,
     /// The change of the figures themselves.
     pub raw: Vec<RawChange>,

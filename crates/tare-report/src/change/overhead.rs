@@ -4,9 +4,11 @@ use super::cells::unlike;
 use super::verdict::{decided, refused};
 use crate::analysis::fitness::did_alike;
 use crate::analysis::trials::Trials;
-use crate::analysis::{Against, Analysis, Comparison, Estimate, Flag, MetricComparison, Refusal, Verdict};
+use crate::analysis::{Against, Analysis, Comparison, Estimate, Family, Flag, MetricComparison};
+use crate::analysis::{Refusal, Verdict};
 use serde::Serialize;
 use tare_model::metric::Metric;
+use tare_model::sound::is_margin;
 use tare_model::study::{Cell, Study};
 use tare_stats::{Interval, Looks, PairedInference, Sample, Welch, holm, welch};
 
@@ -20,6 +22,8 @@ pub struct OverheadChange {
     pub against: Against,
     /// The baseline's cell.
     pub baseline: Cell,
+    /// With which others it is corrected for their number.
+    pub family: Family,
     /// The primary metric.
     pub metric: Metric,
     /// Whether typical costs of slices are compared: both files have them.
@@ -111,13 +115,24 @@ pub(super) fn all(
     };
     let compared = after.comparisons.iter().filter(wanted);
     let mut changes: Vec<OverheadChange> = compared.filter_map(changed).collect();
-    let p_values: Vec<Option<f64>> = changes.iter().map(|c| c.p).collect();
-    let margin = Some(margin.ln_1p()).filter(|m| m.is_finite() && *m > 0.0);
-    for (change, p) in changes.iter_mut().zip(holm(&p_values)) {
-        change.p_holm = p;
+    correct(&mut changes);
+    let margin = is_margin(margin).then(|| margin.ln_1p());
+    for change in &mut changes {
         change.judge(margin, looks(studies));
     }
-    (changes, p_values.iter().flatten().count())
+    let tests = changes.iter().filter(|change| change.p_holm.is_some()).count();
+    (changes, tests)
+}
+
+/// Holm's correction within the families of the report, of what can get a verdict.
+fn correct(changes: &mut [OverheadChange]) {
+    for family in Family::ALL {
+        let p = |change: &OverheadChange| change.p.filter(|_| change.family == family && change.counts());
+        let p_values: Vec<Option<f64>> = changes.iter().map(p).collect();
+        for (change, p) in changes.iter_mut().zip(holm(&p_values)) {
+            change.p_holm = change.p_holm.or(p);
+        }
+    }
 }
 
 /// The change of one overhead, not yet judged; `None` where a file has no figure
@@ -145,6 +160,7 @@ fn change(
         cell: after.cell.clone(),
         against: after.against,
         baseline: after.baseline.clone(),
+        family: after.family,
         metric: second.metric.clone(),
         typical,
         before: Overhead::of(first, typical),
@@ -222,6 +238,13 @@ fn hidden(inference: PairedInference) -> Interval {
 }
 
 impl OverheadChange {
+    /// Whether it counts in its family: see the families of a report. The margin is that of
+    /// this comparison.
+    fn counts(&self) -> bool {
+        let counts = |refusal: &Refusal| refusal.rests_on_figures() || *refusal == Refusal::NoMargin;
+        self.refusals.iter().flatten().all(counts)
+    }
+
     fn judge(&mut self, margin: Option<f64>, looks: Looks) {
         self.p_equal = margin
             .and_then(|m| self.welch?.p_within(m))

@@ -50,7 +50,7 @@ pub(super) fn all(
 
 fn change(before: &CellTrials, after: &CellTrials, looks: Looks) -> Option<RawChange> {
     let metric = after.metrics.iter().find(|m| m.primary)?;
-    let (first, second) = (before.samples(&metric.name), after.samples(&metric.name));
+    let (first, second) = (before.samples(metric), after.samples(metric));
     let welch = difference(metric, &first, &second, looks.level());
     Some(RawChange {
         cell: after.cell.clone(),

@@ -76,7 +76,7 @@ fn tests(change: &Change) -> String {
     let differences = match change.family {
         0 => "no difference could be tested".to_owned(),
         tests => format!(
-            "differences with Holm's correction over {}",
+            "differences with Holm's correction, {} in families by what is asked",
             counted(tests, "test")
         ),
     };

@@ -195,6 +195,11 @@ pub fn ended_well(
             padding_bytes: 17,
         }),
         findings: Vec::new(),
-        host: None,
+        host: Some(HostReadings {
+            wall_ns: 510_000_000,
+            others_load: Some(0.001),
+            steal: Some(0.0),
+            ..HostReadings::default()
+        }),
     }
 }

@@ -44,8 +44,7 @@ fn print(value: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> a
 pub fn beside(results: &Path, study: &str, json: bool) -> anyhow::Result<ExitCode> {
     let library = Library::load()?;
     let study = library.study(study)?;
-    let analysis = tare_report::analyze(&Results::read(results)?);
-    let beside = published::beside(&library, study, &analysis);
+    let beside = published::beside(&library, study, &Results::read(results)?);
     print(&beside, json, || text::beside(&beside, options()))?;
     Ok(ExitCode::SUCCESS)
 }

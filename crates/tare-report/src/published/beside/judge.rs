@@ -12,6 +12,11 @@ pub(super) struct Logs {
     pub parts: [Option<(f64, f64)>; 2],
 }
 
+/// The widest half-width that confirms anything, as a share. Other hosts, kernels and years move
+/// such ratios by some percent, which nobody would call a contradiction; an interval that would
+/// hide a tenth says nothing.
+const CONFIRMS: f64 = 0.1;
+
 /// The difference of the two in logs, against the half-width of its interval.
 pub(super) fn judged(metric: &MetricComparison, theirs: &Logs) -> Option<Verdict> {
     let own = metric.paired.as_ref()?;
@@ -20,10 +25,17 @@ pub(super) fn judged(metric: &MetricComparison, theirs: &Logs) -> Option<Verdict
     let half = half_width(std::iter::once(own_part?).chain(theirs.known()))?;
     let with_their_error = theirs.parts.iter().all(Option::is_some);
     if difference.abs() <= half {
-        return Some(Verdict::Agrees(Detectable {
+        let seen = Detectable {
             share: half.exp_m1(),
             with_their_error,
-        }));
+        };
+        // Where the study's cost is larger, an interval that rules out no cost at all does.
+        let confirms = half <= CONFIRMS.ln_1p().max(theirs.value.abs());
+        return Some(if confirms {
+            Verdict::Agrees(seen)
+        } else {
+            Verdict::CannotTell(seen)
+        });
     }
     let [low, high] = [difference - half, difference + half].map(f64::exp);
     let ratio = Estimate {

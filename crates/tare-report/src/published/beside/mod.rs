@@ -11,9 +11,10 @@ mod place;
 
 use super::file::Published;
 use super::library::Library;
-use crate::analysis::{Analysis, Estimate};
+use crate::analysis::{Estimate, analyze};
 use place::Place;
 use serde::Serialize;
+use tare_model::results::Results;
 
 /// Own figures beside a study's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +27,9 @@ pub struct Beside {
     pub their_host: String,
     /// The platform that own figures are held against.
     pub own_baseline: String,
+    /// The baseline of the results, where the study has no figure of it and they are held
+    /// against another of their platforms.
+    pub instead_of: Option<String>,
     /// One row per figure of the study, and one per table of which none is comparable.
     pub rows: Vec<Row>,
     /// What the study says without a table behind it.
@@ -78,8 +82,10 @@ pub struct TheirFigure {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval of their ratio contains 1.
+    /// The interval of their ratio contains 1, and is narrow enough to say something.
     Agrees(Detectable),
+    /// It contains 1 and is so wide that it confirms nothing.
+    CannotTell(Detectable),
     /// It does not.
     Differs(Difference),
     /// They cannot be held against each other.
@@ -108,19 +114,31 @@ pub struct Difference {
     pub with_their_error: bool,
 }
 
-/// Puts every figure of a study beside what the analysis has of it.
-pub fn beside(library: &Library, study: &Published, analysis: &Analysis) -> Beside {
-    let place = Place {
+/// Puts every figure of a study beside what the results have of it. Where the study has no figure
+/// of their baseline, what both measured is held against the study's: blocks pair any two cells.
+pub fn beside(library: &Library, study: &Published, results: &Results) -> Beside {
+    let own = analyze(results);
+    let at = |analysis| Place {
         library,
         study,
         analysis,
     };
+    let other = at(&own).other_baseline();
+    let rebased = other.map(|baseline| {
+        let mut results = results.clone();
+        results.header.study.baseline = baseline;
+        analyze(&results)
+    });
+    let instead_of = rebased.as_ref().map(|_| own.study.baseline.to_string());
+    let analysis = rebased.as_ref().unwrap_or(&own);
+    let place = at(analysis);
     let untold = study.claims.iter().filter(|c| !c.checkable);
     Beside {
         study: study.study.id.clone(),
         title: study.study.title.clone(),
         their_host: study.study.host.clone(),
         own_baseline: analysis.study.baseline.to_string(),
+        instead_of,
         rows: study.tables.iter().flat_map(|table| place.table(table)).collect(),
         statements: untold.map(|c| c.text.clone()).collect(),
     }

@@ -29,6 +29,18 @@ impl Place<'_> {
         rows.flat_map(|row| self.row(table, own, row)).collect()
     }
 
+    /// A platform of the results that stands for the study's baseline, where the study has no
+    /// figure of theirs.
+    pub fn other_baseline(&self) -> Option<PlatformPath> {
+        let mut rows = self.study.tables.iter().flat_map(|table| &table.rows);
+        if rows.any(|row| self.is_baseline(&row.platform)) {
+            return None;
+        }
+        let theirs = &self.study.study.baseline;
+        let mut platforms = self.analysis.study.platforms.iter();
+        platforms.find(|own| self.stands_for(theirs, own)).cloned()
+    }
+
     /// The workload that stands beside a table's, if figures of it are in the results.
     fn own_workload(&self, table: &Table) -> Result<&OwnWorkload, String> {
         let mapping = &self.library.mapping;

@@ -1,6 +1,6 @@
 //! Own figures beside a study's.
 
-use super::super::beside::{Beside, Row, TheirFigure, Verdict};
+use super::super::beside::{Beside, Detectable, Row, TheirFigure, Verdict};
 use super::bullets;
 use crate::analysis::Estimate;
 use crate::show::{MISSING, or_missing, percent, ratio, ratio_with_interval};
@@ -18,6 +18,13 @@ pub fn beside(beside: &Beside, options: TextOptions) -> String {
         beside.own_baseline
     );
     page.wrapped("", 0, Style::Dim, &reading);
+    if let Some(own) = &beside.instead_of {
+        let instead = format!(
+            "The study has no figure of {own}, the baseline of your results: they are held against {} in the same blocks instead.",
+            beside.own_baseline
+        );
+        page.wrapped("", 0, Style::Dim, &instead);
+    }
     let comparable = |row: &&Row| row.own.is_some();
     let mut last = None;
     for row in beside.rows.iter().filter(comparable) {
@@ -78,18 +85,11 @@ fn theirs(figure: TheirFigure) -> String {
 
 fn verdict(verdict: &Verdict) -> (Style, String) {
     match verdict {
-        Verdict::Agrees(seen) => {
-            let known = if seen.with_their_error {
-                ""
-            } else {
-                ", nor such as the study's own error, which it does not print, would hide"
-            };
-            let share = percent(seen.share);
-            (
-                Style::Green,
-                format!("agrees: differences under {share} would not show{known}"),
-            )
-        }
+        Verdict::Agrees(seen) => (Style::Green, format!("agrees: {}", hidden(*seen))),
+        Verdict::CannotTell(seen) => (
+            Style::Yellow,
+            format!("cannot tell, too much noise: {}", hidden(*seen)),
+        ),
         Verdict::Differs(by) => {
             let Estimate { value, low, high } = by.ratio;
             let known = if by.with_their_error {
@@ -105,6 +105,16 @@ fn verdict(verdict: &Verdict) -> (Style, String) {
         }
         Verdict::NotComparable { why } => (Style::Dim, format!("not comparable: {why}")),
     }
+}
+
+/// What would not have been seen.
+fn hidden(seen: Detectable) -> String {
+    let known = if seen.with_their_error {
+        ""
+    } else {
+        ", nor such as the study's own error, which it does not print, would hide"
+    };
+    format!("differences under {} would not show{known}", percent(seen.share))
 }
 
 fn not_compared(row: &Row) -> String {

@@ -7,6 +7,7 @@ use super::whisker::Scale;
 use super::{asked, cut, is_emulated};
 use crate::analysis::{Analysis, Comparison, Estimate, Refusal, Verdict, Word};
 use crate::show::{or_missing, ratio_with_interval};
+use tare_model::digits::digits;
 
 /// Columns of `1.003 (0.996 to 1.009)`.
 const FIGURES: usize = 22;
@@ -206,5 +207,5 @@ fn costs(of: &[&Comparison]) -> String {
 
 /// A ratio that is far from 1 and not worth more digits.
 fn in_two_digits(ratio: f64) -> String {
-    format!("{ratio:.*}", usize::from(ratio < 9.95))
+    digits(ratio, usize::from(ratio < 9.95))
 }
