@@ -30,6 +30,7 @@ pub mod results;
 pub mod rounds;
 pub mod size;
 pub mod study;
+pub mod suggest;
 pub mod template;
 pub mod time;
 pub mod workload;

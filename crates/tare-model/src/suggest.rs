@@ -1,7 +1,7 @@
-//! What a misspelt word was meant to be.
+//! What a misspelt word was meant to be, wherever a name is asked for.
 
 /// `did you mean 'x'?` if one is near, else all of them: `the keys are a, b, c`.
-pub(super) fn among(word: &str, known: &[&str], what: &str) -> String {
+pub fn among(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known) {
         Some(near) => format!("did you mean '{near}'?"),
         None => format!("{what} are {}", known.join(", ")),
@@ -9,7 +9,7 @@ pub(super) fn among(word: &str, known: &[&str], what: &str) -> String {
 }
 
 /// The known word that few slips of the keyboard turn into this one.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // No word that is meant is this long, and the distance takes time.
     if word.chars().count() > 64 {
         return None;
