@@ -1,6 +1,7 @@
 //! Standard output for results, standard error for talk.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use tare_report::text;
 
@@ -79,6 +80,22 @@ pub fn one_line(text: &str) -> String {
     text::clean(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
+/// A path as text in one line.
+pub fn path(path: &Path) -> String {
+    one_line(&path.display().to_string())
+}
+
+/// An argument as it is typed in a shell: in quotation marks where it needs them.
+pub fn word(argument: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    let text = one_line(argument);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// Text in lines as wide as the terminal, behind `first`; later lines begin at `indent`.
 pub fn wrapped(first: &str, indent: usize, words: &str) -> String {
     text::wrapped(first, indent, &one_line(words), width())
@@ -105,6 +122,16 @@ mod tests {
             one_line("a\nb\u{202e}c\u{1b}[2J\u{200b}"),
             "a b\\u{202e}c\\u{1b}[2J\\u{200b}"
         );
+    }
+
+    #[test]
+    fn an_argument_is_shown_as_it_is_typed() {
+        let shown = |argument: &str| word(argument);
+        assert_eq!(shown("a/b.jsonl"), "a/b.jsonl");
+        assert_eq!(shown("two words"), "'two words'");
+        assert_eq!(shown("it's"), r"'it'\''s'");
+        assert_eq!(shown(""), "''");
+        assert_eq!(shown("a\u{1b}b"), r"'a\u{1b}b'");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let analysis = analyze(&results);
     if let Some(path) = &args.html {
         page(&analysis, path)?;
-        out::say(&format!("page written to {}", path.display()));
+        out::say(&format!("page written to {}", out::path(path)));
     }
     if args.json || args.html.is_none() {
         print(&analysis, args.json)?;
