@@ -95,12 +95,20 @@ pub enum ResumeError {
         blocks: u32,
     },
     /// Nothing is left to do.
-    #[error("{path} is complete: nothing is left to run; see it with 'tare report {path}'")]
+    #[error("{path} is complete: {done}; see it with 'tare report {path}'{more}")]
     Complete {
         /// The file.
         path: String,
+        /// What was done.
+        done: String,
+        /// How more could be measured; empty: nothing could change.
+        more: &'static str,
     },
 }
+
+/// How to get more blocks where their number was fixed.
+const START_ANEW: &str =
+    "; no block is added to a fixed number of them: for more, start anew with -o and --blocks N";
 
 /// What is done of a plan.
 #[derive(Debug, Clone, Default)]
@@ -209,11 +217,21 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
             differs,
         });
     }
-    something_is_left(path, results, now.study.protocol.blocks)
+    unfinished(path, results, now.study.protocol.blocks)
 }
 
-fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
+/// Checks that of so many blocks something is left to run.
+///
+/// # Errors
+/// [`ResumeError::Complete`], [`ResumeError::OutOfBlocks`].
+pub fn unfinished(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
     let path = path.to_owned();
+    let fixed = results.header.study.protocol.stopping.is_fixed();
+    let complete = |path, done| ResumeError::Complete {
+        path,
+        done,
+        more: if fixed { START_ANEW } else { "" },
+    };
     // A session without an end, since it was killed, has something left.
     let end = |r: &Record| match r {
         Record::End(end) => Some(Some(end.reason)),
@@ -226,12 +244,20 @@ fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), R
         .max()
         .unwrap_or(0);
     match results.records.iter().rev().find_map(end).flatten() {
-        Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
+        Some(EndReason::Settled) => Err(complete(path, "every comparison is settled".to_owned())),
+        Some(EndReason::Complete) => Err(complete(path, all_were_run(blocks))),
         Some(EndReason::BudgetSpent) if run >= blocks && blocks < MOST => {
             Err(ResumeError::OutOfBlocks { path, blocks })
         }
-        Some(EndReason::BudgetSpent) if run >= blocks => Err(ResumeError::Complete { path }),
+        Some(EndReason::BudgetSpent) if run >= blocks => Err(complete(path, all_were_run(blocks))),
         _ => Ok(()),
+    }
+}
+
+fn all_were_run(blocks: u32) -> String {
+    match blocks {
+        1 => "its one block was run".to_owned(),
+        _ => format!("all {blocks} blocks were run"),
     }
 }
 
