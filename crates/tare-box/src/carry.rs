@@ -22,8 +22,19 @@ const TOO_LARGE: &str = "it is over 512 MiB";
 #[derive(Debug, thiserror::Error)]
 pub enum CarryError {
     /// No such program.
-    #[error("there is no program '{0}': give a path, or a name found on PATH")]
+    #[error("there is no program '{0}' on PATH: check the name, or give its path, such as ./{0}")]
     NotFound(String),
+    /// No file at the program's path.
+    #[error("there is no file {0}: check the path of the program")]
+    NoFile(PathBuf),
+    /// A folder in the program's place.
+    #[error("{0} is a folder and no program: give the path of a program in it")]
+    Folder(PathBuf),
+    /// A file that nobody may run, or not this user.
+    #[error(
+        "{0} is not executable: allow it with 'chmod +x {0}', or put the program that reads it before it, such as sh {0}"
+    )]
+    NotExecutable(PathBuf),
     /// The program's file cannot be read.
     #[error("cannot read {path}: {source}")]
     Unreadable {
@@ -45,7 +56,7 @@ pub enum CarryError {
 /// Finds a program as a shell would, as an absolute path.
 ///
 /// # Errors
-/// [`CarryError::NotFound`].
+/// [`CarryError`]: why the file of this path, or no file on the search path, is a program.
 pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
     let search = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
     let candidates: Vec<PathBuf> = if name.contains('/') {
@@ -60,8 +71,22 @@ pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
     let found = candidates
         .into_iter()
         .find(is_program)
-        .ok_or_else(|| CarryError::NotFound(name.to_owned()))?;
+        .ok_or_else(|| no_program(name))?;
     std::path::absolute(&found).map_err(|source| CarryError::Unreadable { path: found, source })
+}
+
+/// Why there is no program of this name or at this path.
+fn no_program(name: &str) -> CarryError {
+    let path = PathBuf::from(name);
+    if !name.contains('/') {
+        return CarryError::NotFound(name.to_owned());
+    }
+    match std::fs::metadata(&path) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => CarryError::NoFile(path),
+        Err(source) => CarryError::Unreadable { path, source },
+        Ok(meta) if meta.is_dir() => CarryError::Folder(path),
+        Ok(_) => CarryError::NotExecutable(path),
+    }
 }
 
 /// What a program needs to run besides its own file.
@@ -69,8 +94,36 @@ pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
 pub enum Needs {
     /// Nothing: it is static.
     Nothing,
-    /// This interpreter: a dynamic loader, or that of a script.
+    /// This dynamic loader, and libraries that the loader looks for.
+    Loader(String),
+    /// This interpreter of a script.
     Interpreter(String),
+}
+
+/// Interpreters of interpreters that are followed: Linux follows as many.
+const MOST_INTERPRETERS: usize = 5;
+
+/// The file that first needs something that is not among the files that are carried, and
+/// what it needs: the program its loader or interpreter, or the interpreter its own.
+/// Libraries are not looked for.
+///
+/// # Errors
+/// [`CarryError::Unreadable`] for the program. An interpreter that cannot be read may be
+/// one of the boxes alone.
+pub fn missing(program: &Path, carried: &[String]) -> Result<Option<(PathBuf, Needs)>, CarryError> {
+    let mut file = program.to_owned();
+    let mut needed = needs(program)?;
+    for _ in 0..MOST_INTERPRETERS {
+        match needed {
+            Needs::Nothing => return Ok(None),
+            Needs::Loader(path) | Needs::Interpreter(path) if carried.contains(&path) => {
+                file = PathBuf::from(path);
+                needed = needs(&file).unwrap_or(Needs::Nothing);
+            }
+            missing => return Ok(Some((file, missing))),
+        }
+    }
+    Ok(None)
 }
 
 /// Tells what a program's file needs: the interpreter that an ELF file or a
@@ -92,7 +145,7 @@ pub fn needs(path: &Path) -> Result<Needs, CarryError> {
             .to_owned();
         return Ok(Needs::Interpreter(interpreter));
     }
-    Ok(elf_interpreter(&bytes).map_or(Needs::Nothing, Needs::Interpreter))
+    Ok(elf_interpreter(&bytes).map_or(Needs::Nothing, Needs::Loader))
 }
 
 fn elf_interpreter(bytes: &[u8]) -> Option<String> {
@@ -112,7 +165,7 @@ fn elf_interpreter(bytes: &[u8]) -> Option<String> {
 pub fn program_files(name: &str) -> Result<Vec<PathBuf>, CarryError> {
     let program = find_program(name)?;
     let mut files = vec![program.clone()];
-    if let Needs::Interpreter(loader) = needs(&program)? {
+    if let Needs::Loader(loader) | Needs::Interpreter(loader) = needs(&program)? {
         let unreadable = |source| CarryError::Unreadable {
             path: program.clone(),
             source,
@@ -303,7 +356,26 @@ mod tests {
         std::fs::write(&script, "#!/bin/sh -e\necho\n").unwrap();
         assert_eq!(needs(&script).unwrap(), Needs::Interpreter("/bin/sh".into()));
         let shell = find_program("sh").unwrap();
-        assert!(matches!(needs(&shell).unwrap(), Needs::Interpreter(loader) if loader.contains("ld")));
+        assert!(matches!(needs(&shell).unwrap(), Needs::Loader(loader) if loader.contains("ld")));
+        // The interpreter that is carried needs a loader, and that one nothing.
+        let carried = ["/bin/sh".to_owned()];
+        let Some((by, Needs::Loader(loader))) = missing(&script, &carried).unwrap() else {
+            panic!("a shell of the host has a loader");
+        };
+        assert_eq!(by, Path::new("/bin/sh"));
+        let carried = [carried[0].clone(), loader];
+        assert_eq!(missing(&script, &carried).unwrap(), None);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_program_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data");
+        std::fs::write(&file, "x").unwrap();
+        let told = |path: &Path| find_program(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(told(folder.path()).contains("is a folder"));
+        assert!(told(&file).contains("chmod +x"));
+        assert!(told(&folder.path().join("none")).contains("there is no file"));
     }
 
     #[test]

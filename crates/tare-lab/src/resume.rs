@@ -117,12 +117,20 @@ pub enum ResumeError {
         blocks: u32,
     },
     /// Nothing is left to do.
-    #[error("{path} is complete: nothing is left to run; see it with 'tare report {path}'")]
+    #[error("{path} is complete: {done}; see it with 'tare report {path}'{more}")]
     Complete {
         /// The file.
         path: String,
+        /// What was done.
+        done: String,
+        /// How more could be measured; empty: nothing could change.
+        more: &'static str,
     },
 }
+
+/// How to get more blocks where their number was fixed.
+const START_ANEW: &str =
+    "; no block is added to a fixed number of them: for more, start anew with -o and --blocks N";
 
 /// What is done of a plan.
 #[derive(Debug, Clone, Default)]
@@ -248,7 +256,7 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
     if results.header.platforms != now.platforms {
         return Err(other_host(path, "other versions of platforms"));
     }
-    something_is_left(path, results, now.study.protocol.blocks)
+    unfinished(path, results, now.study.protocol.blocks)
 }
 
 /// Whether a trial of these blocks has no record at all, be it a failure. A cell that was settled
@@ -265,12 +273,22 @@ fn is_missing(results: &Results, blocks: Range<u32>) -> bool {
     blocks.into_iter().any(lacks)
 }
 
-/// What the last end says of a file is believed where the trials are there.
-fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
+/// Checks that of so many blocks something is left to run. What the last end says of a file is
+/// believed where the trials are there.
+///
+/// # Errors
+/// [`ResumeError::Complete`], [`ResumeError::OutOfBlocks`].
+pub fn unfinished(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
     let path = path.to_owned();
     if is_missing(results, 0..blocks) {
         return Ok(());
     }
+    let fixed = results.header.study.protocol.stopping.is_fixed();
+    let complete = |path, done| ResumeError::Complete {
+        path,
+        done,
+        more: if fixed { START_ANEW } else { "" },
+    };
     // A session without an end, since it was killed, has something left.
     let end = |r: &Record| match r {
         Record::End(end) => Some(Some(end.reason)),
@@ -278,14 +296,20 @@ fn something_is_left(path: &str, results: &Results, blocks: u32) -> Result<(), R
         _ => None,
     };
     match results.records.iter().rev().find_map(end).flatten() {
-        Some(EndReason::Complete | EndReason::Settled) => Err(ResumeError::Complete { path }),
-        Some(EndReason::BudgetSpent)
-            if !results.header.study.protocol.stopping.is_fixed() && blocks < MOST =>
-        {
+        Some(EndReason::Settled) => Err(complete(path, "every comparison is settled".to_owned())),
+        Some(EndReason::Complete) => Err(complete(path, all_were_run(blocks))),
+        Some(EndReason::BudgetSpent) if !fixed && blocks < MOST => {
             Err(ResumeError::OutOfBlocks { path, blocks })
         }
-        Some(EndReason::BudgetSpent) => Err(ResumeError::Complete { path }),
+        Some(EndReason::BudgetSpent) => Err(complete(path, all_were_run(blocks))),
         _ => Ok(()),
+    }
+}
+
+fn all_were_run(blocks: u32) -> String {
+    match blocks {
+        1 => "its one block was run".to_owned(),
+        _ => format!("all {blocks} blocks were run"),
     }
 }
 

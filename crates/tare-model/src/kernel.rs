@@ -2,6 +2,7 @@
 
 use crate::metric::{Direction, Metric, Unit};
 use crate::size::Cpus;
+use crate::suggest;
 use crate::template::{Capacity, Feature, Property};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -117,8 +118,20 @@ impl fmt::Display for Kernel {
 
 /// A name that is no kernel's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown workload '{0}': the built-in ones are stream, linpack, syscall, spawn and integer")]
+#[error("unknown workload '{name}': {}", advice(.0), name = .0)]
 pub struct UnknownKernel(pub String);
+
+/// What was meant, or what there is.
+fn advice(name: &str) -> String {
+    match suggest::nearest(name, &Kernel::ALL.map(Kernel::name)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!(
+            "the built-in ones are {}, and {} for self-tests",
+            Kernel::USUAL.map(Kernel::name).join(", "),
+            Kernel::Integer
+        ),
+    }
+}
 
 impl FromStr for Kernel {
     type Err = UnknownKernel;
@@ -163,7 +176,7 @@ impl FromStr for Isa {
             "v3" => Ok(Self::V3),
             "v4" => Ok(Self::V4),
             _ => Err(format!(
-                "unknown instruction set '{text}': choose baseline, v3 or v4"
+                "unknown instruction set '{text}': choose baseline, v3 (x86-64-v3, with AVX2) or v4 (x86-64-v4, with AVX-512)"
             )),
         }
     }

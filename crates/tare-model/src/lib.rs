@@ -32,6 +32,7 @@ pub mod rounds;
 pub mod size;
 pub mod sound;
 pub mod study;
+pub mod suggest;
 pub mod template;
 pub mod time;
 pub mod workload;

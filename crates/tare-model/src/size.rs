@@ -22,6 +22,9 @@ pub enum SizeError {
     /// Not a positive duration.
     #[error("'{}' is not a duration: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Duration(String),
+    /// A duration below zero.
+    #[error("'{}' is below zero, and a time cannot be: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
+    Negative(String),
     /// A number beyond any host or study.
     #[error("'{}' is too much: give at most {most}", shortened(.text))]
     TooMuch {
@@ -164,6 +167,12 @@ pub const LONGEST_SECONDS: f64 = 3.2e7;
 
 /// Reads a duration such as `500ms`, `30s`, `5m`, `1.5h`, in seconds.
 pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
+    if text
+        .strip_prefix('-')
+        .is_some_and(|rest| parse_seconds(rest).is_ok())
+    {
+        return Err(SizeError::Negative(text.to_owned()));
+    }
     let bad = || SizeError::Duration(text.to_owned());
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -310,6 +319,12 @@ mod tests {
         let seconds = |text: &str| parse_seconds(text).map_err(|e| e.to_string());
         assert!(seconds("99999999999999h").unwrap_err().contains("at most 8888h"));
         assert!(seconds("8888h").is_ok());
+        assert!(
+            seconds("-3s")
+                .unwrap_err()
+                .contains("'-3s' is below zero, and a time cannot be")
+        );
+        assert!(seconds("--3s").unwrap_err().contains("'--3s' is not a duration"));
         let instance = parse_instance(&format!("a={}:1G", "9".repeat(301))).unwrap_err();
         assert!(instance.to_string().len() < 400, "{instance}");
     }

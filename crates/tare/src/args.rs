@@ -18,7 +18,7 @@ use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
     130 stopped by Ctrl-C (the results file is whole and can be continued).";
 
 /// What does the box cost? Runs the same work natively, in containers and in
@@ -125,7 +125,7 @@ pub struct CheckArgs {
     #[arg(value_name = "PLATFORM")]
     pub platforms: Vec<String>,
     /// Only these checks, such as hello,freeze
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub only: Vec<String>,
     /// Boxes that many-boxes makes in a row [default: 50, or 5 where one takes seconds]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = boxes)]
@@ -143,7 +143,7 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 pub struct DensityArgs {
     /// Platforms, such as native,docker,lxc [default: those of the default study that can run here]
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
     /// Idle boxes that live at once; how many more would fit is extrapolated
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = idle_boxes, default_value_t = 10)]
@@ -152,7 +152,7 @@ pub struct DensityArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = starts, default_value_t = 5)]
     pub starts: u32,
     /// Memory limit of each box
-    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory, default_value = "256M")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory, default_value = "256M")]
     pub memory: u64,
     /// Also store readings and figures in this file, as JSON
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
@@ -244,7 +244,7 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "CELL")]
     pub baseline: Option<String>,
     /// Margin of equivalence in percent
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
     pub margin: f64,
     /// Which is better, higher or lower, of metrics whose rows do not say [default: lower]
     #[arg(long, value_name = "WORD", value_parser = direction)]
@@ -266,7 +266,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
     pub published: Option<String>,
     /// Margin of the verdicts; exit code 1 if a box costs more than before by more than this [default: the margin of the second study, and no failure]
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = margin)]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
     /// Print JSON
     #[arg(long)]
@@ -275,7 +275,7 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall, spawn or integer
+    /// Workload: stream, linpack, syscall or spawn, or integer, which is for self-tests
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]
@@ -290,7 +290,7 @@ pub struct KernelArgs {
     #[arg(long, default_value = "baseline")]
     pub isa: Isa,
     /// Bytes per array, such as 128M (stream), order of the matrix (linpack) or iterations (integer)
-    #[arg(long, allow_negative_numbers = true, value_name = "SIZE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<String>,
 }
 
@@ -314,13 +314,13 @@ pub struct StudyArgs {
     #[arg(long, requires = "study")]
     pub small: bool,
     /// Platforms, such as native,docker,lxc,vm [default: those of native, docker, lxc and vm that can run here]
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
     /// Platform that the others are held against [default: the first]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
     /// Built-in workloads: stream, linpack, syscall, spawn [default: all]
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = workload)]
     pub workloads: Vec<String>,
     /// How CPUs are granted [default: both]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -329,10 +329,10 @@ pub struct StudyArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub cpus: Option<Cpus>,
     /// Memory of each box, such as 512M or 2G [default: what the workloads need]
-    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = size::parse_memory)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
     /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub instance: Vec<String>,
     #[command(flatten)]
     pub protocol: ProtocolArgs,
@@ -362,6 +362,31 @@ fn file_to_make() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// Reads one name of a list. Blanks around it are no part of it: `native, docker` in
+/// quotation marks is a list, too.
+fn name(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("a name is missing: join names by commas, without blanks"),
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn platform(text: &str) -> Result<String, &'static str> {
+    match name(text)?.as_str() {
+        "all" => Err(
+            "there is no name for all: leave the option out for the usual ones, or join names by commas ('tare doctor' lists those that can run here)",
+        ),
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn workload(text: &str) -> Result<String, &'static str> {
+    match name(text)?.as_str() {
+        "all" => Err("there is no name for all: leave the option out to run every built-in workload"),
+        name => Ok(name.to_owned()),
+    }
+}
+
 fn boxes(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=10_000)
 }
@@ -379,8 +404,10 @@ fn threads(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=4096)
 }
 
+/// Reads a percentage, with its sign or without: `5`, `5%`, `5 %`.
 fn percentage(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| format!("give {}", design::MARGINS))
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    number.parse().map_err(|_| format!("give {}", design::MARGINS))
 }
 
 fn margin(text: &str) -> Result<f64, String> {
@@ -481,6 +508,22 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_percentage_may_have_its_sign() {
+        for text in ["5", "5%", "5 %", "5.0%"] {
+            assert_eq!(percentage(text), Ok(5.0), "{text}");
+        }
+        for text in ["", "%", "5%%", "% 5", "five"] {
+            assert!(percentage(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn blanks_around_names_are_no_part_of_them() {
+        assert_eq!(name(" docker "), Ok("docker".to_owned()));
+        assert!(name(" ").is_err());
     }
 
     #[test]

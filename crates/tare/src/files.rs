@@ -39,6 +39,11 @@ pub fn refuse_foreign(page: &Path) -> anyhow::Result<()> {
         "{shown} is a symbolic link, and a page is written to no other place than it is given: \
          give the path of the page itself with --html"
     );
+    anyhow::ensure!(
+        !found.is_dir(),
+        "{shown} is a folder: give the path of a page with --html, such as {}",
+        page.join("report.html").display()
+    );
     let is_page = || -> std::io::Result<bool> {
         let start = own::beginning(page, PAGE_START.len() as u64)?;
         Ok(start.is_empty() || start.eq_ignore_ascii_case(PAGE_START))

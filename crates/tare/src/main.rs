@@ -8,6 +8,7 @@ mod args;
 mod box_args;
 mod cmd;
 mod files;
+mod misplaced;
 mod out;
 mod progress;
 
@@ -35,7 +36,10 @@ fn main() -> ExitCode {
     match done {
         Ok(done) => done.unwrap_or_else(|error| out::fail(&error)),
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => out::fail(&not_utf8()),
-        Err(error) => out::usage(&error),
+        Err(error) => match misplaced::instead_of(&error) {
+            Some(advice) => out::fail(&advice),
+            None => out::usage(&misplaced::with_nearest(error)),
+        },
     }
 }
 

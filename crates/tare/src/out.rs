@@ -81,6 +81,22 @@ pub fn one_line(text: &str) -> String {
     text::clean(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
+/// A path as text in one line.
+pub fn path(path: &Path) -> String {
+    one_line(&path.display().to_string())
+}
+
+/// An argument as it is typed in a shell: in quotation marks where it needs them.
+pub fn word(argument: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    let text = one_line(argument);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// Text in lines as wide as the terminal, behind `first`; later lines begin at `indent`.
 pub fn wrapped(first: &str, indent: usize, words: &str) -> String {
     text::wrapped(first, indent, &one_line(words), width())
@@ -101,16 +117,6 @@ pub fn ascii() -> bool {
 fn is_ascii(locale: Option<&OsStr>) -> bool {
     let locale = locale.unwrap_or_default().to_string_lossy().to_lowercase();
     !(locale.contains("utf-8") || locale.contains("utf8"))
-}
-
-/// A path as a shell takes it, without characters that drive a terminal.
-pub fn quoted(path: &Path) -> String {
-    let shown = one_line(&path.display().to_string());
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !shown.is_empty() && shown.chars().all(is_plain) {
-        return shown;
-    }
-    format!("'{}'", shown.replace('\'', "'\\''"))
 }
 
 /// Columns of the terminal; 80 where there is none.
@@ -146,12 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_in_a_command_is_quoted_where_a_shell_wants_it() {
-        let quoted = |path: &str| quoted(Path::new(path));
-        assert_eq!(quoted("results/a.jsonl"), "results/a.jsonl");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted("a\u{1b}[2J"), "'a\\u{1b}[2J'");
+    fn an_argument_is_shown_as_it_is_typed() {
+        let shown = |argument: &str| word(argument);
+        assert_eq!(shown("a/b.jsonl"), "a/b.jsonl");
+        assert_eq!(shown("two words"), "'two words'");
+        assert_eq!(shown("it's"), r"'it'\''s'");
+        assert_eq!(shown(""), "''");
+        assert_eq!(shown("a\u{1b}b"), r"'a\u{1b}b'");
     }
 
     #[test]

@@ -728,7 +728,7 @@ fn damaged_foreign_and_future_results_are_refused() {
             "the file was touched"
         );
     };
-    check("", &["truncated"]);
+    check("", &["is empty"]);
     check(&good[..200], &["truncated"]);
     check("hello\n", &["not a results file"]);
     check(

@@ -112,7 +112,12 @@ fn a_limit_that_holds_nothing_is_refused() {
     let args = "run -p fake,fake?cost=1.1 -w linpack --provisioning vanilla --blocks 3 --cpus 1 --no-settle";
     tare.ok(&format!("{args} -o few.jsonl"));
     tare.refused(
-        "compare few.jsonl few.jsonl --fail-above 5",
+        "compare few.jsonl ./few.jsonl",
+        &["is given twice", "give the results of two runs"],
+    );
+    std::fs::copy(tare.path("few.jsonl"), tare.path("copy.jsonl")).unwrap();
+    tare.refused(
+        "compare few.jsonl copy.jsonl --fail-above 5",
         &["hold trials of one run", "give the results of two runs"],
     );
     tare.ok(&format!("{args} -o again.jsonl"));

@@ -47,4 +47,4 @@ pub use contract::{
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;
 pub use open::{OpenError, open};
-pub use registry::{Entry, REGISTRY, untested};
+pub use registry::{Entry, REGISTRY, names, untested};

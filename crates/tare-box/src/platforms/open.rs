@@ -9,12 +9,13 @@ use super::{
 use crate::net::Network;
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
+use tare_model::suggest;
 
 /// Why a platform path cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// No platform has this name.
-    #[error("unknown platform '{0}': the platforms are {names}; 'tare doctor' tells which can run here", names = names())]
+    #[error("unknown platform '{name}': {} ('tare doctor' tells which can run here)", suggest::among(.0, &names(), "the platforms"), name = .0)]
     Unknown(String),
     /// An inner platform that needs more than its programs.
     #[error(

@@ -2,6 +2,7 @@
 
 use crate::net::Network;
 use std::collections::{BTreeMap, BTreeSet};
+use tare_model::suggest;
 
 /// Options of a path's segment, taken one by one; what is left is unknown.
 pub(super) struct Options {
@@ -47,10 +48,11 @@ impl Options {
         let found = all.iter().find(|one| name(**one) == value);
         found.copied().map(Some).ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            format!(
-                "'{value}' is not a value of option '{key}': choose one of {}",
-                names.join(", ")
-            )
+            let advice = match suggest::nearest(&value, &names) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("choose one of {}", names.join(", ")),
+            };
+            format!("'{value}' is not a value of option '{key}': {advice}")
         })
     }
 
@@ -71,11 +73,14 @@ impl Options {
         let Some(key) = self.given.into_keys().next() else {
             return Ok(());
         };
-        let known: Vec<String> = self.known.into_iter().collect();
+        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
         Err(if known.is_empty() {
             format!("there is no option '{key}': the platform has none")
         } else {
-            format!("there is no option '{key}': there are {}", known.join(", "))
+            format!(
+                "there is no option '{key}': {}",
+                suggest::among(&key, &known, "there")
+            )
         })
     }
 }

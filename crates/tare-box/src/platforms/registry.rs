@@ -134,9 +134,10 @@ pub fn untested(path: &PlatformPath) -> bool {
     names.any(|name| REGISTRY.iter().any(|entry| entry.untested && entry.name == name))
 }
 
-/// The names of all, as people read them.
-pub(super) fn names() -> String {
-    REGISTRY.map(|entry| entry.name).join(", ")
+/// The names of those that measure something: what is offered to users.
+pub fn names() -> Vec<&'static str> {
+    let real = REGISTRY.iter().filter(|entry| entry.real);
+    real.map(|entry| entry.name).collect()
 }
 
 /// Those of the platforms that can be the inner one of a path.

@@ -127,7 +127,7 @@ pub enum DesignError {
         available: u64,
     },
     /// A memory size that a VM cannot have.
-    #[error("memory is given in whole MiB, not {0} B: round it, such as 512M")]
+    #[error("memory is given in whole MiB, and {0} B are none: name the unit, such as 512M or 2G")]
     OddMemory(u64),
     /// A number out of range.
     #[error("{what} is {value}: give {range}")]

@@ -2,6 +2,7 @@
 
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, refuse_twice};
 use std::ops::RangeInclusive;
+use std::path::Path;
 use tare_box::carry::{self, Needs};
 use tare_model::catalogue;
 use tare_model::host::HostFacts;
@@ -228,13 +229,7 @@ fn role(wish: &CommandWish) -> Result<Role, DesignError> {
     }
     files.sort();
     files.dedup();
-    let host_only = match carry::needs(&program)? {
-        Needs::Interpreter(interpreter) if !files.contains(&interpreter) => Some(format!(
-            "{} needs {interpreter}, which the box does not have: link it statically, or carry what it needs with --with",
-            program.display()
-        )),
-        _ => None,
-    };
+    let host_only = host_only(&program, &files)?;
     let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];
     for variable in &wish.env {
         let (name, value) = variable
@@ -256,6 +251,23 @@ fn role(wish: &CommandWish) -> Result<Role, DesignError> {
     })
 }
 
-fn text(path: &std::path::Path) -> String {
+/// Why a program cannot run in boxes that hold nothing but these files, and the ways out.
+fn host_only(program: &Path, files: &[String]) -> Result<Option<String>, DesignError> {
+    let Some((by, needs)) = carry::missing(program, files)? else {
+        return Ok(None);
+    };
+    let by = by.display();
+    Ok(match needs {
+        Needs::Nothing => None,
+        Needs::Loader(loader) => Some(format!(
+            "{by} needs the loader {loader}, which the box does not have: build it statically, or carry the loader and every library that 'ldd {by}' lists, as in --with {loader}"
+        )),
+        Needs::Interpreter(interpreter) => Some(format!(
+            "{by} needs the interpreter {interpreter}, which the box does not have: carry it, as in --with {interpreter}, or measure a program that is built statically"
+        )),
+    })
+}
+
+fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -2,11 +2,10 @@
 
 use super::chapters::Draft;
 use super::error::StudyFileError;
-use super::suggest;
 use super::tree::{Node, Value};
 use super::value::Keys;
 use std::path::Path;
-use tare_box::platforms::{self, OpenError, REGISTRY};
+use tare_box::platforms;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, parse_instance};
 use tare_model::template::{Chapter, LeftOut, Missing};
@@ -123,11 +122,6 @@ fn platform(name: &str, node: &Node) -> Result<(), StudyFileError> {
         .map_err(|e: tare_model::platform::PlatformPathError| wrong(e.to_string()))?;
     match platforms::open(&path, Path::new("")) {
         Ok(_) => Ok(()),
-        Err(OpenError::Unknown(unknown)) => {
-            let known = REGISTRY.map(|entry| entry.name);
-            let advice = suggest::among(&unknown, &known, "the platforms");
-            Err(wrong(format!("unknown platform '{unknown}': {advice}")))
-        }
-        Err(other) => Err(wrong(other.to_string())),
+        Err(error) => Err(wrong(error.to_string())),
     }
 }

@@ -10,7 +10,6 @@ mod place;
 mod protocol;
 mod shipped;
 mod source;
-mod suggest;
 mod tree;
 mod value;
 mod workloads;

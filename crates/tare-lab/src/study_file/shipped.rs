@@ -1,7 +1,7 @@
 //! The studies that come with tare.
 
 use super::error::StudyFileError;
-use super::suggest;
+use tare_model::suggest;
 
 /// Their names and texts.
 pub const SHIPPED: [(&str, &str); 6] = [

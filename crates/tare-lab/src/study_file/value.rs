@@ -2,8 +2,8 @@
 
 use super::error::StudyFileError;
 use super::place::Place;
-use super::suggest;
 use super::tree::{Node, Table, Value};
+use tare_model::suggest;
 
 /// As many items as a list of a study may have.
 const MAX_ITEMS: usize = 1000;

@@ -4,12 +4,12 @@
 use super::chapters::Draft;
 use super::elsewhere::ELSEWHERE;
 use super::error::StudyFileError;
-use super::suggest;
 use super::tree::Node;
 use super::value::Keys;
 use crate::design::{MAX_THREADS, WorkloadWish};
-use tare_model::kernel::Kernel;
+use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::size::parse_memory;
+use tare_model::suggest;
 use tare_model::template::{LeftOut, Missing};
 
 /// As many runs as a study may have.
@@ -113,12 +113,10 @@ fn threads(node: &Node) -> Result<Option<u32>, StudyFileError> {
 }
 
 fn unknown(name: &str, node: &Node) -> StudyFileError {
-    let kernels = Kernel::ALL.map(Kernel::name);
-    let missing = ELSEWHERE.iter().map(|(name, _)| *name);
-    let known: Vec<&str> = kernels.into_iter().chain(missing).collect();
-    let advice = match suggest::nearest(name, &known) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("the built-in ones are {}", kernels.join(", ")),
+    let missing: Vec<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
+    let message = match suggest::nearest(name, &missing) {
+        Some(near) => format!("unknown workload '{name}': did you mean '{near}'?"),
+        None => UnknownKernel(name.to_owned()).to_string(),
     };
-    StudyFileError::at(&node.place, format!("unknown workload '{name}': {advice}"))
+    StudyFileError::at(&node.place, message)
 }

@@ -94,11 +94,11 @@ fn what_is_missing_or_empty_is_told() {
 fn unknown_names_are_named_with_the_nearest() {
     told(
         "[factors]\nplatforms = [\"native\", \"dokcer\"]",
-        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'?",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' tells which can run here)",
     );
     told(
         "[factors]\nplatforms = [\"native\", \"vm/dokcer\"]",
-        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'?",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' tells which can run here)",
     );
     told(
         "[factors]\nplatforms = [\"Docker!\"]",
@@ -119,7 +119,7 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[[workload]]\nname = \"chess\"",
-        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, integer",
+        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, and integer for self-tests",
     );
     told(
         "[factors]\ninstances = [\"huge\"]",

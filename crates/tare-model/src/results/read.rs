@@ -14,7 +14,7 @@ use std::io::Read;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
-    #[error("cannot read results file {path}: {source}")]
+    #[error("cannot read results file {path}: {source}; check the path and who may read it")]
     Io {
         /// The file.
         path: String,
@@ -42,6 +42,20 @@ pub enum ReadError {
         most: usize,
         /// Of what.
         of: &'static str,
+    },
+    /// Nothing is in it.
+    #[error(
+        "{path} is empty, and a results file begins with a header line: give a file written by 'tare run'"
+    )]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// It is somebody's table.
+    #[error("{path} is a table and no results file: analyse it with 'tare analyze {path}'")]
+    Table {
+        /// The file.
+        path: String,
     },
     /// There is no complete first line.
     #[error(
@@ -134,6 +148,16 @@ impl Results {
     /// # Errors
     /// As [`Results::read`], without its I/O errors.
     pub fn parse(path: &str, bytes: &[u8]) -> Result<Self, ReadError> {
+        if bytes.is_empty() {
+            return Err(ReadError::Empty {
+                path: path.to_owned(),
+            });
+        }
+        if is_table(bytes) {
+            return Err(ReadError::Table {
+                path: path.to_owned(),
+            });
+        }
         let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
             return Err(ReadError::NoHeader {
                 path: path.to_owned(),
@@ -209,6 +233,22 @@ fn too_many(path: &str, most: usize, of: &'static str) -> ReadError {
         most,
         of,
     }
+}
+
+/// Whether this begins as a table for `tare analyze`: with the names of its columns.
+fn is_table(bytes: &[u8]) -> bool {
+    /// Names of columns are no longer together.
+    const MOST_NAMES: usize = 1000;
+    let beginning = &bytes[..bytes.len().min(MOST_NAMES)];
+    let line = beginning.split(|b| *b == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let columns = || {
+        line.split([',', ';', '\t'])
+            .map(|name| name.trim_matches(['"', '\r', ' ']))
+    };
+    ["cell", "value"]
+        .iter()
+        .all(|name| columns().any(|column| column.eq_ignore_ascii_case(name)))
 }
 
 /// A line after the header.
@@ -320,6 +360,22 @@ mod tests {
         );
         let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("bytes in its header"), "{error}");
+    }
+
+    #[test]
+    fn a_table_is_told_from_a_damaged_file() {
+        for (text, table) in [
+            ("block,cell,metric,value\n", true),
+            ("\"block\";\"Cell\";\"metric\";\"Value\"\r\n", true),
+            ("{\"record\":\"header\",\"cell\":1,\"value\":2}\n", false),
+            ("cell and value\n", false),
+        ] {
+            assert_eq!(is_table(text.as_bytes()), table, "{text}");
+        }
+        let refused = Results::parse("t.csv", b"cell,value\n").unwrap_err().to_string();
+        assert!(refused.contains("'tare analyze t.csv'"), "{refused}");
+        let refused = Results::parse("r.jsonl", b"").unwrap_err().to_string();
+        assert!(refused.contains("r.jsonl is empty"), "{refused}");
     }
 
     #[test]

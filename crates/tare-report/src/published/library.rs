@@ -3,6 +3,7 @@
 use super::claim::{Claim, FigureOfClaim};
 use super::file::Published;
 use super::mapping::Mapping;
+use tare_model::suggest::nearest;
 
 /// The studies, by file name and text.
 const FILES: [(&str, &str); 15] = [
@@ -209,37 +210,6 @@ pub(super) fn hint(nearest: Option<&str>, known: &str) -> String {
         Some(name) => format!("did you mean '{name}'? there are {known}"),
         None => format!("there are {known}"),
     }
-}
-
-/// The known name that is nearest to `asked`, if one is near.
-pub(super) fn nearest<'a>(asked: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Names are short: what is longer is none of them, however it is cut.
-    if asked.len() > 64 {
-        return None;
-    }
-    let asked = asked.to_lowercase();
-    let near = known.iter().map(|name| (distance(&asked, name), *name));
-    let begins = known
-        .iter()
-        .find(|name| asked.len() >= 3 && name.starts_with(&asked));
-    let (edits, name) = near.min()?;
-    begins.copied().or_else(|| (edits <= 3).then_some(name))
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use super::claim::Claim;
 use super::file::{Contradiction, Protocol, Published};
-use super::library::{Library, hint, nearest};
+use super::library::{Library, hint};
 use super::table::Table;
 use serde::Serialize;
+use tare_model::suggest::nearest;
 
 /// What the studies say of some workloads.
 #[derive(Debug, Clone, PartialEq, Serialize)]

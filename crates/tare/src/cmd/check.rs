@@ -12,6 +12,7 @@ use tare_box::state::Run;
 use tare_model::platform::PlatformPath;
 use tare_model::results::PlatformVersion;
 use tare_model::size::counted;
+use tare_model::suggest;
 
 /// What was found of one platform.
 #[derive(Debug, Serialize)]
@@ -77,12 +78,9 @@ fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {
     let known = |name: &String| {
         let found = CHECKS.iter().find(|check| check.name == name).copied();
         found.ok_or_else(|| {
-            let all = CHECKS
-                .iter()
-                .map(|check| check.name)
-                .collect::<Vec<_>>()
-                .join(", ");
-            anyhow::anyhow!("unknown check '{name}': the checks are {all}")
+            let all: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+            let advice = suggest::among(name, &all, "the checks");
+            anyhow::anyhow!("unknown check '{name}': {advice}")
         })
     };
     if names.is_empty() {

@@ -19,6 +19,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 
 /// Reads both files, compares and prints; a regression is exit code 1.
 fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        !is_one_file(&args.results, after),
+        "{} is given twice, and nothing can have changed within one file: give the results of two runs",
+        args.results.display()
+    );
     let (before, after) = (Results::read(&args.results)?, Results::read(after)?);
     let margin = args.fail_above.map(|percent| percent / 100.0);
     let change = change::compare(&before, &after, margin)?;
@@ -37,6 +42,12 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
         Some(percent) => gate(&change, percent),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Whether two paths lead to one file.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| path.canonicalize().ok();
+    place(one).is_some() && place(one) == place(other)
 }
 
 /// Only what is worse by more than the margin fails. Where nothing could be

@@ -104,7 +104,7 @@ fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
     }
     if let Some(path) = &args.output {
         store(path, &tare_report::json::render(&shown)?)?;
-        out::say(&format!("stored in {}", path.display()));
+        out::say(&format!("stored in {}", out::path(path)));
     }
     Ok(ExitCode::SUCCESS)
 }

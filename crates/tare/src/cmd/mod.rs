@@ -51,8 +51,8 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The study that the arguments ask for; without platforms, all real ones that
-/// can run here. Says on standard error which were left out.
+/// The study that the arguments ask for; without platforms, those of the default study
+/// that can run here. Says on standard error which were left out.
 fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
     if let Some(name) = &args.study {
         return study::to_run(name, args, facts, state);
@@ -98,7 +98,7 @@ fn with_boxes(
         let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
         anyhow::ensure!(
             !scripted,
-            "platform '{path}' makes no box: name one that does, see 'tare doctor'"
+            "platform '{path}' is a scripted test bed and makes no box: name one that does, see 'tare doctor'"
         );
     }
     let versions = Platforms::open(&paths, state)?.versions();
@@ -118,7 +118,10 @@ fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
         };
         match platform.probe() {
             Ok(_) => names.push(entry.name.to_owned()),
-            Err(absent) => out::say(&format!("left out: {}: {absent}", entry.name)),
+            Err(absent) => {
+                let why = out::one_line(&absent.to_string());
+                out::say(&format!("left out: {}: {why}", entry.name));
+            }
         }
     }
     names

@@ -23,10 +23,11 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let platforms = Platforms::open(&study.platforms, &state)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
+    let barred = platforms.barred(&study);
     if args.json {
-        out::print_json(&json(&study, &cost, room))?;
+        out::print_json(&json(&study, &cost, room, &barred))?;
     } else {
-        out::print(&text(&study, &cost, room))?;
+        out::print(&text(&study, &cost, room, &barred))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,8 @@
 use crate::out;
 use tare_lab::looks;
 use tare_lab::plan::{self, Cost, Room};
+use tare_lab::preflight::Barred;
+use tare_model::platform::PlatformPath;
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
 use tare_model::workload::Run;
@@ -11,7 +13,7 @@ use tare_model::workload::Run;
 const VERDICT_BLOCKS: u32 = 10;
 
 /// The plan for programs.
-pub fn json(study: &Study, cost: &Cost, room: Room) -> serde_json::Value {
+pub fn json(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> serde_json::Value {
     let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
     let looks: Vec<u32> = looks::schedule(study).collect();
     let cost = serde_json::json!({
@@ -20,7 +22,7 @@ pub fn json(study: &Study, cost: &Cost, room: Room) -> serde_json::Value {
     let beside = plan::side_by_side(study, room)
         .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
     serde_json::json!({
-        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
+        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost, "cannot_run": barred,
     })
 }
 
@@ -76,7 +78,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
 const INDENT: usize = 14;
 
 /// The plan in a few lines.
-pub fn text(study: &Study, cost: &Cost, room: Room) -> String {
+pub fn text(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let mut text = String::new();
     let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
@@ -129,7 +131,38 @@ pub fn text(study: &Study, cost: &Cost, room: Room) -> String {
         row("slices", &slices);
     }
     row("cost", &costs(study, cost));
+    for Barred {
+        workload,
+        platforms,
+        why,
+    } in barred
+    {
+        let platforms = list(platforms.iter().map(ToString::to_string).collect());
+        row("cannot run", &format!("{workload} in {platforms}: {why}"));
+    }
+    if compares_nothing(study, barred) {
+        row(
+            "comparisons",
+            "none between platforms: too few of them can run the study",
+        );
+    }
     text
+}
+
+/// Whether what cannot run leaves nothing to hold against the baseline.
+fn compares_nothing(study: &Study, barred: &[Barred]) -> bool {
+    let alone = |workload: &str| {
+        let Some(barred) = barred.iter().find(|barred| barred.workload == workload) else {
+            return false;
+        };
+        let runs = |platform: &&PlatformPath| !barred.platforms.contains(platform);
+        let others = study
+            .platforms
+            .iter()
+            .filter(|platform| **platform != study.baseline);
+        !runs(&&study.baseline) || others.filter(runs).count() == 0
+    };
+    study.platforms.len() > 1 && study.workloads.iter().all(|workload| alone(workload.name()))
 }
 
 /// The commands of a study as they will be run, word by word: whoever goes on with a file

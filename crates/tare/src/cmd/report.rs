@@ -17,7 +17,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let analysis = analyze(&results);
     if let Some(path) = &args.html {
         page(&analysis, path)?;
-        out::say(&format!("page written to {}", path.display()));
+        out::say(&format!("page written to {}", out::path(path)));
     }
     if args.details {
         out::print(&text::render(&analysis, options()))?;
@@ -37,7 +37,8 @@ pub fn print_answer(
     if as_json {
         return out::print(&(json::render(analysis)? + "\n"));
     }
-    let (file, page) = (out::quoted(file), page.map(out::quoted));
+    let file = out::word(&file.display().to_string());
+    let page = page.map(out::path);
     let place = text::Where {
         file: &file,
         page: page.as_deref(),

@@ -14,10 +14,11 @@ use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
 use tare_lab::{Writer, own};
-use tare_model::results::{EndReason, Results};
+use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
-use tare_report::analyze;
+use tare_report::analysis::Comparison;
+use tare_report::{Analysis, analyze};
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
@@ -52,8 +53,13 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     };
     let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, room, |kind| platforms.cost(kind));
-    out::say_lines(&plan_words::text(&study, &expected, room));
-    out::say(&format!("results in    {}\n", output.display()));
+    out::say_lines(&plan_words::text(
+        &study,
+        &expected,
+        room,
+        &platforms.barred(&study),
+    ));
+    out::say(&format!("results in    {}\n", out::path(&output)));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
@@ -108,13 +114,15 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         };
         resume::check_study(&path, &theirs, &asked)?;
     }
+    // Before any platform is opened: of a complete file nothing else matters.
+    resume::unfinished(&path, results, theirs.protocol.blocks)?;
     Ok(theirs)
 }
 
 /// Whoever goes on with a file may not know what stands in it: it is told before anything that
 /// the file names is tried.
 fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::Result<()> {
-    let path = args.resume.as_deref().map(out::quoted).unwrap_or_default();
+    let path = args.resume.as_deref().map(out::path).unwrap_or_default();
     resume::origin(&path, results, &tare_box::host::facts())?;
     out::say_lines(&plan_words::commands(study));
     // Another host is handed the user's keys, and the files of commands.
@@ -125,7 +133,7 @@ fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::
         anyhow::bail!(
             "{path} runs on another host ({}): if you know it, name the platforms to go on, with -p {}",
             out::one_line(&elsewhere.to_string()),
-            out::quoted(Path::new(&all.join(",")))
+            out::word(&all.join(","))
         );
     }
     Ok(())
@@ -169,28 +177,64 @@ fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
 }
 
 fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
-    let analysis = analyze(&Results::read(output)?);
+    let results = Results::read(output)?;
+    let analysis = analyze(&results);
     if let Some(html) = &args.html {
         report::page(&analysis, html)?;
     }
     report::print_answer(&analysis, args.json, output, args.html.as_deref())?;
+    let file = out::word(&output.display().to_string());
     if args.json {
-        out::say(&format!("results: {}", out::quoted(output)));
+        out::say(&format!("results: {file}"));
     }
-    match summary.reason {
-        EndReason::Interrupted => {
-            out::say(&format!(
-                "stopped; go on with: tare run --resume {}",
-                out::quoted(output)
-            ));
-            Ok(ExitCode::from(out::INTERRUPTED))
-        }
-        _ if summary.failed > 0 || summary.refused > 0 => {
-            out::say(&what_failed(&summary));
-            Ok(ExitCode::from(out::FAILED))
-        }
-        _ => Ok(ExitCode::SUCCESS),
+    if summary.reason == EndReason::Interrupted {
+        out::say(&format!("stopped; go on with: tare run --resume {file}"));
+        return Ok(ExitCode::from(out::INTERRUPTED));
     }
+    let said = [
+        (summary.failed > 0 || summary.refused > 0).then(|| what_failed(&summary)),
+        nothing_measured(&results).or_else(|| nothing_compared(&analysis)),
+    ];
+    said.iter().flatten().for_each(|line| out::say(line));
+    let measured = results.trials().any(is_measured);
+    Ok(if summary.failed > 0 || summary.refused > 0 || !measured {
+        ExitCode::from(out::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn is_measured(trial: &TrialRecord) -> bool {
+    matches!(trial.outcome, Outcome::Ok(_))
+}
+
+/// That no trial has a result, with what is told of the first.
+fn nothing_measured(results: &Results) -> Option<String> {
+    if results.trials().any(is_measured) {
+        return None;
+    }
+    let why = results.trials().find_map(|trial| match &trial.outcome {
+        Outcome::Failed(failure) | Outcome::Skipped(failure) => Some(out::one_line(&failure.detail)),
+        Outcome::Ok(_) => None,
+    });
+    let why = why.unwrap_or_else(|| "no trial was begun".to_owned());
+    Some(format!("nothing was measured: {why}"))
+}
+
+/// That platforms were to be compared and none has a pair. The price of the quota compares
+/// a platform with itself.
+fn nothing_compared(analysis: &Analysis) -> Option<String> {
+    let mut compared = analysis
+        .comparisons
+        .iter()
+        .filter(|comparison| !comparison.is_price_of_quota())
+        .peekable();
+    compared.peek()?;
+    let has_pairs = |comparison: &Comparison| comparison.metrics.iter().any(|metric| metric.n > 0);
+    (!compared.any(has_pairs)).then(|| {
+        "nothing was compared: every comparison between platforms lost all its pairs, and the report tells why"
+            .to_owned()
+    })
 }
 
 /// `2 trials failed; limits not proven of 1 kind of box`, without what did not occur.

@@ -2,7 +2,7 @@
 
 use super::{runnable, wishes_for_check};
 use crate::args::StudyArgs;
-use crate::out;
+use crate::{misplaced, out};
 use std::path::Path;
 use tare_lab::design::Wishes;
 use tare_lab::study_file::{self, StudyFileError};
@@ -12,20 +12,21 @@ use tare_model::study::Study;
 /// A study, and what keeps it from running on this host.
 pub(super) type Sketch = (Study, Vec<StudyFileError>);
 
-/// Reads the study; without platforms, it gets all real ones that can run here.
-/// Says on standard error which were left out.
+/// Reads the study; without platforms, it gets those of the default study that can run
+/// here. Says on standard error which were left out.
 pub(super) fn sketch(
     name: &str,
     args: &StudyArgs,
     facts: &HostFacts,
     state: &Path,
 ) -> anyhow::Result<Sketch> {
+    let mut file = study_file::read(name, args.small)
+        .map_err(|error| misplaced::in_place_of_study().unwrap_or_else(|| error.into()))?;
     if let Some(option) = args.compared() {
         anyhow::bail!(
             "{option} beside the study {name}: what is compared stands in the study; leave one of the two out, or change a copy of the study"
         );
     }
-    let mut file = study_file::read(name, args.small)?;
     file.override_with(&args.wishes())?;
     let wishes = file.wishes();
     if !wishes.platforms.is_empty() {

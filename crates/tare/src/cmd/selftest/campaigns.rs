@@ -47,7 +47,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     };
     out::say(&format!(
         "log: {}, {} done",
-        path.display(),
+        out::path(&path),
         counted(campaigns.len(), "campaign")
     ));
     let mut site = Site::new(&run, &mut platforms)?;
@@ -145,7 +145,7 @@ fn finish(
     if !complete {
         out::say(&format!(
             "stopped; go on with the same options and --log {}",
-            path.display()
+            out::word(&path.display().to_string())
         ));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }

@@ -1,24 +1,31 @@
-//! What a misspelt word was meant to be.
+//! What a misspelt word was meant to be, wherever a name is asked for.
 
 /// `did you mean 'x'?` if one is near, else all of them: `the keys are a, b, c`.
-pub(super) fn among(word: &str, known: &[&str], what: &str) -> String {
+pub fn among(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known) {
         Some(near) => format!("did you mean '{near}'?"),
         None => format!("{what} are {}", known.join(", ")),
     }
 }
 
-/// The known word that few slips of the keyboard turn into this one.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+/// The known word that few slips of the keyboard turn into this one, or that it begins.
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // No word that is meant is this long, and the distance takes time.
     if word.chars().count() > 64 {
         return None;
     }
+    let word = &word.to_lowercase();
     let slips = (word.chars().count() / 3).clamp(1, 3);
     let near = known.iter().map(|k| (distance(word, k), *k));
     near.filter(|(distance, _)| *distance <= slips)
         .min()
         .map(|(_, known)| known)
+        .or_else(|| known.iter().find(|k| begins(word, k)).copied())
+}
+
+/// Whether a word is the beginning of a known one, and enough of it to be no chance.
+fn begins(word: &str, known: &str) -> bool {
+    word.chars().count() >= 3 && known.starts_with(word)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
@@ -48,6 +55,8 @@ mod tests {
     fn a_slip_is_found_and_another_word_is_not() {
         let known = ["stream", "linpack", "syscall", "spawn"];
         assert_eq!(among("steram", &known, "they"), "did you mean 'stream'?");
+        assert_eq!(among("Stream", &known, "they"), "did you mean 'stream'?");
+        assert_eq!(among("lin", &known, "they"), "did you mean 'linpack'?");
         assert_eq!(among("spwan", &known, "they"), "did you mean 'spawn'?");
         assert_eq!(
             among("sort", &known, "they"),
