@@ -6,7 +6,7 @@ mod common;
 
 use common::{Ended, Tare, ended};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -177,4 +177,74 @@ fn what_a_live_run_may_use_is_left_and_told() {
     );
     assert!(done.stdout.contains(&told), "{done:?}");
     drop(live);
+}
+
+/// A user of the host without any right, removed when dropped.
+struct User(String);
+
+impl User {
+    /// `None` where none can be made.
+    fn add() -> Option<Self> {
+        let name = format!("taretest{}", std::process::id());
+        // Without a range of further ids Podman needs no helper for its user namespace.
+        let ids = ["-K", "SUB_UID_COUNT=0", "-K", "SUB_GID_COUNT=0"];
+        let added = Command::new("useradd")
+            .args(["-M", "-d", "/nonexistent"])
+            .args(ids)
+            .arg(&name)
+            .output();
+        added.ok()?.status.success().then_some(Self(name))
+    }
+
+    fn id(&self) -> u32 {
+        let told = Command::new("id").args(["-u", &self.0]).output().unwrap();
+        String::from_utf8(told.stdout).unwrap().trim().parse().unwrap()
+    }
+
+    /// Its processes, with their command lines.
+    fn processes(&self) -> String {
+        let listed = Command::new("ps")
+            .args(["-o", "pid=,args=", "-u", &self.0])
+            .output();
+        String::from_utf8(listed.unwrap().stdout).unwrap()
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let pids = self.processes();
+        let pids = pids.lines().filter_map(|line| line.split_whitespace().next());
+        let _ = Command::new("kill").arg("-9").args(pids).output();
+        let _ = Command::new("userdel").args(["-f", &self.0]).output();
+    }
+}
+
+#[test]
+fn nothing_runs_on_after_a_user_without_root_has_cleaned_and_asked_the_doctor() {
+    let Some(user) = User::add() else {
+        eprintln!("skipped: no user can be added here, which takes root and useradd");
+        return;
+    };
+    let tare = Tare::new();
+    let home = tare.path("home");
+    fs::create_dir(&home).unwrap();
+    // The folder of the test is root's alone.
+    fs::set_permissions(home.parent().unwrap(), fs::Permissions::from_mode(0o711)).unwrap();
+    chown(&home, Some(user.id()), None).unwrap();
+    let program = home.join("tare");
+    fs::copy(common::binary(), &program).unwrap();
+    for what in ["doctor", "clean"] {
+        let line = format!("cd; exec {} {what}", program.display());
+        let mut command = Command::new("su");
+        command.args([
+            "-s",
+            "/bin/sh",
+            &user.0,
+            "-c",
+            &format!("HOME={}; {line}", home.display()),
+        ]);
+        let done = ended(command.output().unwrap());
+        assert_eq!(user.processes(), "", "{what}: {done:?}");
+        assert!(what == "doctor" || done.code == 0, "{done:?}");
+    }
 }

@@ -117,10 +117,13 @@ impl Podman {
     }
 }
 
-/// Whether it may be there: one that could not be asked is not missing.
+/// Whether boxes may have been made by it. Without root none is ever made, and its service
+/// would start processes in a user namespace that outlive it. One that could not be asked
+/// for its version is not missing.
 fn is_usable() -> bool {
-    let asked = version_of("podman", "--version");
-    !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
+    let root = rustix::process::geteuid().is_root();
+    let asked = root.then(|| version_of("podman", "--version"));
+    asked.is_some_and(|asked| !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound))
 }
 
 /// Whether there are users that Podman may give to containers: unlike other engines it
