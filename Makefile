@@ -1,5 +1,7 @@
 # make run   installs what is missing, builds, measures, ends with the path of the report
 # make test  installs what tests need, builds, runs all tests
+# make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
+# make test-dist  the same, then installs and runs each of them
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
 # make bench installs what benches need, builds, holds tare against its targets
 
@@ -9,7 +11,7 @@ TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
 SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 
-.PHONY: run test fuzz bench build lint fmt clean help
+.PHONY: run test dist test-dist fuzz bench build lint fmt clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -31,6 +33,14 @@ test:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast; \
 		status=$$?; $(TARE) clean; exit $$status
+
+dist: build
+	@scripts/dist $(TARE) dist
+
+test-dist:
+	@scripts/setup dist
+	@$(MAKE) --no-print-directory dist
+	@scripts/with-engines --only docker scripts/test-dist $(TARE) dist
 
 fuzz:
 	@scripts/setup build

@@ -2,7 +2,7 @@
 //! sweep of what those left.
 
 use crate::platforms::{self, BoxError};
-use crate::{cgroup, net, remove};
+use crate::{cgroup, footprint, net, remove};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
 use std::cell::Cell;
@@ -16,6 +16,11 @@ use tare_model::platform::PlatformPath;
 /// For how long the lock of a run that was killed may be held by a child of it that
 /// was just being started.
 const LAST_BREATH: Duration = Duration::from_millis(500);
+
+/// How long processes of a dead run are watched, and from how many ticks of CPU time on they
+/// work: of the 50 in this time, 2 are told from none although a tick is all that is counted.
+const WATCH: Duration = Duration::from_millis(500);
+const WORKING_TICKS: u64 = 2;
 
 /// Why the state folder or a sweep failed.
 #[derive(Debug, thiserror::Error)]
@@ -45,14 +50,44 @@ pub enum StateError {
         "another run ({0}) is measuring on this host, and the two would disturb each other: wait until it has ended, or stop it"
     )]
     Busy(String),
-    /// What a dead run left could not be removed.
-    #[error("cannot remove what the dead run {run} left: {source}")]
-    Sweep {
-        /// The run.
-        run: String,
-        /// The cause.
-        source: BoxError,
+    /// What a dead run left works on.
+    #[error(
+        "processes that a dead run left use the CPU and would disturb a measurement: {}; {left}; end them: kill -9 {}",
+        listed(.pids, ", "),
+        listed(.pids, " ")
+    )]
+    Works {
+        /// Their numbers.
+        pids: Vec<u32>,
+        /// Why they were not ended.
+        left: Left,
     },
+}
+
+fn listed(pids: &[u32], between: &str) -> String {
+    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+    pids.join(between)
+}
+
+/// What a sweep did.
+#[derive(Debug, Default)]
+pub struct Swept {
+    /// What was removed, each with the run that left it.
+    pub removed: Vec<String>,
+    /// Runs that live.
+    pub alive: Vec<String>,
+    /// What could not be removed. The next sweep tries again.
+    pub left: Vec<Left>,
+}
+
+/// Something of a dead run that could not be removed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot remove what the dead run {run} left: {source}")]
+pub struct Left {
+    /// The run.
+    pub run: String,
+    /// The cause.
+    pub source: BoxError,
 }
 
 /// The folder for runs' files unless the user names another: below /var/lib for
@@ -79,23 +114,29 @@ pub struct Run {
 }
 
 impl Run {
-    /// Begins a run: sweeps what dead runs left, then takes a new name.
-    /// Returns also what was swept.
+    /// Begins a run: sweeps what dead runs left, then takes a new name. Returns also what
+    /// was swept. What could not be is in no new run's way, whose names are all new, unless
+    /// it works on beside it.
     ///
     /// # Errors
-    /// [`StateError`]; `Busy` if another run lives.
-    pub fn begin(state: &Path) -> Result<(Self, Vec<String>), StateError> {
+    /// [`StateError`]; `Busy` if another run lives, `Works` if a dead one does.
+    pub fn begin(state: &Path) -> Result<(Self, Swept), StateError> {
         make(state)?;
-        let (mut swept, mut alive) = sweep(state)?;
+        let mut swept = sweep(state)?;
         let deadline = Instant::now() + LAST_BREATH;
-        while !alive.is_empty() && Instant::now() < deadline {
+        while !swept.alive.is_empty() && Instant::now() < deadline {
             std::thread::sleep(LAST_BREATH / 10);
-            let (more, still) = sweep(state)?;
-            swept.extend(more);
-            alive = still;
+            let mut again = sweep(state)?;
+            again.removed.splice(0..0, swept.removed);
+            swept = again;
         }
-        if let Some(other) = alive.into_iter().next() {
+        if let Some(other) = swept.alive.pop() {
             return Err(StateError::Busy(other));
+        }
+        let runs: Vec<String> = swept.left.iter().map(|left| left.run.clone()).collect();
+        let pids = working(&runs);
+        if let Some(left) = swept.left.pop_if(|_| !pids.is_empty()) {
+            return Err(StateError::Works { pids, left });
         }
         Ok((Self::beside(state)?, swept))
     }
@@ -207,16 +248,15 @@ fn rand_seed() -> impl Rng {
 }
 
 /// Removes all that dead runs left: containers, processes, cgroups, mounts,
-/// files. Returns what was removed, and the names of runs that live.
+/// files. What cannot be removed does not keep it from the rest.
 ///
 /// # Errors
-/// [`StateError`].
-pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
+/// As [`is_ours_alone`].
+pub fn sweep(state: &Path) -> Result<Swept, StateError> {
     if state.exists() {
         is_ours_alone(state)?;
     }
-    let mut swept = Vec::new();
-    let mut alive = Vec::new();
+    let mut swept = Swept::default();
     for entry in fs::read_dir(state).into_iter().flatten().flatten() {
         let file_name = entry.file_name().to_string_lossy().into_owned();
         let Some(run) = file_name.strip_suffix(".run").filter(|name| is_run(name)) else {
@@ -226,17 +266,71 @@ pub fn sweep(state: &Path) -> Result<(Vec<String>, Vec<String>), StateError> {
             continue;
         };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            alive.push(run.to_owned());
+            swept.alive.push(run.to_owned());
             continue;
         }
-        let removed = sweep_run(state, run).map_err(|source| StateError::Sweep {
+        let (removed, failed) = sweep_run(state, run);
+        let told = removed.into_iter().map(|what| format!("{run}: {what}"));
+        swept.removed.extend(told);
+        if failed.is_empty() {
+            let _ = fs::remove_file(entry.path());
+        }
+        swept.left.extend(failed.into_iter().map(|source| Left {
             run: run.to_owned(),
             source,
-        })?;
-        swept.extend(removed.into_iter().map(|what| format!("{run}: {what}")));
-        let _ = fs::remove_file(entry.path());
+        }));
     }
-    Ok((swept, alive))
+    Ok(swept)
+}
+
+/// The runs of any state folder that live, as far as this user may look: those whose locked
+/// file a process has open.
+pub fn alive_anywhere() -> Vec<String> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let open = processes.flat_map(|process| fs::read_dir(process.path().join("fd")).into_iter().flatten());
+    let mut alive: Vec<String> = open
+        .flatten()
+        .filter_map(|entry| locked_run(&entry.path()))
+        .collect();
+    alive.sort();
+    alive.dedup();
+    alive
+}
+
+/// The run whose locked file is open as this descriptor in /proc.
+fn locked_run(descriptor: &Path) -> Option<String> {
+    let file = fs::read_link(descriptor).ok()?;
+    let run = file.file_name()?.to_str()?.strip_suffix(".run")?;
+    let lock = is_run(run).then(|| File::open(descriptor).ok())??;
+    let is_dead = flock(&lock, FlockOperation::NonBlockingLockShared).is_ok();
+    (!is_dead).then(|| run.to_owned())
+}
+
+/// The processes of these runs that use the CPU.
+fn working(runs: &[String]) -> Vec<u32> {
+    let seen: Vec<(PathBuf, u64)> = footprint::processes(runs)
+        .filter_map(|process| Some((process.clone(), ticks(&process)?)))
+        .collect();
+    if seen.is_empty() || runs.is_empty() {
+        return Vec::new();
+    }
+    std::thread::sleep(WATCH);
+    let works =
+        |(process, before): &(PathBuf, u64)| ticks(process).is_some_and(|now| now >= before + WORKING_TICKS);
+    let number = |process: &PathBuf| process.file_name()?.to_str()?.parse().ok();
+    seen.iter()
+        .filter(|seen| works(seen))
+        .filter_map(|(process, _)| number(process))
+        .collect()
+}
+
+/// CPU time that a process by its folder in /proc has used, in ticks of the clock.
+fn ticks(process: &Path) -> Option<u64> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    // `pid (name) state ...`, and the name may hold anything; utime and stime are 14th and 15th.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
 }
 
 /// Makes the state folder, if it is not there.
@@ -296,28 +390,33 @@ fn is_run(name: &str) -> bool {
         .is_some_and(|id| id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-fn sweep_run(state: &Path, run: &str) -> Result<Vec<String>, BoxError> {
+/// What was removed of a run, and what could not be.
+fn sweep_run(state: &Path, run: &str) -> (Vec<String>, Vec<BoxError>) {
     let mut removed = Vec::new();
+    let mut failed = Vec::new();
+    let mut note = |done: Result<Vec<String>, BoxError>| match done {
+        Ok(more) => removed.extend(more),
+        Err(e) => failed.push(e),
+    };
     for entry in platforms::REGISTRY {
         let path: PlatformPath = entry.name.parse().expect("names in the registry are well formed");
         let mut platform =
             platforms::open(&path, state).expect("a platform in the registry opens without options");
-        removed.extend(platform.sweep(run)?);
+        note(platform.sweep(run));
     }
-    removed.extend(
-        cgroup::sweep(run)?
-            .into_iter()
-            .map(|name| format!("cgroup {name}")),
-    );
-    removed.extend(net::clear(run)?);
-    for folder in folders(state, run) {
-        remove::folder(&folder).map_err(|source| BoxError::Host {
-            what: format!("remove {}", folder.display()),
-            source,
-        })?;
-        removed.push(format!("folder {}", folder.display()));
+    let cgroups = cgroup::sweep(run).map_err(BoxError::from);
+    note(cgroups.map(|names| names.iter().map(|name| format!("cgroup {name}")).collect()));
+    note(net::clear(run).map_err(BoxError::from));
+    // What is left may work in them, and its engine may keep there what it is removed by.
+    if failed.is_empty() {
+        for folder in folders(state, run) {
+            match remove::folder(&folder) {
+                Ok(()) => removed.push(format!("folder {}", folder.display())),
+                Err(e) => failed.push(BoxError::host(format!("remove {}", folder.display()))(e)),
+            }
+        }
     }
-    Ok(removed)
+    (removed, failed)
 }
 
 /// The folders of a run: its own, and those of boxes that an agent on this host made.
@@ -344,7 +443,7 @@ mod tests {
     fn a_second_run_is_refused_and_a_dead_one_is_swept() {
         let state = tempfile::tempdir().unwrap();
         let (run, swept) = Run::begin(state.path()).unwrap();
-        assert_eq!(swept, Vec::<String>::new());
+        assert_eq!(swept.removed, Vec::<String>::new());
         assert!(matches!(Run::begin(state.path()), Err(StateError::Busy(name)) if name == run.name()));
         // As if killed: the lock goes, the files stay.
         let (name, folder) = (run.name().to_owned(), run.folder().to_owned());
@@ -352,7 +451,7 @@ mod tests {
         fs::write(state.path().join(format!("{name}.run")), "").unwrap();
         fs::create_dir_all(folder.join("box")).unwrap();
         let (_next, swept) = Run::begin(state.path()).unwrap();
-        assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
+        assert!(swept.removed.iter().any(|what| what.contains(&name)), "{swept:?}");
         assert!(!folder.exists());
     }
 
@@ -365,7 +464,7 @@ mod tests {
         drop(run);
         assert!(folder.exists());
         let (_next, swept) = Run::begin(state.path()).unwrap();
-        assert!(swept.iter().any(|what| what.contains(&name)), "{swept:?}");
+        assert!(swept.removed.iter().any(|what| what.contains(&name)), "{swept:?}");
         assert!(!folder.exists());
     }
 
@@ -408,7 +507,8 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         fs::write(state.path().join("tare-notours.run"), "").unwrap();
         fs::write(state.path().join("other.run"), "").unwrap();
-        assert_eq!(sweep(state.path()).unwrap(), (Vec::new(), Vec::new()));
+        let swept = sweep(state.path()).unwrap();
+        assert!(swept.removed.is_empty() && swept.alive.is_empty(), "{swept:?}");
         assert!(state.path().join("tare-notours.run").exists());
     }
 }

@@ -164,3 +164,50 @@ fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
     assert_eq!(engine.docker(&["ps", "-aq"]).unwrap(), "", "{done:?} {swept:?}");
     assert_eq!(left_of(&name), Vec::<String>::new());
 }
+
+#[test]
+fn images_that_a_live_run_or_a_container_uses_are_left_and_told() {
+    if !can_run() {
+        eprintln!("skipped: no dockerd that this user could start");
+        return;
+    }
+    let tare = Tare::new();
+    let mut engine = Engine::new(tare.path("engine"));
+    engine.start();
+    let args = "run -p docker -w syscall --cpus 1 --memory 256M --blocks 1000 --no-settle --trial-time 50ms -o r.jsonl";
+    let mut command = tare.command(args);
+    let mut run = command.env("DOCKER_HOST", engine.address()).spawn().unwrap();
+    let begun = || tare.path("r.jsonl").exists() && !tare.records_of("r.jsonl", "box").is_empty();
+    wait(begun, || "no box of the engine".to_owned());
+    let clean = || {
+        let mut clean = tare.command("clean --state-dir other");
+        let done = ended(clean.env("DOCKER_HOST", engine.address()).output().unwrap());
+        assert_eq!(done.code, 0, "{done:?}");
+        done.stdout
+    };
+    let left = clean();
+    let run_lives = format!("the run {} is alive and may use it", tare.run_name("r.jsonl"));
+    assert!(
+        left.contains("left image tare-box-") && left.contains(&run_lives),
+        "{left}"
+    );
+    let images = ["images", "-q", "--filter", "reference=tare-box-*"];
+    let image = engine.docker(&images).unwrap().trim().to_owned();
+    assert!(!image.is_empty() && run.try_wait().unwrap().is_none(), "{left}");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // The next start with its state folder removes its boxes; a container of somebody else's stays.
+    engine
+        .docker(&["create", "--name", "other", &image, "/tare"])
+        .unwrap();
+    let mut next = tare.command("run -p fake -w syscall --cpus 1 --blocks 1 --no-settle -o next.jsonl");
+    let next = ended(next.env("DOCKER_HOST", engine.address()).output().unwrap());
+    assert_eq!(next.code, 0, "{next:?}");
+    let left = clean();
+    assert!(left.contains("left image tare-box-"), "{left}");
+    engine.docker(&["rm", "other"]).unwrap();
+    let removed = clean();
+    // Unless a run of somebody else's, with an engine of its own, lives on this host.
+    let is_gone = engine.docker(&images).unwrap().trim().is_empty();
+    assert!(is_gone || removed.contains("is alive"), "{removed}");
+}

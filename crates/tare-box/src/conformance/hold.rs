@@ -120,12 +120,12 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let seen = held.as_ref().map(|(_, traces)| traces.left());
     drop(holder);
     // Also where it failed or was stopped on the way.
-    let (swept, alive) = state::sweep(order.state)?;
+    let swept = state::sweep(order.state)?;
     expect(!seen.is_ok_and(|left| left.is_empty()), || {
         "the box of the run to be killed is not to be seen".to_owned()
     })?;
     let (run, traces) = held?;
-    expect(!alive.contains(&run), || {
+    expect(!swept.alive.contains(&run), || {
         format!("the run {run} counts as alive after its death")
     })?;
     traces.expect_gone()?;
@@ -136,8 +136,13 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
     expect(rules.is_empty(), || {
         format!("routing rules are left for {}", rules.join(", "))
     })?;
-    expect(swept.iter().any(|what| what.starts_with(&run)), || {
-        format!("the sweep does not tell of the run {run}: {}", swept.join("; "))
+    expect(swept.left.is_empty(), || {
+        let left: Vec<String> = swept.left.iter().map(ToString::to_string).collect();
+        left.join("; ")
     })?;
-    Ok(Kept::Yes(Some(format!("swept {}", swept.len()))))
+    let removed = &swept.removed;
+    expect(removed.iter().any(|what| what.starts_with(&run)), || {
+        format!("the sweep does not tell of the run {run}: {}", removed.join("; "))
+    })?;
+    Ok(Kept::Yes(Some(format!("swept {}", removed.len()))))
 }

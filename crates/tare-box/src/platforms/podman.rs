@@ -3,7 +3,8 @@
 
 use super::apart::Apart;
 use super::contract::{
-    Absent, BoxError, BoxSpec, Capabilities, InnerNeeds, Platform, RunningBox, Seccomp, Security, Storage,
+    Absent, BoxError, BoxSpec, Capabilities, Cleaned, InnerNeeds, Platform, RunningBox, Seccomp, Security,
+    Storage,
 };
 use super::docker::{Docker, UNPROBED};
 use super::options::Options;
@@ -114,12 +115,15 @@ impl Podman {
         let service = Service::start("podman", command, &socket)?;
         Ok((service, socket))
     }
+}
 
-    /// Whether it may be there: one that could not be asked is not missing.
-    fn is_installed() -> bool {
-        let asked = version_of("podman", "--version");
-        !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
-    }
+/// Whether boxes may have been made by it. Without root none is ever made, and its service
+/// would start processes in a user namespace that outlive it. One that could not be asked
+/// for its version is not missing.
+fn is_usable() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    let asked = root.then(|| version_of("podman", "--version"));
+    asked.is_some_and(|asked| !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound))
 }
 
 /// Whether there are users that Podman may give to containers: unlike other engines it
@@ -179,24 +183,24 @@ impl Platform for Podman {
 
     fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
         // No run that used this state folder ever made a box: no service is started to ask.
-        if !self.folder.exists() || !Self::is_installed() {
+        if !self.folder.exists() || !is_usable() {
             return Ok(Vec::new());
         }
         self.docker()?.sweep(run)
     }
 
-    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+    fn clean(&mut self, alive: &[String]) -> Result<Cleaned, BoxError> {
         // Podman keeps images beyond the state folder. One that does not work here made none.
-        let removed = match self.docker() {
-            Ok(docker) => docker.clean()?,
-            Err(_) => Vec::new(),
+        let cleaned = match is_usable().then(|| self.docker()) {
+            Some(Ok(docker)) => docker.clean(alive)?,
+            Some(Err(_)) | None => Cleaned::default(),
         };
         self.connected = None;
         match fs::remove_dir_all(&self.folder) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 Err(BoxError::host("remove the folder of the Podman service")(e))
             }
-            _ => Ok(removed),
+            _ => Ok(cleaned),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::child::tail;
 use super::contract::BoxError;
 use crate::words::Words;
 use crate::{interrupt, seat};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -23,6 +24,11 @@ pub(super) struct Service(Child);
 
 impl Drop for Service {
     fn drop(&mut self) {
+        // With what it started in its group: Podman's goes on in a process of its own
+        // wherever it needs a user namespace.
+        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -2,32 +2,64 @@
 
 use crate::args::CleanArgs;
 use crate::out;
+use std::path::Path;
 use std::process::ExitCode;
-use tare_box::platforms::{self, REGISTRY};
+use tare_box::platforms::{self, Cleaned, REGISTRY};
 use tare_box::state;
 
-/// Cleans and tells what was removed.
+/// Cleans and tells what was removed, and what was left since it is in use.
+///
+/// # Errors
+/// What could not be removed, all of it in one line, after everything else was.
 pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
     let folder = args.state.folder();
-    let (mut removed, alive) = state::sweep(&folder)?;
-    if let Some(run) = alive.first() {
-        anyhow::bail!("run {run} is alive and uses what would be removed: stop it first");
+    let swept = state::sweep(&folder)?;
+    let mut cleaned = Cleaned {
+        removed: swept.removed,
+        left: Vec::new(),
+    };
+    let mut failed: Vec<String> = swept.left.iter().map(ToString::to_string).collect();
+    match swept.alive.first() {
+        Some(run) => {
+            let what = format!("what is kept between runs: the run {run} is alive and may use it");
+            cleaned.left.push(what);
+        }
+        None => clean_platforms(&folder, &mut cleaned, &mut failed)?,
     }
-    for entry in REGISTRY {
-        let mut platform = platforms::open(&entry.name.parse()?, &folder)?;
-        removed.extend(platform.clean()?);
-    }
-    if args.json {
-        out::print_json(&serde_json::json!({ "removed": removed }))?;
-    } else if removed.is_empty() {
-        out::print("nothing to remove\n")?;
-    } else {
-        out::print(
-            &removed
-                .iter()
-                .map(|what| format!("removed {}\n", out::one_line(what)))
-                .collect::<String>(),
-        )?;
-    }
+    tell(&cleaned, args.json)?;
+    anyhow::ensure!(failed.is_empty(), "{}", failed.join("; "));
     Ok(ExitCode::SUCCESS)
+}
+
+fn clean_platforms(folder: &Path, cleaned: &mut Cleaned, failed: &mut Vec<String>) -> anyhow::Result<()> {
+    // Images are the engine's, whichever state folder they were made for.
+    let alive = state::alive_anywhere();
+    for entry in REGISTRY {
+        let mut platform = platforms::open(&entry.name.parse()?, folder)?;
+        match platform.clean(&alive) {
+            Ok(more) => {
+                cleaned.removed.extend(more.removed);
+                cleaned.left.extend(more.left);
+            }
+            Err(e) => failed.push(format!("cannot clean {}: {e}", entry.name)),
+        }
+    }
+    Ok(())
+}
+
+fn tell(cleaned: &Cleaned, json: bool) -> anyhow::Result<()> {
+    let Cleaned { removed, left } = cleaned;
+    if json {
+        return out::print_json(&serde_json::json!({ "removed": removed, "left": left }));
+    }
+    let line = |done: &str, what: &String| format!("{done} {}\n", out::one_line(what));
+    let removed = removed.iter().map(|what| line("removed", what));
+    let lines: String = removed
+        .chain(left.iter().map(|what| line("left", what)))
+        .collect();
+    out::print(if lines.is_empty() {
+        "nothing to remove\n"
+    } else {
+        &lines
+    })
 }

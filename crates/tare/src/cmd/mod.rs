@@ -34,8 +34,11 @@ use tare_model::study::Study;
 /// Begins a run and tells what dead ones had left.
 fn begin(state: &Path) -> anyhow::Result<Run> {
     let (run, swept) = Run::begin(state)?;
-    for what in swept {
+    for what in swept.removed {
         out::say(&format!("swept: {}", out::one_line(&what)));
+    }
+    for left in swept.left {
+        out::say(&format!("tare: {}", out::one_line(&left.to_string())));
     }
     Ok(run)
 }

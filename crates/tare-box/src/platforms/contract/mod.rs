@@ -74,6 +74,15 @@ impl Default for InnerNeeds {
     }
 }
 
+/// What became of that which a platform keeps between runs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// What was removed.
+    pub removed: Vec<String>,
+    /// What is in use and was left, each with who uses it.
+    pub left: Vec<String>,
+}
+
 /// A way to run the agent.
 ///
 /// Call order: [`probe`](Platform::probe) at any time, without side effects on
@@ -102,12 +111,13 @@ pub trait Platform {
         Ok(Vec::new())
     }
 
-    /// Removes what is kept between runs (images). Returns what was removed.
+    /// Removes what is kept between runs (images), but not what the runs `alive`, of other
+    /// state folders, may use.
     ///
     /// # Errors
     /// [`BoxError`].
-    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
-        Ok(Vec::new())
+    fn clean(&mut self, _alive: &[String]) -> Result<Cleaned, BoxError> {
+        Ok(Cleaned::default())
     }
 
     /// How this platform's CPU limits can be proven.

@@ -65,12 +65,13 @@ impl Engine {
     /// end of its container, as it may where a run was killed, never ends by itself.
     pub fn remove(&self, id: &str) -> Result<(), BoxError> {
         if let Err(refused) = self.forget(id) {
-            if !is_held(&refused.to_string()) {
-                return Err(refused);
-            }
+            // Whatever the engine says of it: it shall not work on beside the next box.
             footprint::container(id)
                 .iter()
                 .for_each(|process| footprint::kill(process));
+            if !is_held(&refused.to_string()) {
+                return Err(refused);
+            }
             self.forget(id)?;
         }
         if !ended(id) {
@@ -118,14 +119,15 @@ impl Engine {
         }
     }
 
-    /// Removes an image; whether it was there to be removed.
-    pub fn remove_image(&self, tag: &str) -> Result<bool, BoxError> {
+    /// Removes an image, unless a container uses it.
+    pub fn remove_image(&self, tag: &str) -> Result<Removal, BoxError> {
         let call = self
             .api
             .remove_image(tag, None::<query::RemoveImageOptions>, None);
         match self.runtime.block_on(call) {
-            Ok(_) => Ok(true),
-            Err(e) if is_gone(&e) => Ok(false),
+            Ok(_) => Ok(Removal::Done),
+            Err(e) if is_gone(&e) => Ok(Removal::Gone),
+            Err(e) if is_used(&e) => Ok(Removal::Refused(e.to_string())),
             Err(e) => Err(refused(self.name, &e)),
         }
     }
@@ -155,6 +157,24 @@ impl Engine {
         })?;
         Ok(name)
     }
+}
+
+/// What became of an image that was to be removed.
+pub(super) enum Removal {
+    /// It is removed.
+    Done,
+    /// It was not there, or no longer.
+    Gone,
+    /// The engine keeps it, in its words: a container uses it.
+    Refused(String),
+}
+
+/// Whether the engine keeps what was to be removed since a container uses it.
+fn is_used(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError { status_code: 409, .. }
+    )
 }
 
 /// Whether what was asked for is not there, or no longer: Podman answers so with a failure.
@@ -253,7 +273,8 @@ mod tests {
         assert!(is_gone(&answer(404, "No such image: tare-box-1:latest")));
         assert!(is_gone(&answer(500, "locating image: image not known")));
         assert!(!is_gone(&answer(500, "no space left on device")));
-        assert!(!is_gone(&answer(409, "image is being used")));
+        let used = answer(409, "image is being used");
+        assert!(!is_gone(&used) && is_used(&used));
     }
 
     #[test]

@@ -9,8 +9,8 @@ mod engine;
 
 use super::apart::Apart;
 use super::contract::{
-    Absent, BoxError, BoxSpec, Capabilities, InnerNeeds, MemoryView, Platform, QuotaView, RunningBox,
-    Seccomp, Security, Storage,
+    Absent, BoxError, BoxSpec, Capabilities, Cleaned, InnerNeeds, MemoryView, Platform, QuotaView,
+    RunningBox, Seccomp, Security, Storage,
 };
 use super::directory::BoxDirectory;
 use super::options::Options;
@@ -23,7 +23,7 @@ use able::{has_bridge, knows, without_weight};
 use body::{add_work, around, body};
 use bollard::query_parameters as query;
 use container::DockerBox;
-use engine::{Engine, IMAGE_STEM, reachable};
+use engine::{Engine, IMAGE_STEM, Removal, reachable};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -231,18 +231,29 @@ impl Platform for Docker {
             .collect()
     }
 
-    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
+    fn clean(&mut self, alive: &[String]) -> Result<Cleaned, BoxError> {
+        let mut cleaned = Cleaned::default();
         if reachable(&self.address).is_err() {
-            return Ok(Vec::new());
+            return Ok(cleaned);
         }
         let engine = self.engine()?;
-        let mut removed = Vec::new();
         for tag in engine.image_tags()? {
             let name = tag.rsplit('/').next().unwrap_or_default();
-            if name.starts_with(IMAGE_STEM) && engine.remove_image(&tag)? {
-                removed.push(format!("image {tag}"));
+            if !name.starts_with(IMAGE_STEM) {
+                continue;
+            }
+            // Between two boxes of a run no container tells that it uses the image.
+            if let Some(run) = alive.first() {
+                let why = format!("the run {run} is alive and may use it");
+                cleaned.left.push(format!("image {tag}: {why}"));
+                continue;
+            }
+            match engine.remove_image(&tag)? {
+                Removal::Done => cleaned.removed.push(format!("image {tag}")),
+                Removal::Gone => {}
+                Removal::Refused(why) => cleaned.left.push(format!("image {tag}: {why}")),
             }
         }
-        Ok(removed)
+        Ok(cleaned)
     }
 }

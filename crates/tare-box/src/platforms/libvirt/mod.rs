@@ -7,8 +7,8 @@ mod virsh;
 
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
-    Absent, BoxError, BoxSpec, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
-    Storage,
+    Absent, BoxError, BoxSpec, Cleaned, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView,
+    RunningBox, Storage,
 };
 use super::directory::BoxDirectory;
 use super::guest;
@@ -151,8 +151,8 @@ impl Platform for Libvirt {
         Ok(removed)
     }
 
-    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
-        self.vm.clean()
+    fn clean(&mut self, alive: &[String]) -> Result<Cleaned, BoxError> {
+        self.vm.clean(alive)
     }
 
     fn without_weight(&self) -> Option<&'static str> {

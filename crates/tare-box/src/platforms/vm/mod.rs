@@ -12,7 +12,7 @@ pub(super) use machine::{Accelerator, Machine, NETWORKS};
 use super::agent_start::address_words;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
+    Absent, BoxError, BoxSpec, Cleaned, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
 };
 use super::directory::BoxDirectory;
 use super::guest::{self, Guest};
@@ -215,8 +215,11 @@ impl Platform for Vm {
         Ok(Box::new(made))
     }
 
-    fn clean(&mut self) -> Result<Vec<String>, BoxError> {
-        kvm::clean(&self.cache)
+    fn clean(&mut self, _alive: &[String]) -> Result<Cleaned, BoxError> {
+        Ok(Cleaned {
+            removed: kvm::clean(&self.cache)?,
+            left: Vec::new(),
+        })
     }
 
     fn storage(&self) -> Option<Storage> {
