@@ -7,6 +7,7 @@ mod boxes;
 mod course;
 mod group;
 mod idle;
+mod left;
 mod pace;
 mod piece;
 mod record;
@@ -24,6 +25,7 @@ use crate::resume::Progress;
 use crate::settle::Watch;
 use crate::writer::{WriteError, Writer};
 use boxes::Held;
+use left::TimeLeft;
 use pace::Paces;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -72,6 +74,8 @@ pub enum Event<'a> {
         block: u32,
         /// Planned blocks.
         blocks: u32,
+        /// Seconds that the rest will take, as it looks now.
+        remaining_seconds: f64,
     },
     /// A box is being made.
     Launching(&'a BoxKind),
@@ -130,7 +134,7 @@ pub struct Runner<'a> {
     /// Trials of the group under way that have ended and are not recorded yet.
     coming: u32,
     begun: Instant,
-    done_before: u32,
+    left: TimeLeft,
     /// Trials of the whole plan; of an adaptive study the most, as it looks now.
     total: u32,
     /// The stands of a block.
@@ -179,13 +183,14 @@ impl<'a> Runner<'a> {
         }
         let facts = host::facts();
         let room = Room::of_host(facts.memory_bytes);
+        let expected = plan::cost(study, room, |kind| platforms.cost(kind));
+        let left = TimeLeft::of(&expected, study.box_kinds().len());
         let mut runner = Self {
             study,
             platforms,
             writer,
             run,
             binary: run.keep(&binary).map_err(RunError::Copy)?,
-            done_before: progress.n_done(),
             looks: progress.looks.take().or_else(|| Looks::of(study)),
             plan: Box::new(move |block| plan::block(study, room, block)),
             paces: Paces::default(),
@@ -201,6 +206,7 @@ impl<'a> Runner<'a> {
             failed: 0,
             coming: 0,
             begun: Instant::now(),
+            left,
             total: 0,
             renewal: None,
             alone: study.box_kinds().len() == 1,
@@ -281,10 +287,10 @@ impl<'a> Runner<'a> {
         platform.is_some_and(|platform| platform.has_host_files())
     }
 
+    /// Seconds that the rest will take, with so many trials done.
     fn remaining(&self, done: u32) -> f64 {
+        let rest = self.left.seconds(self.total, done);
         let elapsed = self.begun.elapsed().as_secs_f64();
-        let now = f64::from(done.saturating_sub(self.done_before).max(1));
-        let rest = f64::from(self.total.saturating_sub(done)) * elapsed / now;
         self.study
             .protocol
             .budget_seconds

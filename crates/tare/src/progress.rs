@@ -19,11 +19,13 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct Progress {
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
+    /// Seconds that are left, and when that was told.
+    left: (f64, Instant),
 }
 
 impl Progress {
-    /// Begins to show a run of so many trials.
-    pub fn new(total: u32) -> Self {
+    /// Begins to show a run of so many trials, which is expected to take so many seconds.
+    pub fn new(total: u32, seconds: f64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(u64::from(total));
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {elapsed}  {msg}");
@@ -31,7 +33,11 @@ impl Progress {
             bar.enable_steady_tick(TICK);
             bar
         });
-        Self { bar, last_line: None }
+        Self {
+            bar,
+            last_line: None,
+            left: (seconds, Instant::now()),
+        }
     }
 
     /// Shows an event.
@@ -44,7 +50,14 @@ impl Progress {
                 ));
             }
             Event::Looked(look) => self.looked(look),
-            Event::Block { block, blocks } => self.say(&format!("block {} of {blocks}", block + 1)),
+            Event::Block {
+                block,
+                blocks,
+                remaining_seconds,
+            } => {
+                self.left = (*remaining_seconds, Instant::now());
+                self.say(&format!("block {} of {blocks}", block + 1));
+            }
             Event::Launching(kind) => self.say(&format!("starting {kind}")),
             Event::Proving(kind) => self.say(&format!("proving the limits of {kind}")),
             Event::Proven(proof) => self.proven(proof),
@@ -74,10 +87,30 @@ impl Progress {
         }
     }
 
-    fn say(&self, text: &str) {
+    /// What goes on now, with the time left. Where nobody watches a bar, a line at times.
+    fn say(&mut self, text: &str) {
+        let text = one_line(&format!("{text}, {}", self.time_left()));
         if let Some(bar) = &self.bar {
-            bar.set_message(one_line(text));
+            bar.set_message(text);
+        } else if self.is_due() {
+            say(&text);
         }
+    }
+
+    /// `about 4 min 20 s left`, as last told and counted down since.
+    fn time_left(&self) -> String {
+        let (seconds, told) = self.left;
+        let left = (seconds - told.elapsed().as_secs_f64()).max(0.0);
+        format!("about {} left", show_seconds(left))
+    }
+
+    /// Whether it is time for another line.
+    fn is_due(&mut self) -> bool {
+        let due = self.last_line.is_none_or(|at| at.elapsed() > LINE_EVERY);
+        if due {
+            self.last_line = Some(Instant::now());
+        }
+        due
     }
 
     /// A line that stays.
@@ -132,14 +165,14 @@ impl Progress {
             }
             Outcome::Ok(_) | Outcome::Skipped(_) => {}
         }
-        let left = format!("about {} left", show_seconds(remaining));
+        self.left = (remaining, Instant::now());
+        let left = self.time_left();
         if let Some(bar) = &self.bar {
             bar.set_length(u64::from(total));
             bar.set_position(u64::from(done));
             bar.set_message(left);
-        } else if self.last_line.is_none_or(|at| at.elapsed() > LINE_EVERY) || done == total {
+        } else if self.is_due() || done == total {
             say(&format!("{done} of {}, {left}", counted(total, "trial")));
-            self.last_line = Some(Instant::now());
         }
     }
 }

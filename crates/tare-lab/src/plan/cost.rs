@@ -14,6 +14,10 @@ pub struct Cost {
     pub boxes: u32,
     /// Wall time in seconds.
     pub seconds: f64,
+    /// Of that, what is done once, whatever the number of blocks: limit checks, kept boxes.
+    pub once_seconds: f64,
+    /// And what each block takes.
+    pub block_seconds: f64,
     /// Size of the results file in bytes.
     pub bytes: u64,
 }
@@ -62,6 +66,8 @@ pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -
         trials,
         boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
         seconds: study.protocol.warm_up_seconds + seconds,
+        once_seconds: once,
+        block_seconds: each,
         bytes: u64::from(trials) * TRIAL_BYTES,
     }
 }

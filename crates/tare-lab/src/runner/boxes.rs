@@ -102,12 +102,15 @@ impl Runner<'_> {
             .as_ref()
             .and_then(|basis| self.kept_checks.find(basis, &asked))
         {
+            self.left.checked(Duration::ZERO);
             return Ok(found);
         }
         (self.observe)(Event::Proving(&held.kind));
+        let begun = Instant::now();
         let proof = limits::prove(&mut *held.running, view, &held.kind, spec)
             .map_err(BoxError::from)
             .map_err(not_made)?;
+        self.left.checked(begun.elapsed());
         if let Some(basis) = basis {
             let check = EarlierCheck {
                 run: self.run.name().to_owned(),

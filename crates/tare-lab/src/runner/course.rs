@@ -38,13 +38,19 @@ impl Runner<'_> {
                 self.destroy_kept()?;
             }
             let begun = Instant::now();
+            let due = stands.iter().flat_map(Stand::trials);
+            let due = due.filter(|t| !self.progress.is_done(t.trial)).count();
+            self.left.block(due, self.progress.n_done());
+            let remaining_seconds = self.remaining(self.progress.n_done());
             (self.observe)(Event::Block {
                 block,
                 blocks: self.study.protocol.blocks,
+                remaining_seconds,
             });
             if let Err(stop) = self.block(&stands) {
                 return stop.into_end();
             }
+            self.left.end_block(self.progress.n_done());
             self.look_after(block)?;
             self.writer.sync_if_due()?;
             longest = longest.max(begun.elapsed());

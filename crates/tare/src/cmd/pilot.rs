@@ -53,7 +53,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         show_seconds(expected.seconds)
     ));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
-    let mut display = Display::new(expected.trials);
+    let mut display = Display::new(expected.trials, expected.seconds);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
     let ended = Runner::new(
         &study,

@@ -61,7 +61,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     ));
     out::say(&format!("results in    {}\n", out::path(&output)));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
-    let mut display = Display::new(expected.trials);
+    let mut display = Display::new(expected.trials, expected.seconds);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
     let ended = Runner::new(
         &study,
