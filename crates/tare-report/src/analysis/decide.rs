@@ -31,13 +31,15 @@ impl<'a> Tested<'a> {
         }
     }
 
-    fn cpu(cost: &'a CpuCost, lost: usize) -> Self {
-        Self {
+    /// The CPU cost, of work that is bound by the CPU.
+    fn cpu(metric: &'a MetricComparison) -> Option<Self> {
+        let cost = metric.slices.as_ref()?.cpu.as_ref().filter(|cost| cost.bound)?;
+        Some(Self {
             n: cost.n,
-            lost,
+            lost: metric.lost,
             paired: Some(&cost.cost),
             inference: Some(&cost.inference),
-        }
+        })
     }
 }
 
@@ -130,23 +132,17 @@ fn headlines(comparisons: &mut [Comparison], evidence: Evidence) -> Vec<Family> 
 /// The CPU costs of CPU-bound work are a second primary figure, and families of
 /// their own.
 fn cpu_costs(comparisons: &mut [Comparison], evidence: Evidence) -> Vec<Family> {
-    let bound = |m: &'_ MetricComparison| {
-        let cost = m.slices.as_ref()?.cpu.as_ref().filter(|cost| cost.bound)?;
-        Some((cost.clone(), m.lost))
-    };
     let of = |comparison: &Comparison| -> Vec<Case> {
-        let costs = comparison.metrics.iter().filter_map(bound);
-        costs
-            .map(|(cost, lost)| evidence.case(comparison, &Tested::cpu(&cost, lost)))
-            .collect()
+        let costs = comparison.metrics.iter().filter_map(Tested::cpu);
+        costs.map(|tested| evidence.case(comparison, &tested)).collect()
     };
     let mut cases: Vec<Case> = comparisons.iter().flat_map(of).collect();
     let costs = primaries(comparisons).filter_map(cpu_bound);
     let tested = correct_cases(&mut cases, costs.map(|cost| Some(&mut cost.cost)).collect());
     let mut cases = cases.into_iter();
     for comparison in &mut *comparisons {
-        let costs = comparison.metrics.iter().filter_map(bound).zip(&mut cases);
-        let verdict = |((cost, lost), case)| evidence.verdict(comparison, &Tested::cpu(&cost, lost), case);
+        let costs = comparison.metrics.iter().filter_map(Tested::cpu).zip(&mut cases);
+        let verdict = |(tested, case)| evidence.verdict(comparison, &tested, case);
         let verdicts: Vec<_> = costs.map(verdict).collect();
         let costs = comparison.metrics.iter_mut().filter_map(cpu_bound);
         for (cost, verdict) in costs.zip(verdicts) {
