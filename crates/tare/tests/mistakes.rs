@@ -230,7 +230,7 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "check fake",
-            "tare: platform 'fake' is a scripted test bed and makes no box: name one that does, see 'tare doctor'",
+            "tare: platform 'fake' makes no box, as it is a scripted test bed: name one that does, see 'tare doctor'",
         ),
         (
             "check --only helo",

@@ -313,13 +313,16 @@ fn turns_are_given_up_with_the_baseline_and_repeated_in_new_boxes() {
 fn a_dynamic_command_runs_natively_and_says_why_not_elsewhere() {
     on_each(|platform, tare| {
         let args = "--blocks 1 --provisioning vanilla --memory 256M -- /bin/true";
-        tare.ok(&short(platform, args));
+        let ran = tare.run(&short(platform, args));
         let trial = &tare.records_of("r.jsonl", "trial")[0];
         if platform == "native" || is_host(platform) {
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
             assert!(trial["outcome"]["ok"].is_object(), "{trial}");
         } else {
             let detail = trial["outcome"]["skipped"]["detail"].as_str().unwrap_or_default();
             assert!(detail.contains("--with"), "{trial}");
+            assert_eq!(ran.code, 1, "nothing was measured: {}", ran.stderr);
+            assert!(ran.stderr.contains("nothing was measured: "), "{}", ran.stderr);
         }
     });
 }

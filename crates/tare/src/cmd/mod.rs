@@ -101,7 +101,7 @@ fn with_boxes(
         let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
         anyhow::ensure!(
             !scripted,
-            "platform '{path}' is a scripted test bed and makes no box: name one that does, see 'tare doctor'"
+            "platform '{path}' makes no box, as it is a scripted test bed: name one that does, see 'tare doctor'"
         );
     }
     let versions = Platforms::open(&paths, state)?.versions();
