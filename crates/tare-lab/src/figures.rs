@@ -26,16 +26,17 @@ pub(crate) fn success(
     if kernel.is_none() && exited.repetitions.is_empty() {
         return Err(bad_report("it tells of no repetition".to_owned()));
     }
-    let sample = |metric: &Metric| {
-        let value = sample(metric, &exited, kernel.as_ref());
-        let value = value.ok_or_else(|| bad_report(format!("it has no {}", metric.name)))?;
-        Ok((metric.name.clone(), value))
+    let sample = |metric: &Metric| match sample(metric, &exited, kernel.as_ref()) {
+        Some(value) => Some(Ok((metric.name.clone(), value))),
+        // What the box's kernel did not count is no fault of the process.
+        None if matches!(metric.from, Source::Usage(_)) => None,
+        None => Some(Err(bad_report(format!("it has no {}", metric.name)))),
     };
     Ok(Success {
         samples: workload
             .metrics
             .iter()
-            .map(sample)
+            .filter_map(sample)
             .collect::<Result<BTreeMap<_, _>, Failure>>()?,
         process: exited.usage,
         kernel,
@@ -79,21 +80,21 @@ pub(crate) fn of_slices(
     let figure = |metric: &Metric| match (parts.get(metric.name.as_str()), &metric.from) {
         (Some(part), _) => {
             let seconds = part.wall_seconds() / part.total_work();
-            match metric.quantity {
+            Some(match metric.quantity {
                 Quantity::Rate => seconds.recip(),
                 Quantity::Time | Quantity::Amount => seconds,
-            }
+            })
         }
         (None, Source::Usage(of)) => used_each(*of, usage, units),
         // A figure that a process reports beside its timed parts: CPU time per unit of work.
         (None, Source::Report | Source::Later(_)) => {
             let costs = parts.values().map(|part| part.cpu_seconds() / part.total_work());
-            costs.sum()
+            Some(costs.sum())
         }
     };
     let metrics = workload.metrics.iter();
     metrics
-        .map(|metric| (metric.name.clone(), figure(metric)))
+        .filter_map(|metric| Some((metric.name.clone(), figure(metric)?)))
         .collect()
 }
 
@@ -102,20 +103,27 @@ pub(crate) fn of_slices(
     clippy::cast_precision_loss,
     reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
 )]
-fn used_each(of: Usage, usage: &ProcessUsage, units: u64) -> f64 {
-    let seconds = |total: u64| total as f64 / 1e9 / units.max(1) as f64;
+fn used_each(of: Usage, usage: &ProcessUsage, units: u64) -> Option<f64> {
+    let seconds = |total: u64| Some(total as f64 / 1e9 / units.max(1) as f64);
     match of {
         Usage::Wall => seconds(usage.wall_ns),
         Usage::User => seconds(usage.user_ns),
         Usage::System => seconds(usage.system_ns),
-        Usage::PeakMemory => usage.max_rss_bytes as f64,
+        Usage::PeakMemory => peak(usage),
     }
+}
+
+/// The peak of memory, absent where the kernel counted none: it counts in steps, and a small
+/// program may end before the first.
+#[expect(clippy::cast_precision_loss, reason = "bytes of terabytes fit into 53 bits")]
+fn peak(usage: &ProcessUsage) -> Option<f64> {
+    (usage.max_rss_bytes > 0).then_some(usage.max_rss_bytes as f64)
 }
 
 fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Option<f64> {
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
-        Source::Usage(usage) => Some(used(*usage, exited)),
+        Source::Usage(usage) => used(*usage, exited),
         Source::Later(_) => None,
     }
 }
@@ -125,16 +133,16 @@ fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Op
     clippy::cast_precision_loss,
     reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
 )]
-fn used(usage: Usage, exited: &Exited) -> f64 {
+fn used(usage: Usage, exited: &Exited) -> Option<f64> {
     let n = exited.repetitions.len().max(1) as f64;
     let mean_seconds = |part: fn(&Repetition) -> u64| {
-        exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9
+        Some(exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9)
     };
     match usage {
         Usage::Wall => mean_seconds(|r| r.wall_ns),
         Usage::User => mean_seconds(|r| r.user_ns),
         Usage::System => mean_seconds(|r| r.system_ns),
-        Usage::PeakMemory => exited.usage.max_rss_bytes as f64,
+        Usage::PeakMemory => peak(&exited.usage),
     }
 }
 
@@ -224,6 +232,18 @@ mod tests {
         assert_eq!((success.samples["wall"], success.samples["user"]), (0.002, 0.001));
         assert_eq!(success.samples["peak-memory"], 4096.0);
         assert_eq!(success.repetitions.map(|each| each.len()), Some(2));
+    }
+
+    #[test]
+    fn a_peak_of_memory_that_the_kernel_did_not_count_is_absent() {
+        let mut ended = exited(0, &[1_000_000]);
+        ended.usage.max_rss_bytes = 0;
+        let in_slices = of_slices(&command(), &BTreeMap::new(), &ended.usage, 1);
+        let in_one_piece = success(&command(), ended, b"", b"", 0).unwrap().samples;
+        for figures in [in_slices, in_one_piece] {
+            let names: Vec<&str> = figures.keys().map(String::as_str).collect();
+            assert_eq!(names, ["system", "user", "wall"]);
+        }
     }
 
     #[test]

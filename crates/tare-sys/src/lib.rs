@@ -2,6 +2,7 @@
 //! safely: what spawning boxes and reaping processes needs.
 
 pub mod counting;
+pub mod starter;
 
 use std::ffi::CString;
 use std::io;
@@ -25,7 +26,7 @@ pub struct Reaped {
     /// System time in nanoseconds, its reaped children's included.
     pub system_ns: u64,
     /// Largest resident set in bytes. A child's starts at its parent's
-    /// (getrusage(2) carries it over exec): spawn from small processes.
+    /// (getrusage(2) carries it over exec): see [`starter`].
     pub max_rss_bytes: u64,
     /// Page faults that waited for a disk.
     pub major_faults: u64,

@@ -274,6 +274,60 @@ fn a_static_command_is_carried_into_every_box() {
     });
 }
 
+/// What GNU time tells of a program here, in bytes; `None` where it is not installed.
+fn peak_by_time(program: &str) -> Option<f64> {
+    let mut command = std::process::Command::new("/usr/bin/time");
+    let told = command.args(["-f", "%M", program]).output().ok()?.stderr;
+    let kilobytes: f64 = String::from_utf8(told).unwrap().trim().parse().unwrap();
+    Some(kilobytes * 1024.0)
+}
+
+/// The peak of a command's memory in a box of this platform, in bytes.
+fn peak_in(platform: &str, program: &str) -> Option<f64> {
+    let tare = Tare::new();
+    let options = "--slices off --provisioning vanilla --memory 256M";
+    tare.ok(&short(platform, &format!("{options} -- {program}")));
+    let trial = tare.records_of("r.jsonl", "trial").remove(0);
+    trial["outcome"]["ok"]["samples"]["peak-memory"].as_f64()
+}
+
+#[test]
+fn the_peak_memory_of_a_command_is_its_own_and_not_that_of_the_agent() {
+    // Linux counts in steps of 32 pages for each CPU, and a process may move between CPUs.
+    let step = 128.0 * 1024.0 * 2.0;
+    let source = |bytes: u32| {
+        let touch = format!("for (int i = 0; i < {bytes}; i++) ((volatile char *)memory)[i] = 1;");
+        format!("static char memory[{bytes}]; int main(void) {{ {touch} return 0; }}")
+    };
+    let (of_empty, of_large) = (Tare::new(), Tare::new());
+    let empty = compiled(&of_empty, &source(1));
+    let large = compiled(&of_large, &source(8 << 20));
+    let by_time = [&empty, &large].map(|program| peak_by_time(program));
+    let [Some(empty_by_time), Some(large_by_time)] = by_time else {
+        eprintln!("skipped: /usr/bin/time is not installed (Debian: apt-get install time)");
+        return;
+    };
+    for platform in ["native", "runc", "lxc", "docker"]
+        .into_iter()
+        .filter(|p| ready(p))
+    {
+        // What time tells of it is rather more: time itself is no small process.
+        let peak = peak_in(platform, &empty).unwrap_or(0.0);
+        assert!(
+            peak <= empty_by_time + step,
+            "{platform}: {peak}, by time {empty_by_time}"
+        );
+        let peak = peak_in(platform, &large).unwrap();
+        let off = (peak - large_by_time).abs();
+        assert!(off <= step, "{platform}: {peak}, by time {large_by_time}");
+    }
+    if ready("runsc") {
+        // The agent has some 12 MB there, an empty program up to 3.
+        let peak = peak_in("runsc", &empty).unwrap_or(0.0);
+        assert!(peak <= 4e6, "runsc: {peak}");
+    }
+}
+
 /// The baseline's command fails in its first turn, those of all others are under way then:
 /// their boxes are removed, and all is run again in new ones.
 #[test]

@@ -1,7 +1,7 @@
 //! Processes that work in slices: each was started, waits at its gate, and does a
 //! slice of work when it is told to. Any number of them may wait at a time.
 
-use super::process::{self, Ended, Failed, Output, Waited};
+use super::process::{self, Ended, Failed, Output, Startable, Waited};
 use super::{Port, Refusal};
 use crate::seat;
 use rustix::process::Pid;
@@ -40,7 +40,7 @@ impl Gates {
     pub(super) fn pids(&self) -> Vec<Pid> {
         let pid = |gated: &Gated| match gated {
             Gated::Kernel(kernel) => process::pid_of(&kernel.child),
-            Gated::Command(_) => None,
+            Gated::Command(command) => command.command.pid(),
         };
         self.processes.values().filter_map(pid).collect()
     }
@@ -195,7 +195,7 @@ impl KernelProcess {
     /// Reaps it, after it was killed if it is not ending by itself.
     fn end(&mut self, by_itself: bool) -> Ended {
         if !by_itself {
-            process::end_group(&self.child);
+            process::end_child(&self.child);
         }
         process::reap(&mut self.child, by_itself, self.started, &mut self.output)
     }
@@ -235,7 +235,7 @@ impl Drop for KernelProcess {
     fn drop(&mut self) {
         // Also where the link broke in the middle of a slice.
         if matches!(self.child.try_wait(), Ok(None)) {
-            process::end_group(&self.child);
+            process::end_child(&self.child);
             let _ = self.child.wait();
         }
     }
@@ -245,7 +245,7 @@ impl Drop for KernelProcess {
 struct Repeated {
     program: String,
     cwd: Option<String>,
-    command: Command,
+    command: Startable,
     output: Output,
     allowance: Allowance,
     used: ProcessUsage,
@@ -256,7 +256,7 @@ impl Repeated {
         Self {
             program: task.argv.first().cloned().unwrap_or_default(),
             cwd: task.cwd.clone(),
-            command: process::prepare(task, bounds),
+            command: Startable::new(task, bounds),
             output: Output::new(bounds),
             allowance: Allowance::new(bounds),
             used: process::total(&[], Duration::ZERO),

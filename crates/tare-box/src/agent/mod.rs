@@ -2,8 +2,7 @@
 //!
 //! It is silent until asked, serves one request at a time, and ends with its
 //! link. Kernels and commands run in processes of their own, so that it stays
-//! small (a child's peak memory starts at its parent's) and so that a crash of
-//! theirs is only an answer.
+//! small and so that a crash of theirs is only an answer.
 
 mod facts;
 mod files;

@@ -3,6 +3,7 @@
 use super::{Port, Refusal};
 use crate::seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Access;
 use rustix::pipe::PipeFlags;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, pidfd_open,
@@ -12,7 +13,7 @@ use serde::Serialize;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
@@ -20,6 +21,10 @@ use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitS
 use tare_model::results::{ProcessUsage, Repetition};
 use tare_model::time::nanoseconds;
 use tare_sys::Reaped;
+use tare_sys::starter::{Started, Starter};
+
+/// Where programs are without a `PATH`, as musl has it.
+const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 
 /// Runs a kernel or a proof: this binary again, in a fresh process. For `spared`
 /// see [`command`].
@@ -30,25 +35,33 @@ pub(super) fn kernel(
     bounds: &Bounds,
     spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
-    let spec = serde_json::to_string(spec)?;
-    let request = CommandRequest {
-        task: CommandTask {
-            argv: vec!["/proc/self/exe".to_owned(), subcommand.to_owned(), spec],
-            env: Vec::new(),
-            cwd: None,
-        },
-        bounds: *bounds,
-        min_wall_ns: 0,
-        max_repetitions: 1,
+    let mut command = Command::new("/proc/self/exe");
+    command.args([subcommand, &serde_json::to_string(spec)?]);
+    confine(&mut command, &[], bounds);
+    let begin = Instant::now();
+    let deadline = begin + Duration::from_nanos(bounds.timeout_ns);
+    let since_ns = monotonic_ns();
+    let mut child = match seat::away(|| command.spawn()) {
+        Ok(child) => child,
+        Err(e) => {
+            let message = format!("/proc/self/exe: {e}");
+            return Ok(Err(Refusal::new(ErrorCode::CannotStart, message)));
+        }
     };
-    let answer = command(port, &request, spared)?;
-    Ok(answer.map(|reply| match reply {
-        Reply::Exited(exited) => Reply::Exited(Exited {
-            repetitions: Vec::new(),
-            ..exited
-        }),
-        other => other,
-    }))
+    let mut output = Output::new(bounds);
+    let started = Started {
+        pid: child.id(),
+        since_ns,
+    };
+    let ended = attend(started, &mut child, port, deadline, &mut output, spared)?;
+    let usage = total(&[ended.repetition], begin.elapsed());
+    output.send(port)?;
+    Ok(Ok(Reply::Exited(exited(
+        ended.status,
+        usage,
+        Vec::new(),
+        &output,
+    ))))
 }
 
 /// Runs a command, again and again until its time has passed. Whatever it leaves
@@ -65,7 +78,7 @@ pub(super) fn command(
             "a command needs a program",
         )));
     };
-    let mut command = prepare(task, &request.bounds);
+    let mut command = Startable::new(task, &request.bounds);
     let mut repetitions = Vec::new();
     let mut output = Output::new(&request.bounds);
     let begin = Instant::now();
@@ -120,16 +133,71 @@ pub(super) fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -
     }
 }
 
-/// A command, ready to be started again and again.
-pub(super) fn prepare(task: &CommandTask, bounds: &Bounds) -> Command {
-    let mut words = task.argv.iter();
-    let mut command = Command::new(words.next().map_or("", String::as_str));
-    command.args(words);
-    confine(&mut command, &task.env, bounds);
-    if let Some(cwd) = &task.cwd {
-        command.current_dir(cwd);
+/// A command, ready to be started again and again, by a process that lends it no memory.
+pub(super) struct Startable {
+    task: CommandTask,
+    bounds: Bounds,
+    starter: Option<Starter>,
+}
+
+impl Startable {
+    pub(super) fn new(task: &CommandTask, bounds: &Bounds) -> Self {
+        Self {
+            task: task.clone(),
+            bounds: *bounds,
+            starter: None,
+        }
     }
-    command
+
+    /// The process that starts it, made away from the seat like whatever it starts.
+    fn starter(&mut self) -> io::Result<&mut Starter> {
+        let starter = match self.starter.take().filter(Starter::is_there) {
+            Some(starter) => starter,
+            None => seat::away(|| self.new_starter())?,
+        };
+        Ok(self.starter.insert(starter))
+    }
+
+    fn new_starter(&self) -> io::Result<Starter> {
+        let task = &self.task;
+        let program = task.argv.first().map_or("", String::as_str);
+        let program = found(program, &task.env, task.cwd.as_deref())?;
+        Starter::new(&program, &task.argv, |command| {
+            confine(command, &task.env, &self.bounds);
+            if let Some(cwd) = &task.cwd {
+                command.current_dir(cwd);
+            }
+        })
+    }
+
+    /// The process that starts it, as long as it is there: no workload left that behind.
+    pub(super) fn pid(&self) -> Option<Pid> {
+        self.starter.as_ref()?.pid()
+    }
+}
+
+/// The file of a program, looked for in the folders of its own `PATH` as execvp(3) does.
+fn found(program: &str, env: &[(String, String)], cwd: Option<&str>) -> io::Result<PathBuf> {
+    if program.contains('/') {
+        return Ok(program.into());
+    }
+    let path = env.iter().rev().find(|(name, _)| name == "PATH");
+    let folders = path.map_or(DEFAULT_PATH, |(_, folders)| folders.as_str());
+    let mut why = rustix::io::Errno::NOENT;
+    for folder in folders.split(':') {
+        let file = Path::new(folder).join(program);
+        // A folder may be named from where the program will start.
+        let seen = cwd.map_or_else(|| file.clone(), |cwd| Path::new(cwd).join(&file));
+        if !seen.is_file() {
+            continue;
+        }
+        match rustix::fs::access(&seen, Access::EXEC_OK) {
+            Ok(()) if folder.is_empty() => return Ok(Path::new(".").join(file)),
+            Ok(()) => return Ok(file),
+            Err(e) => why = e,
+        }
+    }
+    Err(why.into())
 }
 
 /// Gives a command the environment and the output that every process in a box has.
@@ -178,36 +246,56 @@ pub(super) enum Failed {
 
 /// Runs a command once and waits for its end.
 pub(super) fn run_once(
-    command: &mut Command,
+    command: &mut Startable,
     port: &Port,
     deadline: Instant,
     output: &mut Output,
     spared: &[Pid],
 ) -> Result<Ended, Failed> {
-    let started = Instant::now();
-    let mut child = seat::away(|| command.spawn()).map_err(Failed::Start)?;
-    let in_time = watch(&mut child, port, deadline, output).map_err(|e| {
-        end_group(&child);
-        Failed::Link(e)
-    })?;
-    if !in_time {
-        end_group(&child);
-    }
-    let reaped = tare_sys::wait4(child.id()).map_err(Failed::Link)?;
-    let wall = started.elapsed();
-    end_children(spared);
-    output.drain(&mut child);
-    Ok(ended(&reaped, in_time, wall))
+    let starter = command.starter().map_err(Failed::Start)?;
+    let started = starter.start().map_err(Failed::Start)?;
+    let mut spared = spared.to_vec();
+    spared.extend(starter.pid());
+    attend(started, starter.pipes(), port, deadline, output, &spared).map_err(Failed::Link)
 }
 
-fn ended(reaped: &Reaped, in_time: bool, wall: Duration) -> Ended {
+/// Waits for the end of a process that was started, and ends what it left running. Its
+/// output comes by these pipes. An error if the link hung up.
+fn attend(
+    started: Started,
+    pipes: &mut Child,
+    port: &Port,
+    deadline: Instant,
+    output: &mut Output,
+    spared: &[Pid],
+) -> io::Result<Ended> {
+    let pid = pid_from(started.pid).ok_or(io::ErrorKind::InvalidData)?;
+    let in_time = watch(pid, pipes, port, deadline, output).inspect_err(|_| end_group(pid))?;
+    if !in_time {
+        end_group(pid);
+    }
+    let reaped = tare_sys::wait4(started.pid)?;
+    let wall_ns = monotonic_ns().saturating_sub(started.since_ns);
+    end_children(spared);
+    output.drain(pipes);
+    Ok(ended(&reaped, in_time, wall_ns))
+}
+
+/// Time by the clock of [`Started`].
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
+}
+
+fn ended(reaped: &Reaped, in_time: bool, wall_ns: u64) -> Ended {
     let status = match (in_time, reaped.code, reaped.signal) {
         (false, ..) => ExitStatus::TimedOut,
         (true, Some(code), _) => ExitStatus::Code(code),
         (true, None, signal) => ExitStatus::Signal(signal.unwrap_or(0)),
     };
     let repetition = Repetition {
-        wall_ns: nanoseconds(wall),
+        wall_ns,
         user_ns: reaped.user_ns,
         system_ns: reaped.system_ns,
         max_rss_bytes: reaped.max_rss_bytes,
@@ -232,7 +320,7 @@ pub(super) fn reap(child: &mut Child, in_time: bool, started: Instant, output: &
         voluntary_switches: 0,
     });
     output.drain(child);
-    ended(&reaped, in_time, started.elapsed())
+    ended(&reaped, in_time, nanoseconds(started.elapsed()))
 }
 
 /// What came of waiting for a process.
@@ -295,8 +383,13 @@ fn controller_is_gone() -> io::Error {
 
 /// Waits for the child to end and takes its output meanwhile; false if it ran
 /// over its time. An error if the link hung up.
-fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output) -> io::Result<bool> {
-    let pid = pid_of(child).ok_or(io::ErrorKind::InvalidData)?;
+fn watch(
+    pid: Pid,
+    pipes: &mut Child,
+    port: &Port,
+    deadline: Instant,
+    output: &mut Output,
+) -> io::Result<bool> {
     let ended = end_of(pid)?;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -308,13 +401,13 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
             PollFd::from_borrowed_fd(port.hang_up(), PollFlags::empty()),
         ];
         fds.extend(
-            child
+            pipes
                 .stdout
                 .as_ref()
                 .map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)),
         );
         fds.extend(
-            child
+            pipes
                 .stderr
                 .as_ref()
                 .map(|s| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)),
@@ -331,7 +424,7 @@ fn watch(child: &mut Child, port: &Port, deadline: Instant, output: &mut Output)
         if ready[1] {
             return Err(controller_is_gone());
         }
-        output.take(child)?;
+        output.take(pipes)?;
     }
 }
 
@@ -353,15 +446,23 @@ fn end_of(pid: Pid) -> io::Result<OwnedFd> {
 
 /// A child's process id.
 pub(super) fn pid_of(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+    pid_from(child.id())
+}
+
+fn pid_from(number: u32) -> Option<Pid> {
+    i32::try_from(number).ok().and_then(Pid::from_raw)
 }
 
 /// Kills a child with its group.
-pub(super) fn end_group(child: &Child) {
+pub(super) fn end_child(child: &Child) {
     if let Some(pid) = pid_of(child) {
-        let _ = kill_process_group(pid, Signal::KILL);
-        let _ = kill_process(pid, Signal::KILL);
+        end_group(pid);
     }
+}
+
+fn end_group(pid: Pid) {
+    let _ = kill_process_group(pid, Signal::KILL);
+    let _ = kill_process(pid, Signal::KILL);
 }
 
 /// Ends whatever a workload left running, but not those `spared`: orphans come to
@@ -442,24 +543,15 @@ impl Output {
         }
     }
 
-    /// Takes what is there; a stream at its end is closed.
-    fn take(&mut self, child: &mut Child) -> io::Result<()> {
-        if let Some(stream) = &mut child.stdout
-            && take_ready(stream, &mut self.streams[0])?
-        {
-            child.stdout = None;
-        }
-        self.take_errors(child)
+    /// Takes what is there; a stream at its end is closed. Whether there was anything.
+    fn take(&mut self, child: &mut Child) -> io::Result<bool> {
+        let taken = take_ready(&mut child.stdout, &mut self.streams[0])?;
+        Ok(self.take_errors(child)? || taken)
     }
 
     /// Takes what is there of its errors alone.
-    fn take_errors(&mut self, child: &mut Child) -> io::Result<()> {
-        if let Some(stream) = &mut child.stderr
-            && take_ready(stream, &mut self.streams[1])?
-        {
-            child.stderr = None;
-        }
-        Ok(())
+    fn take_errors(&mut self, child: &mut Child) -> io::Result<bool> {
+        take_ready(&mut child.stderr, &mut self.streams[1])
     }
 
     /// Counts these bytes as standard output.
@@ -467,15 +559,11 @@ impl Output {
         self.streams[0].keep(bytes);
     }
 
-    /// Takes what the ended child left in its pipes.
+    /// Takes what the ended child left in its pipes, which others may hold open.
     fn drain(&mut self, child: &mut Child) {
-        let mut rounds = 0;
-        while (child.stdout.is_some() || child.stderr.is_some()) && rounds < 1000 {
-            if self.take(child).is_err() {
-                return;
-            }
-            rounds += 1;
-        }
+        // More than any pipe holds: whoever still writes is not waited for.
+        let mut rounds = 0..1000;
+        while rounds.next().is_some() && matches!(self.take(child), Ok(true)) {}
     }
 
     pub(super) fn send(&self, port: &mut Port) -> io::Result<()> {
@@ -492,18 +580,19 @@ impl Output {
     }
 }
 
-/// Reads once if there is something to read; true at the end of the stream.
-fn take_ready(stream: &mut (impl Read + AsFd), kept: &mut Kept) -> io::Result<bool> {
-    let none = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    let mut fds = [PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)];
-    if poll(&mut fds, Some(&none)).unwrap_or(0) == 0 {
+/// Reads once if there is something to read, and closes the stream at its end; whether there
+/// was anything.
+fn take_ready(stream: &mut Option<impl Read + AsFd>, kept: &mut Kept) -> io::Result<bool> {
+    let Some(open) = stream else { return Ok(false) };
+    let mut fds = [PollFd::from_borrowed_fd(open.as_fd(), PollFlags::IN)];
+    if poll(&mut fds, Some(&Timespec::default())).unwrap_or(0) == 0 {
         return Ok(false);
     }
     let mut buffer = [0; 16 << 10];
-    let n = stream.read(&mut buffer)?;
+    let n = open.read(&mut buffer)?;
     kept.keep(&buffer[..n]);
-    Ok(n == 0)
+    if n == 0 {
+        *stream = None;
+    }
+    Ok(n > 0)
 }

@@ -243,9 +243,11 @@ impl Platform for Docker {
                 continue;
             }
             // Between two boxes of a run no container tells that it uses the image.
-            if let Some(run) = alive.first() {
-                let why = format!("the run {run} is alive and may use it");
-                cleaned.left.push(format!("image {tag}: {why}"));
+            if !alive.is_empty() {
+                let runs = alive.join(", ");
+                cleaned
+                    .left
+                    .push(format!("image {tag}: live runs may use it ({runs})"));
                 continue;
             }
             match engine.remove_image(&tag)? {
