@@ -172,7 +172,12 @@ impl Progress {
             bar.set_position(u64::from(done));
             bar.set_message(left);
         } else if self.is_due() || done == total {
-            say(&format!("{done} of {}, {left}", counted(total, "trial")));
+            let left = if done == total {
+                String::new()
+            } else {
+                format!(", {left}")
+            };
+            say(&format!("{done} of {}{left}", counted(total, "trial")));
         }
     }
 }

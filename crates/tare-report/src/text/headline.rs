@@ -28,15 +28,15 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// One table per baseline; all metrics, or the primary ones.
-pub(super) fn tables(page: &mut Page, analysis: &Analysis, all: bool) {
+/// One table per baseline.
+pub(super) fn tables(page: &mut Page, analysis: &Analysis) {
     for against in [Against::Native, Against::NativeSet] {
         let of_baseline = analysis.comparisons.iter().filter(|c| c.against == against);
         let shown: Vec<&Comparison> = of_baseline.collect();
         if !shown.is_empty() {
             page.heading(&title(analysis, against));
             looks(page, analysis);
-            table(page, analysis, &shown, all);
+            table(page, analysis, &shown);
         }
     }
 }
@@ -59,7 +59,7 @@ fn title(analysis: &Analysis, against: Against) -> String {
     }
 }
 
-fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all: bool) {
+fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison]) {
     let figure = format!("{} (95 %)", remarks::headline(analysis));
     let head = row_text("workload metric", "n", &figure);
     page.line(&[(Style::Dim, &(head + "verdict"))]);
@@ -69,8 +69,7 @@ fn table(page: &mut Page, analysis: &Analysis, comparisons: &[&Comparison], all:
             kind = Some(&comparison.cell.kind);
             page.line(&[(Style::Bold, &comparison.cell.kind.to_string())]);
         }
-        let shown = comparison.primary_first().filter(|m| all || m.metric.primary);
-        for metric in shown {
+        for metric in comparison.primary_first() {
             row(page, analysis, comparison, metric);
         }
     }

@@ -46,7 +46,7 @@ impl Default for TextOptions {
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options);
     headline::summary(&mut page, analysis);
-    headline::tables(&mut page, analysis, true);
+    headline::tables(&mut page, analysis);
     headline::layers(&mut page, analysis);
     sizes::effects(&mut page, analysis, true);
     stops::table(&mut page, analysis);

@@ -34,7 +34,11 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     headline::layers(page, analysis);
     sizes::effects(page, analysis, false);
     let lines = open::lines(analysis, place);
-    let left = doubts::write(page, analysis, LAST_LINES - lines.len());
+    let taken: usize = lines
+        .iter()
+        .map(|line| line.chars().count().div_ceil(page.width()))
+        .sum();
+    let left = doubts::write(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
     for line in &lines {
         page.wrapped("", 0, Style::Plain, line);
     }

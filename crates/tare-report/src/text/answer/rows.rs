@@ -176,7 +176,7 @@ fn emulated(page: &mut Page, analysis: &Analysis) {
         let name = &machine[0].cell.kind.platform;
         page.wrapped(
             "",
-            2,
+            0,
             Style::Plain,
             &format!("{name}, emulated: {} times", costs.join(", ")),
         );
