@@ -129,7 +129,7 @@ struct KernelProcess {
 
 impl KernelProcess {
     fn start(spec: &KernelSpec, bounds: &Bounds) -> io::Result<Self> {
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(process::OWN_BINARY);
         command.args(["run-kernel", &serde_json::to_string(spec)?, "--gate"]);
         process::confine(&mut command, &[], bounds);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());

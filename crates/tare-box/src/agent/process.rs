@@ -23,6 +23,9 @@ use tare_model::time::nanoseconds;
 use tare_sys::Reaped;
 use tare_sys::starter::{Started, Starter};
 
+/// The agent's own binary, as it can be had wherever the agent is.
+pub(super) const OWN_BINARY: &str = "/proc/self/exe";
+
 /// Where programs are without a `PATH`, as musl has it.
 const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 
@@ -35,33 +38,25 @@ pub(super) fn kernel(
     bounds: &Bounds,
     spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
-    let mut command = Command::new("/proc/self/exe");
-    command.args([subcommand, &serde_json::to_string(spec)?]);
-    confine(&mut command, &[], bounds);
-    let begin = Instant::now();
-    let deadline = begin + Duration::from_nanos(bounds.timeout_ns);
-    let since_ns = monotonic_ns();
-    let mut child = match seat::away(|| command.spawn()) {
-        Ok(child) => child,
-        Err(e) => {
-            let message = format!("/proc/self/exe: {e}");
-            return Ok(Err(Refusal::new(ErrorCode::CannotStart, message)));
-        }
+    let spec = serde_json::to_string(spec)?;
+    let request = CommandRequest {
+        task: CommandTask {
+            argv: vec![OWN_BINARY.to_owned(), subcommand.to_owned(), spec],
+            env: Vec::new(),
+            cwd: None,
+        },
+        bounds: *bounds,
+        min_wall_ns: 0,
+        max_repetitions: 1,
     };
-    let mut output = Output::new(bounds);
-    let started = Started {
-        pid: child.id(),
-        since_ns,
-    };
-    let ended = attend(started, &mut child, port, deadline, &mut output, spared)?;
-    let usage = total(&[ended.repetition], begin.elapsed());
-    output.send(port)?;
-    Ok(Ok(Reply::Exited(exited(
-        ended.status,
-        usage,
-        Vec::new(),
-        &output,
-    ))))
+    let answer = command(port, &request, spared)?;
+    Ok(answer.map(|reply| match reply {
+        Reply::Exited(exited) => Reply::Exited(Exited {
+            repetitions: Vec::new(),
+            ..exited
+        }),
+        other => other,
+    }))
 }
 
 /// Runs a command, again and again until its time has passed. Whatever it leaves
@@ -133,11 +128,14 @@ pub(super) fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -
     }
 }
 
-/// A command, ready to be started again and again, by a process that lends it no memory.
+/// A command, ready to be started again and again.
 pub(super) struct Startable {
     task: CommandTask,
     bounds: Bounds,
+    /// The process that starts it, which lends it no memory.
     starter: Option<Starter>,
+    /// The last process of it, where the agent itself started that.
+    own: Option<Child>,
 }
 
 impl Startable {
@@ -146,28 +144,52 @@ impl Startable {
             task: task.clone(),
             bounds: *bounds,
             starter: None,
+            own: None,
         }
     }
 
-    /// The process that starts it, made away from the seat like whatever it starts.
-    fn starter(&mut self) -> io::Result<&mut Starter> {
-        let starter = match self.starter.take().filter(Starter::is_there) {
-            Some(starter) => starter,
-            None => seat::away(|| self.new_starter())?,
-        };
-        Ok(self.starter.insert(starter))
+    /// Sees to it that something starts it: not the agent, unless it is the agent's own binary,
+    /// which goes by another name everywhere else.
+    fn make_ready(&mut self) -> io::Result<()> {
+        let is_own = self
+            .task
+            .argv
+            .first()
+            .is_some_and(|program| program == OWN_BINARY);
+        if !is_own && !self.starter.as_ref().is_some_and(Starter::is_there) {
+            // Away from the seat like whatever it starts.
+            self.starter = Some(seat::away(|| self.new_starter())?);
+        }
+        Ok(())
+    }
+
+    /// Starts it, once it is ready; by these pipes comes its output.
+    fn start(&mut self) -> io::Result<(Started, &mut Child)> {
+        if self.starter.is_none() {
+            let mut command = Command::new(OWN_BINARY);
+            command.args(self.task.argv.iter().skip(1));
+            self.dress(&mut command);
+            let since_ns = monotonic_ns();
+            let child = seat::away(|| command.spawn())?;
+            let pid = child.id();
+            return Ok((Started { pid, since_ns }, self.own.insert(child)));
+        }
+        let starter = self.starter.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        Ok((starter.start()?, starter.pipes()))
     }
 
     fn new_starter(&self) -> io::Result<Starter> {
         let task = &self.task;
         let program = task.argv.first().map_or("", String::as_str);
         let program = found(program, &task.env, task.cwd.as_deref())?;
-        Starter::new(&program, &task.argv, |command| {
-            confine(command, &task.env, &self.bounds);
-            if let Some(cwd) = &task.cwd {
-                command.current_dir(cwd);
-            }
-        })
+        Starter::new(&program, &task.argv, |command| self.dress(command))
+    }
+
+    fn dress(&self, command: &mut Command) {
+        confine(command, &self.task.env, &self.bounds);
+        if let Some(cwd) = &self.task.cwd {
+            command.current_dir(cwd);
+        }
     }
 
     /// The process that starts it, as long as it is there: no workload left that behind.
@@ -252,11 +274,10 @@ pub(super) fn run_once(
     output: &mut Output,
     spared: &[Pid],
 ) -> Result<Ended, Failed> {
-    let starter = command.starter().map_err(Failed::Start)?;
-    let started = starter.start().map_err(Failed::Start)?;
-    let mut spared = spared.to_vec();
-    spared.extend(starter.pid());
-    attend(started, starter.pipes(), port, deadline, output, &spared).map_err(Failed::Link)
+    command.make_ready().map_err(Failed::Start)?;
+    let spared: Vec<Pid> = spared.iter().copied().chain(command.pid()).collect();
+    let (started, pipes) = command.start().map_err(Failed::Start)?;
+    attend(started, pipes, port, deadline, output, &spared).map_err(Failed::Link)
 }
 
 /// Waits for the end of a process that was started, and ends what it left running. Its
