@@ -286,6 +286,41 @@ fn a_missing_program_is_an_answer() {
     );
 }
 
+/// What starts other programs has another binary.
+#[test]
+fn its_own_binary_goes_by_the_name_that_every_process_has_for_its_own() {
+    let mut agent = Agent::start();
+    let Request::Command(mut command) = shell("", LONG) else {
+        unreachable!()
+    };
+    command.task.argv = vec!["/proc/self/exe".into(), "--version".into()];
+    let (reply, data) = agent.ask(&Request::Command(command));
+    assert_eq!(exited(reply).status, ExitStatus::Code(0));
+    assert!(data.iter().any(|frame| frame.payload.starts_with(b"tare ")));
+}
+
+/// A program is looked for in its own path, and told its name as it was given.
+#[test]
+fn a_program_without_a_folder_is_found_in_its_own_path_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/bin/sh", folder.path().join("a-shell")).unwrap();
+    let mut agent = Agent::start();
+    let mut ask = |path: &str| {
+        let Request::Command(mut command) = shell("echo $0", LONG) else {
+            unreachable!()
+        };
+        command.task.argv[0] = "a-shell".into();
+        command.task.env = vec![("PATH".into(), path.into())];
+        agent.ask(&Request::Command(command))
+    };
+    let (reply, data) = ask(&format!("/no/such:{}", folder.path().display()));
+    assert_eq!(exited(reply).status, ExitStatus::Code(0));
+    assert!(data.iter().any(|frame| frame.payload == b"a-shell\n"));
+    let (reply, _) = ask("/no/such:/bin");
+    let missing = |code, message: &str| code == ErrorCode::CannotStart && message.contains("a-shell");
+    assert!(matches!(reply, Reply::Error { code, message } if missing(code, &message)));
+}
+
 #[test]
 fn files_go_in_and_out_whole() {
     let folder = tempfile::tempdir().unwrap();
