@@ -1,0 +1,75 @@
+//! What a person sees: the answer after a run, wherever it is printed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Tare, ended};
+use std::process::{Command, Stdio};
+
+/// A study with something to compare.
+fn measured() -> Tare {
+    let tare = Tare::new();
+    let study = "run -p fake,fake?cost=1.5 --cpus 1 -w syscall --no-settle --blocks 10 --seed 1";
+    let answer = tare.ok(&format!("{study} -o r.jsonl --html r.html"));
+    assert!(answer.stdout.contains("cost (fake = 1)"), "{}", answer.stdout);
+    let last: Vec<&str> = answer.stdout.lines().rev().take(2).collect();
+    assert_eq!(last[0], "Page: r.html");
+    assert!(last[1].ends_with("tare report r.jsonl --details"), "{}", last[1]);
+    tare
+}
+
+/// The report with a locale as the only one that is set.
+fn report(tare: &Tare, variable: &str, locale: &str) -> String {
+    let mut command = tare.command(&["report", "r.jsonl"]);
+    for other in ["LC_ALL", "LC_CTYPE", "LANG"] {
+        command.env_remove(other);
+    }
+    let done = ended(command.env(variable, locale).output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    done.stdout
+}
+
+#[test]
+fn a_locale_without_utf_8_gets_ascii_and_nothing_is_wider_than_a_terminal() {
+    let tare = measured();
+    for (variable, locale, ascii) in [
+        ("LANG", "C", true),
+        ("LC_ALL", "POSIX", true),
+        ("LC_CTYPE", "C.UTF-8", false),
+        ("LANG", "en_US.utf8", false),
+    ] {
+        let text = report(&tare, variable, locale);
+        assert_eq!(text.is_ascii(), ascii, "{variable}={locale}\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(!text.contains('\u{1b}'), "colours in a pipe: {text}");
+    }
+}
+
+#[test]
+fn details_hold_what_the_answer_leaves_out() {
+    let tare = measured();
+    let answer = tare.ok("report r.jsonl").stdout;
+    let details = tare.ok("report r.jsonl --details").stdout;
+    assert!(answer.lines().count() <= 30, "{answer}");
+    for section in ["Every cell by itself", "Beside the headline", "How to read this"] {
+        assert!(details.contains(section) && !answer.contains(section), "{section}");
+    }
+    tare.refused("report r.jsonl --details --json", &["--details", "--json"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let tare = measured();
+    for more in ["", "--details", "--json"] {
+        let script = format!(
+            "set -o pipefail; {} report r.jsonl {more} | head -n 1",
+            common::binary().display()
+        );
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &script]).current_dir(tare.path("."));
+        let done = ended(shell.stdin(Stdio::null()).output().unwrap());
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{more}");
+        assert_eq!(done.stdout.lines().count(), 1);
+    }
+}
