@@ -53,7 +53,10 @@ fn details_hold_what_the_answer_leaves_out() {
     let details = tare.ok("report r.jsonl --details").stdout;
     assert!(answer.lines().count() <= 30, "{answer}");
     for section in ["Every cell by itself", "Beside the headline", "How to read this"] {
-        assert!(details.contains(section) && !answer.contains(section), "{section}");
+        assert!(
+            details.contains(section) && !answer.contains(section),
+            "{section}"
+        );
     }
     tare.refused("report r.jsonl --details --json", &["--details", "--json"]);
 }

@@ -45,17 +45,27 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     last(page, place, left);
 }
 
-/// Where the rest is, with so many kinds of doubt that were not told.
+/// Where the rest is, with so many kinds of doubt that were not told. What is to be copied stays
+/// in one line, however long.
 fn last(page: &mut Page, place: Where<'_>, left: usize) {
     let more = match left {
         0 => String::new(),
         1 => " (1 more kind of doubt)".to_owned(),
         left => format!(" ({left} more kinds of doubt)"),
     };
-    let details = format!("Details{more}: tare report {} --details", place.file);
-    page.wrapped("", 0, Style::Dim, &details);
+    let (lead, command) = (
+        format!("Details{more}:"),
+        format!("tare report {} --details", place.file),
+    );
+    let line = format!("{lead} {command}");
+    if line.chars().count() <= page.width() {
+        page.line(&[(Style::Dim, &line)]);
+    } else {
+        page.line(&[(Style::Dim, &lead)]);
+        page.line(&[(Style::Dim, &format!("  {command}"))]);
+    }
     if let Some(written) = place.page {
-        page.wrapped("", 0, Style::Dim, &format!("Page: {written}"));
+        page.line(&[(Style::Dim, &format!("Page: {written}"))]);
     }
 }
 
