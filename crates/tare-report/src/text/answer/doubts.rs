@@ -22,7 +22,10 @@ fn all(analysis: &Analysis) -> Vec<String> {
         .notices
         .iter()
         .map(|notice| clause(&notice.text).to_owned());
-    let mut findings: Vec<_> = analysis.findings.iter().collect();
+    // What a notice tells of the whole file is told once.
+    let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.notice == name);
+    let findings = analysis.findings.iter();
+    let mut findings: Vec<_> = findings.filter(|f| !is_told(f.finding)).collect();
     findings.sort_by_key(|f| std::cmp::Reverse(f.times));
     let findings = findings
         .iter()
