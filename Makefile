@@ -1,4 +1,5 @@
-# make run   installs what is missing, builds, measures, ends with the path of the report
+# make run   installs what is missing, builds, measures, ends with the path of the report;
+#            ARGS='-p native,docker -- ./program' measures something else than the default study
 # make test  installs what tests need, builds, runs all tests
 # make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
 # make test-dist  the same, then installs and runs each of them
@@ -21,10 +22,11 @@ build:
 	cargo build --release --locked --target $(TARGET) -p tare
 
 run:
+	@echo "installing what is missing and building (some 5 min the first time), then measuring (some 5 min)"
 	@scripts/setup run
 	@$(MAKE) --no-print-directory build
 	@mkdir -p results
-	@scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html
+	@scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
 
 test:
 	@scripts/setup test

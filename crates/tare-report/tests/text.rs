@@ -21,6 +21,7 @@ const COLOURED: TextOptions = TextOptions {
 };
 
 const HERE: Where<'_> = Where {
+    program: "tare",
     file: "box.jsonl",
     page: Some("box.html"),
 };
@@ -40,7 +41,7 @@ cost (native = 1)        95 % interval           -17 %   0   +20 %  verdict
 docker vanilla  syscall  3.203 (3.200 to 3.206)          │       >  slower
 docker pinned   syscall  1.190 (1.188 to 1.192)          │       ●  slower
 native syscall 1000 us
-quota  no difference shown: syscall
+quota  equal: syscall
 start  native 345 ms, docker 345 ms
 ! intervals to be read with care: skewed x1
 Details: tare report box.jsonl --details
@@ -80,7 +81,7 @@ fn the_answer_of_the_default_study_is_thirty_lines_of_eighty_columns_whatever_is
     for told in [
         "vm, emulated: ",
         "kinds of doubt",
-        "stay open",
+        "that are open",
         "Page: box.html\n",
     ] {
         assert!(text.contains(told), "{told}\n{text}");

@@ -20,8 +20,13 @@ const RESULTS_START: &[u8] = br#"{"record":"header""#;
 pub fn instead_of(error: &clap::Error) -> Option<anyhow::Error> {
     let arguments = arguments();
     let advice = match error.kind() {
-        // A misspelt option is one, whatever stands before it.
-        ErrorKind::UnknownArgument if error.get(ContextKind::SuggestedArg).is_none() => study(&arguments),
+        // A misspelt option is one, whatever name stands before it; what follows a path is the
+        // path's own.
+        ErrorKind::UnknownArgument
+            if error.get(ContextKind::SuggestedArg).is_none() || begins_with_path(&arguments) =>
+        {
+            study(&arguments)
+        }
         ErrorKind::InvalidSubcommand => subcommand(&arguments),
         // `native, docker` is two arguments, and the first ends with an empty name.
         ErrorKind::ValueValidation if is_empty_name(error) => list(&arguments),
@@ -99,6 +104,11 @@ struct Words<'a> {
     /// Values of `--platforms` and of `--workloads`.
     platforms: Vec<String>,
     workloads: Vec<String>,
+}
+
+/// Whether the path of a program stands in the place of a study.
+fn begins_with_path(arguments: &[String]) -> bool {
+    Words::of(arguments).is_some_and(|words| words.words[0].contains('/'))
 }
 
 fn study(arguments: &[String]) -> Option<String> {

@@ -97,6 +97,12 @@ pub fn word(argument: &str) -> String {
     }
 }
 
+/// This program as its user called it.
+pub fn program() -> String {
+    let called = std::env::args_os().next().unwrap_or_else(|| "tare".into());
+    word(&called.to_string_lossy())
+}
+
 /// Text in lines as wide as the terminal, behind `first`; later lines begin at `indent`.
 pub fn wrapped(first: &str, indent: usize, words: &str) -> String {
     text::wrapped(first, indent, &one_line(words), width())

@@ -101,6 +101,10 @@ fn a_command_without_its_dashes_is_told_where_it_goes() {
             "tare: 'ls' is no study, and a command to measure goes after --: tare run -p native -- ls -l /tmp",
         ),
         (
+            "run /bin/ls --its options",
+            "tare: '/bin/ls' is no study, and a command to measure goes after --: tare run -- /bin/ls --its options",
+        ),
+        (
             "sleep 1",
             "tare: 'sleep' is no subcommand, and a command to measure goes after --: tare run -- sleep 1",
         ),

@@ -39,7 +39,9 @@ pub fn print_answer(
     }
     let file = out::word(&file.display().to_string());
     let page = page.map(out::path);
+    let program = out::program();
     let place = text::Where {
+        program: &program,
         file: &file,
         page: page.as_deref(),
     };

@@ -233,7 +233,8 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
             ),
             _ => Absent::new(
                 format!("no Docker engine: {path}: {e}"),
-                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker)",
+                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker); where no init system runs, \
+                 scripts/with-engines of tare's sources starts a private engine for a command",
             ),
         })
 }

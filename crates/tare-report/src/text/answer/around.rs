@@ -50,9 +50,10 @@ fn preferred(analysis: &Analysis) -> Option<Provisioning> {
     pinned.or_else(|| all.first()).copied()
 }
 
-/// The baseline by quota over the same by set: what the quota itself costs, where that is shown.
+/// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
+/// where it is nothing, and where neither is.
 fn quota(analysis: &Analysis) -> String {
-    let (mut shown, mut others) = (Vec::new(), Vec::new());
+    let (mut shown, mut equal, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for comparison in analysis.comparisons.iter().filter(|c| c.is_price_of_quota()) {
         let Some(primary) = comparison.primary() else {
             continue;
@@ -63,13 +64,14 @@ fn quota(analysis: &Analysis) -> String {
             (Some(Word::Slower | Word::Faster), Some(paired)) => {
                 shown.push(format!("{name} {}", cost_change(paired.ratio.value)));
             }
-            _ => others.push(name),
+            (Some(Word::Equal), _) => equal.push(name),
+            _ => open.push(name),
         }
     }
-    if !others.is_empty() {
-        shown.push(format!("no difference shown: {}", others.join(", ")));
-    }
-    shown.join("; ")
+    let told = [("equal: ", &equal), ("open: ", &open)].into_iter();
+    let told = told.filter(|(_, names)| !names.is_empty());
+    let told = told.map(|(word, names)| format!("{word}{}", names.join(", ")));
+    shown.into_iter().chain(told).collect::<Vec<_>>().join("; ")
 }
 
 fn name(analysis: &Analysis, comparison: &Comparison) -> String {

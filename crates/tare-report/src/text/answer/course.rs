@@ -44,7 +44,7 @@ pub(super) fn seconds(analysis: &Analysis) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, on KVM`: the
+/// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, itself on KVM`: the
 /// version of the kernel without what a distribution adds.
 fn host(analysis: &Analysis) -> String {
     let host = &analysis.host;
@@ -55,7 +55,7 @@ fn host(analysis: &Analysis) -> String {
         format!("Linux {}", first_part(&host.kernel, '-')),
     ];
     parts.extend(host.os.as_ref().map(|os| first_part(os, '(').to_owned()));
-    parts.extend(host.hypervisor.as_ref().map(|below| format!("on {below}")));
+    parts.extend(host.hypervisor.as_ref().map(|below| format!("itself on {below}")));
     parts.join(", ")
 }
 

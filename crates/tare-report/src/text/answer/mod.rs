@@ -11,10 +11,13 @@ mod whisker;
 use super::page::{Page, Style};
 use crate::analysis::{Against, Analysis, Comparison};
 use crate::text::{headline, sizes};
+use open::Open;
 
 /// Where an analysis comes from, as whoever reads it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Where<'a> {
+    /// How this program is called.
+    pub program: &'a str,
     /// The results file.
     pub file: &'a str,
     /// The page that was written beside it.
@@ -22,7 +25,17 @@ pub struct Where<'a> {
 }
 
 /// Lines for what is open and what is in doubt: the answer shall stay in sight.
-const LAST_LINES: usize = 4;
+const LAST_LINES: usize = 3;
+
+impl Default for Where<'_> {
+    fn default() -> Self {
+        Self {
+            program: "tare",
+            file: "FILE",
+            page: None,
+        }
+    }
+}
 
 pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     course::write(page, analysis);
@@ -33,14 +46,18 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     around::write(page, analysis);
     headline::layers(page, analysis);
     sizes::effects(page, analysis, false);
-    let lines = open::lines(analysis, place);
-    let taken: usize = lines
-        .iter()
-        .map(|line| line.chars().count().div_ceil(page.width()))
-        .sum();
+    let open = open::open(analysis, place);
+    let rows = |open: &Open| {
+        let words = open.words.chars().count().div_ceil(page.width());
+        words + usize::from(open.command.is_some())
+    };
+    let taken = open.as_ref().map_or(0, rows);
     let left = doubts::write(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
-    for line in &lines {
-        page.wrapped("", 0, Style::Plain, line);
+    if let Some(open) = open {
+        page.wrapped("", 0, Style::Plain, &open.words);
+        if let Some(command) = &open.command {
+            page.line(&[(Style::Plain, &format!("  {command}"))]);
+        }
     }
     last(page, place, left);
 }
@@ -55,7 +72,7 @@ fn last(page: &mut Page, place: Where<'_>, left: usize) {
     };
     let (lead, command) = (
         format!("Details{more}:"),
-        format!("tare report {} --details", place.file),
+        format!("{} report {} --details", place.program, place.file),
     );
     let line = format!("{lead} {command}");
     if line.chars().count() <= page.width() {

@@ -3,17 +3,24 @@
 use super::{Where, asked, course, is_emulated};
 use crate::analysis::{Analysis, Comparison, Word};
 use tare_model::size::show_seconds;
+use tare_model::workload::Workload;
 
 /// Nobody waits longer for one more decision, in seconds.
 const LONGEST: f64 = 3600.0;
 /// More blocks than this are not run either, where it is not known how long one takes.
 const MOST_BLOCKS: u64 = 100;
+/// Longer lists of what is open are counted rather than named.
+const MOST_LETTERS: usize = 32;
 
-/// More of them are counted rather than named.
-const MOST_NAMES: usize = 3;
+/// Something that is not decided, in words, with what is to be typed or added.
+pub(super) struct Open {
+    pub words: String,
+    /// Stays in one line, however long: it is to be copied.
+    pub command: Option<String>,
+}
 
-/// Two sentences at most.
-pub(super) fn lines(analysis: &Analysis, place: Where<'_>) -> Vec<String> {
+/// What is open, if anything is, and how to settle what can be settled.
+pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     let asked: Vec<&Comparison> = asked(analysis).filter(|c| !is_emulated(analysis, c)).collect();
     let open: Vec<(&Comparison, Option<u64>)> = asked
         .iter()
@@ -22,77 +29,111 @@ pub(super) fn lines(analysis: &Analysis, place: Where<'_>) -> Vec<String> {
             (verdict.word == Word::Inconclusive).then_some((*c, verdict.more_blocks))
         })
         .collect();
-    let is_near = |more: &Option<u64>| more.is_some_and(|blocks| is_bearable(analysis, blocks));
-    let (near, far): (Vec<_>, Vec<_>) = open.into_iter().partition(|(_, more)| is_near(more));
-    let mut lines = Vec::new();
-    if !near.is_empty() {
-        lines.push(more(analysis, &near, asked.len(), place));
+    let is_near =
+        |of: &(&Comparison, Option<u64>)| of.1.is_some_and(|more| is_bearable(analysis, &[*of], more));
+    if open.is_empty() {
+        return None;
     }
-    if !far.is_empty() {
-        lines.push(format!(
-            "{} of {} stay open: more blocks will not settle them here, a quieter host may",
-            far.len(),
+    let all = open.len();
+    let near: Vec<_> = open.into_iter().filter(is_near).collect();
+    if near.is_empty() {
+        let words = format!(
+            "{all} of {} stay open: over an hour each, or a quieter host",
             asked.len()
-        ));
+        );
+        return Some(Open { words, command: None });
     }
-    lines
+    Some(more(analysis, &near, all, place))
 }
 
-fn is_bearable(analysis: &Analysis, blocks: u64) -> bool {
-    time(analysis, blocks).map_or(blocks <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
+fn is_bearable(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> bool {
+    let chosen = Chosen::of(analysis, open);
+    let blocks = u64::from(analysis.run.blocks_planned) + more;
+    time(analysis, &chosen, blocks).map_or(more <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
 }
 
-/// How long so many blocks take, in seconds, by those that were run.
-fn time(analysis: &Analysis, blocks: u64) -> Option<f64> {
+/// How long so many blocks of what is chosen take, in seconds, by those that were run.
+fn time(analysis: &Analysis, chosen: &Chosen<'_>, blocks: u64) -> Option<f64> {
     let run = analysis.run.blocks;
     let seconds = course::seconds(analysis).filter(|_| run > 0)?;
     #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
-    Some(seconds / run as f64 * blocks as f64)
+    Some(seconds / run as f64 * blocks as f64 * chosen.share(analysis))
+}
+
+/// The platforms and workloads that are open, with the baseline.
+struct Chosen<'a> {
+    platforms: Vec<String>,
+    workloads: Vec<&'a Workload>,
+}
+
+impl<'a> Chosen<'a> {
+    fn of(analysis: &'a Analysis, open: &[(&Comparison, Option<u64>)]) -> Self {
+        let study = &analysis.study;
+        let is_open = |of: &dyn Fn(&Comparison) -> bool| open.iter().any(|(c, _)| of(c));
+        let platforms = study.platforms.iter().filter(|platform| {
+            **platform == study.baseline || is_open(&|c| c.cell.kind.platform == **platform)
+        });
+        let workloads = study.workloads.iter();
+        Self {
+            platforms: platforms.map(ToString::to_string).collect(),
+            workloads: workloads
+                .filter(|w| is_open(&|c| c.cell.workload == w.name()))
+                .collect(),
+        }
+    }
+
+    /// Its share of the study's cells.
+    #[expect(clippy::cast_precision_loss, reason = "a few platforms and workloads")]
+    fn share(&self, analysis: &Analysis) -> f64 {
+        let study = &analysis.study;
+        let of = |part: usize, all: usize| part as f64 / all.max(1) as f64;
+        of(self.platforms.len(), study.platforms.len()) * of(self.workloads.len(), study.workloads.len())
+    }
+
+    /// The options that leave out the rest; a command is named by itself.
+    fn options(&self, analysis: &Analysis) -> String {
+        let study = &analysis.study;
+        let mut options = String::new();
+        if self.platforms.len() < study.platforms.len() {
+            options += &format!("-p {} ", self.platforms.join(","));
+        }
+        let kernels = self.workloads.iter().filter(|w| w.kernel().is_some());
+        let kernels: Vec<&str> = kernels.map(|w| w.name()).collect();
+        if !kernels.is_empty() && self.workloads.len() < study.workloads.len() {
+            options += &format!("-w {} ", kernels.join(","));
+        }
+        options
+    }
 }
 
 /// What would decide what is open, and how long that takes. Blocks are added to a study by looks
 /// alone: to one whose number was fixed beforehand they would be added after a look at its
 /// result, which makes verdicts of chance.
-fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, place: Where<'_>) -> String {
+fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, place: Where<'_>) -> Open {
     let more = open.iter().filter_map(|(_, more)| *more).max().unwrap_or(1);
     let blocks = u64::from(analysis.run.blocks_planned) + more;
     let names: Vec<String> = open.iter().map(|(c, _)| name(c)).collect();
-    let what = if names.len() > MOST_NAMES {
-        format!("{} of {of}", names.len())
-    } else {
-        names.join(", ")
-    };
+    let mut what = names.join(", ");
+    if names.len() < of || what.chars().count() > MOST_LETTERS {
+        what = format!("{} of the {of} that are open", names.len());
+    }
     if analysis.study.protocol.stopping.is_fixed() {
-        let chosen = chosen(analysis, open);
-        let time = time(analysis, blocks).map(|seconds| format!(" ({} or less)", show_seconds(seconds)));
-        let time = time.unwrap_or_default();
-        return format!("To settle {what}: the same run with {chosen}--blocks {blocks}{time}");
+        let chosen = Chosen::of(analysis, open);
+        let time = time(analysis, &chosen, blocks);
+        let time = time.map(|seconds| format!(", in about {}", show_seconds(seconds)));
+        return Open {
+            words: format!(
+                "To settle {what}{}: a new run, the same but for",
+                time.unwrap_or_default()
+            ),
+            command: Some(format!("{}--blocks {blocks}", chosen.options(analysis))),
+        };
     }
-    let file = place.file;
-    format!("To settle {what}: tare run --resume {file} --blocks {blocks}")
-}
-
-/// The options that leave out what is settled, where that is more than a little.
-fn chosen(analysis: &Analysis, open: &[(&Comparison, Option<u64>)]) -> String {
-    let study = &analysis.study;
-    let is_open = |of: &dyn Fn(&Comparison) -> bool| open.iter().any(|(c, _)| of(c));
-    let platforms = study
-        .platforms
-        .iter()
-        .filter(|platform| **platform == study.baseline || is_open(&|c| c.cell.kind.platform == **platform));
-    let platforms: Vec<String> = platforms.map(ToString::to_string).collect();
-    // A command is named by itself.
-    let kernels = || study.workloads.iter().filter(|w| w.kernel().is_some());
-    let wanted = kernels().filter(|w| is_open(&|c| c.cell.workload == w.name()));
-    let wanted: Vec<&str> = wanted.map(|w| w.name()).collect();
-    let mut options = String::new();
-    if platforms.len() < study.platforms.len() {
-        options += &format!("-p {} ", platforms.join(","));
+    let Where { program, file, .. } = place;
+    Open {
+        words: format!("To settle {what}:"),
+        command: Some(format!("{program} run --resume {file} --blocks {blocks}")),
     }
-    if !wanted.is_empty() && wanted.len() < kernels().count() {
-        options += &format!("-w {} ", wanted.join(","));
-    }
-    options
 }
 
 fn name(comparison: &Comparison) -> String {

@@ -191,7 +191,7 @@ fn place(analysis: &Analysis, comparison: &Comparison) -> [Option<usize>; 2] {
     [platform, workload]
 }
 
-/// `spawn 5.5 to 26`: the costs of one workload in several kinds of box.
+/// `spawn 5.5 and 26`: the costs of one workload in several kinds of box, the least and the most.
 fn costs(of: &[&Comparison]) -> String {
     let mut costs: Vec<f64> = of.iter().filter_map(|c| figure(c)).map(|e| e.value).collect();
     costs.sort_by(f64::total_cmp);
@@ -200,7 +200,7 @@ fn costs(of: &[&Comparison]) -> String {
     let told = if least == most {
         least.clone()
     } else {
-        format!("{least} to {most}")
+        format!("{least} and {most}")
     };
     format!("{} {told}", of[0].cell.workload)
 }
