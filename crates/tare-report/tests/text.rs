@@ -81,7 +81,7 @@ fn the_answer_of_the_default_study_is_thirty_lines_of_eighty_columns_whatever_is
     for told in [
         "vm, emulated: ",
         "kinds of doubt",
-        "that are open",
+        " open, in about ",
         "Page: box.html\n",
     ] {
         assert!(text.contains(told), "{told}\n{text}");

@@ -115,7 +115,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let names: Vec<String> = open.iter().map(|(c, _)| name(c)).collect();
     let mut what = names.join(", ");
     if names.len() < of || what.chars().count() > MOST_LETTERS {
-        what = format!("{} of the {of} that are open", names.len());
+        what = format!("{} of the {of} open", names.len());
     }
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);
@@ -123,7 +123,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
         let time = time.map(|seconds| format!(", in about {}", show_seconds(seconds)));
         return Open {
             words: format!(
-                "To settle {what}{}: a new run, the same but for",
+                "To settle {what}{}, run the same anew with",
                 time.unwrap_or_default()
             ),
             command: Some(format!("{}--blocks {blocks}", chosen.options(analysis))),
