@@ -156,7 +156,7 @@ fn stretches(success: &Success, metric: &str) -> Option<(Vec<f64>, f64)> {
 /// Time of a trial from the wait for a quiet host to the reply.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of hours fit into 53 bits")]
 fn whole_seconds(host: &HostReadings) -> f64 {
-    (host.wall_ns + host.waited_ns) as f64 / 1e9
+    (host.wall_ns as f64 + host.waited_ns as f64) / 1e9
 }
 
 fn measured(processes: &[Process], box_seconds: Option<f64>) -> Option<[Level; 3]> {
