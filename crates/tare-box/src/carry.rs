@@ -16,6 +16,7 @@ pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 /// Largest file that is carried into a box, in bytes.
 pub const MAX_FILE: u64 = 512 << 20;
 
+const NO_FILE: &str = "it is neither a file nor a folder";
 const TOO_LARGE: &str = "it is over 512 MiB";
 
 /// Why a command cannot be carried.
@@ -214,19 +215,12 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
 /// # Errors
 /// [`CarryError`] if it is none, or over [`MAX_FILE`].
 pub fn file(path: &Path) -> Result<(), CarryError> {
-    let unfit = |why| CarryError::Unfit {
-        path: path.to_owned(),
-        why,
-    };
-    let meta = std::fs::metadata(path).map_err(|source| CarryError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let meta = std::fs::metadata(path).map_err(unreadable(path))?;
     if !meta.is_file() {
-        return Err(unfit("it is neither a file nor a folder"));
+        return Err(unfit(path, NO_FILE));
     }
     if meta.len() > MAX_FILE {
-        return Err(unfit(TOO_LARGE));
+        return Err(unfit(path, TOO_LARGE));
     }
     Ok(())
 }
@@ -237,25 +231,30 @@ pub fn file(path: &Path) -> Result<(), CarryError> {
 /// # Errors
 /// [`CarryError`], as [`file`].
 pub fn content(path: &Path) -> Result<Vec<u8>, CarryError> {
-    let unreadable = |source| CarryError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let unfit = |why| CarryError::Unfit {
-        path: path.to_owned(),
-        why,
-    };
-    let Some(file) = regular::open(path).map_err(unreadable)? else {
-        return Err(unfit("it is neither a file nor a folder"));
-    };
+    let file = regular::open(path).map_err(unreadable(path))?;
+    let file = file.ok_or_else(|| unfit(path, NO_FILE))?;
     let mut content = Vec::new();
     file.take(MAX_FILE + 1)
         .read_to_end(&mut content)
-        .map_err(unreadable)?;
+        .map_err(unreadable(path))?;
     if content.len() as u64 > MAX_FILE {
-        return Err(unfit(TOO_LARGE));
+        return Err(unfit(path, TOO_LARGE));
     }
     Ok(content)
+}
+
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> CarryError {
+    move |source| CarryError::Unreadable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn unfit(path: &Path, why: &'static str) -> CarryError {
+    CarryError::Unfit {
+        path: path.to_owned(),
+        why,
+    }
 }
 
 /// Writes the file that a box with this root, a folder of the host, knows by `path`, as a

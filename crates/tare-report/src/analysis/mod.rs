@@ -57,6 +57,7 @@ pub use verdict::{Verdict, Word};
 
 use serde::Serialize;
 use tare_model::host::HostFacts;
+use tare_model::platform::PlatformPath;
 use tare_model::results::Results;
 use tare_model::sound::is_margin;
 use tare_model::study::{Stopping, Study};
@@ -119,6 +120,13 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Whether guests of this platform were translated in software: its figures say nothing of a
+    /// machine with hardware support.
+    pub(crate) fn is_emulated(&self, platform: &PlatformPath) -> bool {
+        let mut all = self.platforms.iter();
+        all.any(|facts| facts.platform == *platform && facts.emulated())
+    }
+
     /// Whether any headline is a typical cost of slices.
     pub fn has_slices(&self) -> bool {
         let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());

@@ -62,14 +62,19 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Why there is none, in a few words.
+    pub(crate) fn reasons(&self) -> String {
+        let mut reasons: Vec<&str> = self.refusals.iter().map(Refusal::short).collect();
+        // What holds for the cell and for its baseline is told once.
+        reasons.dedup();
+        reasons.join(", ")
+    }
+
     /// The verdict in a few words, behind a cost that says slower or faster.
     pub fn after_cost(&self) -> String {
         match self.word {
             Word::None => {
-                let mut reasons: Vec<&str> = self.refusals.iter().map(Refusal::short).collect();
-                // What holds for the cell and for its baseline is told once.
-                reasons.dedup();
-                format!("{} ({})", self.word, reasons.join(", "))
+                format!("{} ({})", self.word, self.reasons())
             }
             Word::Inconclusive => self.word.to_string(),
             Word::Equal if self.phrase.starts_with("within") => format!("{} {}", self.word, self.phrase),

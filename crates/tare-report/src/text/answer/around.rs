@@ -2,7 +2,7 @@
 //! the boxes themselves cost.
 
 use super::super::page::{Page, Style};
-use crate::analysis::{Analysis, BoxFigures, Comparison, Word};
+use crate::analysis::{Analysis, Comparison, Word};
 use crate::show::cost_change;
 use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -86,19 +86,19 @@ fn name(analysis: &Analysis, comparison: &Comparison) -> String {
 /// `docker 347 ms 15 MiB`: the start-up latency and the memory of an idle box, of each platform's
 /// first kind of box. Those of emulated machines say nothing of others.
 fn boxes(analysis: &Analysis) -> String {
-    let emulated = |b: &&BoxFigures| {
-        let mut all = analysis.platforms.iter();
-        all.any(|facts| facts.platform == b.kind.platform && facts.emulated())
-    };
     let of = |platform: &PlatformPath| {
         let mut kinds = analysis.boxes.iter().filter(|b| b.kind.platform == *platform);
-        let figures = kinds.find(|b| b.startup.median.is_some() && !emulated(b))?;
+        let figures = kinds.find(|b| b.startup.median.is_some())?;
         let memory = figures
             .footprint
             .map(|f| format!(" {}", show_memory(f.memory_bytes)));
         let start = Unit::Second.show_briefly(figures.startup.median?);
         Some(format!("{platform} {start}{}", memory.unwrap_or_default()))
     };
-    let told: Vec<String> = analysis.study.platforms.iter().filter_map(of).collect();
-    told.join(", ")
+    let real = analysis
+        .study
+        .platforms
+        .iter()
+        .filter(|p| !analysis.is_emulated(p));
+    real.filter_map(of).collect::<Vec<_>>().join(", ")
 }

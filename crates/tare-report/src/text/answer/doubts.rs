@@ -55,8 +55,7 @@ fn tails(analysis: &Analysis) -> Option<String> {
             Flag::TailOfSlices { mean_cost: cost } | Flag::Tail { ratio_of_means: cost } => Some(*cost),
             _ => None,
         })?;
-        let cell = &comparison.cell;
-        Some(format!("{} {} {}", cell.kind, cell.workload, cost_change(mean)))
+        Some(format!("{} {}", comparison.cell, cost_change(mean)))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("tail x{}, in the mean: {}", told.len(), told.join("; ")))

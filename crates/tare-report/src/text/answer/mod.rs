@@ -104,11 +104,9 @@ fn asked(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
         .filter(|c| c.against == Against::Native)
 }
 
-/// Whether a comparison is that of an emulated machine, which says nothing of a real one.
-fn is_emulated(analysis: &Analysis, comparison: &Comparison) -> bool {
-    let platform = &comparison.cell.kind.platform;
-    let mut facts = analysis.platforms.iter();
-    facts.any(|facts| facts.platform == *platform && facts.emulated())
+/// Those of them that are of no emulated machine, which says nothing of a real one.
+fn real(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
+    asked(analysis).filter(|c| !analysis.is_emulated(&c.cell.kind.platform))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is not decided, and what would decide it.
 
-use super::{Where, asked, course, is_emulated};
+use super::{Where, course, real};
 use crate::analysis::{Analysis, Comparison, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
@@ -21,12 +21,10 @@ pub(super) struct Open {
 
 /// What is open, if anything is, and how to settle what can be settled.
 pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
-    let asked: Vec<&Comparison> = asked(analysis).filter(|c| !is_emulated(analysis, c)).collect();
-    let open: Vec<(&Comparison, Option<u64>)> = asked
-        .iter()
+    let open: Vec<(&Comparison, Option<u64>)> = real(analysis)
         .filter_map(|c| {
             let verdict = c.primary()?.verdict.as_ref()?;
-            (verdict.word == Word::Inconclusive).then_some((*c, verdict.more_blocks))
+            (verdict.word == Word::Inconclusive).then_some((c, verdict.more_blocks))
         })
         .collect();
     let is_near =
@@ -39,7 +37,7 @@ pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     if near.is_empty() {
         let words = format!(
             "{all} of {} stay open: over an hour each, or a quieter host",
-            asked.len()
+            real(analysis).count()
         );
         return Some(Open { words, command: None });
     }
@@ -112,7 +110,7 @@ impl<'a> Chosen<'a> {
 fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, place: Where<'_>) -> Open {
     let more = open.iter().filter_map(|(_, more)| *more).max().unwrap_or(1);
     let blocks = u64::from(analysis.run.blocks_planned) + more;
-    let names: Vec<String> = open.iter().map(|(c, _)| name(c)).collect();
+    let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
     let mut what = names.join(", ");
     if names.len() < of || what.chars().count() > MOST_LETTERS {
         what = format!("{} of the {of} open", names.len());
@@ -134,8 +132,4 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
         words: format!("To settle {what}:"),
         command: Some(format!("{program} run --resume {file} --blocks {blocks}")),
     }
-}
-
-fn name(comparison: &Comparison) -> String {
-    format!("{} {}", comparison.cell.kind, comparison.cell.workload)
 }

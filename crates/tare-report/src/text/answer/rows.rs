@@ -4,8 +4,8 @@
 use super::super::page::{Page, Style};
 use super::super::style;
 use super::whisker::Scale;
-use super::{asked, cut, is_emulated};
-use crate::analysis::{Analysis, Comparison, Estimate, Refusal, Verdict, Word};
+use super::{asked, cut, real};
+use crate::analysis::{Analysis, Comparison, Estimate, Verdict, Word};
 use crate::show::{or_missing, ratio_with_interval};
 use tare_model::digits::digits;
 
@@ -27,7 +27,7 @@ struct Columns {
 }
 
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
-    let shown: Vec<&Comparison> = asked(analysis).filter(|c| !is_emulated(analysis, c)).collect();
+    let shown: Vec<&Comparison> = real(analysis).collect();
     if !shown.is_empty() {
         table(page, analysis, &shown);
     }
@@ -121,7 +121,7 @@ fn row(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: bool
         String::new()
     };
     let (kind, workload) = (columns.kind, columns.workload);
-    let why = verdict.map_or_else(String::new, reason);
+    let why = verdict.map_or_else(String::new, Verdict::reasons);
     let before = format!("{name:kind$}  ");
     let drawn = drawn(columns, comparison, &why);
     let line = format!(
@@ -146,14 +146,6 @@ fn drawn(columns: &Columns, comparison: &Comparison, why: &str) -> String {
     format!("{drawn:room$}  ")
 }
 
-/// Why there is no verdict.
-fn reason(verdict: &Verdict) -> String {
-    let mut reasons: Vec<&str> = verdict.refusals.iter().map(Refusal::short).collect();
-    // What holds for the cell and for its baseline is told once.
-    reasons.dedup();
-    reasons.join(", ")
-}
-
 /// A verdict where there is no room for its word.
 const fn sign(word: Word) -> &'static str {
     match word {
@@ -168,7 +160,9 @@ const fn sign(word: Word) -> &'static str {
 /// Emulated machines: a line for each, from the least to the most of its kinds of box, since
 /// their figures are not those of machines.
 fn emulated(page: &mut Page, analysis: &Analysis) {
-    let mut all: Vec<&Comparison> = asked(analysis).filter(|c| is_emulated(analysis, c)).collect();
+    let mut all: Vec<&Comparison> = asked(analysis)
+        .filter(|c| analysis.is_emulated(&c.cell.kind.platform))
+        .collect();
     all.sort_by_key(|c| place(analysis, c));
     for machine in all.chunk_by(|one, next| one.cell.kind.platform == next.cell.kind.platform) {
         let of_workload = machine.chunk_by(|one, next| one.cell.workload == next.cell.workload);
