@@ -134,15 +134,23 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-#[test]
-fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
+/// A tare beside an engine of its own that runs; says why not where there can be none.
+fn with_engine() -> Option<(Tare, Engine)> {
     if !can_run() {
         eprintln!("skipped: no dockerd that this user could start");
-        return;
+        return None;
     }
     let tare = Tare::new();
     let mut engine = Engine::new(tare.path("engine"));
     engine.start();
+    Some((tare, engine))
+}
+
+#[test]
+fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
+    let Some((tare, mut engine)) = with_engine() else {
+        return;
+    };
     let args = "run -p docker -w syscall --cpus 1 --memory 256M --blocks 1000 --fresh study --no-settle --trial-time 50ms -o r.jsonl";
     let mut command = tare.command(args);
     let run = command.env("DOCKER_HOST", engine.address()).spawn().unwrap();
@@ -167,13 +175,9 @@ fn a_run_outlives_its_engine_and_what_that_left_is_swept() {
 
 #[test]
 fn images_that_a_live_run_or_a_container_uses_are_left_and_told() {
-    if !can_run() {
-        eprintln!("skipped: no dockerd that this user could start");
+    let Some((tare, engine)) = with_engine() else {
         return;
-    }
-    let tare = Tare::new();
-    let mut engine = Engine::new(tare.path("engine"));
-    engine.start();
+    };
     let args = "run -p docker -w syscall --cpus 1 --memory 256M --blocks 1000 --no-settle --trial-time 50ms -o r.jsonl";
     let mut command = tare.command(args);
     let mut run = command.env("DOCKER_HOST", engine.address()).spawn().unwrap();
