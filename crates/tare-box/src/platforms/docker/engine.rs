@@ -101,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// The names of all images.
+    /// The names of all images; asked again where another run removes one meanwhile.
     pub fn image_tags(&self) -> Result<Vec<String>, BoxError> {
         let deadline = Instant::now() + END_DEADLINE;
         loop {
@@ -109,8 +109,7 @@ impl Engine {
                 .runtime
                 .block_on(self.api.list_images(None::<query::ListImagesOptions>));
             match listed {
-                // One that another run removes meanwhile.
-                Err(e) if is_gone(&e) && Instant::now() < deadline => {
+                Err(e) if is_failure(&e) && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 Err(e) => return Err(refused(self.name, &e)),
@@ -120,15 +119,25 @@ impl Engine {
     }
 
     /// Removes an image, unless a container uses it.
+    ///
+    /// Another run may remove the same image meanwhile: Podman then trips over parts of it
+    /// that are there no more, each with a message of its own. So it is asked again, until
+    /// the image is gone, whoever did it, or the deadline is over.
     pub fn remove_image(&self, tag: &str) -> Result<Removal, BoxError> {
-        let call = self
-            .api
-            .remove_image(tag, None::<query::RemoveImageOptions>, None);
-        match self.runtime.block_on(call) {
-            Ok(_) => Ok(Removal::Done),
-            Err(e) if is_gone(&e) => Ok(Removal::Gone),
-            Err(e) if is_used(&e) => Ok(Removal::Refused(e.to_string())),
-            Err(e) => Err(refused(self.name, &e)),
+        let deadline = Instant::now() + END_DEADLINE;
+        loop {
+            let call = self
+                .api
+                .remove_image(tag, None::<query::RemoveImageOptions>, None);
+            match self.runtime.block_on(call) {
+                Ok(_) => return Ok(Removal::Done),
+                Err(e) if is_gone(&e) => return Ok(Removal::Gone),
+                Err(e) if is_used(&e) => return Ok(Removal::Refused(e.to_string())),
+                Err(e) if is_failure(&e) && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(e) => return Err(refused(self.name, &e)),
+            }
         }
     }
 
@@ -177,14 +186,21 @@ fn is_used(error: &bollard::errors::Error) -> bool {
     )
 }
 
-/// Whether what was asked for is not there, or no longer: Podman answers so with a failure.
+/// Whether what was asked for is not there, or no longer.
 fn is_gone(error: &bollard::errors::Error) -> bool {
-    match error {
-        bollard::errors::Error::DockerResponseServerError { status_code, message } => {
-            *status_code == 404 || (*status_code == 500 && message.contains("image not known"))
-        }
-        _ => false,
-    }
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }
+    )
+}
+
+/// Whether the engine failed at what was asked, which is how Podman answers when parts of an
+/// image go while it looks at them: "image not known", "layer not known", ...
+fn is_failure(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError { status_code: 500, .. }
+    )
 }
 
 /// Waits until nothing of a container runs; whether that came before the deadline.
@@ -266,16 +282,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_removed_is_gone_and_no_failure() {
+    fn what_another_removed_is_told_from_what_is_used_and_from_what_the_engine_failed_at() {
         let answer = |status_code, message: &str| bollard::errors::Error::DockerResponseServerError {
             status_code,
             message: message.to_owned(),
         };
         assert!(is_gone(&answer(404, "No such image: tare-box-1:latest")));
-        assert!(is_gone(&answer(500, "locating image: image not known")));
-        assert!(!is_gone(&answer(500, "no space left on device")));
+        for half_gone in [
+            "locating image: image not known",
+            "retrieving parent of image: layer not known",
+        ] {
+            let failed = answer(500, half_gone);
+            assert!(is_failure(&failed) && !is_gone(&failed), "{half_gone}");
+        }
         let used = answer(409, "image is being used");
-        assert!(!is_gone(&used) && is_used(&used));
+        assert!(!is_gone(&used) && !is_failure(&used) && is_used(&used));
     }
 
     #[test]
