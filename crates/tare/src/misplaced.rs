@@ -25,7 +25,7 @@ pub fn instead_of(error: &clap::Error) -> Option<anyhow::Error> {
         ErrorKind::UnknownArgument
             if error.get(ContextKind::SuggestedArg).is_none() || begins_with_path(&arguments) =>
         {
-            study(&arguments)
+            option_first(&arguments).or_else(|| study(&arguments))
         }
         ErrorKind::InvalidSubcommand => subcommand(&arguments),
         // `native, docker` is two arguments, and the first ends with an empty name.
@@ -92,6 +92,33 @@ fn subcommand(arguments: &[String]) -> Option<String> {
             "'{word}' is no subcommand, and a command to measure goes after --: tare run -- {}",
             typed(words)
         )
+    })
+}
+
+/// An option of a subcommand, without the subcommand.
+fn option_first(arguments: &[String]) -> Option<String> {
+    let words = arguments.get(1..)?;
+    let option = words.first()?.split('=').next()?;
+    let tare = Cli::command();
+    let shown = tare.get_subcommands().filter(|s| !s.is_hide_set());
+    let owners: Vec<&str> = shown
+        .filter(|subcommand| spellings(subcommand).any(|known| known == option))
+        .map(Command::get_name)
+        .collect();
+    // Where several take it, a run is what most people mean.
+    let owner = owners.iter().find(|name| **name == "run").or(owners.first())?;
+    Some(format!(
+        "{option} is an option of subcommands, and goes after one: tare {owner} {}",
+        typed(words)
+    ))
+}
+
+/// How the options of a subcommand are written.
+fn spellings(subcommand: &Command) -> impl Iterator<Item = String> {
+    subcommand.get_arguments().flat_map(|option| {
+        let long = option.get_long().map(|long| format!("--{long}"));
+        let short = option.get_short().map(|short| format!("-{short}"));
+        long.into_iter().chain(short)
     })
 }
 

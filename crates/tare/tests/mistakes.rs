@@ -197,6 +197,18 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
             "tare: unknown platform 'doker': did you mean 'docker'? ('tare doctor' tells which can run here)",
         ),
         (
+            "plan -p native,gvisor",
+            "tare: unknown platform 'gvisor': did you mean 'runsc'? ('tare doctor' tells which can run here)",
+        ),
+        (
+            "--details r.jsonl",
+            "tare: --details is an option of subcommands, and goes after one: tare report --details r.jsonl",
+        ),
+        (
+            "-p native,docker",
+            "tare: -p is an option of subcommands, and goes after one: tare run -p native,docker",
+        ),
+        (
             "plan -p virtualbox",
             "tare: unknown platform 'virtualbox': the platforms are native, docker, podman, lxc, runc, crun, runsc, nspawn, vm, libvirt, firecracker, cloud-hypervisor, vmware, uml, ssh ('tare doctor' tells which can run here)",
         ),
@@ -276,7 +288,7 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan -p fake --memory 1",
-            "tare: 1 B of memory are too little: a box needs at least 64 MiB: give --memory 64M or more",
+            "tare: 1 B of memory are too little: a box needs at least 64 MiB: give --memory 64M or more (a number without a unit counts bytes)",
         ),
         (
             "plan -p fake --memory lots",
@@ -475,29 +487,24 @@ fn a_command_that_cannot_run_in_a_box_is_told_before_the_first_trial() {
         "ldd ",
         "--with /",
     ];
-    let planned = tare.ok("plan -p fake,fake?cost=2 --cpus 1 -- sleep 0").stdout;
+    let planned = tare.run("plan -p fake,fake?cost=2 --cpus 1 -- sleep 0");
     // Lines are broken at blanks.
-    let planned = planned.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = planned.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for word in words {
-        assert!(planned.contains(word.trim()), "{word}: {planned}");
+        assert!(told.contains(word.trim()), "{word}: {told}");
     }
-    assert!(
-        planned.contains("comparisons none between platforms"),
-        "{planned}"
-    );
-    let json = tare
-        .ok("plan -p fake,fake?cost=2 --cpus 1 --json -- sleep 0")
-        .stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json = tare.run("plan -p fake,fake?cost=2 --cpus 1 --json -- sleep 0");
+    assert_eq!((planned.code, json.code), (2, 2));
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["cannot_run"][0]["workload"], "command");
     assert_eq!(json["cannot_run"][0]["platforms"][1], "fake?cost=2");
     let ran = tare.run("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle -o r.jsonl -- sleep 0");
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
-    let (before, after) = ran.stderr.split_once("results in").unwrap();
-    assert!(before.contains("cannot run"), "{}", ran.stderr);
-    let last = after.lines().last().unwrap();
-    assert!(last.starts_with("nothing was measured: /"), "{}", ran.stderr);
-    assert!(last.contains("--with /"), "{}", ran.stderr);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    for told in [&ran.stderr, &planned.stderr] {
+        assert!(told.contains("tare: nothing could be measured: /"), "{told}");
+        assert!(told.contains("--with /"), "{told}");
+    }
+    assert!(!tare.path("r.jsonl").exists());
     // With the loader it is tried.
     let loader = json["cannot_run"][0]["why"]
         .as_str()
@@ -518,18 +525,27 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     }
     let tare = Tare::new();
     let run = |output: &str, more: &str| {
-        tare.ok(&format!(
-            "run -p native,runc --provisioning vanilla --cpus 1 --memory 512M --blocks 1 --trial-time 0 --no-settle -o {output} {more} -- sleep 0"
+        tare.run(&format!(
+            "run -p native,runc --provisioning vanilla --cpus 1 --memory 512M --blocks 1 --trial-time 0 --no-settle -o {output} {more}"
         ))
     };
-    let alone = run("alone.jsonl", "");
-    let last = alone.stderr.lines().last().unwrap();
-    assert!(last.starts_with("nothing was compared: "), "{}", alone.stderr);
+    let barred = run("barred.jsonl", "-- sleep 0");
+    assert_eq!(barred.code, 2, "{barred:?}");
     assert!(
-        alone.stderr.contains("cannot run    command in runc: "),
-        "{}",
-        alone.stderr
+        barred.stderr.contains("cannot run    command in runc: "),
+        "{barred:?}"
     );
+    // A program that needs no loader, and a file that the box does not have.
+    let fake = tare.ok("run -p fake -w syscall --cpus 1 --blocks 1 --no-settle -o data.jsonl");
+    assert!(fake.stderr.contains("results in"));
+    let (program, data) = (common::binary(), tare.path("data.jsonl"));
+    let alone = run(
+        "alone.jsonl",
+        &format!("-- {} report {}", program.display(), data.display()),
+    );
+    assert!(alone.stderr.contains("not there     /"), "{alone:?}");
+    let last = alone.stderr.lines().last().unwrap();
+    assert!(last.starts_with("nothing was compared: "), "{alone:?}");
     // The loader and the libraries, as `ldd` lists them.
     let listed = std::process::Command::new("sh")
         .args(["-c", "ldd $(command -v sleep)"])
@@ -537,7 +553,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
     let files = listed.split_whitespace().filter(|word| word.starts_with('/'));
     let with: String = files.map(|file| format!(" --with {file}")).collect();
-    let carried = run("carried.jsonl", &with);
+    let carried = run("carried.jsonl", &format!("{with} -- sleep 0"));
     assert!(!carried.stderr.contains("nothing was"), "{}", carried.stderr);
     let trials = tare.records_of("carried.jsonl", "trial");
     assert!(
@@ -646,4 +662,36 @@ fn bash_completes_names_and_lists() {
     ] {
         assert_eq!(completed(words).unwrap(), expected, "{words:?}");
     }
+}
+
+#[test]
+fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
+    let tare = Tare::new();
+    for line in [
+        "plan -p fake,native -- sleep 0",
+        "run -p fake,native -- sleep 0",
+        "pilot -p fake,native -- sleep 0",
+    ] {
+        let ended = tare.run(line);
+        assert_eq!(ended.code, 2, "{line}: {ended:?}");
+        assert!(ended.stderr.contains(
+            "tare: nothing could be compared: of fake, native only one can run command; take a way out that stands behind 'cannot run', or measure alone what runs, as in -p native"
+        ), "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_file_that_a_box_will_not_have_is_told_before_the_first_trial() {
+    let tare = Tare::new();
+    let line = "plan -p native,fake --cpus 1 -- /proc/self/exe /etc/hostname --in=/etc/passwd /proc/stat";
+    let told = |more: &str| {
+        let line = line.replace("-- ", &format!("{more}-- "));
+        let planned = tare.run(&line).stdout;
+        planned.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(told("").contains(
+        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy what it names into the boxes, add --with /etc/hostname --with /etc/passwd"
+    ), "{}", told(""));
+    let with = told("--with /etc/hostname --with /etc/passwd ");
+    assert!(!with.contains("not there"), "{with}");
 }

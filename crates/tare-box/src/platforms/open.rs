@@ -2,20 +2,19 @@
 
 use super::contract::{Platform, QuotaView, Storage};
 use super::options::Options;
-use super::registry::{Entry, REGISTRY, inner_names, names};
+use super::registry::{Entry, REGISTRY, inner_names, meant};
 use super::{
     docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security, ssh, uml, vm, vmware,
 };
 use crate::net::Network;
 use std::path::Path;
 use tare_model::platform::{PlatformPath, PlatformSegment};
-use tare_model::suggest;
 
 /// Why a platform path cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// No platform has this name.
-    #[error("unknown platform '{name}': {} ('tare doctor' tells which can run here)", suggest::among(.0, &names(), "the platforms"), name = .0)]
+    #[error("unknown platform '{name}': {} ('tare doctor' tells which can run here)", meant(.0), name = .0)]
     Unknown(String),
     /// An inner platform that needs more than its programs.
     #[error(

@@ -1,6 +1,7 @@
 //! Every platform by its name.
 
 use tare_model::platform::PlatformPath;
+use tare_model::suggest;
 
 /// A platform's entry in the registry.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +139,30 @@ pub fn untested(path: &PlatformPath) -> bool {
 pub fn names() -> Vec<&'static str> {
     let real = REGISTRY.iter().filter(|entry| entry.real);
     real.map(|entry| entry.name).collect()
+}
+
+/// What a platform is also called, and its name here.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("host", "native"),
+    ("bare-metal", "native"),
+    ("gvisor", "runsc"),
+    ("systemd-nspawn", "nspawn"),
+    ("qemu", "vm"),
+    ("kvm", "vm"),
+    ("virsh", "libvirt"),
+    ("user-mode-linux", "uml"),
+];
+
+/// `did you mean 'x'?` where a word is near to a platform's name or another of its names, else
+/// all names.
+pub(super) fn meant(word: &str) -> String {
+    let other = OTHER_NAMES
+        .iter()
+        .find(|(other, _)| word.eq_ignore_ascii_case(other));
+    match other {
+        Some((_, name)) => format!("did you mean '{name}'?"),
+        None => suggest::among(word, &names(), "the platforms"),
+    }
 }
 
 /// Those of the platforms that can be the inner one of a path.

@@ -91,7 +91,7 @@ pub enum DesignError {
         available: u64,
     },
     /// Too little memory.
-    #[error("{} of memory are too little: {what} needs at least {}: give --memory {}M or more", show_memory(*.asked), show_memory(*.needed), .needed >> 20)]
+    #[error("{} of memory are too little: {what} needs at least {}: give --memory {}M or more{}", show_memory(*.asked), show_memory(*.needed), .needed >> 20, without_unit(*.asked))]
     TooLittleMemory {
         /// What was asked for, in bytes.
         asked: u64,
@@ -280,6 +280,15 @@ impl DesignError {
             Self::NoLevel { index, .. } => ("cells", *index),
             Self::CellTwice { index, .. } | Self::NoBaseline { index, .. } => ("cells", Some(*index)),
         }
+    }
+}
+
+/// What whoever gives so few bytes may have missed.
+const fn without_unit(bytes: u64) -> &'static str {
+    if bytes < 1 << 20 {
+        " (a number without a unit counts bytes)"
+    } else {
+        ""
     }
 }
 

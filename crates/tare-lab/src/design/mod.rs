@@ -138,7 +138,12 @@ fn platforms(names: &[String]) -> Result<Vec<PlatformPath>, DesignError> {
 fn baseline(name: Option<&str>, platforms: &[PlatformPath]) -> Result<PlatformPath, DesignError> {
     let baseline = match name {
         Some(name) => name.parse()?,
-        None => platforms[0].clone(),
+        // What a box costs is asked against the host itself, wherever it stands in the list.
+        None => {
+            let native = "native".parse()?;
+            let first = platforms.iter().find(|path| **path == native);
+            first.unwrap_or(&platforms[0]).clone()
+        }
     };
     if platforms.contains(&baseline) {
         return Ok(baseline);

@@ -1,6 +1,7 @@
 //! `tare pilot`: how much boxes, processes and iterations vary, and what follows
 //! for a study.
 
+use super::plan_words;
 use crate::args::{PilotArgs, StudyArgs};
 use crate::out;
 use crate::progress::Progress as Display;
@@ -40,6 +41,9 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     };
     let run = super::begin(&state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?;
+    let foreseen = platforms.foresee(&study);
+    out::say_lines(&plan_words::foreseen(&foreseen));
+    foreseen.worth(&study)?;
     // A pilot is for planning: its results file goes with the run.
     let output = run.folder().join("pilot.jsonl");
     let header = preflight::header(&study, &platforms, &output);

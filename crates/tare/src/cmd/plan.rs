@@ -23,11 +23,12 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let platforms = Platforms::open(&study.platforms, &state)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
-    let barred = platforms.barred(&study);
+    let foreseen = platforms.foresee(&study);
     if args.json {
-        out::print_json(&json(&study, &cost, room, &barred))?;
+        out::print_json(&json(&study, &cost, room, &foreseen))?;
     } else {
-        out::print(&text(&study, &cost, room, &barred))?;
+        out::print(&text(&study, &cost, room, &foreseen))?;
     }
+    foreseen.worth(&study)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,8 @@
 use crate::out;
 use tare_lab::looks;
 use tare_lab::plan::{self, Cost, Room};
-use tare_lab::preflight::Barred;
-use tare_model::platform::PlatformPath;
+use tare_lab::preflight::{Barred, Foresight, LeftBehind};
+use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
 use tare_model::workload::Run;
@@ -13,7 +13,7 @@ use tare_model::workload::Run;
 const VERDICT_BLOCKS: u32 = 10;
 
 /// The plan for programs.
-pub fn json(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> serde_json::Value {
+pub fn json(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> serde_json::Value {
     let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
     let looks: Vec<u32> = looks::schedule(study).collect();
     let cost = serde_json::json!({
@@ -22,7 +22,8 @@ pub fn json(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> serde_
     let beside = plan::side_by_side(study, room)
         .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
     serde_json::json!({
-        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost, "cannot_run": barred,
+        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
+        "cannot_run": foreseen.barred, "left_behind": foreseen.left_behind,
     })
 }
 
@@ -78,22 +79,25 @@ fn slices(study: &Study, room: Room) -> Option<String> {
 const INDENT: usize = 14;
 
 /// The plan in a few lines.
-pub fn text(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> String {
+pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let mut text = String::new();
     let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
     let platforms = list(study.platforms.iter().map(ToString::to_string).collect());
-    row("platforms", &format!("{platforms} (baseline {})", study.baseline));
+    let against = match study.platforms.len() {
+        1 => "alone: it is held against nothing".to_owned(),
+        _ => format!("baseline {}", study.baseline),
+    };
+    row("platforms", &format!("{platforms} ({against})"));
     row(
         "provisioning",
         &list(study.provisioning.iter().map(ToString::to_string).collect()),
     );
     for (i, instance) in study.instances.iter().enumerate() {
         let name = if i == 0 { "each box" } else { "" };
-        let pinned = if instance.pinned_set.is_empty() {
-            String::new()
-        } else {
-            format!(", pinned to {:?}", instance.pinned_set)
+        let pinned = match pinned_to(&instance.pinned_set, &study.provisioning) {
+            Some(cpus) => format!("; pinned boxes have CPU {cpus}"),
+            None => String::new(),
         };
         row(name, &format!("{}{pinned}", instance.show()));
     }
@@ -131,38 +135,62 @@ pub fn text(study: &Study, cost: &Cost, room: Room, barred: &[Barred]) -> String
         row("slices", &slices);
     }
     row("cost", &costs(study, cost));
-    for Barred {
+    text + &self::foreseen(foreseen)
+}
+
+/// What cannot go well, a paragraph for each.
+pub fn foreseen(foreseen: &Foresight) -> String {
+    let barred = foreseen.barred.iter();
+    let barred = barred.map(|barred| out::wrapped("cannot run", INDENT, &cannot_run(barred)));
+    let left = foreseen.left_behind.iter();
+    let left = left.map(|left| out::wrapped("not there", INDENT, &not_there(left)));
+    barred.chain(left).collect()
+}
+
+/// `command in docker, runc: it needs the loader ...`.
+fn cannot_run(barred: &Barred) -> String {
+    let Barred {
         workload,
         platforms,
         why,
-    } in barred
-    {
-        let platforms = list(platforms.iter().map(ToString::to_string).collect());
-        row("cannot run", &format!("{workload} in {platforms}: {why}"));
-    }
-    if compares_nothing(study, barred) {
-        row(
-            "comparisons",
-            "none between platforms: too few of them can run the study",
-        );
-    }
-    text
+    } = barred;
+    format!("{workload} in {}: {why}", listed(platforms))
 }
 
-/// Whether what cannot run leaves nothing to hold against the baseline.
-fn compares_nothing(study: &Study, barred: &[Barred]) -> bool {
-    let alone = |workload: &str| {
-        let Some(barred) = barred.iter().find(|barred| barred.workload == workload) else {
-            return false;
-        };
-        let runs = |platform: &&PlatformPath| !barred.platforms.contains(platform);
-        let others = study
-            .platforms
-            .iter()
-            .filter(|platform| **platform != study.baseline);
-        !runs(&&study.baseline) || others.filter(runs).count() == 0
-    };
-    study.platforms.len() > 1 && study.workloads.iter().all(|workload| alone(workload.name()))
+/// Which files boxes will lack, and how they get them.
+fn not_there(left: &LeftBehind) -> String {
+    let names: Vec<&str> = left.files.keys().map(String::as_str).collect();
+    let with: Vec<String> = left
+        .files
+        .values()
+        .map(|path| format!("--with {}", out::word(path)))
+        .collect();
+    let renamed: Vec<String> = left
+        .files
+        .iter()
+        .filter(|(name, path)| name != path)
+        .map(|(name, path)| format!("; boxes have another working folder: name {name} by its path {path}"))
+        .collect();
+    format!(
+        "{} in {}, named by {}: to copy what it names into the boxes, add {}{}",
+        names.join(", "),
+        listed(&left.platforms),
+        left.workload,
+        with.join(" "),
+        renamed.concat()
+    )
+}
+
+fn listed(platforms: &[PlatformPath]) -> String {
+    let names: Vec<String> = platforms.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// `1`, `0 and 1`: of the boxes that are pinned, if any are.
+fn pinned_to(set: &[u32], provisioning: &[Provisioning]) -> Option<String> {
+    let cpus: Vec<String> = set.iter().map(ToString::to_string).collect();
+    let is_used = provisioning.contains(&Provisioning::Pinned) && !cpus.is_empty();
+    is_used.then(|| cpus.join(", "))
 }
 
 /// The commands of a study as they will be run, word by word: whoever goes on with a file

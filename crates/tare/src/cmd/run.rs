@@ -41,6 +41,14 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let mut platforms = Platforms::open(&study.platforms, &state)?;
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
+    let room = Room::of_host(header.host.memory_bytes);
+    let expected = cost(&study, room, |kind| platforms.cost(kind));
+    let foreseen = platforms.foresee(&study);
+    let plan = plan_words::text(&study, &expected, room, &foreseen);
+    if let Err(futile) = foreseen.worth(&study) {
+        out::say_lines(&plan);
+        return Err(futile.into());
+    }
     let (mut writer, progress) = match &earlier {
         None => (Writer::create(&output, &header)?, Progress::default()),
         Some(results) => {
@@ -51,14 +59,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             )
         }
     };
-    let room = Room::of_host(header.host.memory_bytes);
-    let expected = cost(&study, room, |kind| platforms.cost(kind));
-    out::say_lines(&plan_words::text(
-        &study,
-        &expected,
-        room,
-        &platforms.barred(&study),
-    ));
+    out::say_lines(&plan);
     out::say(&format!("results in    {}\n", out::path(&output)));
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials, expected.seconds);

@@ -46,9 +46,9 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     missing.extend(absent.iter().map(ToString::to_string));
     missing.extend(misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
-    let barred = platforms.barred(&study);
+    let foreseen = platforms.foresee(&study);
     if args.json {
-        let mut json = plan_words::json(&study, &cost, room, &barred);
+        let mut json = plan_words::json(&study, &cost, room, &foreseen);
         json["blueprint"] = blueprint.iter().map(Layer::json).collect();
         json["missing"] = missing.into();
         out::print_json(&json)?;
@@ -59,7 +59,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         page.chapters(template, &study, &blueprint);
     }
     page.heading("what it takes");
-    page.text += &plan_words::text(&study, &cost, room, &barred);
+    page.text += &plan_words::text(&study, &cost, room, &foreseen);
     page.heading("missing here");
     for item in &missing {
         page.paragraph("- ", item);

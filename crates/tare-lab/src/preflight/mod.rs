@@ -1,7 +1,10 @@
 //! Before the first trial: platforms opened and probed, output made.
 
+mod foresight;
+
+pub use foresight::{Barred, Foresight, Futile, LeftBehind};
+
 use crate::plan::BoxCost;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tare_box::cgroup::Weight;
@@ -25,17 +28,6 @@ pub enum PreflightError {
         /// Why, and what to do.
         absent: Absent,
     },
-}
-
-/// A workload that cannot run in boxes of some platforms: its trials there are skipped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Barred {
-    /// Its name.
-    pub workload: String,
-    /// The platforms, in the order of the study.
-    pub platforms: Vec<PlatformPath>,
-    /// Why, and the ways out.
-    pub why: String,
 }
 
 /// The platforms of a study, opened and probed.
@@ -138,23 +130,14 @@ impl Platforms {
         })
     }
 
-    /// What of a study these platforms cannot run, one entry for each workload.
-    pub fn barred(&self, study: &Study) -> Vec<Barred> {
-        let barred = study.workloads.iter().filter_map(|workload| {
-            let why = workload.tested()?.host_only.clone()?;
-            let without_files = |path: &&PlatformPath| {
-                let found = self.open.get(*path);
-                found.is_some_and(|(platform, _)| !platform.has_host_files())
-            };
-            let platforms: Vec<PlatformPath> =
-                study.platforms.iter().filter(without_files).cloned().collect();
-            (!platforms.is_empty()).then(|| Barred {
-                workload: workload.name().to_owned(),
-                platforms,
-                why,
-            })
-        });
-        barred.collect()
+    /// What of a study cannot go well in boxes of these platforms.
+    pub fn foresee(&self, study: &Study) -> Foresight {
+        let without_files = |path: &&PlatformPath| {
+            let found = self.open.get(*path);
+            found.is_some_and(|(platform, _)| !platform.has_host_files())
+        };
+        let bare: Vec<PlatformPath> = study.platforms.iter().filter(without_files).cloned().collect();
+        Foresight::of(study, &bare)
     }
 
     pub(crate) fn get(&mut self, path: &PlatformPath) -> Option<&mut dyn Platform> {

@@ -1,0 +1,226 @@
+//! What of a study cannot go well, as far as it can be told before the first trial.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use tare_model::platform::PlatformPath;
+use tare_model::study::Study;
+use tare_model::workload::{Role, Run, Workload};
+
+/// A workload that cannot run in boxes of some platforms: its trials there are skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Barred {
+    /// Its name.
+    pub workload: String,
+    /// The platforms, in the order of the study.
+    pub platforms: Vec<PlatformPath>,
+    /// Why, and the ways out.
+    pub why: String,
+}
+
+/// Files of this host that a command names and boxes of some platforms do not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftBehind {
+    /// The workload's name.
+    pub workload: String,
+    /// The files as the command names them, and their absolute paths.
+    pub files: BTreeMap<String, String>,
+    /// The platforms, in the order of the study.
+    pub platforms: Vec<PlatformPath>,
+}
+
+/// What can be told before the first trial.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Foresight {
+    /// What cannot run, one entry for each workload.
+    #[serde(rename = "cannot_run")]
+    pub barred: Vec<Barred>,
+    /// What will probably fail, one entry for each workload.
+    pub left_behind: Vec<LeftBehind>,
+}
+
+/// That a study would end without what it is for.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Futile {
+    /// No box can run anything.
+    #[error("nothing could be measured: {why}")]
+    NothingRuns {
+        /// Of the first workload, why.
+        why: String,
+    },
+    /// What can run is held against nothing.
+    #[error(
+        "nothing could be compared: of {platforms} only one can run {workload}; take a way out that stands behind 'cannot run', or measure alone what runs, as in -p {runs}"
+    )]
+    NothingCompared {
+        /// The platforms of the study.
+        platforms: String,
+        /// The workload.
+        workload: String,
+        /// The platform that can run it.
+        runs: PlatformPath,
+    },
+}
+
+impl Foresight {
+    /// Of a study, where boxes of `bare` platforms have none of the host's files.
+    pub(super) fn of(study: &Study, bare: &[PlatformPath]) -> Self {
+        if bare.is_empty() {
+            return Self::default();
+        }
+        let barred = study.workloads.iter().filter_map(|workload| {
+            Some(Barred {
+                workload: workload.name().to_owned(),
+                platforms: bare.to_vec(),
+                why: workload.tested()?.host_only.clone()?,
+            })
+        });
+        let left_behind = study.workloads.iter().filter_map(|workload| {
+            let files = left_behind(workload.tested()?);
+            (!files.is_empty()).then(|| LeftBehind {
+                workload: workload.name().to_owned(),
+                files,
+                platforms: bare.to_vec(),
+            })
+        });
+        Self {
+            barred: barred.collect(),
+            left_behind: left_behind.collect(),
+        }
+    }
+
+    /// Whether it is worth to begin.
+    ///
+    /// # Errors
+    /// [`Futile`]: nothing could be measured, or nothing compared where that was asked for.
+    pub fn worth(&self, study: &Study) -> Result<(), Futile> {
+        let able: Vec<Able<'_>> = study.workloads.iter().map(|w| self.able(study, w)).collect();
+        if able.iter().all(|able| able.platforms.is_empty()) {
+            return match self.barred.first() {
+                Some(first) => Err(Futile::NothingRuns {
+                    why: first.why.clone(),
+                }),
+                None => Ok(()),
+            };
+        }
+        let compared =
+            |able: &Able<'_>| able.platforms.len() > 1 && able.platforms.contains(&&study.baseline);
+        if study.platforms.len() == 1 || able.iter().any(compared) {
+            return Ok(());
+        }
+        let alone = able
+            .iter()
+            .find_map(|able| Some((able.workload, *able.platforms.first()?)));
+        alone.map_or(Ok(()), |(workload, runs)| {
+            let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
+            Err(Futile::NothingCompared {
+                platforms: platforms.join(", "),
+                workload: workload.to_owned(),
+                runs: runs.clone(),
+            })
+        })
+    }
+
+    /// The platforms that can run a workload.
+    fn able<'a>(&self, study: &'a Study, workload: &'a Workload) -> Able<'a> {
+        let barred = self.barred.iter().find(|b| b.workload == workload.name());
+        let can = |path: &&PlatformPath| barred.is_none_or(|barred| !barred.platforms.contains(path));
+        Able {
+            workload: workload.name(),
+            platforms: study.platforms.iter().filter(can).collect(),
+        }
+    }
+}
+
+/// A workload, and the platforms that can run it.
+struct Able<'a> {
+    workload: &'a str,
+    platforms: Vec<&'a PlatformPath>,
+}
+
+/// Places that every box has, whatever stands in them.
+const EVERYWHERE: [&str; 4] = ["/dev", "/proc", "/sys", "/tmp"];
+
+/// Files that a command names, by what it calls them, which are on this host and are not
+/// copied into boxes.
+fn left_behind(role: &Role) -> BTreeMap<String, String> {
+    let Run::Command(run) = &role.run else {
+        return BTreeMap::new();
+    };
+    let named = run.argv.iter().skip(1).flat_map(|argument| {
+        // `--input=data` and `of=/srv/out` name files too.
+        let value = argument.split_once('=').map(|(_, value)| value);
+        std::iter::once(argument.as_str()).chain(value)
+    });
+    named
+        .filter_map(|name| Some((name.to_owned(), on_host(name)?)))
+        .filter(|(_, path)| !is_in_boxes(path, &role.files))
+        .map(|(name, path)| (name, path.to_string_lossy().into_owned()))
+        .collect()
+}
+
+/// The absolute path of a file that is there.
+fn on_host(name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.starts_with('-') {
+        return None;
+    }
+    let path = std::path::absolute(name).ok()?;
+    path.symlink_metadata().ok()?;
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    Some(plain)
+}
+
+/// Whether boxes have this file, or at least one below it.
+fn is_in_boxes(path: &Path, copied: &[String]) -> bool {
+    path.parent().is_none()
+        || EVERYWHERE.iter().any(|place| path.starts_with(place))
+        || copied.iter().any(|file| Path::new(file).starts_with(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::catalogue;
+    use tare_model::workload::CommandRun;
+
+    fn role(argv: &[&str], files: &[&str]) -> Role {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let argv = owned(argv);
+        Role {
+            files: owned(files),
+            ..catalogue::main(Run::Command(CommandRun { argv }))
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_host_that_is_not_copied_is_named() {
+        // Below /tmp every box has files of its own.
+        let root = tempfile::tempdir_in("/var/tmp").unwrap();
+        let kept = root.path().join("data");
+        std::fs::write(&kept, "").unwrap();
+        let (kept, option) = (kept.display().to_string(), format!("--in={}", kept.display()));
+        let nothing = role(&["/bin/x", "-v", "1", "/", "/dev/null", "/no/such"], &[]);
+        assert!(left_behind(&nothing).is_empty());
+        let both = left_behind(&role(&["/bin/x", &kept, &option], &["/bin/x"]));
+        assert_eq!(both, BTreeMap::from([(kept.clone(), kept.clone())]));
+        assert!(left_behind(&role(&["/bin/x", &kept], &["/bin/x", &kept])).is_empty());
+        let above = root.path().display().to_string();
+        assert!(left_behind(&role(&["/bin/x", &above], &[&kept])).is_empty());
+    }
+
+    #[test]
+    fn a_relative_name_is_told_with_its_absolute_path() {
+        // Tests run in the folder of their package.
+        let found = left_behind(&role(&["/bin/x", "src/../Cargo.toml"], &[]));
+        let (name, path) = found.first_key_value().unwrap();
+        assert_eq!(name, "src/../Cargo.toml");
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(Path::new(path), here.join("Cargo.toml"));
+    }
+}
