@@ -212,6 +212,7 @@ impl<'a> Runner<'a> {
             alone: study.box_kinds().len() == 1,
         };
         runner.total = runner.planned();
+        runner.expect_kept_checks();
         Ok(runner)
     }
 

@@ -229,7 +229,7 @@ fn evidence(analysis: &Analysis) -> Vec<Facts> {
     let findings = analysis
         .findings
         .iter()
-        .map(|f| (format!("{} x{}", f.finding, f.times), f.meaning.to_owned()))
+        .map(|f| (f.share(), f.meaning.to_owned()))
         .collect::<Vec<_>>();
     let sections = [
         ("Findings", findings),

@@ -185,7 +185,7 @@ fn where_others_use_the_cpu_the_interval_reaches_to_what_may_be_hidden() {
     let cpu = slices(metric).cpu.as_ref().expect("a CPU cost");
     assert!(cpu.bound && cpu.verdict.is_some(), "it never waits by itself");
     let text = words(&answer(&analysis, Where::default(), TextOptions::default()));
-    assert!(text.contains("contended x1"), "{text}");
+    assert!(text.contains("contended 1 of 1"), "{text}");
     let text = details(&analysis);
     assert!(
         text.contains("something else had 41 % of the CPU or more in a quarter of the rounds"),

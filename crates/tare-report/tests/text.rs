@@ -43,7 +43,7 @@ docker pinned   syscall  1.190 (1.188 to 1.192)          │       ●  slower
 native syscall 1000 us
 quota  equal: syscall
 start  native 345 ms, docker 345 ms
-! intervals to be read with care: skewed x1
+! intervals to be read with care: skewed 1 of 2
 Details: tare report box.jsonl --details
 Page: box.html
 ";
@@ -228,7 +228,7 @@ fn evidence_and_caveats_are_there() {
         "Intervals and verdicts hold for this host, boot and build.",
         "Stalls rarer than 1 run in 4 would not show (n = 12).",
         "host-busy x3",
-        "host-busy x12: others used the host's CPUs before the trial",
+        "- host-busy in 12 of 384 trials: others used the host's CPUs before the trial",
         "accelerator kvm",
         "seed: 42",
         "blocks: 12 of 12",

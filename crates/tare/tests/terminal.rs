@@ -78,3 +78,23 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(done.stdout.lines().count(), 1);
     }
 }
+
+#[test]
+fn the_time_left_counts_no_limit_check_that_an_earlier_run_made() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    let told = |output: &str| {
+        let line = format!(
+            "run -p native -w syscall --cpus 1 --provisioning pinned --blocks 1 --trial-time 50ms --no-settle -o {output}"
+        );
+        let said = tare.ok(&line).stderr;
+        let first = said.lines().find_map(|line| line.strip_prefix("block 1 of 1, "));
+        first.unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let (checked, kept) = (told("a.jsonl"), told("b.jsonl"));
+    // The plan has 3 s for a check.
+    assert!(checked.starts_with("about 3."), "{checked}");
+    assert_eq!(kept, "nearly done");
+}

@@ -22,10 +22,24 @@ pub struct FindingCount {
 pub struct FindingMeaning {
     /// Its name.
     pub finding: &'static str,
-    /// Trials, proofs and comparisons that carry it.
+    /// Trials, limit checks and comparisons that carry it.
     pub times: usize,
+    /// Of so many.
+    pub of: usize,
+    /// What is counted: `trials`, `trials and limit checks`, `comparisons`.
+    pub counted: &'static str,
     /// One sentence.
     pub meaning: &'static str,
+}
+
+impl FindingMeaning {
+    /// `disturbed in 40 of 320 trials`.
+    pub fn share(&self) -> String {
+        format!(
+            "{} in {} of {} {}",
+            self.finding, self.times, self.of, self.counted
+        )
+    }
 }
 
 /// Said of trials of which nobody knows what else the host did: that nothing was found does
@@ -50,39 +64,51 @@ pub(crate) fn meanings(
     boxes: &[BoxFigures],
     comparisons: &[Comparison],
 ) -> Vec<FindingMeaning> {
-    let used = trials.cells.iter().flat_map(|c| c.used.values());
-    let proofs = boxes.iter().filter_map(|b| b.proof.as_ref());
-    let all = used
+    let used: Vec<_> = trials.cells.iter().flat_map(|c| c.used.values()).collect();
+    let proofs: Vec<_> = boxes.iter().filter_map(|b| b.proof.as_ref()).collect();
+    let of_trials = used
+        .iter()
         .flat_map(|u| u.findings)
-        .chain(proofs.flat_map(|p| &p.findings));
+        .map(|f| (f, TRIALS, used.len()));
+    let both = used.len() + proofs.len();
+    let of_proofs = proofs
+        .iter()
+        .flat_map(|p| &p.findings)
+        .map(|f| (f, "trials and limit checks", both));
     let mut found: BTreeMap<&'static str, FindingMeaning> = BTreeMap::new();
-    for finding in all {
+    for (finding, counted, of) in of_trials.chain(of_proofs) {
         let entry = found.entry(finding.name()).or_insert_with(|| FindingMeaning {
             finding: finding.name(),
             times: 0,
+            of,
+            counted,
             meaning: meaning(finding),
         });
         entry.times += 1;
+        (entry.counted, entry.of) = (counted, of);
     }
-    let mut found: Vec<FindingMeaning> = found.into_values().collect();
     let unknown = trials.cells.iter().map(CellTrials::noise_unknown).sum();
-    if unknown > 0 {
-        found.push(FindingMeaning {
-            finding: NOISE_UNKNOWN,
-            times: unknown,
-            meaning: NOISE_UNKNOWN_MEANING,
-        });
-    }
-    let carried = comparisons.iter().map(|c| c.carry_over.len()).sum();
-    if carried > 0 {
-        found.push(FindingMeaning {
-            finding: CarryOver::NAME,
-            times: carried,
-            meaning: CarryOver::MEANING,
-        });
-    }
-    found
+    let unknown = FindingMeaning {
+        finding: NOISE_UNKNOWN,
+        times: unknown,
+        of: used.len(),
+        counted: TRIALS,
+        meaning: NOISE_UNKNOWN_MEANING,
+    };
+    let carried = comparisons.iter().filter(|c| !c.carry_over.is_empty());
+    let carried = FindingMeaning {
+        finding: CarryOver::NAME,
+        times: carried.count(),
+        of: comparisons.len(),
+        counted: "comparisons",
+        meaning: CarryOver::MEANING,
+    };
+    let others = [unknown, carried].into_iter().filter(|one| one.times > 0);
+    found.into_values().chain(others).collect()
 }
+
+/// What most findings are counted by.
+const TRIALS: &str = "trials";
 
 const fn meaning(finding: &Finding) -> &'static str {
     match finding {

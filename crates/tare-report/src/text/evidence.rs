@@ -7,7 +7,6 @@ use crate::show::or_missing;
 use tare_model::metric::Unit;
 
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
-    findings(page, analysis);
     startup(page, analysis);
     footprint(page, analysis);
     limits(page, analysis);
@@ -36,17 +35,6 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
 fn list(page: &mut Page, list: &[Fact]) {
     for (name, value) in list {
         page.wrapped(&format!("  {name}: "), 6, Style::Plain, value);
-    }
-}
-
-fn findings(page: &mut Page, analysis: &Analysis) {
-    page.heading("Findings");
-    if analysis.findings.is_empty() {
-        page.line(&[(Style::Plain, "  none")]);
-    }
-    for finding in &analysis.findings {
-        let name = format!("  {} x{}: ", finding.finding, finding.times);
-        page.wrapped(&name, 6, Style::Plain, finding.meaning);
     }
 }
 

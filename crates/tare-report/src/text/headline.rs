@@ -1,5 +1,6 @@
 //! The summary, and the tables of paired ratios with their verdicts.
 
+use super::answer::doubts;
 use super::page::{Page, Style};
 use super::style;
 use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Step, Verdict, Word};
@@ -25,6 +26,18 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis) {
     }
     for summary in &analysis.summaries {
         page.wrapped("  -", 4, Style::Plain, &summary.sentence);
+    }
+}
+
+/// What holds for parts of the file and makes figures doubtful, all kinds in one place.
+pub(super) fn doubts(page: &mut Page, analysis: &Analysis) {
+    page.heading("Reasons to doubt");
+    let doubts = doubts::of_parts(analysis);
+    if doubts.is_empty() {
+        page.line(&[(Style::Plain, "  none was found")]);
+    }
+    for doubt in doubts {
+        page.wrapped("  -", 4, Style::Plain, &doubt);
     }
 }
 

@@ -46,6 +46,7 @@ impl Default for TextOptions {
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options);
     headline::summary(&mut page, analysis);
+    headline::doubts(&mut page, analysis);
     headline::tables(&mut page, analysis);
     headline::layers(&mut page, analysis);
     sizes::effects(&mut page, analysis, true);

@@ -3,7 +3,7 @@
 
 mod around;
 mod course;
-mod doubts;
+pub(super) mod doubts;
 mod open;
 mod rows;
 mod whisker;

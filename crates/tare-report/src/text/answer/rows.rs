@@ -75,7 +75,7 @@ impl Columns {
     }
 }
 
-fn figure(comparison: &Comparison) -> Option<Estimate> {
+pub(super) fn figure(comparison: &Comparison) -> Option<Estimate> {
     Some(comparison.primary()?.paired.as_ref()?.ratio)
 }
 
