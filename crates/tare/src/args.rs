@@ -316,7 +316,7 @@ pub struct StudyArgs {
     /// Platforms, such as native,docker,lxc,vm [default: those of native, docker, lxc and vm that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
-    /// Platform that the others are held against [default: the first]
+    /// Platform that the others are held against [default: native if it is among them, else the first]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
     /// Built-in workloads: stream, linpack, syscall, spawn [default: all]
