@@ -235,13 +235,13 @@ fn time(exchanges: &[Exchange], slack: Slack) -> Result<(), Failure> {
 fn over_limit(seen: Witness<'_>, known: Known, granted: f64) -> Result<(), Failure> {
     let most = granted + PERIODS_SECONDS * known.cpus + FEW + idle(seen);
     match counted(seen) {
-        Some(used) if used > most => Err(Failure {
-            reason: Reason::OverLimit,
-            detail: format!(
+        Some(used) if used > most => Err(Failure::new(
+            Reason::OverLimit,
+            format!(
                 "the host counted {used:.3} s of CPU time, where {} CPUs for this long are {granted:.3} s",
                 known.cpus
             ),
-        }),
+        )),
         _ => Ok(()),
     }
 }
@@ -283,10 +283,7 @@ fn seconds(all_ns: impl IntoIterator<Item = u64>) -> f64 {
 }
 
 fn disagrees(detail: String) -> Failure {
-    Failure {
-        reason: Reason::Disagrees,
-        detail,
-    }
+    Failure::new(Reason::Disagrees, detail)
 }
 
 #[cfg(test)]

@@ -16,10 +16,7 @@ pub(crate) fn without_result(failure: Failure) -> Outcome {
 
 /// What a link that failed means for a trial.
 pub(crate) fn failure(error: &LinkError) -> Failure {
-    Failure {
-        reason: reason(error),
-        detail: error.to_string(),
-    }
+    Failure::new(reason(error), error.to_string())
 }
 
 fn reason(error: &LinkError) -> Reason {
@@ -49,12 +46,7 @@ pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> 
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
         line.map_or_else(String::new, |line| format!(": {line}"))
     };
-    let failure = |reason, what: String| {
-        Err(Failure {
-            reason,
-            detail: what + &last_line(),
-        })
-    };
+    let failure = |reason, what: String| Err(Failure::new(reason, what + &last_line()));
     match exited.status {
         ExitStatus::Code(0) => Ok(()),
         ExitStatus::Code(tare_model::kernel::UNSUPPORTED) => {
@@ -72,8 +64,5 @@ pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> 
 
 /// A process, or the agent for it, that said what it should not.
 pub(crate) fn bad_report(detail: String) -> Failure {
-    Failure {
-        reason: Reason::BadReport,
-        detail,
-    }
+    Failure::new(Reason::BadReport, detail)
 }

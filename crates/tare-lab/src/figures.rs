@@ -1,12 +1,14 @@
 //! What a process that ended makes of a trial: the checks of its workload, then one
 //! figure per metric, each from where the metric says.
 
+use crate::extract::{self, ExtractError, Output};
 use crate::faults::{bad_report, ended_well};
 use std::collections::BTreeMap;
 use tare_model::finding::Reason;
 use tare_model::group::Series;
 use tare_model::kernel::KernelReport;
 use tare_model::metric::{Metric, Quantity, Source, Usage};
+use tare_model::output::{Extractor, Said};
 use tare_model::protocol::Exited;
 use tare_model::results::{Failure, ProcessUsage, Repetition, Success};
 use tare_model::workload::{Check, Workload};
@@ -19,18 +21,40 @@ pub(crate) fn success(
     stderr: &[u8],
     padding_bytes: u32,
 ) -> Result<Success, Failure> {
+    let output = Output { stdout, stderr };
+    judged(workload, exited, output, padding_bytes).map_err(|failure| Failure {
+        printed: workload.is_read().then(|| output.printed()),
+        ..failure
+    })
+}
+
+fn judged(
+    workload: &Workload,
+    exited: Exited,
+    output: Output<'_>,
+    padding_bytes: u32,
+) -> Result<Success, Failure> {
+    let Output { stdout, stderr } = output;
     if workload.checks.contains(&Check::ExitStatus) {
         ended_well(&exited, stderr)?;
     }
+    let lost = exited.stdout_lost_bytes + exited.stderr_lost_bytes;
+    if workload.is_read() && lost > 0 {
+        return Err(bad_report(format!(
+            "it printed {lost} B more than are read of a command"
+        )));
+    }
+    workload
+        .checks
+        .iter()
+        .try_for_each(|check| holds(check, output))?;
     let kernel = report(workload, stdout)?;
     if kernel.is_none() && exited.repetitions.is_empty() {
         return Err(bad_report("it tells of no repetition".to_owned()));
     }
-    let sample = |metric: &Metric| match sample(metric, &exited, kernel.as_ref()) {
-        Some(value) => Some(Ok((metric.name.clone(), value))),
-        // What the box's kernel did not count is no fault of the process.
-        None if matches!(metric.from, Source::Usage(_)) => None,
-        None => Some(Err(bad_report(format!("it has no {}", metric.name)))),
+    let sample = |metric: &Metric| match &metric.from {
+        Source::Output(from) => Some(printed(metric, from, output)),
+        _ => used_or_reported(metric, &exited, kernel.as_ref()),
     };
     Ok(Success {
         samples: workload
@@ -45,6 +69,50 @@ pub(crate) fn success(
     })
 }
 
+/// A figure, with the name of its metric.
+type Sample = Result<(String, f64), Failure>;
+
+/// A figure that a process reported, or what it used; `None` where nobody counted that.
+fn used_or_reported(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Option<Sample> {
+    match sample(metric, exited, report) {
+        Some(value) => Some(Ok((metric.name.clone(), value))),
+        // What the box's kernel did not count is no fault of the process.
+        None if matches!(metric.from, Source::Usage(_)) => None,
+        None => Some(Err(bad_report(format!("it has no {}", metric.name)))),
+    }
+}
+
+/// A figure that a command printed: a positive number that its unit can have.
+fn printed(metric: &Metric, from: &Extractor, output: Output<'_>) -> Sample {
+    let no_figure = |why: String| bad_report(format!("no {}: {why}", metric.name));
+    let value = extract::figure(from, output).map_err(|e| no_figure(e.to_string()))?;
+    if value > 0.0 && metric.unit.is_plausible(value) {
+        Ok((metric.name.clone(), value))
+    } else {
+        Err(no_figure(format!("it is {value}, and no such thing is measured")))
+    }
+}
+
+/// Whether a check of what a process printed holds; others are held elsewhere.
+fn holds(check: &Check, output: Output<'_>) -> Result<(), Failure> {
+    let unreadable = |e: ExtractError| bad_report(format!("a check cannot be made: {e}"));
+    let broken = |what: String| Err(Failure::new(Reason::Check, what));
+    let says = |said: &Said| extract::says(said, output).map_err(unreadable);
+    match check {
+        Check::Figure(bounded) => match extract::out_of_bounds(bounded, output).map_err(unreadable)? {
+            Some(found) => broken(format!("{} is {found}, and {}", bounded.name, bounded.bounds())),
+            None => Ok(()),
+        },
+        Check::Says(said) if !says(said)? => {
+            broken(format!("{} does not have '{}'", said.stream.name(), said.regex))
+        }
+        Check::SaysNot(said) if says(said)? => broken(format!("{} has '{}'", said.stream.name(), said.regex)),
+        Check::ExitStatus | Check::KnownAnswer | Check::Says(_) | Check::SaysNot(_) | Check::Later(_) => {
+            Ok(())
+        }
+    }
+}
+
 /// What a process reported, where its workload has it report: every figure a positive
 /// number, and the answer the known one, where that must hold.
 pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<KernelReport>, Failure> {
@@ -54,13 +122,13 @@ pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<Kernel
     let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
     let check = &report.check;
     if workload.checks.contains(&Check::KnownAnswer) && !check.passed() {
-        return Err(Failure {
-            reason: Reason::WrongAnswer,
-            detail: format!(
+        return Err(Failure::new(
+            Reason::WrongAnswer,
+            format!(
                 "{} is {:e}, at most {:e} is right",
                 check.what, check.found, check.bound
             ),
-        });
+        ));
     }
     let unsound = |(_, value): &(&String, &f64)| !(value.is_finite() && **value > 0.0);
     match report.metrics.iter().find(unsound) {
@@ -87,7 +155,7 @@ pub(crate) fn of_slices(
         }
         (None, Source::Usage(of)) => used_each(*of, usage, units),
         // A figure that a process reports beside its timed parts: CPU time per unit of work.
-        (None, Source::Report | Source::Later(_)) => {
+        (None, Source::Report | Source::Output(_) | Source::Later(_)) => {
             let costs = parts.values().map(|part| part.cpu_seconds() / part.total_work());
             Some(costs.sum())
         }
@@ -124,7 +192,7 @@ fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Op
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
         Source::Usage(usage) => used(*usage, exited),
-        Source::Later(_) => None,
+        Source::Output(_) | Source::Later(_) => None,
     }
 }
 

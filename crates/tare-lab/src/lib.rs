@@ -14,6 +14,7 @@ mod against;
 pub mod collect;
 pub mod density;
 pub mod design;
+mod extract;
 mod faults;
 mod figures;
 mod kept_checks;

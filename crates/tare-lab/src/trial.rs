@@ -23,6 +23,8 @@ const MAX_REPETITIONS: u32 = 4800;
 const MAX_REPORT: u64 = 8 << 20;
 /// Bytes of standard error that are taken.
 const MAX_STDERR: u64 = 4096;
+/// The same where figures or checks are looked for in it.
+const MAX_STDERR_READ: u64 = 1 << 20;
 /// Quota periods below which a throttled trial is biased against one that is limited
 /// otherwise (METHODOLOGY.md: 0.6 % of a trial of 10 s, that is 100 periods, still).
 const MIN_PERIODS: u64 = 600;
@@ -112,8 +114,16 @@ impl Tried {
 pub(crate) fn bounds(study: &Study, workload: &Workload, padding_bytes: u32) -> Bounds {
     Bounds {
         timeout_ns: seconds(study.protocol.timeout_seconds),
-        max_stdout_bytes: if workload.reports() { MAX_REPORT } else { 0 },
-        max_stderr_bytes: MAX_STDERR,
+        max_stdout_bytes: if workload.reports() || workload.is_read() {
+            MAX_REPORT
+        } else {
+            0
+        },
+        max_stderr_bytes: if workload.is_read() {
+            MAX_STDERR_READ
+        } else {
+            MAX_STDERR
+        },
         padding_bytes,
     }
 }
@@ -170,7 +180,8 @@ fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result
             task,
             bounds,
             min_wall_ns: seconds(study.protocol.trial_seconds),
-            max_repetitions: MAX_REPETITIONS,
+            // What it prints is of one run.
+            max_repetitions: if workload.is_read() { 1 } else { MAX_REPETITIONS },
         }),
     })
 }

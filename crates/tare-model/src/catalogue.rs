@@ -26,18 +26,23 @@ pub fn command(role: Role) -> Workload {
         about: String::new(),
         feature: None,
         roles: vec![role],
-        metrics: vec![
-            // In slices a repetition is the unit of work.
-            Metric {
-                part: Some(0),
-                ..used("wall", Unit::Second, true, Usage::Wall)
-            },
-            used("user", Unit::Second, false, Usage::User),
-            used("system", Unit::Second, false, Usage::System),
-            used("peak-memory", Unit::Byte, false, Usage::PeakMemory),
-        ],
+        metrics: used_by_a_command(),
         checks: vec![Check::ExitStatus],
     }
+}
+
+/// What the box's kernel tells of every command.
+pub fn used_by_a_command() -> Vec<Metric> {
+    vec![
+        // In slices a repetition is the unit of work.
+        Metric {
+            part: Some(0),
+            ..used("wall", Unit::Second, true, Usage::Wall)
+        },
+        used("user", Unit::Second, false, Usage::User),
+        used("system", Unit::Second, false, Usage::System),
+        used("peak-memory", Unit::Byte, false, Usage::PeakMemory),
+    ]
 }
 
 /// The one role of a workload that is one process in the box of the cell.

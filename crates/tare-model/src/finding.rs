@@ -225,6 +225,8 @@ pub enum Reason {
     ExitStatus,
     /// The workload's known answer was wrong.
     WrongAnswer,
+    /// A check of what the workload printed does not hold.
+    Check,
     /// The workload's report could not be read.
     BadReport,
     /// The box or its link was lost.
@@ -246,6 +248,7 @@ impl fmt::Display for Reason {
             Self::Killed => "killed by a signal",
             Self::ExitStatus => "ended with an error",
             Self::WrongAnswer => "wrong answer",
+            Self::Check => "a check does not hold",
             Self::BadReport => "unreadable report",
             Self::LinkLost => "the link to the box was lost",
             Self::Disagrees => "the box and the host disagree",

@@ -23,6 +23,7 @@ pub mod kernel;
 pub mod looks;
 pub mod measuring;
 pub mod metric;
+pub mod output;
 pub mod plain;
 pub mod platform;
 pub mod protocol;
@@ -35,6 +36,7 @@ pub mod study;
 pub mod suggest;
 pub mod template;
 pub mod time;
+pub mod unit_words;
 pub mod workload;
 
 /// Identity of this build: a digest of the sources, the profile and the target.

@@ -1,6 +1,7 @@
 //! Metrics, their units and which direction is better.
 
 use crate::digits::digits;
+use crate::output::Extractor;
 use serde::{Deserialize, Serialize};
 
 /// Unit of a metric. Values are stored in these base units, unrounded, and are
@@ -88,10 +89,11 @@ impl Unit {
     }
 
     /// What a figure of this unit most often is.
-    const fn quantity(&self) -> Quantity {
+    fn quantity(&self) -> Quantity {
         match self {
             Self::Second => Quantity::Time,
             Self::BytePerSecond | Self::FlopPerSecond => Quantity::Rate,
+            Self::Other(symbol) if symbol.ends_with("/s") => Quantity::Rate,
             Self::Byte | Self::One | Self::Other(_) => Quantity::Amount,
         }
     }
@@ -128,6 +130,8 @@ pub enum Source {
     Report,
     /// What the process used, by the box's kernel.
     Usage(Usage),
+    /// What the process printed.
+    Output(Extractor),
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),

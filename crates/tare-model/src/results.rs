@@ -264,7 +264,6 @@ pub struct TrialRecord {
 /// How a trial ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "records are handled one at a time")]
 pub enum Outcome {
     /// With a sample of each metric.
     Ok(Success),
@@ -296,6 +295,29 @@ pub struct Failure {
     pub reason: Reason,
     /// What was seen: the message, the last line of standard error, the readings.
     pub detail: String,
+    /// What a command printed, where a figure or a check was looked for in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Printed>,
+}
+
+impl Failure {
+    /// A failure with what was seen.
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+            printed: None,
+        }
+    }
+}
+
+/// What a command printed; of what is long, the beginning and the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    /// To standard output.
+    pub stdout: String,
+    /// To standard error.
+    pub stderr: String,
 }
 
 impl Outcome {

@@ -4,6 +4,7 @@
 
 use crate::kernel::{Kernel, KernelSpec};
 use crate::metric::{Metric, Source};
+use crate::output::{Bounded, Said};
 use crate::size::{Cpus, counted};
 use crate::template::Feature;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,12 @@ pub enum Check {
     ExitStatus,
     /// The answer in the process's report is the known one.
     KnownAnswer,
+    /// A figure that the process prints lies within bounds.
+    Figure(Bounded),
+    /// The process prints this.
+    Says(Said),
+    /// The process does not print this.
+    SaysNot(Said),
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),
@@ -139,6 +146,15 @@ impl Workload {
     pub fn reports(&self) -> bool {
         let from_report = |metric: &Metric| metric.from == Source::Report;
         self.metrics.iter().any(from_report) || self.checks.contains(&Check::KnownAnswer)
+    }
+
+    /// Whether figures or checks are looked for in what its process prints. It is then run
+    /// once in a trial, in one piece: what it prints is of a whole run.
+    pub fn is_read(&self) -> bool {
+        let from_output = |metric: &Metric| matches!(metric.from, Source::Output(_));
+        let of_output =
+            |check: &Check| matches!(check, Check::Figure(_) | Check::Says(_) | Check::SaysNot(_));
+        self.metrics.iter().any(from_output) || self.checks.iter().any(of_output)
     }
 
     /// The names of the metrics that the timed parts of a slice are the figures of, in

@@ -1,11 +1,13 @@
 //! The command line: plain data, nothing done.
 
+mod printed;
 mod protocol;
 pub mod published;
 pub mod selftest;
 
 pub use protocol::ProtocolArgs;
 
+use self::printed::PrintedArgs;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fmt::Display;
@@ -345,6 +347,8 @@ pub struct StudyArgs {
     /// Variable of the command's environment; nothing else is passed on
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
+    #[command(flatten)]
+    pub printed: PrintedArgs,
     /// A command of yours to measure, after --
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -437,8 +441,17 @@ impl StudyArgs {
             argv: self.command.clone(),
             with: self.with.clone(),
             env: self.env.clone(),
+            metrics: self.printed.metrics(),
+            checks: self.printed.checks(),
         };
-        let is_command = !(self.command.is_empty() && self.with.is_empty() && self.env.is_empty());
+        let lists = [
+            self.command.is_empty(),
+            self.with.is_empty(),
+            self.env.is_empty(),
+            command.metrics.is_empty(),
+            command.checks.is_empty(),
+        ];
+        let is_command = lists.iter().any(|empty| !*empty);
         Wishes {
             template: None,
             platforms: self.platforms.clone(),
@@ -466,6 +479,9 @@ impl StudyArgs {
             ("--instance", !self.instance.is_empty()),
             ("--with", !self.with.is_empty()),
             ("--env", !self.env.is_empty()),
+            ("--metric", !self.printed.metric.is_empty()),
+            ("--check", !self.printed.check.is_empty()),
+            ("--check-not", !self.printed.check_not.is_empty()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }

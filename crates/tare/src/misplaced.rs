@@ -106,7 +106,10 @@ fn option_first(arguments: &[String]) -> Option<String> {
         .map(Command::get_name)
         .collect();
     // Where several take it, a run is what most people mean.
-    let owner = owners.iter().find(|name| **name == "run").or(owners.first())?;
+    let owner = owners
+        .iter()
+        .find(|name| **name == "run")
+        .or_else(|| owners.first())?;
     Some(format!(
         "{option} is an option of subcommands, and goes after one: tare {owner} {}",
         typed(words)

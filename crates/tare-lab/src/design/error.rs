@@ -1,5 +1,6 @@
 //! Why a study cannot be, and what would be right.
 
+use super::PrintedError;
 use crate::looks::AdaptiveError;
 use tare_box::carry::CarryError;
 use tare_model::kernel::{Kernel, UnknownKernel};
@@ -23,6 +24,9 @@ pub enum DesignError {
     /// A size.
     #[error(transparent)]
     Size(#[from] SizeError),
+    /// A figure or a check of what a command prints.
+    #[error(transparent)]
+    Printed(#[from] PrintedError),
     /// A file to carry.
     #[error(transparent)]
     Carry(#[from] CarryError),
@@ -256,6 +260,7 @@ impl DesignError {
             Self::Workload(_) | Self::NothingToRun => ("workload", None),
             Self::Size(_) | Self::TooManyCpus { .. } | Self::PinnedFraction(_) => ("cpus", None),
             Self::Carry(_)
+            | Self::Printed(_)
             | Self::WorkloadsAndCommand
             | Self::IsaAndCommand
             | Self::WithoutCommand

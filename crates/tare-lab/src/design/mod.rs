@@ -4,6 +4,7 @@
 mod cells;
 mod error;
 mod instances;
+mod printed;
 mod protocol;
 mod stored;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod workloads;
 
 pub use error::{Concern, DesignError};
 pub(crate) use instances::holds_two;
+pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
 pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};

@@ -2,13 +2,15 @@
 //! ranges as options and study files are, since anybody may have written the file.
 
 use super::workloads::refuse_parameters;
-use super::{BLOCKS, BLOCKS_IN_WORDS, DesignError, bounded, instances, list, protocol};
+use super::{BLOCKS, BLOCKS_IN_WORDS, DesignError, PrintedError, bounded, instances, list, protocol};
+use crate::extract;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use tare_box::carry;
+use tare_model::metric::Source;
 use tare_model::size::LONGEST_SECONDS;
 use tare_model::study::{Protocol, Slicing, Stopping, Study};
-use tare_model::workload::{Run, Workload};
+use tare_model::workload::{Check, Run, Workload};
 
 /// Half-widths of the intervals of an adaptive study, in logs: half of the margins.
 const HALF_WIDTHS: RangeInclusive<f64> = 1e-5..=1.0;
@@ -95,7 +97,28 @@ fn sizes(study: &Study) -> Result<(), DesignError> {
     Ok(())
 }
 
+/// Refuses patterns that are none: whoever wrote the file may have left them so.
+fn patterns(workload: &Workload) -> Result<(), DesignError> {
+    let unfit = |source| DesignError::from(PrintedError::Check(source));
+    let of_metrics = workload.metrics.iter().filter_map(|metric| match &metric.from {
+        Source::Output(from) => Some(&from.find),
+        Source::Report | Source::Usage(_) | Source::Later(_) => None,
+    });
+    let of_checks = workload.checks.iter().filter_map(|check| match check {
+        Check::Figure(bounded) => Some(&bounded.from.find),
+        _ => None,
+    });
+    of_metrics
+        .chain(of_checks)
+        .try_for_each(|find| extract::check(find).map_err(unfit))?;
+    workload.checks.iter().try_for_each(|check| match check {
+        Check::Says(said) | Check::SaysNot(said) => extract::pattern(&said.regex).map(drop).map_err(unfit),
+        _ => Ok(()),
+    })
+}
+
 fn runs(workload: &Workload, index: usize) -> Result<(), DesignError> {
+    patterns(workload)?;
     for role in &workload.roles {
         // Whoever names them here would else have a device without end read, or a pipe waited for.
         role.files

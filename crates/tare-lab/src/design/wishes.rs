@@ -1,6 +1,6 @@
 //! What a user asks of a study, by options or by a file.
 
-use super::ProtocolOptions;
+use super::{CheckWish, MetricWish, ProtocolOptions};
 use std::path::PathBuf;
 use tare_model::kernel::Isa;
 use tare_model::platform::Provisioning;
@@ -14,7 +14,7 @@ pub struct Wishes {
     pub template: Option<Box<Template>>,
     /// Platforms; empty: the caller chooses.
     pub platforms: Vec<String>,
-    /// The baseline; absent: the first platform.
+    /// The baseline; absent: native if it is among the platforms, else the first.
     pub baseline: Option<String>,
     /// Ways to grant CPUs; empty: both.
     pub provisioning: Vec<Provisioning>,
@@ -104,4 +104,8 @@ pub struct CommandWish {
     pub with: Vec<PathBuf>,
     /// Environment, `NAME=VALUE`.
     pub env: Vec<String>,
+    /// Figures that it prints.
+    pub metrics: Vec<MetricWish>,
+    /// What it must print, or must not.
+    pub checks: Vec<CheckWish>,
 }

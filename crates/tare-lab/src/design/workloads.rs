@@ -1,6 +1,6 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
-use super::{CommandWish, DesignError, Wishes, WorkloadWish, refuse_twice};
+use super::{CommandWish, DesignError, Wishes, WorkloadWish, printed, refuse_twice};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use tare_box::carry::{self, Needs};
@@ -41,7 +41,10 @@ pub(super) fn workloads(
         if wishes.isa.is_some() {
             return Err(DesignError::IsaAndCommand);
         }
-        return Ok(vec![catalogue::command(role(command)?)]);
+        let mut workload = catalogue::command(role(command)?);
+        workload.metrics = printed::metrics(&command.metrics, workload.metrics)?;
+        workload.checks.extend(printed::checks(&command.checks)?);
+        return Ok(vec![workload]);
     }
     let all = Kernel::USUAL.map(|kernel| WorkloadWish::from(kernel.name()));
     let chosen = match (wishes.workloads.is_empty(), names_missing_ones(wishes)) {

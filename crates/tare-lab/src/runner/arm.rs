@@ -245,9 +245,11 @@ impl Arm {
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
             let failure = faults::ended_well(exited, &stderr).err();
-            self.lose(failure.unwrap_or_else(|| Failure {
-                reason: Reason::ExitStatus,
-                detail: format!("ended before it was told to, with {:?}", ExitStatus::Code(0)),
+            self.lose(failure.unwrap_or_else(|| {
+                Failure::new(
+                    Reason::ExitStatus,
+                    format!("ended before it was told to, with {:?}", ExitStatus::Code(0)),
+                )
             }));
             return Ok(None);
         }

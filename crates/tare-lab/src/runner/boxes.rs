@@ -280,10 +280,7 @@ fn not_made(error: BoxError) -> Obtain {
         | BoxError::Engine { .. }
         | BoxError::Taken(_) => Reason::Launch,
     };
-    Obtain::Failed(Failure {
-        reason,
-        detail: error.to_string(),
-    })
+    Obtain::Failed(Failure::new(reason, error.to_string()))
 }
 
 /// Copies the files of what runs into a box that has its own root.
@@ -293,10 +290,7 @@ pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool)
         return Ok(());
     }
     for path in files {
-        let failed = |detail: String| Failure {
-            reason: Reason::CannotRun,
-            detail,
-        };
+        let failed = |detail: String| Failure::new(Reason::CannotRun, detail);
         let content = carry::content(Path::new(path)).map_err(|e| failed(e.to_string()))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
         held.running

@@ -49,7 +49,7 @@ impl Runner<'_> {
                 self.raise(kind, &mut due, &partners, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
-            if self.study.protocol.slicing.is_off() {
+            if self.study.protocol.slicing.is_off() || self.is_read(&due) {
                 self.pieces(&due, present)?;
                 continue;
             }
@@ -60,6 +60,12 @@ impl Runner<'_> {
             self.side_by_side(due, partners, pass, present)?;
         }
         Ok(())
+    }
+
+    /// Whether what these print is read: they are run in one piece, once.
+    fn is_read(&self, due: &[PlannedTrial]) -> bool {
+        let workload = due.first().and_then(|planned| self.study.workload(&planned.cell));
+        workload.is_some_and(|workload| workload.is_read())
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.
@@ -127,9 +133,6 @@ impl Runner<'_> {
         let workload = self.study.workload(&planned.cell)?;
         let detail = workload.tested()?.host_only.clone()?;
         let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
-        (!has_host_files).then_some(Failure {
-            reason: Reason::CannotRun,
-            detail,
-        })
+        (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }
 }

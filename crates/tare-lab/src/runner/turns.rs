@@ -127,10 +127,10 @@ impl Runner<'_> {
                 running = true;
                 command.take_turn(arm, held, turn)?;
                 if command.ran > limit && command.ended.is_none() {
-                    arm.lose_box(Failure {
-                        reason: Reason::Timeout,
-                        detail: format!("did not end within {} s of turns", limit.as_secs_f64()),
-                    });
+                    arm.lose_box(Failure::new(
+                        Reason::Timeout,
+                        format!("did not end within {} s of turns", limit.as_secs_f64()),
+                    ));
                 }
             }
             if interrupt::requested() {

@@ -40,10 +40,7 @@ fn study(instances: &[&str]) -> Study {
 }
 
 fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
-    let failed = Outcome::Failed(Failure {
-        reason: Reason::Timeout,
-        detail: String::new(),
-    });
+    let failed = Outcome::Failed(Failure::new(Reason::Timeout, String::new()));
     let ended_well = |figure| {
         Outcome::Ok(Success {
             samples: BTreeMap::from([("latency".to_owned(), figure)]),

@@ -31,10 +31,7 @@ pub fn proof_of<'a>(results: &'a mut Results, platform: &str) -> &'a mut ProofRe
 }
 
 pub fn failure(reason: Reason, detail: &str) -> Failure {
-    Failure {
-        reason,
-        detail: detail.to_owned(),
-    }
+    Failure::new(reason, detail)
 }
 
 /// Makes the trials of `platform` in the first `blocks` blocks fail.

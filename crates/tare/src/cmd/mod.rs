@@ -51,7 +51,7 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
         !args.command.is_empty() || last.is_none_or(|argument| argument != "--"),
         "no command follows --: name the program to measure after it, or leave -- out for the built-in workloads"
     );
-    Ok(())
+    args.printed.refuse_odd_units()
 }
 
 /// The study that the arguments ask for; without platforms, those of the default study

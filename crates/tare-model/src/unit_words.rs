@@ -1,0 +1,138 @@
+//! Units as people and tools write them: `MB/s`, `us`, `op/s`.
+
+use crate::metric::Unit;
+
+/// A unit, and how much one of what was written is in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaled {
+    /// The unit that values are stored in.
+    pub unit: Unit,
+    /// 1e6 for `MB/s`.
+    pub scale: f64,
+}
+
+/// Why a unit could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Nearly a unit that is known: read as one of its own it would be another.
+    #[error("'{0}' is no unit: did you mean '{1}'?")]
+    Near(String, &'static str),
+    /// No unit at all.
+    #[error(
+        "'{0}' is no unit: give a symbol of at most 16 letters, digits and slashes, such as ms, MB/s or op/s"
+    )]
+    None(String),
+}
+
+/// Longest symbol, in characters.
+const LONGEST: usize = 16;
+
+const KIB: f64 = 1024.0;
+
+/// What is read as one of the base units, by how it is written.
+const KNOWN: [(&str, Unit, f64); 33] = [
+    ("s", Unit::Second, 1.0),
+    ("ms", Unit::Second, 1e-3),
+    ("us", Unit::Second, 1e-6),
+    ("ns", Unit::Second, 1e-9),
+    ("min", Unit::Second, 60.0),
+    ("B", Unit::Byte, 1.0),
+    ("kB", Unit::Byte, 1e3),
+    ("MB", Unit::Byte, 1e6),
+    ("GB", Unit::Byte, 1e9),
+    ("KiB", Unit::Byte, KIB),
+    ("MiB", Unit::Byte, KIB * KIB),
+    ("GiB", Unit::Byte, KIB * KIB * KIB),
+    ("B/s", Unit::BytePerSecond, 1.0),
+    ("kB/s", Unit::BytePerSecond, 1e3),
+    ("MB/s", Unit::BytePerSecond, 1e6),
+    ("GB/s", Unit::BytePerSecond, 1e9),
+    ("KiB/s", Unit::BytePerSecond, KIB),
+    ("MiB/s", Unit::BytePerSecond, KIB * KIB),
+    ("GiB/s", Unit::BytePerSecond, KIB * KIB * KIB),
+    ("bit/s", Unit::BytePerSecond, 1.0 / 8.0),
+    ("kbit/s", Unit::BytePerSecond, 1e3 / 8.0),
+    ("Mbit/s", Unit::BytePerSecond, 1e6 / 8.0),
+    ("Gbit/s", Unit::BytePerSecond, 1e9 / 8.0),
+    ("flop/s", Unit::FlopPerSecond, 1.0),
+    ("Mflop/s", Unit::FlopPerSecond, 1e6),
+    ("Gflop/s", Unit::FlopPerSecond, 1e9),
+    ("MFLOPS", Unit::FlopPerSecond, 1e6),
+    ("GFLOPS", Unit::FlopPerSecond, 1e9),
+    ("TFLOPS", Unit::FlopPerSecond, 1e12),
+    ("h", Unit::Second, 3600.0),
+    ("TB", Unit::Byte, 1e12),
+    ("TiB", Unit::Byte, KIB * KIB * KIB * KIB),
+    ("1", Unit::One, 1.0),
+];
+
+/// Reads a unit. What is none of the known ones is a unit of its own, whose values are
+/// printed as they are: `op/s`, `requests/s`.
+///
+/// # Errors
+/// [`UnitError`].
+pub fn read(text: &str) -> Result<Scaled, UnitError> {
+    if let Some((_, unit, scale)) = KNOWN.iter().find(|(symbol, ..)| *symbol == text) {
+        return Ok(Scaled {
+            unit: unit.clone(),
+            scale: *scale,
+        });
+    }
+    let near = KNOWN
+        .iter()
+        .find(|(symbol, ..)| symbol.eq_ignore_ascii_case(text));
+    if let Some((symbol, ..)) = near {
+        return Err(UnitError::Near(text.to_owned(), symbol));
+    }
+    // `msec` and `sec` are seconds, and would be compared with nothing.
+    const SPELT_OUT: [(&str, &str); 7] = [
+        ("sec", "s"),
+        ("second", "s"),
+        ("seconds", "s"),
+        ("msec", "ms"),
+        ("usec", "us"),
+        ("nsec", "ns"),
+        ("bytes", "B"),
+    ];
+    if let Some((_, symbol)) = SPELT_OUT.iter().find(|(word, _)| *word == text) {
+        return Err(UnitError::Near(text.to_owned(), symbol));
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || "/%-_".contains(c);
+    if text.is_empty() || text.chars().count() > LONGEST || !text.chars().all(fits) {
+        return Err(UnitError::None(text.to_owned()));
+    }
+    Ok(Scaled {
+        unit: Unit::Other(text.to_owned()),
+        scale: 1.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_units_come_down_to_the_base_ones() {
+        let scaled = |text: &str| read(text).map(|s| (s.unit, s.scale));
+        assert_eq!(scaled("MB/s"), Ok((Unit::BytePerSecond, 1e6)));
+        assert_eq!(scaled("Gbit/s"), Ok((Unit::BytePerSecond, 1.25e8)));
+        assert_eq!(scaled("us"), Ok((Unit::Second, 1e-6)));
+        assert_eq!(scaled("op/s"), Ok((Unit::Other("op/s".to_owned()), 1.0)));
+    }
+
+    #[test]
+    fn what_is_nearly_a_unit_is_none() {
+        for (text, meant) in [
+            ("mb/s", "MB/s"),
+            ("kb", "kB"),
+            ("msec", "ms"),
+            ("S", "s"),
+            ("gflop/s", "Gflop/s"),
+        ] {
+            assert_eq!(read(text), Err(UnitError::Near(text.to_owned(), meant)), "{text}");
+        }
+        for text in ["", "a b", "x\u{1b}", "12345678901234567"] {
+            assert_eq!(read(text), Err(UnitError::None(text.to_owned())));
+        }
+    }
+}

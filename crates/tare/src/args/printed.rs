@@ -1,0 +1,79 @@
+//! What a command of the user's prints: figures and checks.
+
+use clap::Args;
+use tare_lab::design::{CheckWish, MetricWish};
+use tare_model::metric::Direction;
+use tare_model::output::{Find, Stream};
+use tare_model::size::counted;
+
+/// What is read of a command's output. It is then run once in each trial.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PrintedArgs {
+    /// A figure that the command prints, which then carries the verdict: a regular expression with one group around
+    /// the number, such as 'throughput=^rate: ([0-9.]+)'. It must match once in standard output
+    #[arg(long, value_name = "NAME=REGEX", value_parser = metric)]
+    pub metric: Vec<(String, String)>,
+    /// The unit in which it is printed, such as op/s, MB/s or ms; one for all figures, or one for each
+    #[arg(long, value_name = "UNIT", requires = "metric")]
+    pub unit: Vec<String>,
+    /// More of it is better [default: of what is counted per second]
+    #[arg(long, requires = "metric", conflicts_with = "lower")]
+    pub higher: bool,
+    /// Less of it is better [default: of all else]
+    #[arg(long, requires = "metric")]
+    pub lower: bool,
+    /// What the command must print for a trial to count: a regular expression
+    #[arg(long, value_name = "REGEX")]
+    pub check: Vec<String>,
+    /// What it must not print
+    #[arg(long, value_name = "REGEX")]
+    pub check_not: Vec<String>,
+}
+
+fn metric(text: &str) -> Result<(String, String), &'static str> {
+    let (name, regex) = text
+        .split_once('=')
+        .ok_or("give a name and a regular expression, as in 'throughput=^rate: ([0-9.]+)'")?;
+    Ok((name.to_owned(), regex.to_owned()))
+}
+
+impl PrintedArgs {
+    /// Refuses units of which nobody knows whose they are.
+    pub fn refuse_odd_units(&self) -> anyhow::Result<()> {
+        let (units, figures) = (self.unit.len(), self.metric.len());
+        anyhow::ensure!(
+            units <= 1 || units == figures,
+            "{units} units are given for {}: give one for all of them, or one for each, in their order",
+            counted(figures, "figure")
+        );
+        Ok(())
+    }
+
+    /// The figures that are asked for; without a unit they are plain numbers.
+    pub fn metrics(&self) -> Vec<MetricWish> {
+        let units = self.unit.iter().chain(self.unit.last().into_iter().cycle());
+        let units = units.map(String::as_str).chain(std::iter::repeat("1"));
+        let direction = match (self.higher, self.lower) {
+            (true, _) => Some(Direction::Higher),
+            (_, true) => Some(Direction::Lower),
+            _ => None,
+        };
+        let metrics = self.metric.iter().zip(units);
+        metrics
+            .map(|((name, regex), unit)| MetricWish {
+                name: name.clone(),
+                stream: Stream::Stdout,
+                find: Find::Regex(regex.clone()),
+                unit: unit.to_owned(),
+                direction,
+            })
+            .collect()
+    }
+
+    /// The checks that are asked for.
+    pub fn checks(&self) -> Vec<CheckWish> {
+        let says = self.check.iter().cloned().map(CheckWish::Says);
+        says.chain(self.check_not.iter().cloned().map(CheckWish::SaysNot))
+            .collect()
+    }
+}

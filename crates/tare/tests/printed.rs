@@ -1,0 +1,249 @@
+//! Figures and checks in what a command prints: a workload that fails and still reports a
+//! figure is a failed trial, with what it printed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Tare;
+use serde_json::Value;
+
+/// What all of these commands are asked for: a figure, and what must and must not be printed.
+const ASKED: [&str; 10] = [
+    "--metric",
+    "rate=^rate: (.+) op/s$",
+    "--unit",
+    "op/s",
+    "--check",
+    "^samples: [1-9]",
+    "--check-not",
+    "(?i)^error|refused",
+    "--check-not",
+    "^errors: [1-9]",
+];
+
+/// Runs a shell script once, natively, and gives the trials.
+fn trials(tare: &Tare, name: &str, script: &str) -> Vec<Value> {
+    let output = format!("{name}.jsonl");
+    let mut words = vec![
+        "run",
+        "-p",
+        "native",
+        "--provisioning",
+        "pinned",
+        "--cpus",
+        "1",
+        "--blocks",
+        "1",
+        "--no-settle",
+        "--timeout",
+        "2s",
+        "--trial-time",
+        "500ms",
+        "-o",
+        &output,
+    ];
+    words.extend(ASKED);
+    words.extend(["--", "sh", "-c", script]);
+    let ended = tare.run(&words);
+    assert!(tare.path(&output).exists(), "{name}: {ended:?}");
+    tare.records_of(&output, "trial")
+}
+
+#[test]
+fn a_figure_that_a_command_prints_carries_the_verdict() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    for (name, printed, value) in [
+        ("plain", "12.5", 12.5),
+        ("thousands", "1,234,567.8", 1_234_567.8),
+        ("exponent", "1.5e3", 1500.0),
+    ] {
+        let script = format!("echo samples: 10; echo 'rate: {printed} op/s'");
+        let trials = trials(&tare, name, &script);
+        let samples = &trials[0]["outcome"]["ok"]["samples"];
+        assert_eq!(samples["rate"], value, "{name}: {trials:?}");
+        assert!(samples["wall"].is_number(), "{trials:?}");
+        assert_eq!(
+            trials[0]["outcome"]["ok"]["repetitions"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+    }
+    let told = tare.ok("report plain.jsonl").stdout;
+    assert!(told.contains("12.5 op/s"), "{told}");
+}
+
+/// Name, script, reason of the failure, and what is told.
+const SEEDED: [(&str, &str, &str, &str); 20] = [
+    (
+        "errors-returned",
+        "echo samples: 10; echo errors: 10; echo rate: 5 op/s",
+        "check",
+        "error",
+    ),
+    (
+        "connection-refused",
+        "echo samples: 1; echo rate: 5 op/s; echo connection refused",
+        "check",
+        "refused",
+    ),
+    ("empty", ":", "check", "^samples"),
+    ("no-figure", "echo samples: 10", "bad-report", "no match"),
+    (
+        "no-samples",
+        "echo samples: 0; echo rate: 5 op/s",
+        "check",
+        "^samples",
+    ),
+    (
+        "killed",
+        "echo samples: 10; echo rate: 5 op/s; kill -9 $$",
+        "killed",
+        "signal 9",
+    ),
+    (
+        "crashed",
+        "echo samples: 10; echo rate: 5 op/s; kill -SEGV $$",
+        "killed",
+        "signal 11",
+    ),
+    (
+        "wrong-unit",
+        "echo samples: 10; echo rate: 5 kop/s",
+        "bad-report",
+        "no match",
+    ),
+    (
+        "error-text",
+        "echo samples: 10; echo rate: 5 op/s; echo ERROR: disk",
+        "check",
+        "error|refused",
+    ),
+    (
+        "crosses",
+        "echo samples: 10; echo rate: +++++ op/s",
+        "bad-report",
+        "'+++++'",
+    ),
+    (
+        "zero",
+        "echo samples: 10; echo rate: 0 op/s",
+        "bad-report",
+        "it is 0",
+    ),
+    (
+        "negative",
+        "echo samples: 10; echo rate: -5 op/s",
+        "bad-report",
+        "it is -5",
+    ),
+    (
+        "nan",
+        "echo samples: 10; echo rate: nan op/s",
+        "bad-report",
+        "'nan'",
+    ),
+    (
+        "infinite",
+        "echo samples: 10; echo rate: inf op/s",
+        "bad-report",
+        "'inf'",
+    ),
+    (
+        "comma",
+        "echo samples: 10; echo rate: 1,5 op/s",
+        "bad-report",
+        "'1,5'",
+    ),
+    (
+        "twice",
+        "echo samples: 10; echo rate: 5 op/s; echo rate: 6 op/s",
+        "bad-report",
+        "has 2 of",
+    ),
+    (
+        "status",
+        "echo samples: 10; echo rate: 5 op/s; echo why >&2; exit 3",
+        "exit-status",
+        "exit status 3: why",
+    ),
+    (
+        "no-text",
+        "echo samples: 10; printf 'rate: \\377 op/s\\n'",
+        "bad-report",
+        "no UTF-8",
+    ),
+    (
+        "hangs",
+        "echo samples: 10; echo rate: 5 op/s; sleep 60",
+        "timeout",
+        "time was over",
+    ),
+    (
+        "endless",
+        "echo samples: 10; echo rate: 5 op/s; head -c 9000000 /dev/zero",
+        "bad-report",
+        "B more",
+    ),
+];
+
+#[test]
+fn a_workload_that_fails_and_still_reports_a_figure_is_a_failed_trial_with_what_it_printed() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    for (name, script, reason, told) in SEEDED {
+        let trials = trials(&tare, name, script);
+        // The one that failed, and its repetition.
+        assert_eq!(trials.len(), 2, "{name}: {trials:?}");
+        for trial in &trials {
+            let failure = &trial["outcome"]["failed"];
+            assert_eq!(failure["reason"], reason, "{name}: {trial:?}");
+            assert!(
+                failure["detail"].as_str().unwrap().contains(told),
+                "{name}: {failure:?}"
+            );
+            let printed = failure["printed"]["stdout"].as_str().unwrap();
+            assert_eq!(
+                printed.starts_with("samples:"),
+                name != "empty",
+                "{name}: {printed:?}"
+            );
+            assert!(printed.len() < 20_000, "{name}: {} B are kept", printed.len());
+        }
+    }
+}
+
+#[test]
+fn what_could_never_be_read_is_refused() {
+    let tare = Tare::new();
+    let refused = |options: &[&str], words: &[&str]| {
+        let line = [&["plan", "-p", "fake"][..], options, &["--", "/proc/self/exe"]].concat();
+        tare.refused(&line, words);
+    };
+    refused(&["--metric", "rate"], &["give a name and a regular expression"]);
+    refused(&["--metric", "rate=x"], &["put the figure", "rate: ([0-9.]+)"]);
+    refused(&["--metric", "rate=(x"], &["no regular expression"]);
+    refused(&["--metric", "wall=(x)"], &["metric 'wall' is there already"]);
+    refused(&["--metric", "Rate=(x)"], &["no name of a metric"]);
+    refused(
+        &["--metric", "rate=(x)", "--unit", "mb/s"],
+        &["did you mean 'MB/s'?"],
+    );
+    refused(
+        &["--metric", "a=(x)", "--unit", "s", "--unit", "ms"],
+        &["2 units are given for 1 figure"],
+    );
+    refused(&["--unit", "s"], &["--metric"]);
+    refused(&["--check", "("], &["check: ", "no regular expression"]);
+    refused(
+        &["--metric", "a=(x)", "--higher", "--lower"],
+        &["--higher", "--lower"],
+    );
+}
