@@ -26,7 +26,7 @@ run:
 	@scripts/setup run
 	@$(MAKE) --no-print-directory build
 	@mkdir -p results
-	@scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
+	@$(if $(ARGS),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
 
 test:
 	@scripts/setup test

@@ -36,6 +36,7 @@ use tare_box::platforms::BoxError;
 use tare_box::state::Run;
 use tare_box::{host, seat};
 use tare_model::looks::{LookRecord, WarmUpRecord};
+use tare_model::platform::PlatformPath;
 use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 
@@ -130,6 +131,8 @@ pub struct Runner<'a> {
     kept_checks: KeptChecks,
     boot_id: Option<String>,
     refused: BTreeSet<BoxKind>,
+    /// Platforms of which a trial of the first block has a result.
+    succeeded: BTreeSet<PlatformPath>,
     failed: u32,
     /// Trials of the group under way that have ended and are not recorded yet.
     coming: u32,
@@ -203,6 +206,7 @@ impl<'a> Runner<'a> {
             boot_id: facts.boot_id,
             kept_checks: KeptChecks::of(run.state()),
             refused: BTreeSet::new(),
+            succeeded: BTreeSet::new(),
             failed: 0,
             coming: 0,
             begun: Instant::now(),

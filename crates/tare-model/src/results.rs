@@ -451,6 +451,9 @@ pub enum EndReason {
     /// The time budget was spent; adaptive: or all blocks were run with
     /// comparisons still open.
     BudgetSpent,
+    /// In the first block nothing succeeded, or one platform alone where several were to be
+    /// compared: the others would have been the same.
+    Fruitless,
     /// The user stopped it.
     Interrupted,
     /// An error stopped it.

@@ -275,6 +275,7 @@ fn end(analysis: &Analysis) -> String {
     let why = match end.reason {
         EndReason::Complete => "complete",
         EndReason::BudgetSpent => "budget spent",
+        EndReason::Fruitless => "nothing to compare after the first block",
         EndReason::Interrupted => "stopped by the user",
         EndReason::Aborted => "stopped by an error",
         EndReason::Settled => "every comparison settled",

@@ -123,7 +123,7 @@ fn stalls_are_in_the_mean_and_raise_the_tail() {
     );
     let text = words(&answer(&analysis, Where::default(), TextOptions::default()));
     assert!(
-        text.contains("tail x1, in the mean: docker pinned syscall 100 % slower"),
+        text.contains("tail of 1 cell, in the mean: docker pinned syscall 100 % slower"),
         "{text}"
     );
     assert!(json(&analysis).contains("\"flag\": \"tail\""));

@@ -21,6 +21,7 @@ const COLOURED: TextOptions = TextOptions {
 };
 
 const HERE: Where<'_> = Where {
+    again: None,
     program: "tare",
     file: "box.jsonl",
     page: Some("box.html"),
@@ -80,8 +81,8 @@ fn the_answer_of_the_default_study_is_thirty_lines_of_eighty_columns_whatever_is
     }
     for told in [
         "vm, emulated: ",
-        "kinds of doubt",
-        " open, in about ",
+        "lxc failed 8 times, host-busy 3",
+        " inconclusive, in about ",
         "Page: box.html\n",
     ] {
         assert!(text.contains(told), "{told}\n{text}");

@@ -2,6 +2,7 @@
 
 use crate::out::{one_line, say};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use tare_lab::runner::Event;
@@ -19,6 +20,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct Progress {
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
+    /// Failures that were told.
+    told: BTreeSet<String>,
     /// Seconds that are left, and when that was told.
     left: (f64, Instant),
 }
@@ -36,6 +39,7 @@ impl Progress {
         Self {
             bar,
             last_line: None,
+            told: BTreeSet::new(),
             left: (seconds, Instant::now()),
         }
     }
@@ -150,15 +154,11 @@ impl Progress {
     fn trial(&mut self, record: &TrialRecord, done: u32, total: u32, remaining: f64) {
         match &record.outcome {
             Outcome::Failed(failure) => {
-                let again = if record.attempt == 0 {
-                    " (to be repeated)"
-                } else {
-                    ""
-                };
-                self.line(&format!(
-                    "{}: {}: {}{again}",
-                    record.cell, failure.reason, failure.detail
-                ));
+                // A box without a file fails in every block, and says the same each time.
+                let told = format!("{}: {}: {}", record.cell, failure.reason, failure.detail);
+                if self.told.insert(told.clone()) {
+                    self.line(&told);
+                }
             }
             Outcome::Skipped(failure) if record.block == 0 => {
                 self.line(&format!(

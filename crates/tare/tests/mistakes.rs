@@ -526,7 +526,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     let tare = Tare::new();
     let run = |output: &str, more: &str| {
         tare.run(&format!(
-            "run -p native,runc --provisioning vanilla --cpus 1 --memory 512M --blocks 1 --trial-time 0 --no-settle -o {output} {more}"
+            "run -p native,runc --provisioning vanilla --cpus 1 --memory 512M --blocks 3 --trial-time 0 --no-settle -o {output} {more}"
         ))
     };
     let barred = run("barred.jsonl", "-- sleep 0");
@@ -546,6 +546,17 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     assert!(alone.stderr.contains("not there     /"), "{alone:?}");
     let last = alone.stderr.lines().last().unwrap();
     assert!(last.starts_with("nothing was compared: "), "{alone:?}");
+    // What failed once and once more in the first block would fail in all others.
+    assert!(
+        alone.stdout.contains("1 trial, 2 failed, 1 of 3 blocks"),
+        "{alone:?}"
+    );
+    assert!(alone.stdout.contains("! runc failed 2 times: "), "{alone:?}");
+    let told = alone
+        .stderr
+        .lines()
+        .filter(|line| line.contains("ended with an error"));
+    assert_eq!(told.count(), 1, "{alone:?}");
     // The loader and the libraries, as `ldd` lists them.
     let listed = std::process::Command::new("sh")
         .args(["-c", "ldd $(command -v sleep)"])
@@ -675,7 +686,7 @@ fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
         let ended = tare.run(line);
         assert_eq!(ended.code, 2, "{line}: {ended:?}");
         assert!(ended.stderr.contains(
-            "tare: nothing could be compared: of fake, native only one can run command; take a way out that stands behind 'cannot run', or measure alone what runs, as in -p native"
+            "tare: nothing could be compared: of fake, native only native can run command; the ways out stand behind 'cannot run', or measure -p native alone"
         ), "{line}: {ended:?}");
     }
 }

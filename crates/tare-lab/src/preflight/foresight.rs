@@ -50,7 +50,7 @@ pub enum Futile {
     },
     /// What can run is held against nothing.
     #[error(
-        "nothing could be compared: of {platforms} only one can run {workload}; take a way out that stands behind 'cannot run', or measure alone what runs, as in -p {runs}"
+        "nothing could be compared: of {platforms} only {runs} can run {workload}; the ways out stand behind 'cannot run', or measure -p {runs} alone"
     )]
     NothingCompared {
         /// The platforms of the study.
@@ -138,8 +138,10 @@ struct Able<'a> {
     platforms: Vec<&'a PlatformPath>,
 }
 
-/// Places that every box has, whatever stands in them.
-const EVERYWHERE: [&str; 4] = ["/dev", "/proc", "/sys", "/tmp"];
+/// Places of which every box has its own, with what stands in them.
+const EVERYWHERE: [&str; 3] = ["/dev", "/proc", "/sys"];
+/// One that every box has, empty.
+const EMPTY: &str = "/tmp";
 
 /// Files that a command names, by what it calls them, which are on this host and are not
 /// copied into boxes.
@@ -179,6 +181,7 @@ fn on_host(name: &str) -> Option<PathBuf> {
 /// Whether boxes have this file, or at least one below it.
 fn is_in_boxes(path: &Path, copied: &[String]) -> bool {
     path.parent().is_none()
+        || path == Path::new(EMPTY)
         || EVERYWHERE.iter().any(|place| path.starts_with(place))
         || copied.iter().any(|file| Path::new(file).starts_with(path))
 }
@@ -200,12 +203,11 @@ mod tests {
 
     #[test]
     fn a_file_of_the_host_that_is_not_copied_is_named() {
-        // Below /tmp every box has files of its own.
-        let root = tempfile::tempdir_in("/var/tmp").unwrap();
+        let root = tempfile::tempdir().unwrap();
         let kept = root.path().join("data");
         std::fs::write(&kept, "").unwrap();
         let (kept, option) = (kept.display().to_string(), format!("--in={}", kept.display()));
-        let nothing = role(&["/bin/x", "-v", "1", "/", "/dev/null", "/no/such"], &[]);
+        let nothing = role(&["/bin/x", "-v", "1", "/", "/tmp", "/dev/null", "/no/such"], &[]);
         assert!(left_behind(&nothing).is_empty());
         let both = left_behind(&role(&["/bin/x", &kept, &option], &["/bin/x"]));
         assert_eq!(both, BTreeMap::from([(kept.clone(), kept.clone())]));

@@ -48,6 +48,9 @@ impl Runner<'_> {
         let Record::Trial(record) = record else {
             return Ok(());
         };
+        if matches!(record.outcome, Outcome::Ok(_)) && record.block == 0 {
+            self.succeeded.insert(record.cell.kind.platform.clone());
+        }
         let failed = matches!(record.outcome, Outcome::Failed(_));
         self.progress.note(planned.trial, failed && record.attempt == 0);
         self.failed += u32::from(failed && record.attempt > 0);

@@ -53,6 +53,7 @@ pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use summary::{Statement, Summary};
 pub use tare_model::study::Against;
+pub(crate) use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Verdict, Word};
 
 use serde::Serialize;

@@ -204,6 +204,7 @@ fn end(run: &RunFacts) -> Option<Notice> {
             "the blocks were spent with comparisons still open"
         }
         Some(EndReason::BudgetSpent) => "the time budget was spent",
+        Some(EndReason::Fruitless) => "the first block left nothing to compare, so the run ended there",
         Some(EndReason::Interrupted) => "the user stopped the run",
         Some(EndReason::Aborted) => "an error stopped the run",
         None => "the run was killed or is still going on: the file has no end",

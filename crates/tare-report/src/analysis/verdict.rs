@@ -161,7 +161,7 @@ fn within(inference: &PairedInference, m: f64) -> String {
 /// The most blocks that anybody is told to add. 300 are 30 times those that a study has unasked:
 /// hours instead of minutes, for an interval a fifth as wide. A quieter host, or a longer
 /// trial in each block, gives as much in less time.
-const MOST_BLOCKS: u64 = 300;
+pub(crate) const MOST_BLOCKS: u64 = 300;
 
 fn open(inference: &PairedInference, p: Corrected, m: f64) -> (String, Option<u64>) {
     let more = more_blocks(inference, p.factor, m);

@@ -37,7 +37,7 @@ pub(super) fn doubts(page: &mut Page, analysis: &Analysis) {
         page.line(&[(Style::Plain, "  none was found")]);
     }
     for doubt in doubts {
-        page.wrapped("  -", 4, Style::Plain, &doubt);
+        page.wrapped("  -", 4, Style::Plain, &doubt.text);
     }
 }
 

@@ -40,7 +40,10 @@ pub fn print_answer(
     let file = out::word(&file.display().to_string());
     let page = page.map(out::path);
     let program = out::program();
+    // Whatever wraps this program, such as a private engine, is to do so again.
+    let again = std::env::var("TARE_AGAIN").ok();
     let place = text::Where {
+        again: again.as_deref(),
         program: &program,
         file: &file,
         page: page.as_deref(),

@@ -186,6 +186,11 @@ impl Platform for Vm {
         let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
         let guest = Guest::probe(&self.modules(false))?;
         self.storage.map_or(Ok(()), Storage::probe)?;
+        if self.wanted == Some(Accelerator::Kvm) {
+            self.probe_kvm().map_err(|why| {
+                Absent::new(why, "leave accel out, or give accel=tcg: the VM is then emulated")
+            })?;
+        }
         let (accelerator, why) = self.accelerator();
         let details = [
             ("accelerator", accelerator.name().to_owned()),

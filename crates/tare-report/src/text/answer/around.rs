@@ -68,7 +68,7 @@ fn quota(analysis: &Analysis) -> String {
             _ => open.push(name),
         }
     }
-    let told = [("equal: ", &equal), ("open: ", &open)].into_iter();
+    let told = [("equal: ", &equal), ("inconclusive: ", &open)].into_iter();
     let told = told.filter(|(_, names)| !names.is_empty());
     let told = told.map(|(word, names)| format!("{word}{}", names.join(", ")));
     shown.into_iter().chain(told).collect::<Vec<_>>().join("; ")

@@ -6,45 +6,90 @@ use super::{asked, cut, real};
 use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Word};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
+use tare_model::platform::PlatformPath;
+use tare_model::size::counted;
 
-/// Tells so many of them at most; how many are left.
-pub(super) fn write(page: &mut Page, analysis: &Analysis, most: usize) -> usize {
-    let doubts = all(analysis);
-    for doubt in doubts.iter().take(most) {
-        let line = cut(doubt, page.width() - 2);
-        page.line(&[(Style::Yellow, "! "), (Style::Plain, &line)]);
-    }
-    doubts.len().saturating_sub(most)
+/// A reason to doubt.
+pub(in crate::text) struct Doubt {
+    /// In as few words as can be: `disturbed 40/320`.
+    name: String,
+    /// With what it means.
+    pub text: String,
 }
 
-/// What holds for the whole file, in short, then what holds for parts of it.
-fn all(analysis: &Analysis) -> Vec<String> {
-    let notices = analysis
-        .notices
-        .iter()
-        .map(|notice| clause(&notice.text).to_owned());
+impl Doubt {
+    fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+}
+
+/// Tells them in so many lines at most: where there are more, the last has but the names of the
+/// rest.
+pub(super) fn write(page: &mut Page, analysis: &Analysis, most: usize) {
+    let doubts = all(analysis);
+    let told = if doubts.len() > most {
+        most.saturating_sub(1)
+    } else {
+        doubts.len()
+    };
+    let (whole, rest) = doubts.split_at(told);
+    let names: Vec<&str> = rest.iter().map(|doubt| doubt.name.as_str()).collect();
+    let names = (!names.is_empty()).then(|| names.join(", "));
+    let texts = whole.iter().map(|doubt| doubt.text.as_str());
+    for text in texts.chain(names.as_deref()) {
+        let line = cut(text, page.width() - 2);
+        page.line(&[(Style::Yellow, "! "), (Style::Plain, &line)]);
+    }
+}
+
+/// What holds for the whole file, then what holds for parts of it.
+fn all(analysis: &Analysis) -> Vec<Doubt> {
+    let notices = analysis.notices.iter();
+    let notices = notices.map(|notice| Doubt::new(notice.notice, clause(&notice.text)));
     notices.chain(of_parts(analysis)).collect()
 }
 
-/// What holds for parts of the file: tails, intervals that a correction has opened, findings,
-/// the most frequent first, intervals that may be off.
-pub(in crate::text) fn of_parts(analysis: &Analysis) -> Vec<String> {
+/// What holds for parts of the file: failures, tails, intervals that a correction has opened,
+/// findings, the most frequent first, intervals that may be off.
+pub(in crate::text) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
     // What a notice tells of the whole file is told once.
     let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.notice == name);
     let findings = analysis.findings.iter();
     let mut findings: Vec<_> = findings.filter(|f| !is_told(f.finding)).collect();
     findings.sort_by_key(|f| std::cmp::Reverse(f.times));
-    let findings = findings.iter().map(|f| format!("{}: {}", f.share(), f.meaning));
-    tails(analysis)
-        .into_iter()
+    let findings = findings.iter().map(|f| {
+        let name = format!("{} {}/{}", f.finding, f.times, f.of);
+        Doubt::new(name, format!("{}: {}", f.share(), f.meaning))
+    });
+    failures(analysis)
+        .chain(tails(analysis))
         .chain(corrected(analysis))
         .chain(findings)
         .chain(flags(analysis))
         .collect()
 }
 
+/// What failed, by platform and reason, with what was seen the first time.
+fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
+    let mut all: BTreeMap<(&PlatformPath, &str), (usize, &str)> = BTreeMap::new();
+    for cell in &analysis.cells {
+        for failure in &cell.failures {
+            let key = (&cell.cell.kind.platform, failure.reason.as_str());
+            all.entry(key).or_insert((0, &failure.detail)).0 += failure.attempts;
+        }
+    }
+    all.into_iter().map(|((platform, reason), (attempts, detail))| {
+        let name = format!("{platform} failed {}", counted(attempts, "time"));
+        let text = format!("{name}: {reason}: {detail}");
+        Doubt { name, text }
+    })
+}
+
 /// Intervals that seem to show a difference which the correction takes back.
-fn corrected(analysis: &Analysis) -> Option<String> {
+fn corrected(analysis: &Analysis) -> Option<Doubt> {
     let excludes_one = |comparison: &&Comparison| {
         let interval = figure(comparison);
         let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
@@ -56,9 +101,12 @@ fn corrected(analysis: &Analysis) -> Option<String> {
         .map(|comparison| comparison.cell.to_string())
         .collect();
     (!told.is_empty()).then(|| {
-        format!(
-            "inconclusive though the interval excludes 1: {}: among so many questions one such is chance",
-            told.join("; ")
+        Doubt::new(
+            format!("corrected {}", told.len()),
+            format!(
+                "inconclusive though the interval excludes 1: {}: among so many questions one such is chance",
+                told.join("; ")
+            ),
         )
     })
 }
@@ -75,7 +123,7 @@ fn clause(text: &str) -> &str {
 }
 
 /// Where the mean tells another story than the typical cost, both are headlines.
-fn tails(analysis: &Analysis) -> Option<String> {
+fn tails(analysis: &Analysis) -> Option<Doubt> {
     let told = asked(analysis).filter_map(|comparison| {
         let mean = comparison.primary()?.flags.iter().find_map(|flag| match flag {
             Flag::TailOfSlices { mean_cost: cost } | Flag::Tail { ratio_of_means: cost } => Some(*cost),
@@ -84,22 +132,33 @@ fn tails(analysis: &Analysis) -> Option<String> {
         Some(format!("{} {}", comparison.cell, cost_change(mean)))
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("tail x{}, in the mean: {}", told.len(), told.join("; ")))
+    (!told.is_empty()).then(|| {
+        let name = format!("tail {}", told.len());
+        let text = format!(
+            "tail of {}, in the mean: {}",
+            counted(told.len(), "cell"),
+            told.join("; ")
+        );
+        Doubt { name, text }
+    })
 }
 
 /// `intervals to be read with care: autocorrelated 2 of 16, skewed 6 of 16`.
-fn flags(analysis: &Analysis) -> Option<String> {
+fn flags(analysis: &Analysis) -> Option<Doubt> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let primary: Vec<&MetricComparison> = asked(analysis).filter_map(|c| c.primary()).collect();
     for flag in primary.iter().flat_map(|m| &m.flags).filter(|f| !f.is_tail()) {
         *counts.entry(flag.name()).or_default() += 1;
     }
-    let told: Vec<String> = counts
-        .iter()
-        .map(|(name, n)| format!("{name} {n} of {}", primary.len()))
-        .collect();
-    let told = told.join(", ");
-    (!told.is_empty()).then(|| format!("intervals to be read with care: {told}"))
+    let told = |between: &str| {
+        let told = counts.iter();
+        let told = told.map(|(name, n)| format!("{name} {n}{between}{}", primary.len()));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    (!counts.is_empty()).then(|| {
+        let text = format!("intervals to be read with care: {}", told(" of "));
+        Doubt::new(told("/"), text)
+    })
 }
 
 #[cfg(test)]

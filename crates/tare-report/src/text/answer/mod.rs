@@ -22,6 +22,17 @@ pub struct Where<'a> {
     pub file: &'a str,
     /// The page that was written beside it.
     pub page: Option<&'a str>,
+    /// What runs the same again with other options, which stand in the place of `{}`; absent:
+    /// the reader knows.
+    pub again: Option<&'a str>,
+}
+
+impl Where<'_> {
+    /// How the same is run with these options.
+    fn again(&self, options: &str) -> String {
+        self.again
+            .map_or_else(|| options.to_owned(), |again| again.replace("{}", options))
+    }
 }
 
 /// Lines for what is open and what is in doubt: the answer shall stay in sight.
@@ -33,6 +44,7 @@ impl Default for Where<'_> {
             program: "tare",
             file: "FILE",
             page: None,
+            again: None,
         }
     }
 }
@@ -52,33 +64,27 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
         words + usize::from(open.command.is_some())
     };
     let taken = open.as_ref().map_or(0, rows);
-    let left = doubts::write(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
+    doubts::write(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
     if let Some(open) = open {
         page.wrapped("", 0, Style::Plain, &open.words);
         if let Some(command) = &open.command {
             page.line(&[(Style::Plain, &format!("  {command}"))]);
         }
     }
-    last(page, place, left);
+    last(page, place);
 }
 
-/// Where the rest is, with so many kinds of doubt that were not told. What is to be copied stays
-/// in one line, however long.
-fn last(page: &mut Page, place: Where<'_>, left: usize) {
-    let more = match left {
-        0 => String::new(),
-        1 => " (1 more kind of doubt)".to_owned(),
-        left => format!(" ({left} more kinds of doubt)"),
-    };
+/// Where the rest is. What is to be copied stays in one line, however long.
+fn last(page: &mut Page, place: Where<'_>) {
     let (lead, command) = (
-        format!("Details{more}:"),
+        "Details:",
         format!("{} report {} --details", place.program, place.file),
     );
     let line = format!("{lead} {command}");
     if line.chars().count() <= page.width() {
         page.line(&[(Style::Dim, &line)]);
     } else {
-        page.line(&[(Style::Dim, &lead)]);
+        page.line(&[(Style::Dim, lead)]);
         page.line(&[(Style::Dim, &format!("  {command}"))]);
     }
     if let Some(written) = place.page {

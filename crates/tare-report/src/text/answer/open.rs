@@ -1,7 +1,7 @@
 //! What is not decided, and what would decide it.
 
 use super::{Where, course, real};
-use crate::analysis::{Analysis, Comparison, Word};
+use crate::analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
 
@@ -27,8 +27,10 @@ pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
             (verdict.word == Word::Inconclusive).then_some((c, verdict.more_blocks))
         })
         .collect();
-    let is_near =
-        |of: &(&Comparison, Option<u64>)| of.1.is_some_and(|more| is_bearable(analysis, &[*of], more));
+    // What the details say that blocks will not settle is not promised here.
+    let is_near = |of: &(&Comparison, Option<u64>)| {
+        of.1.is_some_and(|more| more <= MOST_ADDED && is_bearable(analysis, &[*of], more))
+    };
     if open.is_empty() {
         return None;
     }
@@ -36,7 +38,7 @@ pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     let near: Vec<_> = open.into_iter().filter(is_near).collect();
     if near.is_empty() {
         let words = format!(
-            "{all} of {} stay open: over an hour each, or a quieter host",
+            "{all} of {} stay inconclusive: over an hour each, or a quieter host",
             real(analysis).count()
         );
         return Some(Open { words, command: None });
@@ -113,7 +115,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
     let mut what = names.join(", ");
     if names.len() < of || what.chars().count() > MOST_LETTERS {
-        what = format!("{} of the {of} open", names.len());
+        what = format!("{} of {of} inconclusive", names.len());
     }
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);
@@ -121,10 +123,15 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
         let time = time.map(|seconds| format!(", in about {}", show_seconds(seconds)));
         return Open {
             words: format!(
-                "To settle {what}{}, run the same anew with",
-                time.unwrap_or_default()
+                "To settle {what}{}, {}",
+                time.unwrap_or_default(),
+                if place.again.is_some() {
+                    "run"
+                } else {
+                    "run the same again with"
+                }
             ),
-            command: Some(format!("{}--blocks {blocks}", chosen.options(analysis))),
+            command: Some(place.again(&format!("{}--blocks {blocks}", chosen.options(analysis)))),
         };
     }
     let Where { program, file, .. } = place;
