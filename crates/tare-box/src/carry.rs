@@ -44,6 +44,14 @@ pub enum CarryError {
         /// The cause.
         source: std::io::Error,
     },
+    /// A library of a program is not on this host.
+    #[error("{program} needs the library {library}, which its loader does not find on this host: install it")]
+    NoLibrary {
+        /// The program.
+        program: PathBuf,
+        /// The library.
+        library: String,
+    },
     /// A file to carry is unfit.
     #[error("cannot carry {path}: {why}")]
     Unfit {
@@ -178,11 +186,44 @@ pub fn program_files(name: &str) -> Result<Vec<PathBuf>, CarryError> {
             .map_err(unreadable)?;
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();
         files.push(PathBuf::from(loader));
+        if let Some(library) = text
+            .lines()
+            .find_map(|line| line.trim().strip_suffix(" => not found"))
+        {
+            return Err(CarryError::NoLibrary {
+                program,
+                library: library.to_owned(),
+            });
+        }
         // `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)`
         let libraries = text
             .lines()
             .filter_map(|line| line.split("=> ").nth(1)?.split(' ').next());
         files.extend(libraries.filter(|path| path.starts_with('/')).map(PathBuf::from));
+    }
+    Ok(files)
+}
+
+/// What a program needs beside itself to be started: the interpreters of a script, the loader,
+/// all libraries.
+///
+/// # Errors
+/// [`CarryError`].
+pub fn runtime_files(program: &Path) -> Result<Vec<PathBuf>, CarryError> {
+    let mut files = Vec::new();
+    let mut file = program.to_owned();
+    for _ in 0..MOST_INTERPRETERS {
+        match needs(&file)? {
+            Needs::Nothing => break,
+            Needs::Interpreter(path) => {
+                file = PathBuf::from(path);
+                files.push(file.clone());
+            }
+            Needs::Loader(_) => {
+                files.extend(program_files(&file.to_string_lossy())?.into_iter().skip(1));
+                break;
+            }
+        }
     }
     Ok(files)
 }
@@ -364,6 +405,19 @@ mod tests {
         assert_eq!(by, Path::new("/bin/sh"));
         let carried = [carried[0].clone(), loader];
         assert_eq!(missing(&script, &carried).unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_script_needs_is_its_interpreter_and_what_that_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        std::fs::write(&script, "#!/bin/sh\ntrue\n").unwrap();
+        let files = runtime_files(&script).unwrap();
+        assert_eq!(files[0], Path::new("/bin/sh"));
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        assert!(names.iter().any(|name| name.contains("ld-linux")), "{names:?}");
+        assert!(names.iter().any(|name| name.contains("libc.so")), "{names:?}");
+        assert!(missing(&script, &names).unwrap().is_none());
     }
 
     #[test]

@@ -344,6 +344,9 @@ pub struct StudyArgs {
     /// File or folder to carry into boxes for the command, to the same path
     #[arg(long, value_name = "PATH")]
     pub with: Vec<PathBuf>,
+    /// Carry into boxes what the command needs to be started: interpreter, loader and libraries of this host
+    #[arg(long)]
+    pub with_libraries: bool,
     /// Variable of the command's environment; nothing else is passed on
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
@@ -440,6 +443,7 @@ impl StudyArgs {
         let command = CommandWish {
             argv: self.command.clone(),
             with: self.with.clone(),
+            with_libraries: self.with_libraries,
             env: self.env.clone(),
             metrics: self.printed.metrics(),
             checks: self.printed.checks(),
@@ -447,6 +451,7 @@ impl StudyArgs {
         let lists = [
             self.command.is_empty(),
             self.with.is_empty(),
+            !self.with_libraries,
             self.env.is_empty(),
             command.metrics.is_empty(),
             command.checks.is_empty(),
@@ -478,6 +483,7 @@ impl StudyArgs {
             ("--memory", self.memory.is_some()),
             ("--instance", !self.instance.is_empty()),
             ("--with", !self.with.is_empty()),
+            ("--with-libraries", self.with_libraries),
             ("--env", !self.env.is_empty()),
             ("--metric", !self.printed.metric.is_empty()),
             ("--check", !self.printed.check.is_empty()),

@@ -102,6 +102,8 @@ pub struct CommandWish {
     pub argv: Vec<String>,
     /// Files and folders to carry into boxes.
     pub with: Vec<PathBuf>,
+    /// Whether to carry the program's interpreter, loader and libraries.
+    pub with_libraries: bool,
     /// Environment, `NAME=VALUE`.
     pub env: Vec<String>,
     /// Figures that it prints.

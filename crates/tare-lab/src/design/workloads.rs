@@ -227,6 +227,9 @@ fn role(wish: &CommandWish) -> Result<Role, DesignError> {
     let (name, arguments) = wish.argv.split_first().ok_or(DesignError::WithoutCommand)?;
     let program = carry::find_program(name)?;
     let mut files = vec![text(&program)];
+    if wish.with_libraries {
+        files.extend(carry::runtime_files(&program)?.iter().map(|p| text(p)));
+    }
     for path in &wish.with {
         files.extend(carry::files_below(path)?.iter().map(|p| text(p)));
     }
@@ -263,10 +266,10 @@ fn host_only(program: &Path, files: &[String]) -> Result<Option<String>, DesignE
     Ok(match needs {
         Needs::Nothing => None,
         Needs::Loader(loader) => Some(format!(
-            "{by} needs the loader {loader}, which the box does not have: build it statically, or carry the loader and every library that 'ldd {by}' lists, as in --with {loader}"
+            "{by} needs the loader {loader}, which the box does not have: build it statically, or add --with-libraries, which copies the loader and every library that it finds into the box"
         )),
         Needs::Interpreter(interpreter) => Some(format!(
-            "{by} needs the interpreter {interpreter}, which the box does not have: carry it, as in --with {interpreter}, or measure a program that is built statically"
+            "{by} needs the interpreter {interpreter}, which the box does not have: add --with-libraries, which copies it with its loader and libraries into the box, or measure a program that is built statically"
         )),
     })
 }
