@@ -26,7 +26,7 @@ impl Gate {
             size: match kernel {
                 Kernel::Stream => 1 << 20,
                 Kernel::Linpack | Kernel::Integer => 100,
-                Kernel::Syscall | Kernel::Spawn => 0,
+                _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
             },
             seconds: 1.0,
         };
