@@ -18,23 +18,27 @@
 //! This crate is the workspace's home of `unsafe`.
 
 mod aim;
+mod astar;
 mod batch;
 mod blowfish;
 mod burn;
 mod clock;
 mod cryptohash;
 mod error;
+mod fault;
 mod fft;
 mod fibonacci;
 mod gate;
 mod integer;
 mod isa;
+mod latency;
 mod linpack;
 mod memory;
 mod nqueens;
 mod random;
 mod raytrace;
 mod report;
+mod simplex;
 mod size;
 mod spawn;
 mod stream;
@@ -87,6 +91,10 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
         Kernel::Nqueens => Box::new(nqueens::Slices::new(spec, isa)?),
         Kernel::Fft => Box::new(fft::Slices::new(spec, isa)?),
         Kernel::Raytrace => Box::new(raytrace::Slices::new(spec, isa)?),
+        Kernel::Astar => Box::new(astar::Slices::new(spec, isa)?),
+        Kernel::Simplex => Box::new(simplex::Slices::new(spec, isa)?),
+        Kernel::Latency => Box::new(latency::Slices::new(spec)?),
+        Kernel::Fault => Box::new(fault::Slices::default()),
     })
 }
 
@@ -108,7 +116,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// | `spawn` | a process | processes |
 /// | `integer` | the iterations of a whole run | units |
 /// | `blowfish`, `cryptohash` | a pass over the buffer | bytes of it |
-/// | `fibonacci`, `nqueens`, `raytrace` | the whole problem | problems |
+/// | `fibonacci`, `nqueens`, `raytrace`, `astar`, `simplex` | the whole problem | problems |
+/// | `latency` | a load | loads |
+/// | `fault` | a page | pages |
 /// | `fft` | a transform and its inverse | flops |
 ///
 /// The report's metrics are those of all timed slices together: work over time or
@@ -163,6 +173,7 @@ mod tests {
             Kernel::Stream => 1 << 20,
             Kernel::Linpack => 200,
             Kernel::Integer => 1000,
+            Kernel::Latency => 1 << 20,
             _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
         };
         KernelSpec {

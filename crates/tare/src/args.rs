@@ -275,7 +275,7 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace
+    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]

@@ -24,7 +24,7 @@ impl Gate {
             isa: Isa::Baseline,
             threads: 2,
             size: match kernel {
-                Kernel::Stream => 1 << 20,
+                Kernel::Stream | Kernel::Latency => 1 << 20,
                 Kernel::Linpack | Kernel::Integer => 100,
                 _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
             },

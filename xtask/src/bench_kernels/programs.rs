@@ -11,7 +11,7 @@ use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Kernels with a reference in C.
-pub const REFERENCES: [Kernel; 8] = [
+pub const REFERENCES: [Kernel; 12] = [
     Kernel::Stream,
     Kernel::Linpack,
     Kernel::Blowfish,
@@ -20,6 +20,10 @@ pub const REFERENCES: [Kernel; 8] = [
     Kernel::Nqueens,
     Kernel::Fft,
     Kernel::Raytrace,
+    Kernel::Astar,
+    Kernel::Simplex,
+    Kernel::Latency,
+    Kernel::Fault,
 ];
 
 /// gcc turns the copy loop into a call of memcpy, whose stores are the C

@@ -14,7 +14,7 @@ use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
 const UNKNOWN_LLC: u64 = 32 << 20;
 /// As many threads as a kernel takes.
 pub const MAX_THREADS: u32 = 4096;
-/// Largest array of `stream` in slices. Boxes stand side by side with the arrays of all of
+/// Largest array of `stream`, and buffer of `latency`, in slices. Boxes stand side by side with the arrays of all of
 /// them: what one box has in a cache shared by all, the slices of the others drive out
 /// before its next one, and no core's own cache holds a quarter of an array. Larger ones
 /// only add the luck of their pages: the rate of a process is its own for life, and over
@@ -74,7 +74,7 @@ fn kernel(
     let kernel: Kernel = wish.kernel.parse()?;
     let threads = wish.threads.unwrap_or_else(|| cpus.whole());
     let mut spec = kernel_spec(kernel, isa, threads, facts, seconds);
-    if kernel == Kernel::Stream && sliced {
+    if matches!(kernel, Kernel::Stream | Kernel::Latency) && sliced {
         spec.size = spec.size.min(SLICED_ARRAY);
     }
     if let Some(threads) = wish.threads {

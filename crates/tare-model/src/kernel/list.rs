@@ -33,6 +33,14 @@ pub enum Kernel {
     Fft,
     /// A picture of spheres by ray tracing.
     Raytrace,
+    /// The cheapest way across a map by A*.
+    Astar,
+    /// A linear program by the simplex method.
+    Simplex,
+    /// Latency of a load from memory.
+    Latency,
+    /// Latency of the first touch of a page.
+    Fault,
 }
 
 /// Sizes of the problem that a kernel takes.
@@ -52,7 +60,7 @@ pub struct Sizes {
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Stream,
         Self::Linpack,
         Self::Syscall,
@@ -64,6 +72,10 @@ impl Kernel {
         Self::Nqueens,
         Self::Fft,
         Self::Raytrace,
+        Self::Astar,
+        Self::Simplex,
+        Self::Latency,
+        Self::Fault,
     ];
 
     /// Those of a study that names none: the fewest that show what a box does to memory,
@@ -84,6 +96,10 @@ impl Kernel {
             Self::Nqueens => "nqueens",
             Self::Fft => "fft",
             Self::Raytrace => "raytrace",
+            Self::Astar => "astar",
+            Self::Simplex => "simplex",
+            Self::Latency => "latency",
+            Self::Fault => "fault",
         }
     }
 
@@ -107,6 +123,10 @@ impl Kernel {
             Self::Nqueens => "time to count all ways to place n queens",
             Self::Fft => "floating point: complex FFT and its inverse",
             Self::Raytrace => "time of a small picture of spheres by ray tracing",
+            Self::Astar => "time to find the cheapest way across a map by A*",
+            Self::Simplex => "time of a linear program by the simplex method",
+            Self::Latency => "latency of loads that hang on each other, in random order",
+            Self::Fault => "latency of a page fault: the first touch of new memory",
         }
     }
 
@@ -121,7 +141,10 @@ impl Kernel {
             | Self::Integer
             | Self::Fibonacci
             | Self::Nqueens
-            | Self::Raytrace => (Property::Computation, Capacity::Latency),
+            | Self::Raytrace
+            | Self::Astar
+            | Self::Simplex => (Property::Computation, Capacity::Latency),
+            Self::Latency | Self::Fault => (Property::Memory, Capacity::Latency),
         };
         Feature { property, capacity }
     }
@@ -132,8 +155,13 @@ impl Kernel {
         match self {
             Self::Stream => &["copy", "scale", "add", "triad"],
             Self::Linpack | Self::Blowfish | Self::Cryptohash | Self::Fft => &["rate"],
-            Self::Syscall | Self::Spawn => &["latency"],
-            Self::Integer | Self::Fibonacci | Self::Nqueens | Self::Raytrace => &["time"],
+            Self::Syscall | Self::Spawn | Self::Latency | Self::Fault => &["latency"],
+            Self::Integer
+            | Self::Fibonacci
+            | Self::Nqueens
+            | Self::Raytrace
+            | Self::Astar
+            | Self::Simplex => &["time"],
         }
     }
 
@@ -148,12 +176,14 @@ impl Kernel {
             Self::Blowfish | Self::Cryptohash => {
                 vec![Metric::new("rate", Unit::BytePerSecond, Higher, true)]
             }
-            Self::Syscall | Self::Spawn => vec![Metric::new("latency", Unit::Second, Lower, true)],
+            Self::Syscall | Self::Spawn | Self::Latency | Self::Fault => {
+                vec![Metric::new("latency", Unit::Second, Lower, true)]
+            }
             Self::Integer => vec![
                 Metric::new("time", Unit::Second, Lower, true),
                 Metric::new("cpu", Unit::Second, Lower, false),
             ],
-            Self::Fibonacci | Self::Nqueens | Self::Raytrace => {
+            Self::Fibonacci | Self::Nqueens | Self::Raytrace | Self::Astar | Self::Simplex => {
                 vec![Metric::new("time", Unit::Second, Lower, true)]
             }
         };
@@ -178,14 +208,21 @@ impl Kernel {
             Self::Nqueens => (4, 8, 14, "queens"),
             Self::Fft => (8, 1024, 1 << 20, "points, a power of two"),
             Self::Raytrace => (8, 32, 1024, "pixels on each side"),
-            Self::Syscall | Self::Spawn => return None,
+            Self::Astar => (8, 64, 1024, "fields on each side"),
+            Self::Simplex => (2, 40, 500, "unknowns, and as many bounds"),
+            // Beyond the last-level cache of most hosts; lines are found by 32 bits.
+            Self::Latency => (4096, 128 << 20, 16 << 30, "bytes of the buffer"),
+            Self::Syscall | Self::Spawn | Self::Fault => return None,
         };
         Some(Sizes {
             least,
             most,
             usual,
             unit,
-            in_bytes: matches!(self, Self::Stream | Self::Blowfish | Self::Cryptohash),
+            in_bytes: matches!(
+                self,
+                Self::Stream | Self::Blowfish | Self::Cryptohash | Self::Latency
+            ),
         })
     }
 }
