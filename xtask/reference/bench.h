@@ -24,7 +24,7 @@ typedef long work_of(long units);
 
 static long wrong_answers;
 
-static double timed(work_of *work, long units) {
+__attribute__((unused)) static double timed(work_of *work, long units) {
     double start = now();
     long wrong = work(units);
     double end = now();
@@ -33,7 +33,7 @@ static double timed(work_of *work, long units) {
 }
 
 // Seconds of a unit: batches of at least 10 ms until the aim has passed.
-static double seconds_per_unit(work_of *work, double aim) {
+__attribute__((unused)) static double seconds_per_unit(work_of *work, double aim) {
     long units = 1;
     while (timed(work, units) < 10e-3)
         units *= 2;
@@ -60,7 +60,7 @@ static void arguments(int argc, char **argv, long *size, double *aim) {
 // Knuth's generator (MMIX), as tare's made-up problems use it.
 static uint64_t random_state = 1;
 
-static uint32_t next(void) {
+__attribute__((unused)) static uint32_t next(void) {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return random_state >> 32;
 }

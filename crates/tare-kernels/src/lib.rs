@@ -28,6 +28,7 @@ mod error;
 mod fault;
 mod fft;
 mod fibonacci;
+mod futex;
 mod gate;
 mod integer;
 mod isa;
@@ -42,8 +43,11 @@ mod simplex;
 mod size;
 mod spawn;
 mod stream;
+mod switch;
 mod syscall;
+mod thread;
 mod threads;
+mod timer;
 mod touch;
 
 pub use error::KernelError;
@@ -95,6 +99,10 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
         Kernel::Simplex => Box::new(simplex::Slices::new(spec, isa)?),
         Kernel::Latency => Box::new(latency::Slices::new(spec)?),
         Kernel::Fault => Box::new(fault::Slices::default()),
+        Kernel::Switch => Box::new(switch::Slices::new()?),
+        Kernel::Timer => Box::new(timer::Slices::new()?),
+        Kernel::Thread => Box::new(thread::Slices::new()?),
+        Kernel::Futex => Box::new(futex::Slices::new()?),
     })
 }
 
@@ -119,6 +127,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// | `fibonacci`, `nqueens`, `raytrace`, `astar`, `simplex` | the whole problem | problems |
 /// | `latency` | a load | loads |
 /// | `fault` | a page | pages |
+/// | `switch`, `futex` | a round trip | round trips |
+/// | `timer` | a wake-up | wake-ups |
+/// | `thread` | a thread | threads |
 /// | `fft` | a transform and its inverse | flops |
 ///
 /// The report's metrics are those of all timed slices together: work over time or

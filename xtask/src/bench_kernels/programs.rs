@@ -11,7 +11,7 @@ use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Kernels with a reference in C.
-pub const REFERENCES: [Kernel; 12] = [
+pub const REFERENCES: [Kernel; 16] = [
     Kernel::Stream,
     Kernel::Linpack,
     Kernel::Blowfish,
@@ -24,6 +24,10 @@ pub const REFERENCES: [Kernel; 12] = [
     Kernel::Simplex,
     Kernel::Latency,
     Kernel::Fault,
+    Kernel::Switch,
+    Kernel::Timer,
+    Kernel::Thread,
+    Kernel::Futex,
 ];
 
 /// gcc turns the copy loop into a call of memcpy, whose stores are the C

@@ -41,6 +41,14 @@ pub enum Kernel {
     Latency,
     /// Latency of the first touch of a page.
     Fault,
+    /// Two processes that pass a byte through pipes.
+    Switch,
+    /// How late a sleeping thread wakes up.
+    Timer,
+    /// Making and joining a thread.
+    Thread,
+    /// Two threads that hand over to each other.
+    Futex,
 }
 
 /// Sizes of the problem that a kernel takes.
@@ -60,7 +68,7 @@ pub struct Sizes {
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Stream,
         Self::Linpack,
         Self::Syscall,
@@ -76,6 +84,10 @@ impl Kernel {
         Self::Simplex,
         Self::Latency,
         Self::Fault,
+        Self::Switch,
+        Self::Timer,
+        Self::Thread,
+        Self::Futex,
     ];
 
     /// Those of a study that names none: the fewest that show what a box does to memory,
@@ -100,13 +112,20 @@ impl Kernel {
             Self::Simplex => "simplex",
             Self::Latency => "latency",
             Self::Fault => "fault",
+            Self::Switch => "switch",
+            Self::Timer => "timer",
+            Self::Thread => "thread",
+            Self::Futex => "futex",
         }
     }
 
     /// Whether it never gives its CPU up by itself while its clock runs: all but those
     /// that wait for a child, a thread or a timer.
     pub const fn never_waits(self) -> bool {
-        !matches!(self, Self::Spawn)
+        !matches!(
+            self,
+            Self::Spawn | Self::Switch | Self::Timer | Self::Thread | Self::Futex
+        )
     }
 
     /// What the kernel measures, in one line.
@@ -127,6 +146,10 @@ impl Kernel {
             Self::Simplex => "time of a linear program by the simplex method",
             Self::Latency => "latency of loads that hang on each other, in random order",
             Self::Fault => "latency of a page fault: the first touch of new memory",
+            Self::Switch => "latency of a round trip of a byte between two processes on one CPU",
+            Self::Timer => "how late a thread wakes up from a sleep of 50 us",
+            Self::Thread => "latency of making a thread and waiting for its end",
+            Self::Futex => "latency of a round trip between two threads on one CPU (futex)",
         }
     }
 
@@ -143,7 +166,11 @@ impl Kernel {
             | Self::Nqueens
             | Self::Raytrace
             | Self::Astar
-            | Self::Simplex => (Property::Computation, Capacity::Latency),
+            | Self::Simplex
+            | Self::Switch
+            | Self::Timer
+            | Self::Thread
+            | Self::Futex => (Property::Computation, Capacity::Latency),
             Self::Latency | Self::Fault => (Property::Memory, Capacity::Latency),
         };
         Feature { property, capacity }
@@ -155,7 +182,14 @@ impl Kernel {
         match self {
             Self::Stream => &["copy", "scale", "add", "triad"],
             Self::Linpack | Self::Blowfish | Self::Cryptohash | Self::Fft => &["rate"],
-            Self::Syscall | Self::Spawn | Self::Latency | Self::Fault => &["latency"],
+            Self::Syscall
+            | Self::Spawn
+            | Self::Latency
+            | Self::Fault
+            | Self::Switch
+            | Self::Timer
+            | Self::Thread
+            | Self::Futex => &["latency"],
             Self::Integer
             | Self::Fibonacci
             | Self::Nqueens
@@ -176,7 +210,14 @@ impl Kernel {
             Self::Blowfish | Self::Cryptohash => {
                 vec![Metric::new("rate", Unit::BytePerSecond, Higher, true)]
             }
-            Self::Syscall | Self::Spawn | Self::Latency | Self::Fault => {
+            Self::Syscall
+            | Self::Spawn
+            | Self::Latency
+            | Self::Fault
+            | Self::Switch
+            | Self::Timer
+            | Self::Thread
+            | Self::Futex => {
                 vec![Metric::new("latency", Unit::Second, Lower, true)]
             }
             Self::Integer => vec![
@@ -212,7 +253,13 @@ impl Kernel {
             Self::Simplex => (2, 40, 500, "unknowns, and as many bounds"),
             // Beyond the last-level cache of most hosts; lines are found by 32 bits.
             Self::Latency => (4096, 128 << 20, 16 << 30, "bytes of the buffer"),
-            Self::Syscall | Self::Spawn | Self::Fault => return None,
+            Self::Syscall
+            | Self::Spawn
+            | Self::Fault
+            | Self::Switch
+            | Self::Timer
+            | Self::Thread
+            | Self::Futex => return None,
         };
         Some(Sizes {
             least,
