@@ -6,33 +6,34 @@
 
 static const uint64_t known[15] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596};
 
-static int is_safe(const size_t *columns, size_t row, size_t column) {
-    for (size_t distance = 1; distance <= row; distance++) {
-        size_t earlier = columns[row - distance];
-        size_t away = column > earlier ? column - earlier : earlier - column;
-        if (away == 0 || away == distance)
+static int is_safe(const int *columns, int row, int column) {
+    int left = column, right = column;
+    for (int earlier = row - 1; earlier >= 0; earlier--) {
+        left--;
+        right++;
+        if (columns[earlier] == column || columns[earlier] == left || columns[earlier] == right)
             return 0;
     }
     return 1;
 }
 
-__attribute__((noinline)) static uint64_t ways(size_t queens) {
-    size_t columns[16] = {0}, row = 0;
+__attribute__((noinline)) static uint64_t ways(int queens) {
+    int columns[16] = {0}, row = 0, column = 0;
     uint64_t found = 0;
     for (;;) {
-        size_t column = columns[row];
+        while (column < queens && !is_safe(columns, row, column))
+            column++;
         if (column == queens) {
             if (row == 0)
                 return found;
-            row--;
-        } else if (is_safe(columns, row, column)) {
-            if (row + 1 < queens) {
-                columns[++row] = 0;
-                continue;
-            }
+            column = columns[--row] + 1;
+        } else if (row + 1 < queens) {
+            columns[row++] = column;
+            column = 0;
+        } else {
             found++;
+            column++;
         }
-        columns[row]++;
     }
 }
 

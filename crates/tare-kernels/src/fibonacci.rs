@@ -5,9 +5,9 @@
 
 use crate::error::KernelError;
 use crate::gate::{Sliced, timed_alone};
+use crate::opaque::opaque;
 use crate::report;
 use crate::size;
-use std::arch::asm;
 use tare_model::gate::Part;
 use tare_model::kernel::{Check, KernelSpec};
 
@@ -53,15 +53,6 @@ fn fibonacci(n: u64) -> u64 {
     // Compilers make a loop of one of the calls, each in its own way, and calls are what
     // is measured.
     opaque(fibonacci(n - 1)) + opaque(fibonacci(n - 2))
-}
-
-/// The same number, of which the compiler knows nothing. In a register: `black_box` would
-/// take it through memory.
-#[inline(always)]
-fn opaque(mut x: u64) -> u64 {
-    // SAFETY: no instruction at all.
-    unsafe { asm!("/* {0} */", inout(reg) x, options(nomem, nostack, preserves_flags)) };
-    x
 }
 
 /// The known answer.

@@ -36,6 +36,7 @@ mod latency;
 mod linpack;
 mod memory;
 mod nqueens;
+mod opaque;
 mod random;
 mod raytrace;
 mod report;

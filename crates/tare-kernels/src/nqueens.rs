@@ -24,7 +24,7 @@ const ROWS: usize = 16;
 /// The kernel, of which a unit is the count of all ways.
 pub struct Slices {
     isa: Granted,
-    queens: usize,
+    queens: i32,
     right: u64,
     wrong: u64,
 }
@@ -33,8 +33,9 @@ impl Slices {
     /// # Errors
     /// [`KernelError::Size`] for a number of queens out of bounds.
     pub fn new(spec: &KernelSpec, isa: Granted) -> Result<Self, KernelError> {
-        let queens = size::count(spec)?;
-        let right = *WAYS.get(queens).ok_or_else(|| size::refused(spec))?;
+        let right = WAYS.get(size::count(spec)?);
+        let right = *right.ok_or_else(|| size::refused(spec))?;
+        let queens = i32::try_from(spec.size).map_err(|_| size::refused(spec))?;
         Ok(Self {
             isa,
             queens,
@@ -58,38 +59,44 @@ impl Sliced for Slices {
     }
 }
 
-per_isa!(fn ways(queens: usize) -> u64 = ways_body);
+per_isa!(fn ways(queens: i32) -> u64 = ways_body);
 
 /// The column of the queen in each row; the row that is tried goes up and down.
 #[inline(always)]
-fn ways_body<const LANES: usize>(queens: usize) -> u64 {
-    let mut columns = [0_usize; ROWS];
-    let (mut row, mut found) = (0, 0);
+#[expect(clippy::cast_sign_loss, reason = "there is a queen at least")]
+fn ways_body<const LANES: usize>(queens: i32) -> u64 {
+    let mut columns = [0; ROWS];
+    let last = (queens - 1) as usize;
+    let (mut row, mut column, mut found) = (0, 0, 0);
     loop {
-        let column = columns[row % ROWS];
+        while column < queens && !is_safe(&columns[..row % ROWS], column) {
+            column += 1;
+        }
         if column == queens {
             if row == 0 {
                 return found;
             }
             row -= 1;
-        } else if is_safe(&columns, row, column) {
-            if row + 1 < queens {
-                row += 1;
-                columns[row % ROWS] = 0;
-                continue;
-            }
+            column = columns[row % ROWS] + 1;
+        } else if row < last {
+            columns[row % ROWS] = column;
+            row += 1;
+            column = 0;
+        } else {
             found += 1;
+            column += 1;
         }
-        columns[row % ROWS] += 1;
     }
 }
 
 /// Whether no queen of an earlier row stands in this column or on its diagonals.
 #[inline(always)]
-fn is_safe(columns: &[usize; ROWS], row: usize, column: usize) -> bool {
-    for (distance, earlier) in columns[..row % ROWS].iter().rev().enumerate() {
-        let away = column.abs_diff(*earlier);
-        if away == 0 || away == distance + 1 {
+fn is_safe(earlier: &[i32], column: i32) -> bool {
+    let (mut left, mut right) = (column, column);
+    for queen in earlier.iter().rev() {
+        left -= 1;
+        right += 1;
+        if *queen == column || *queen == left || *queen == right {
             return false;
         }
     }
@@ -105,7 +112,7 @@ mod tests {
     #[test]
     fn every_level_finds_all_ways() {
         for isa in isa::granted() {
-            for (queens, right) in WAYS.iter().enumerate().skip(1).take(11) {
+            for (queens, right) in (1..=11).zip(&WAYS[1..]) {
                 assert_eq!(ways(isa, queens), *right, "{queens}");
             }
         }
