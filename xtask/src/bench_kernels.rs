@@ -12,6 +12,7 @@ use programs::Pair;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
+use tare_model::metric::{Direction, Metric};
 
 /// What to compare, and for how long.
 #[derive(clap::Args)]
@@ -31,8 +32,8 @@ pub struct Options {
     /// Instruction sets; all that this CPU has by default
     #[arg(long, value_delimiter = ',')]
     isa: Vec<Isa>,
-    /// Kernels
-    #[arg(long, value_delimiter = ',', default_values_t = [Kernel::Stream, Kernel::Linpack])]
+    /// Kernels, of those that have a reference
+    #[arg(long, value_delimiter = ',', default_values_t = programs::REFERENCES)]
     kernel: Vec<Kernel>,
 }
 
@@ -52,10 +53,10 @@ impl Options {
             kernel,
             isa,
             threads: 1,
-            size: if kernel == Kernel::Stream {
-                self.bytes
-            } else {
-                self.order
+            size: match kernel {
+                Kernel::Stream => self.bytes,
+                Kernel::Linpack => self.order,
+                _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
             },
             seconds: self.seconds,
         }
@@ -75,7 +76,7 @@ pub fn run(options: &Options) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{:<9} {:<9} {:<6} {:>13} {:>13} {:>7} {:>15} {:>7}",
+        "{:<10} {:<9} {:<7} {:>13} {:>13} {:>7} {:>15} {:>7}",
         "kernel", "isa", "metric", "ours", "C", "ratio", "quartiles", "best"
     )?;
     for isa in options.levels() {
@@ -83,15 +84,15 @@ pub fn run(options: &Options) -> Result<()> {
             let pair = Pair::build(&ours, options.spec(*kernel, isa))?;
             let figures = compare(&pair, options.rounds)?;
             for metric in kernel.metrics() {
-                let row = figures.get(&metric.name).map(|f| row(f, metric.unit));
+                let row = figures.get(&metric.name).map(|f| row(f, &metric));
                 let row = row.unwrap_or_default();
-                writeln!(out, "{kernel:<9} {isa:<9} {:<6} {row}", metric.name)?;
+                writeln!(out, "{kernel:<10} {isa:<9} {:<7} {row}", metric.name)?;
             }
         }
     }
     writeln!(
         out,
-        "{} rounds of {} s; ratio: median over rounds of ours / C; best: best of ours / best of C",
+        "{} rounds of {} s; ratio: median over rounds of the speed of ours / that of C; best: best of ours / best of C",
         options.rounds, options.seconds
     )?;
     Ok(())
@@ -123,10 +124,17 @@ fn compare(pair: &Pair, rounds: usize) -> Result<BTreeMap<String, Figures>> {
     Ok(all)
 }
 
-fn row(figures: &Figures, unit: tare_model::metric::Unit) -> String {
+fn row(figures: &Figures, metric: &Metric) -> String {
     let Figures { ours, reference } = figures;
-    let ratios: Vec<f64> = ours.iter().zip(reference).map(|(o, r)| o / r).collect();
-    let show = |values: &[f64]| unit.show(quantile(values, 0.5));
+    // Of a time the less is the faster.
+    let speed = |figure: &f64| match metric.direction {
+        Direction::Higher => *figure,
+        Direction::Lower => figure.recip(),
+    };
+    let speeds = |figures: &[f64]| -> Vec<f64> { figures.iter().map(speed).collect() };
+    let (our_speeds, their_speeds) = (speeds(ours), speeds(reference));
+    let ratios: Vec<f64> = our_speeds.iter().zip(&their_speeds).map(|(o, r)| o / r).collect();
+    let show = |values: &[f64]| metric.unit.show(quantile(values, 0.5));
     format!(
         "{:>13} {:>13} {:>7.3} {:>7.3} {:>7.3} {:>7.3}",
         show(ours),
@@ -134,7 +142,7 @@ fn row(figures: &Figures, unit: tare_model::metric::Unit) -> String {
         quantile(&ratios, 0.5),
         quantile(&ratios, 0.25),
         quantile(&ratios, 0.75),
-        quantile(ours, 1.0) / quantile(reference, 1.0),
+        quantile(&our_speeds, 1.0) / quantile(&their_speeds, 1.0),
     )
 }
 

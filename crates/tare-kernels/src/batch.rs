@@ -1,12 +1,16 @@
-//! Latency of one operation, measured in batches.
+//! Short units of work, in one piece: in batches.
 //!
-//! Reading the clock around every operation would cost as much as the cheapest
+//! Reading the clock around every unit would cost as much as the cheapest
 //! of them. A batch is made long enough that two readings do not matter.
 
 use crate::aim::Aim;
 use crate::clock;
+use crate::error::KernelError;
+use crate::gate::{NOTHING, Sliced};
 use crate::report::{self, Stretches};
+use tare_model::gate::Part;
 use tare_model::kernel::{KernelReport, KernelSpec};
+use tare_model::metric::Direction;
 
 /// A batch lasts at least so long, unless the aim is too short for ten of them.
 const BATCH_SECONDS: f64 = 10e-3;
@@ -14,43 +18,34 @@ const BATCH_SECONDS: f64 = 10e-3;
 /// Share of the aim that finding the size of a batch may take.
 const WARM_UP_SHARE: f64 = 0.3;
 
-/// Repeats an operation until the aim of `spec` is met.
-///
-/// `batch` carries out so many operations and counts those with a wrong answer;
-/// `wrong` says what such an answer is.
+/// Repeats the work of a slice with one part until the aim of `spec` is met.
 ///
 /// # Errors
-/// The first error of `batch`.
-pub fn run<E>(
-    spec: &KernelSpec,
-    wrong: &str,
-    mut batch: impl FnMut(u64) -> Result<u64, E>,
-) -> Result<KernelReport, E> {
+/// The first error of the work.
+pub fn run(spec: &KernelSpec, kernel: &mut dyn Sliced) -> Result<KernelReport, KernelError> {
     let aim = Aim::begin(spec.seconds);
-    let mut answers = 0;
-    let mut timed = |operations| {
+    // The warm-up goes by the whole time of a batch: one that sleeps in between, and does
+    // not count that, is to end in time as well.
+    let units = calibrate(spec.seconds, &mut |units| {
         let start = clock::now_ns();
-        answers += batch(operations)?;
+        batch(kernel, units)?;
         Ok(clock::seconds(clock::now_ns() - start))
-    };
-    let operations = calibrate(spec.seconds, &mut timed)?;
+    })?;
     let start = clock::now_ns();
     let mut seconds = Vec::new();
-    let wall_seconds = loop {
-        seconds.push(timed(operations)?);
+    let (work, wall_seconds) = loop {
+        let done = batch(kernel, units)?;
+        seconds.push(clock::seconds(done.wall_ns));
         let wall = clock::seconds(clock::now_ns() - start);
         if aim.is_met(wall) {
-            break wall;
+            break (done.work, wall);
         }
     };
-    let batches = Stretches {
-        name: "batch",
-        work: operations as f64,
-        seconds,
-    };
-    let metrics = [("latency", batches.latency())];
-    let done = batches.work * batches.seconds.len() as f64;
-    let check = report::check(wrong, answers as f64, 0.0);
+    let done = units as f64 * seconds.len() as f64;
+    let name = "batch";
+    let batches = Stretches { name, work, seconds };
+    let metrics = metrics(spec, &batches);
+    let check = kernel.check();
     Ok(report::report(
         spec,
         metrics,
@@ -59,6 +54,23 @@ pub fn run<E>(
         done,
         check,
     ))
+}
+
+fn batch(kernel: &mut dyn Sliced, units: u64) -> Result<Part, KernelError> {
+    let mut parts = [NOTHING];
+    kernel.work(units, &mut parts)?;
+    Ok(parts[0])
+}
+
+/// The only metric of a kernel with one part.
+fn metrics(spec: &KernelSpec, batches: &Stretches) -> [(&'static str, f64); 1] {
+    let is_rate = |metric: &tare_model::metric::Metric| metric.direction == Direction::Higher;
+    let value = if spec.kernel.metrics().iter().any(is_rate) {
+        batches.rate()
+    } else {
+        batches.latency()
+    };
+    [(spec.kernel.parts()[0], value)]
 }
 
 /// Operations per batch: doubled until a batch is long enough, which is the

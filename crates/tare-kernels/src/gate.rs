@@ -15,7 +15,7 @@ use tare_model::metric::{Direction, Metric};
 /// Far more than an order needs.
 const LONGEST_LINE: u64 = 256;
 
-const NOTHING: Part = Part {
+pub const NOTHING: Part = Part {
     work: 0.0,
     wall_ns: 0,
     cpu_ns: 0,
@@ -43,6 +43,14 @@ pub fn timed<T>(part: &mut Part, cpu_ns: impl Fn() -> u64, work: impl FnOnce() -
     let end_ns = clock::now_ns();
     part.cpu_ns += cpu_ns().saturating_sub(cpu_start_ns);
     part.wall_ns += end_ns - start_ns;
+    done
+}
+
+/// Carries out `work`, which is so much of it, as the only part of a slice.
+pub fn timed_alone<T>(parts: &mut [Part], amount: f64, work: impl FnOnce() -> T) -> T {
+    let part = &mut parts[0];
+    let done = timed(part, clock::process_cpu_ns, work);
+    part.work += amount;
     done
 }
 

@@ -9,6 +9,7 @@ use crate::clock;
 use crate::error::KernelError;
 use crate::gate::{Sliced, timed};
 use crate::report::{self, Stretches};
+use crate::size;
 use std::hint::black_box;
 use tare_model::gate::Part;
 use tare_model::kernel::{Check, KernelReport, KernelSpec};
@@ -20,15 +21,13 @@ const C: u64 = 1_442_695_040_888_963_407;
 const STEPS: u64 = 256;
 /// The state before the first iteration.
 const START: u64 = 1;
-/// Most iterations: hours.
-const MOST: u64 = 1 << 36;
 
 /// Runs the kernel.
 ///
 /// # Errors
 /// [`KernelError::Size`] for no iterations, or more than a day's.
 pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
-    check_size(spec)?;
+    size::check(spec)?;
     // Brings code and clock to where they are in the middle of the work.
     black_box(iterate(1, spec.size.min(1000)));
     let (cpu, start) = (clock::process_cpu_ns(), clock::now_ns());
@@ -43,19 +42,6 @@ pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
     let metrics = [("time", seconds), ("cpu", clock::seconds(cpu).max(1e-9))];
     let check = check(found, spec.size);
     Ok(report::report(spec, metrics, [work], seconds, 1.0, check))
-}
-
-fn check_size(spec: &KernelSpec) -> Result<(), KernelError> {
-    if (1..=MOST).contains(&spec.size) {
-        return Ok(());
-    }
-    Err(KernelError::Size {
-        kernel: spec.kernel,
-        size: spec.size,
-        least: 1,
-        most: MOST,
-        unit: "iterations",
-    })
 }
 
 /// Whether `found` is the state after so many iterations. Their steps are counted
@@ -77,7 +63,7 @@ impl Slices {
     /// # Errors
     /// As [`run`].
     pub fn new(spec: &KernelSpec) -> Result<Self, KernelError> {
-        check_size(spec)?;
+        size::check(spec)?;
         Ok(Self {
             iterations_per_unit: spec.size,
             state: START,

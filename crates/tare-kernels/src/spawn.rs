@@ -4,7 +4,6 @@
 //! works in a box that holds one file. Any binary that links this crate must
 //! therefore call [`exit_if_noop`] first of all.
 
-use crate::batch;
 use crate::clock;
 use crate::error::KernelError;
 use crate::gate::{Sliced, timed};
@@ -13,7 +12,7 @@ use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 use std::ptr;
 use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_model::kernel::Check;
 
 /// First argument by which the binary is told to end at once.
 pub const NOOP_ARGUMENT: &str = "noop";
@@ -39,15 +38,7 @@ pub fn exit_if_noop() {
     }
 }
 
-/// Runs the kernel.
-///
-/// # Errors
-/// [`KernelError::System`] if a process cannot be made or waited for.
-pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
-    batch::run(spec, WRONG, |processes| wrong_ends(processes, SELF))
-}
-
-/// The kernel in slices, of which a unit is a process.
+/// The kernel, of which a unit is a process.
 #[derive(Default)]
 pub struct Slices {
     wrong: u64,

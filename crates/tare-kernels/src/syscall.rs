@@ -4,29 +4,16 @@
 //! left is the way into the kernel and back: where a seccomp filter, a user-space
 //! kernel or mitigations show.
 
-use crate::batch;
-use crate::clock;
 use crate::error::KernelError;
-use crate::gate::{Sliced, timed};
+use crate::gate::{Sliced, timed_alone};
 use crate::report;
-use std::convert::Infallible;
 use std::os::unix::process::parent_id;
 use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_model::kernel::Check;
 
 const WRONG: &str = "calls that returned another parent id";
 
-/// Runs the kernel.
-pub fn run(spec: &KernelSpec) -> KernelReport {
-    let parent = i64::from(parent_id());
-    let calls = |calls| Ok::<_, Infallible>(mismatches(calls, parent));
-    match batch::run(spec, WRONG, calls) {
-        Ok(report) => report,
-        Err(never) => match never {},
-    }
-}
-
-/// The kernel in slices, of which a unit is a call.
+/// The kernel, of which a unit is a call.
 pub struct Slices {
     parent: i64,
     wrong: u64,
@@ -43,9 +30,7 @@ impl Slices {
 
 impl Sliced for Slices {
     fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
-        let part = &mut parts[0];
-        self.wrong += timed(part, clock::process_cpu_ns, || mismatches(units, self.parent));
-        part.work += units as f64;
+        self.wrong += timed_alone(parts, units as f64, || mismatches(units, self.parent));
         Ok(())
     }
 

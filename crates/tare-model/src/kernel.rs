@@ -1,148 +1,14 @@
 //! Built-in benchmark kernels: what is asked of them and what they report.
 
-use crate::metric::{Direction, Metric, Unit};
+mod list;
+
+pub use list::{Kernel, Sizes, UnknownKernel};
+
 use crate::size::Cpus;
-use crate::suggest;
-use crate::template::{Capacity, Feature, Property};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-
-/// A built-in benchmark kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kernel {
-    /// Memory bandwidth: copy, scale, add and triad over arrays beyond the caches.
-    Stream,
-    /// Floating point: LU factorisation and solution of a dense system.
-    Linpack,
-    /// Latency of the cheapest system call.
-    Syscall,
-    /// Latency of making, running and reaping a trivial process.
-    Spawn,
-    /// A fixed number of iterations of integer work in registers.
-    Integer,
-}
-
-impl Kernel {
-    /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 5] = [
-        Self::Stream,
-        Self::Linpack,
-        Self::Syscall,
-        Self::Spawn,
-        Self::Integer,
-    ];
-
-    /// Those of a study that names none. `integer` is not among them: it asks
-    /// nothing of a box but time on a CPU, and is there for self-tests.
-    pub const USUAL: [Self; 4] = [Self::Stream, Self::Linpack, Self::Syscall, Self::Spawn];
-
-    /// The name on the command line and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Linpack => "linpack",
-            Self::Syscall => "syscall",
-            Self::Spawn => "spawn",
-            Self::Integer => "integer",
-        }
-    }
-
-    /// Whether it never gives its CPU up by itself while its clock runs: all but the one
-    /// that waits for its children.
-    pub const fn never_waits(self) -> bool {
-        !matches!(self, Self::Spawn)
-    }
-
-    /// What the kernel measures, in one line.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Stream => "memory bandwidth: copy, scale, add, triad (STREAM)",
-            Self::Linpack => "floating point: LU with partial pivoting, dgefa/dgesl (LINPACK)",
-            Self::Syscall => "latency of the cheapest system call (getppid)",
-            Self::Spawn => "latency of fork + exec + wait of a trivial process",
-            Self::Integer => "time of a fixed number of iterations in registers, for self-tests",
-        }
-    }
-
-    /// The service feature that it shows.
-    pub const fn feature(self) -> Feature {
-        let (property, capacity) = match self {
-            Self::Stream => (Property::Memory, Capacity::Throughput),
-            Self::Linpack => (Property::Computation, Capacity::TransactionSpeed),
-            Self::Syscall | Self::Spawn | Self::Integer => (Property::Computation, Capacity::Latency),
-        };
-        Feature { property, capacity }
-    }
-
-    /// The names of the timed parts of a slice, each that of the metric that it is the
-    /// figure of: its work over its time of a rate, its time over its work of a time.
-    pub const fn parts(self) -> &'static [&'static str] {
-        match self {
-            Self::Stream => &["copy", "scale", "add", "triad"],
-            Self::Linpack => &["rate"],
-            Self::Syscall | Self::Spawn => &["latency"],
-            Self::Integer => &["time"],
-        }
-    }
-
-    /// The metrics of a report, the primary one marked.
-    pub fn metrics(self) -> Vec<Metric> {
-        use Direction::{Higher, Lower};
-        let mut metrics = match self {
-            Self::Stream => ["copy", "scale", "add", "triad"]
-                .map(|name| Metric::new(name, Unit::BytePerSecond, Higher, name == "triad"))
-                .to_vec(),
-            Self::Linpack => vec![Metric::new("rate", Unit::FlopPerSecond, Higher, true)],
-            Self::Syscall => vec![Metric::new("latency", Unit::Second, Lower, true)],
-            Self::Spawn => vec![Metric::new("latency", Unit::Second, Lower, true)],
-            Self::Integer => vec![
-                Metric::new("time", Unit::Second, Lower, true),
-                Metric::new("cpu", Unit::Second, Lower, false),
-            ],
-        };
-        for metric in &mut metrics {
-            metric.part = self.parts().iter().position(|part| *part == metric.name);
-        }
-        metrics
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that is no kernel's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown workload '{name}': {}", advice(.0), name = .0)]
-pub struct UnknownKernel(pub String);
-
-/// What was meant, or what there is.
-fn advice(name: &str) -> String {
-    match suggest::nearest(name, &Kernel::ALL.map(Kernel::name)) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!(
-            "the built-in ones are {}, and {} for self-tests",
-            Kernel::USUAL.map(Kernel::name).join(", "),
-            Kernel::Integer
-        ),
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = UnknownKernel;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKernel> {
-        Self::ALL
-            .into_iter()
-            .find(|k| k.name() == text)
-            .ok_or_else(|| UnknownKernel(text.to_owned()))
-    }
-}
 
 /// Instruction set that a kernel's code was generated for. One level serves a
 /// whole study; a box that lacks it refuses.
@@ -195,8 +61,7 @@ pub struct KernelSpec {
     pub isa: Isa,
     /// Worker threads (`stream` only; the other kernels use one).
     pub threads: u32,
-    /// Size of the problem: bytes per array (`stream`), order of the matrix
-    /// (`linpack`), iterations (`integer`); 0 elsewhere.
+    /// Size of the problem, in the unit of [`Kernel::sizes`]; 0 of a kernel without one.
     pub size: u64,
     /// Aim for the whole run in seconds: work goes on until it has passed and half
     /// of it was timed, and no kernel goes on for more than three times as long,
@@ -209,7 +74,7 @@ impl KernelSpec {
     pub fn on(&self, cpus: Cpus) -> Self {
         let threads = match self.kernel {
             Kernel::Stream => cpus.whole(),
-            Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => self.threads,
+            _ => self.threads,
         };
         Self {
             threads,

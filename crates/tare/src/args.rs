@@ -277,7 +277,7 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall or spawn, or integer, which is for self-tests
+    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]
@@ -291,7 +291,7 @@ pub struct KernelArgs {
     /// Instruction set of the timed code: baseline, v3 or v4
     #[arg(long, default_value = "baseline")]
     pub isa: Isa,
-    /// Bytes per array, such as 128M (stream), order of the matrix (linpack) or iterations (integer)
+    /// Size of the problem, such as 128M for each array of stream or 1000 for the order of linpack's matrix
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<String>,
 }
@@ -321,7 +321,7 @@ pub struct StudyArgs {
     /// Platform that the others are held against [default: native if it is among them, else the first]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
-    /// Built-in workloads: stream, linpack, syscall, spawn [default: all]
+    /// Built-in workloads, such as stream,fft (docs/workloads.md has all of them) [default: stream,linpack,syscall,spawn]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = workload)]
     pub workloads: Vec<String>,
     /// How CPUs are granted [default: both]

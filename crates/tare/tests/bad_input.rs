@@ -198,7 +198,7 @@ fn what_belongs_to_one_kernel_is_refused_with_the_others() {
     for name in ["syscall", "spawn"] {
         tare.refused(&["kernel", name, "--size", "1M"], &[name, "leave out --size"]);
     }
-    tare.refused("kernel linpack --size 1e99", &["'1e99'", "order of a matrix"]);
+    tare.refused("kernel linpack --size 1e99", &["'1e99'", "order of the matrix"]);
     tare.refused("kernel stream --size 1e99", &["'1e99'", "amount of memory"]);
     tare.refused("kernel stream --threads 0", &["from 1 to 4096"]);
 }

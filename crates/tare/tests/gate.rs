@@ -24,9 +24,9 @@ impl Gate {
             isa: Isa::Baseline,
             threads: 2,
             size: match kernel {
-                Kernel::Stream => 1 << 20,
+                Kernel::Stream | Kernel::Latency => 1 << 20,
                 Kernel::Linpack | Kernel::Integer => 100,
-                Kernel::Syscall | Kernel::Spawn => 0,
+                _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
             },
             seconds: 1.0,
         };

@@ -25,14 +25,16 @@ fn spec(kernel: Kernel, size: u64) -> KernelSpec {
     }
 }
 
-fn specs() -> [KernelSpec; 4] {
+fn specs() -> Vec<KernelSpec> {
+    let size = |kernel: Kernel| match kernel {
+        Kernel::Stream => 1 << 20,
+        Kernel::Linpack => 100,
+        Kernel::Integer => 10,
+        _ => kernel.sizes().map_or(0, |sizes| sizes.least),
+    };
     // `spawn` re-executes its binary: see tests/spawn.rs.
-    [
-        spec(Kernel::Stream, 1 << 20),
-        spec(Kernel::Linpack, 100),
-        spec(Kernel::Syscall, 0),
-        spec(Kernel::Integer, 10),
-    ]
+    let kernels = Kernel::ALL.into_iter().filter(|kernel| *kernel != Kernel::Spawn);
+    kernels.map(|kernel| spec(kernel, size(kernel))).collect()
 }
 
 #[test]
@@ -66,9 +68,11 @@ fn metrics_are_those_of_all_slices_together() {
         };
         for (i, name) in spec.kernel.parts().iter().enumerate() {
             let (work, seconds) = (sum(i).work, clock::seconds(sum(i).wall_ns));
-            let right = match spec.kernel {
-                Kernel::Stream | Kernel::Linpack => work / seconds,
-                _ => seconds / work,
+            let metrics = spec.kernel.metrics();
+            let metric = metrics.iter().find(|metric| metric.name == *name).unwrap();
+            let right = match metric.direction {
+                Direction::Higher => work / seconds,
+                Direction::Lower => seconds / work,
             };
             assert_eq!(report.metrics[*name], right);
         }

@@ -193,6 +193,10 @@ fn data(spec: &KernelSpec) -> Option<(u64, String)> {
             let what = format!("linpack (a matrix of order {})", spec.size);
             Some((8 * spec.size * spec.size, what))
         }
-        Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => None,
+        Kernel::Latency => {
+            let what = format!("latency (a buffer of {})", show_memory(spec.size));
+            Some((spec.size, what))
+        }
+        _ => None,
     }
 }

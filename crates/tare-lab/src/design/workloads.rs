@@ -1,7 +1,6 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, printed, refuse_twice};
-use std::ops::RangeInclusive;
 use std::path::Path;
 use tare_box::carry::{self, Needs};
 use tare_model::catalogue;
@@ -15,18 +14,12 @@ use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
 const UNKNOWN_LLC: u64 = 32 << 20;
 /// As many threads as a kernel takes.
 pub const MAX_THREADS: u32 = 4096;
-/// Largest array of `stream` in slices. Boxes stand side by side with the arrays of all of
+/// Largest array of `stream`, and buffer of `latency`, in slices. Boxes stand side by side with the arrays of all of
 /// them: what one box has in a cache shared by all, the slices of the others drive out
 /// before its next one, and no core's own cache holds a quarter of an array. Larger ones
 /// only add the luck of their pages: the rate of a process is its own for life, and over
 /// processes it varied by 1.2 % with 32 MiB and by 4.5 % with 128 MiB.
 const SLICED_ARRAY: u64 = 32 << 20;
-/// Order of the linpack matrix: the classical LINPACK 1000.
-const LINPACK_ORDER: u64 = 1000;
-
-/// Iterations of `integer`: some 40 ms.
-const INTEGER_ITERATIONS: u64 = 100_000;
-
 /// What runs: the command, or the kernels that are named, by default the usual ones.
 pub(super) fn workloads(
     wishes: &Wishes,
@@ -84,7 +77,7 @@ fn kernel(
     let kernel: Kernel = wish.kernel.parse()?;
     let threads = wish.threads.unwrap_or_else(|| cpus.whole());
     let mut spec = kernel_spec(kernel, isa, threads, facts, seconds);
-    if kernel == Kernel::Stream && sliced {
+    if matches!(kernel, Kernel::Stream | Kernel::Latency) && sliced {
         spec.size = spec.size.min(SLICED_ARRAY);
     }
     if let Some(threads) = wish.threads {
@@ -113,7 +106,7 @@ pub(super) fn refuse_parameters(run: &KernelRun, index: usize) -> Result<(), Des
     refuse_threads(kernel, threads, index)?;
     match kernel {
         // They have no size, which is told as 0.
-        Kernel::Syscall | Kernel::Spawn if size == 0 => Ok(()),
+        _ if kernel.sizes().is_none() && size == 0 => Ok(()),
         _ => refuse_size(kernel, threads, size, index),
     }
 }
@@ -121,7 +114,7 @@ pub(super) fn refuse_parameters(run: &KernelRun, index: usize) -> Result<(), Des
 fn refuse_threads(kernel: Kernel, threads: u32, index: usize) -> Result<(), DesignError> {
     let range = match kernel {
         Kernel::Stream => 1..=MAX_THREADS,
-        Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => 1..=1,
+        _ => 1..=1,
     };
     if range.contains(&threads) {
         return Ok(());
@@ -135,10 +128,21 @@ fn refuse_threads(kernel: Kernel, threads: u32, index: usize) -> Result<(), Desi
     })
 }
 
+/// Refuses a size out of the bounds of `tare_kernels`, before anything runs.
 fn refuse_size(kernel: Kernel, threads: u32, size: u64, index: usize) -> Result<(), DesignError> {
-    let range = match sizes(kernel, threads) {
-        Some((range, _)) if range.contains(&size) => return Ok(()),
-        Some((range, unit)) => format!("{} to {} ({unit})", range.start(), range.end()),
+    let range = match kernel.sizes() {
+        Some(sizes) => {
+            let pages = if kernel == Kernel::Stream {
+                threads.into()
+            } else {
+                1
+            };
+            let least = sizes.least * pages;
+            if (least..=sizes.most).contains(&size) {
+                return Ok(());
+            }
+            format!("{least} to {} ({})", sizes.most, sizes.unit)
+        }
         None => String::new(),
     };
     Err(DesignError::Parameter {
@@ -148,17 +152,6 @@ fn refuse_size(kernel: Kernel, threads: u32, size: u64, index: usize) -> Result<
         range,
         index,
     })
-}
-
-/// Sizes that a kernel takes, and what they are counted in: the bounds of
-/// `tare_kernels`, told before anything runs.
-fn sizes(kernel: Kernel, threads: u32) -> Option<(RangeInclusive<u64>, &'static str)> {
-    match kernel {
-        Kernel::Stream => Some((u64::from(threads) * 4096..=1 << 46, "bytes per array")),
-        Kernel::Linpack => Some((50..=16383, "order of the matrix")),
-        Kernel::Integer => Some((1..=1 << 36, "iterations")),
-        Kernel::Syscall | Kernel::Spawn => None,
-    }
 }
 
 /// The name of a run: the kernel's, with the parameters in which its runs differ.
@@ -178,7 +171,7 @@ fn name(run: &KernelRun, runs: &[KernelRun]) -> String {
 /// The size as a study file gives it: `64M`, `500`.
 fn shown_size(run: &KernelRun) -> String {
     let size = run.spec.size;
-    let bytes = run.spec.kernel == Kernel::Stream;
+    let bytes = run.spec.kernel.sizes().is_some_and(|sizes| sizes.in_bytes);
     let units = [(30, "G"), (20, "M"), (10, "K")];
     let unit = units
         .into_iter()
@@ -208,9 +201,7 @@ pub fn kernel_spec(
     let size = match kernel {
         // STREAM's rule: each array at least four times the last-level cache.
         Kernel::Stream => 4 * facts.llc_bytes.unwrap_or(UNKNOWN_LLC),
-        Kernel::Linpack => LINPACK_ORDER,
-        Kernel::Integer => INTEGER_ITERATIONS,
-        Kernel::Syscall | Kernel::Spawn => 0,
+        _ => kernel.sizes().map_or(0, |sizes| sizes.usual),
     };
     let threads = if kernel == Kernel::Stream { threads } else { 1 };
     KernelSpec {

@@ -91,13 +91,14 @@ fn levels<'a, T>(
     items.map(|item| Ok((read(item)?, Some(item)))).collect()
 }
 
-/// Bytes with a unit for `stream`, plain numbers elsewhere.
+/// Bytes with a unit where the size is an amount of memory, plain numbers elsewhere.
 fn size(kernel: Kernel, node: &Node) -> Result<Option<u64>, StudyFileError> {
-    let size = match kernel {
-        Kernel::Stream => node.read("size", "\"64M\"", parse_memory)?,
-        Kernel::Linpack | Kernel::Syscall | Kernel::Spawn | Kernel::Integer => node.whole("size", "1000")?,
+    let size = if kernel.sizes().is_some_and(|sizes| sizes.in_bytes) {
+        node.read("size", "\"64M\"", parse_memory)
+    } else {
+        node.whole("size", "1000")
     };
-    Ok(Some(size))
+    size.map(Some)
 }
 
 fn threads(node: &Node) -> Result<Option<u32>, StudyFileError> {

@@ -119,7 +119,7 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[[workload]]\nname = \"chess\"",
-        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, and integer for self-tests",
+        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex",
     );
     told(
         "[factors]\ninstances = [\"huge\"]",

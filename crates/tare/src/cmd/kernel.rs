@@ -38,22 +38,16 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
 
 /// Reads the size of a kernel's problem: what it is counted in depends on the kernel.
 fn size(kernel: Kernel, text: &str) -> anyhow::Result<u64> {
-    match kernel {
-        Kernel::Stream => parse_memory(text).context("--size"),
-        Kernel::Linpack => text.parse().map_err(|_| {
-            anyhow::anyhow!(
-                "--size: '{text}' is not the order of a matrix: give linpack a whole number, such as 1000"
-            )
-        }),
-        Kernel::Integer => text.parse().map_err(|_| {
-            anyhow::anyhow!(
-                "--size: '{text}' is no number of iterations: give integer a whole number, such as 100000"
-            )
-        }),
-        Kernel::Syscall | Kernel::Spawn => {
-            anyhow::bail!("{kernel} has no size, only stream, linpack and integer have one: leave out --size")
-        }
+    let sizes = kernel
+        .sizes()
+        .with_context(|| format!("{kernel} has no size: leave out --size"))?;
+    if sizes.in_bytes {
+        return parse_memory(text).context("--size");
     }
+    text.parse().map_err(|_| {
+        let (unit, usual) = (sizes.unit, sizes.usual);
+        anyhow::anyhow!("--size: '{text}' is no whole number ({unit}): give {kernel} one, such as {usual}")
+    })
 }
 
 fn text(report: &KernelReport) -> anyhow::Result<String> {

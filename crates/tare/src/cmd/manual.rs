@@ -52,7 +52,7 @@ fn with_values() -> anyhow::Result<clap::Command> {
             let command = takes(command, "study", SHIPPED.map(|(name, _)| name));
             let command = takes(command, "platforms", &platforms);
             let command = takes(command, "baseline", &platforms);
-            let command = takes(command, "workloads", Kernel::USUAL.map(Kernel::name));
+            let command = takes(command, "workloads", kernels);
             let command = takes(command, "instance", INSTANCE_TYPES.map(|(name, ..)| name));
             let command = takes(command, "slices", ["auto", "off", "turns"]);
             takes(command, "isa", &isa)
