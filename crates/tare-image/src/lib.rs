@@ -1,0 +1,17 @@
+//! Root filesystems for boxes, the same for every platform: taken from a folder, an archive, an
+//! engine, a registry or Debian's packages, kept in a store by the digest of what is in them.
+
+mod config;
+mod digest;
+mod error;
+pub mod store;
+mod tree;
+pub mod unpack;
+
+pub use config::{ARCHITECTURE, Config, SYSTEM};
+pub use digest::{Digest, NoDigest};
+pub use error::ImageError;
+pub use store::{Image, Store};
+
+/// The user's wish to stop, as every long wait asks for it.
+pub type Stop = fn() -> bool;
