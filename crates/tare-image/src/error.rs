@@ -1,6 +1,7 @@
 //! Why there is no image.
 
 use crate::digest::NoDigest;
+use crate::oci::OciError;
 use crate::unpack::UnpackError;
 use std::io;
 use std::path::PathBuf;
@@ -82,6 +83,9 @@ pub enum ImageError {
         /// The cause.
         source: UnpackError,
     },
+    /// An image of OCI's.
+    #[error("cannot take the image: {0}")]
+    Oci(#[from] OciError),
     /// A digest that is none.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),

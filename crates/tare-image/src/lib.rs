@@ -4,6 +4,10 @@
 mod config;
 mod digest;
 mod error;
+#[cfg(test)]
+mod fixture;
+mod oci;
+mod sources;
 pub mod store;
 mod tree;
 pub mod unpack;
@@ -11,7 +15,10 @@ pub mod unpack;
 pub use config::{ARCHITECTURE, Config, SYSTEM};
 pub use digest::{Digest, NoDigest};
 pub use error::ImageError;
+pub use oci::OciError;
+pub use sources::{from_archive, from_directory, from_oci_layout, from_tarball};
 pub use store::{Image, Store};
+pub use unpack::UnpackError;
 
 /// The user's wish to stop, as every long wait asks for it.
 pub type Stop = fn() -> bool;

@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat, u
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -116,6 +117,34 @@ impl Top {
         };
         let real = way.into_iter().map(|(name, _)| name).collect();
         Ok(Place { folder, real })
+    }
+
+    /// Opens a plain file, by links too, to read it.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub fn file(&self, path: &[u8]) -> Result<File, Fault> {
+        let mut way = names(path, self.most_deep)?;
+        for _ in 0..MOST_LINKS {
+            let last = way.pop().filter(|name| name.as_bytes() != b"..").ok_or(Fault::NoFile)?;
+            let place = self.walk(&way, Missing::Refuse)?;
+            let at = place.folder.as_fd();
+            match kind(at, &last)? {
+                None => return Err(Fault::Nothing),
+                Some(FileType::RegularFile) => {
+                    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                    return Ok(File::from(openat(at, &last, flags, Mode::empty())?));
+                }
+                Some(FileType::Symlink) => {
+                    let mut ahead = VecDeque::new();
+                    let is_from_top = detour(at, &last, &mut ahead)?;
+                    way = if is_from_top { Names::new() } else { place.real };
+                    way.extend(ahead);
+                }
+                Some(_) => return Err(Fault::NoFile),
+            }
+        }
+        Err(Fault::Links)
     }
 }
 

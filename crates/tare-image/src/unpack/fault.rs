@@ -21,8 +21,11 @@ pub enum Fault {
     #[error("a part of its path is no folder")]
     NoFolder,
     /// Its path, or what it links to, is not there.
-    #[error("what it links to is not in the archive before it")]
+    #[error("what it leads to is not there")]
     Nothing,
+    /// What was to be read is something else.
+    #[error("it is no plain file")]
+    NoFile,
     /// A hard link to a folder.
     #[error("it is a hard link to a folder")]
     FolderLink,

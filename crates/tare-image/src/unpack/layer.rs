@@ -2,7 +2,6 @@
 
 use super::beneath::{self, Missing, Names, Place, names};
 use super::entry::{Head, Kind};
-use super::stream::Metered;
 use super::{Fault, UnpackError, Unpacker, make, refused, spent};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
@@ -23,9 +22,9 @@ const HEADER_BYTES: u64 = 4 << 20;
 /// The real paths that this layer has made, and all folders above them.
 type Fresh = BTreeSet<Names>;
 
-pub fn unpack<R: Read>(unpacker: &mut Unpacker, metered: &mut Metered<R>) -> Result<(), UnpackError> {
+pub fn unpack(unpacker: &mut Unpacker, stream: &mut impl Read) -> Result<(), UnpackError> {
     let allowance = unpacker.allowance.clone();
-    let mut archive = Archive::new(metered);
+    let mut archive = Archive::new(stream);
     let mut fresh = Fresh::new();
     allowance.header(HEADER_BYTES);
     for entry in archive.entries().map_err(UnpackError::Archive)? {

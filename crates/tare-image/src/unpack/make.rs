@@ -151,7 +151,11 @@ fn sparse_size<R: Read>(data: &Entry<'_, R>) -> Option<u64> {
     header.real_size().ok()
 }
 
-fn fill(file: &File, data: &mut impl Read, size: u64) -> Result<(), Fault> {
+/// Fills a new file with so many bytes.
+///
+/// # Errors
+/// [`Fault::Short`] if there are not so many, [`Fault::System`].
+pub fn fill(file: &File, data: &mut impl Read, size: u64) -> Result<(), Fault> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;
     while at < size {

@@ -14,7 +14,10 @@ mod tests;
 
 pub use fault::Fault;
 
-use crate::Stop;
+use crate::digest::Digesting;
+use crate::{Digest, Stop};
+pub(crate) use make::fill;
+
 use beneath::{Missing, Top, names};
 use make::FolderMeta;
 use std::collections::BTreeMap;
@@ -113,17 +116,18 @@ impl Unpacker {
     }
 
     /// One layer, on those before it: a tar archive, as it is or packed by gzip or zstd. It is
-    /// read to its end, so that a reader that checks it has seen all of it.
+    /// read to its end. Returns the digest of the archive itself, unpacked.
     ///
     /// # Errors
     /// [`UnpackError`]; the folder holds a part then.
-    pub fn layer(&mut self, packed: impl Read) -> Result<(), UnpackError> {
+    pub fn layer(&mut self, packed: impl Read) -> Result<Digest, UnpackError> {
         let unpacked = stream::unpacked(packed).map_err(|e| self.broken(e))?;
-        let mut metered = Metered::new(unpacked, self.allowance.clone(), self.stop);
-        layer::unpack(self, &mut metered)?;
+        let metered = Metered::new(unpacked, self.allowance.clone(), self.stop);
+        let mut digesting = Digesting::new(metered);
+        layer::unpack(self, &mut digesting)?;
         self.allowance.header(u64::MAX);
-        io::copy(&mut metered, &mut io::sink()).map_err(|e| self.broken(e))?;
-        Ok(())
+        io::copy(&mut digesting, &mut io::sink()).map_err(|e| self.broken(e))?;
+        Ok(digesting.so_far().0)
     }
 
     /// Modes and times of folders, when all layers are there.

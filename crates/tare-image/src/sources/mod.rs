@@ -1,0 +1,14 @@
+//! Where images come from. Each function here leaves an image in the store, and nothing if it
+//! fails.
+
+mod archive;
+mod directory;
+mod layout;
+mod tarball;
+#[cfg(test)]
+mod tests;
+
+pub use archive::from_archive;
+pub use directory::from_directory;
+pub use layout::from_oci_layout;
+pub use tarball::from_tarball;
