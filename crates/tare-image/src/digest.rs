@@ -49,6 +49,11 @@ impl Digest {
         self.0.get(SHA256.len()..).unwrap_or_default()
     }
 
+    /// The same as a value of `oci-spec`'s.
+    pub(crate) fn to_oci(&self) -> Result<oci_spec::image::Digest, NoDigest> {
+        self.0.parse().map_err(|_| NoDigest(self.0.clone()))
+    }
+
     /// The whole text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,6 +93,11 @@ impl<R: Read> Digesting<R> {
             hash: Sha256::new(),
             bytes: 0,
         }
+    }
+
+    /// The reader below.
+    pub fn into_inner(self) -> R {
+        self.inner
     }
 
     /// The digest and the number of all bytes up to here.

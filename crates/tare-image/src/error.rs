@@ -2,6 +2,7 @@
 
 use crate::digest::NoDigest;
 use crate::oci::OciError;
+use crate::sources::RegistryError;
 use crate::unpack::UnpackError;
 use std::io;
 use std::path::PathBuf;
@@ -86,6 +87,9 @@ pub enum ImageError {
     /// An image of OCI's.
     #[error("cannot take the image: {0}")]
     Oci(#[from] OciError),
+    /// A registry.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     /// A digest that is none.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),

@@ -16,7 +16,10 @@ pub use config::{ARCHITECTURE, Config, SYSTEM};
 pub use digest::{Digest, NoDigest};
 pub use error::ImageError;
 pub use oci::OciError;
-pub use sources::{from_archive, from_directory, from_oci_layout, from_tarball};
+pub use sources::{
+    Deadlines, NoReference, Reference, RegistryError, from_archive, from_directory, from_oci_layout, from_registry,
+    from_tarball,
+};
 pub use store::{Image, Store};
 pub use unpack::UnpackError;
 

@@ -7,10 +7,13 @@ mod error;
 pub use error::OciError;
 
 use crate::digest::Digesting;
+use crate::sources::RegistryError;
 use crate::store::{Filled, ROOTFS};
+use crate::unpack::stream::{Allowance, Metered};
 use crate::unpack::{Counts, UnpackError, Unpacker};
 use crate::{ARCHITECTURE, Config, Digest, ImageError, SYSTEM, Store, config};
 use oci_spec::image::{Descriptor, ImageConfiguration, ImageIndex, ImageManifest};
+use std::cmp::Ordering;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -22,7 +25,16 @@ const DEEPEST: usize = 4;
 /// Where blobs come from.
 pub(crate) trait Blobs {
     /// A blob from its beginning. Whoever reads it checks it.
-    fn open(&self, digest: &Digest) -> Result<Box<dyn Read + '_>, ImageError>;
+    fn open(&self, digest: &Digest, part: Part) -> Result<Box<dyn Read + '_>, ImageError>;
+}
+
+/// What a blob is, as registries are asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A manifest or an index.
+    Manifest,
+    /// A configuration or a layer.
+    Blob,
 }
 
 /// A manifest or an index, as its bytes show.
@@ -43,7 +55,7 @@ pub(crate) fn fill(
 ) -> Result<Filled, ImageError> {
     let manifest = manifest(blobs, offered, reference)?;
     let digest = parse(manifest.config())?;
-    let bytes = document(blobs, &digest, Some(manifest.config().size()))?;
+    let bytes = document(blobs, &digest, manifest.config().size(), Part::Blob)?;
     let oci = configuration(&bytes, &digest)?;
     let layers = manifest.layers();
     let diff_ids = oci.rootfs().diff_ids();
@@ -52,20 +64,66 @@ pub(crate) fn fill(
     }
     let mut unpacker = unpacker(store, at)?;
     for (layer, diff_id) in layers.iter().zip(diff_ids) {
-        choose::check_layer(layer)?;
-        if layer.size() > store.limits().bytes {
-            return Err(OciError::TooLarge(layer.size()).into());
-        }
-        let digest = parse(layer)?;
-        let mut blob = Digesting::new(blobs.open(&digest)?.take(layer.size().saturating_add(1)));
-        let unpacked = unpacker.layer(&mut blob);
-        // What a source says is told before what came of it: it may have ended half-way.
-        io::copy(&mut blob, &mut io::sink()).map_err(|e| OciError::blob(&digest, e))?;
-        check(digest.as_str(), blob.so_far(), &digest, Some(layer.size()))?;
-        let unpacked = unpacked.map_err(ImageError::unpack(format!("the layer {digest}")))?;
-        check_unpacked(&digest, &unpacked, diff_id)?;
+        unpack(store, blobs, &mut unpacker, layer, diff_id)?;
     }
     finish(unpacker, &oci, source)
+}
+
+/// Unpacks a layer, checked as it is and unpacked.
+fn unpack(
+    store: &Store,
+    blobs: &impl Blobs,
+    unpacker: &mut Unpacker,
+    layer: &Descriptor,
+    diff_id: &str,
+) -> Result<(), ImageError> {
+    choose::check_layer(layer)?;
+    if layer.size() > store.limits().bytes {
+        return Err(OciError::TooLarge(layer.size()).into());
+    }
+    let digest = parse(layer)?;
+    let source = Remember::new(blobs.open(&digest, Part::Blob)?.take(layer.size().saturating_add(1)));
+    let mut blob = Digesting::new(source);
+    let unpacked = unpacker.layer(&mut blob);
+    if matches!(unpacked, Err(UnpackError::Stopped)) {
+        return Err(ImageError::Stopped);
+    }
+    // What is wrong with the source is told before what came of it: a layer that ended
+    // half-way, or was changed, unpacks to anything.
+    let mut rest = Metered::new(&mut blob, Allowance::new(u64::MAX), store.stop());
+    drop(io::copy(&mut rest, &mut io::sink()));
+    let so_far = blob.so_far();
+    if let Some(error) = blob.into_inner().error {
+        return Err(broken(&digest, error));
+    }
+    check(so_far, &digest, layer.size())?;
+    let unpacked = unpacked.map_err(ImageError::unpack(format!("the layer {digest}")))?;
+    check_unpacked(&digest, &unpacked, diff_id)
+}
+
+/// A reader that keeps its error, whatever becomes of it in those who read through it.
+struct Remember<R> {
+    inner: R,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Remember<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, error: None }
+    }
+}
+
+impl<R: Read> Read for Remember<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(into) {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => {
+                let kind = e.kind();
+                self.error.get_or_insert(e);
+                Err(kind.into())
+            }
+            read => read,
+        }
+    }
 }
 
 /// Begins to unpack layers.
@@ -121,7 +179,7 @@ fn manifest(
     let mut chosen = choose::one(offered, reference)?.clone();
     for _ in 0..DEEPEST {
         let digest = parse(&chosen)?;
-        let bytes = document(blobs, &digest, Some(chosen.size()))?;
+        let bytes = document(blobs, &digest, chosen.size(), Part::Manifest)?;
         match self::parse_document(&bytes, &digest)? {
             Document::Manifest(manifest) => return Ok(*manifest),
             Document::Index(index) => chosen = choose::one(index.manifests(), None)?.clone(),
@@ -138,37 +196,37 @@ fn parse_document(bytes: &[u8], what: &Digest) -> Result<Document, ImageError> {
     Ok(Document::Manifest(Box::new(read(bytes, what)?)))
 }
 
-/// A blob that is kept in memory, checked. Its size is checked too where it is known.
-pub(crate) fn document(blobs: &impl Blobs, digest: &Digest, size: Option<u64>) -> Result<Vec<u8>, ImageError> {
-    if size.is_some_and(|size| size > DOCUMENT_BYTES) {
+/// A blob that is kept in memory, checked.
+fn document(blobs: &impl Blobs, digest: &Digest, size: u64, part: Part) -> Result<Vec<u8>, ImageError> {
+    if size > DOCUMENT_BYTES {
         return Err(OciError::Large(digest.clone()).into());
     }
-    let mut blob = Digesting::new(blobs.open(digest)?.take(DOCUMENT_BYTES + 1));
+    let mut blob = Digesting::new(blobs.open(digest, part)?.take(size + 1));
     let mut bytes = Vec::new();
-    blob.read_to_end(&mut bytes).map_err(|e| OciError::blob(digest, e))?;
-    if bytes.len() as u64 > DOCUMENT_BYTES {
-        return Err(OciError::Large(digest.clone()).into());
-    }
-    check(digest.as_str(), blob.so_far(), digest, size)?;
+    blob.read_to_end(&mut bytes).map_err(|e| broken(digest, e))?;
+    check(blob.so_far(), digest, size)?;
     Ok(bytes)
 }
 
-fn check(
-    what: &str,
-    (found, bytes): (Digest, u64),
-    wanted: &Digest,
-    size: Option<u64>,
-) -> Result<(), ImageError> {
-    match size.filter(|size| *size != bytes) {
-        Some(size) if bytes < size => Err(OciError::Short(wanted.clone(), bytes, size).into()),
-        Some(size) => Err(OciError::Long(wanted.clone(), size).into()),
-        None if found == *wanted => Ok(()),
-        None => Err(OciError::Digest {
-            what: what.to_owned(),
+fn check((found, bytes): (Digest, u64), wanted: &Digest, size: u64) -> Result<(), ImageError> {
+    match bytes.cmp(&size) {
+        Ordering::Less => Err(OciError::Short(wanted.clone(), bytes, size).into()),
+        Ordering::Greater => Err(OciError::Long(wanted.clone(), size).into()),
+        Ordering::Equal if found == *wanted => Ok(()),
+        Ordering::Equal => Err(OciError::Digest {
+            what: "a blob".to_owned(),
             wanted: wanted.clone(),
             found,
         }
         .into()),
+    }
+}
+
+/// What a blob says that cannot be read; a registry says more than the system.
+fn broken(digest: &Digest, error: io::Error) -> ImageError {
+    match error.downcast::<RegistryError>() {
+        Ok(error) => error.into(),
+        Err(error) => OciError::blob(digest, error).into(),
     }
 }
 

@@ -4,6 +4,7 @@
 mod archive;
 mod directory;
 mod layout;
+mod registry;
 mod tarball;
 #[cfg(test)]
 mod tests;
@@ -11,4 +12,5 @@ mod tests;
 pub use archive::from_archive;
 pub use directory::from_directory;
 pub use layout::from_oci_layout;
+pub use registry::{Deadlines, NoReference, Reference, RegistryError, from_registry};
 pub use tarball::from_tarball;
