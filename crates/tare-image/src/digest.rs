@@ -125,7 +125,14 @@ mod tests {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").as_str(), empty);
         assert_eq!(Digest::parse(empty).unwrap().hex().len(), 64);
-        for wrong in ["", "sha256:", &empty.to_uppercase(), "sha512:00", &empty[7..], &format!("{empty}0")] {
+        for wrong in [
+            "",
+            "sha256:",
+            &empty.to_uppercase(),
+            "sha512:00",
+            &empty[7..],
+            &format!("{empty}0"),
+        ] {
             assert!(Digest::parse(wrong).is_err(), "{wrong}");
         }
         let mut reader = Digesting::new(&b"abc"[..]);

@@ -2,7 +2,7 @@
 
 use crate::digest::NoDigest;
 use crate::oci::OciError;
-use crate::sources::RegistryError;
+use crate::sources::{NoMirror, NoSpec, RegistryError};
 use crate::unpack::UnpackError;
 use std::io;
 use std::path::PathBuf;
@@ -22,7 +22,9 @@ pub enum ImageError {
         source: io::Error,
     },
     /// Others could change what is in the store.
-    #[error("the image store {path} is not this user's alone: {why}; give a folder that nobody else can write to or rename")]
+    #[error(
+        "the image store {path} is not this user's alone: {why}; give a folder that nobody else can write to or rename"
+    )]
     Open {
         /// The store.
         path: PathBuf,
@@ -60,7 +62,9 @@ pub enum ImageError {
     #[error("\"{0}\" fits more than one image: give more digits of the digest")]
     Ambiguous(String),
     /// A name that cannot be one.
-    #[error("\"{0}\" cannot be the name of an image: 1 to 300 printable characters, not beginning with sha256:")]
+    #[error(
+        "\"{0}\" cannot be the name of an image: 1 to 300 printable characters, not beginning with sha256:"
+    )]
     Name(String),
     /// Another process holds what is needed.
     #[error("another process {what} for over {} s: wait until it has ended, or stop it", .waited.as_secs())]
@@ -90,6 +94,35 @@ pub enum ImageError {
     /// A registry.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// A specification of Debian's packages.
+    #[error(transparent)]
+    Spec(#[from] NoSpec),
+    /// There is no mirror of Debian's.
+    #[error(transparent)]
+    Mirror(#[from] NoMirror),
+    /// A program that cannot be run.
+    #[error("cannot run {program}: {source}; install it, on Debian by: apt-get install mmdebstrap e2fsprogs")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A program that failed.
+    #[error("{program} {how}: {last}; all that it said is in {output}")]
+    Program {
+        /// The program.
+        program: String,
+        /// How it ended.
+        how: String,
+        /// The last lines of what it said.
+        last: String,
+        /// The file with all of it.
+        output: PathBuf,
+    },
+    /// An image that cannot be handed on as a layer.
+    #[error("cannot write the image as a layer: {0}")]
+    Layer(io::Error),
     /// A digest that is none.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),

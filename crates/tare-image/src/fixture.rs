@@ -49,7 +49,10 @@ impl Site {
     pub fn is_clean(&self) -> bool {
         let hidden = |e: fs::DirEntry| e.file_name().as_encoded_bytes().starts_with(b".");
         let images = fs::read_dir(self.at("store/images")).unwrap().count();
-        images == 0 && !fs::read_dir(self.at("store")).unwrap().any(|e| hidden(e.unwrap()))
+        images == 0
+            && !fs::read_dir(self.at("store"))
+                .unwrap()
+                .any(|e| hidden(e.unwrap()))
     }
 }
 
@@ -108,7 +111,11 @@ impl Blobs {
     }
     /// Changes a byte of a blob that begins so.
     pub fn damage(&mut self, begins: &[u8]) {
-        let blob = self.all.iter_mut().find(|(_, bytes)| bytes.starts_with(begins)).unwrap();
+        let blob = self
+            .all
+            .iter_mut()
+            .find(|(_, bytes)| bytes.starts_with(begins))
+            .unwrap();
         let middle = blob.1.len() / 2;
         blob.1[middle] ^= 1;
     }

@@ -7,6 +7,8 @@ mod error;
 #[cfg(test)]
 mod fixture;
 mod oci;
+mod output;
+mod program;
 mod sources;
 pub mod store;
 mod tree;
@@ -17,8 +19,8 @@ pub use digest::{Digest, NoDigest};
 pub use error::ImageError;
 pub use oci::OciError;
 pub use sources::{
-    Deadlines, NoReference, Reference, RegistryError, from_archive, from_directory, from_oci_layout, from_registry,
-    from_tarball,
+    Deadlines, DebianSpec, Mirrors, NoMirror, NoReference, NoSpec, Reference, RegistryError, from_archive,
+    from_debian, from_directory, from_oci_layout, from_registry, from_tarball,
 };
 pub use store::{Image, Store};
 pub use unpack::UnpackError;

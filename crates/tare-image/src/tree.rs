@@ -42,7 +42,12 @@ pub struct Measured {
 ///
 /// # Errors
 /// [`ImageError::Tree`], [`ImageError::Stopped`].
-pub fn measure(root: &Path, config: &Config, deepest: usize, stop: crate::Stop) -> Result<Measured, ImageError> {
+pub fn measure(
+    root: &Path,
+    config: &Config,
+    deepest: usize,
+    stop: crate::Stop,
+) -> Result<Measured, ImageError> {
     let mut walk = Walk {
         root,
         stop,
@@ -103,13 +108,20 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, at: BorrowedFd<'_>, name: &CStr, path: &mut Vec<u8>, depth: usize) -> Result<(), ImageError> {
+    fn entry(
+        &mut self,
+        at: BorrowedFd<'_>,
+        name: &CStr,
+        path: &mut Vec<u8>,
+        depth: usize,
+    ) -> Result<(), ImageError> {
         let stat = statat(at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|e| self.failed(path, e.into()))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
                 self.record(path, &stat, b'd');
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let inner = openat(at, name, flags, Mode::empty()).map_err(|e| self.failed(path, e.into()))?;
+                let inner =
+                    openat(at, name, flags, Mode::empty()).map_err(|e| self.failed(path, e.into()))?;
                 self.folder(inner.as_fd(), path, depth + 1)
             }
             FileType::Symlink => {

@@ -17,9 +17,16 @@ pub fn one<'a>(offered: &'a [Descriptor], name: Option<&str>) -> Result<&'a Desc
         None => offered.iter().collect(),
     };
     if named.is_empty() && !offered.is_empty() {
-        return Err(OciError::Unknown(name.unwrap_or_default().to_owned(), called(offered)));
+        return Err(OciError::Unknown(
+            name.unwrap_or_default().to_owned(),
+            called(offered),
+        ));
     }
-    let mut fitting: Vec<&Descriptor> = named.iter().filter(|d| is_ours(d) == Some(true)).copied().collect();
+    let mut fitting: Vec<&Descriptor> = named
+        .iter()
+        .filter(|d| is_ours(d) == Some(true))
+        .copied()
+        .collect();
     if fitting.is_empty() {
         // Without a platform it is told by the configuration, or by an index within.
         fitting = named.iter().filter(|d| is_ours(d).is_none()).copied().collect();
@@ -55,7 +62,10 @@ fn is_ours(descriptor: &Descriptor) -> Option<bool> {
 
 fn names(descriptor: &Descriptor) -> impl Iterator<Item = &str> {
     let notes = descriptor.annotations().as_ref();
-    NAMES.iter().filter_map(move |key| notes?.get(*key)).map(String::as_str)
+    NAMES
+        .iter()
+        .filter_map(move |key| notes?.get(*key))
+        .map(String::as_str)
 }
 
 fn called(offered: &[Descriptor]) -> String {
@@ -66,7 +76,9 @@ fn called(offered: &[Descriptor]) -> String {
 fn platforms(offered: &[&Descriptor]) -> String {
     let platforms = offered.iter().filter_map(|d| d.platform().as_ref());
     // Notes on how an image was made call themselves so.
-    let known = platforms.map(|p| format!("{}/{}", p.os(), p.architecture())).filter(|p| p != "unknown/unknown");
+    let known = platforms
+        .map(|p| format!("{}/{}", p.os(), p.architecture()))
+        .filter(|p| p != "unknown/unknown");
     listed(known)
 }
 

@@ -15,7 +15,9 @@ pub enum OciError {
         source: io::Error,
     },
     /// A blob holds other bytes than its name says.
-    #[error("{what} has the digest {found} and not {wanted}: it was changed or damaged on its way; get it again")]
+    #[error(
+        "{what} has the digest {found} and not {wanted}: it was changed or damaged on its way; get it again"
+    )]
     Digest {
         /// Which.
         what: String,
@@ -63,7 +65,9 @@ pub enum OciError {
     #[error("its indexes lie in one another too deep")]
     Nested,
     /// A folder or archive that is none of an image.
-    #[error("it has neither the index.json of OCI nor the manifest.json of docker save: a root filesystem by itself is imported as a tarball")]
+    #[error(
+        "it has neither the index.json of OCI nor the manifest.json of docker save: a root filesystem by itself is imported as a tarball"
+    )]
     NoImage,
 }
 

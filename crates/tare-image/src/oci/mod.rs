@@ -39,7 +39,7 @@ pub(crate) enum Part {
 
 /// A manifest or an index, as its bytes show.
 enum Document {
-    Index(ImageIndex),
+    Index(Box<ImageIndex>),
     Manifest(Box<ImageManifest>),
 }
 
@@ -82,7 +82,11 @@ fn unpack(
         return Err(OciError::TooLarge(layer.size()).into());
     }
     let digest = parse(layer)?;
-    let source = Remember::new(blobs.open(&digest, Part::Blob)?.take(layer.size().saturating_add(1)));
+    let source = Remember::new(
+        blobs
+            .open(&digest, Part::Blob)?
+            .take(layer.size().saturating_add(1)),
+    );
     let mut blob = Digesting::new(source);
     let unpacked = unpacker.layer(&mut blob);
     if matches!(unpacked, Err(UnpackError::Stopped)) {
@@ -191,7 +195,7 @@ fn manifest(
 fn parse_document(bytes: &[u8], what: &Digest) -> Result<Document, ImageError> {
     let value: serde_json::Value = read(bytes, what)?;
     if value.get("manifests").is_some() {
-        return Ok(Document::Index(read(bytes, what)?));
+        return Ok(Document::Index(Box::new(read(bytes, what)?)));
     }
     Ok(Document::Manifest(Box::new(read(bytes, what)?)))
 }

@@ -28,19 +28,23 @@ pub fn from_archive(
     reference: Option<&str>,
     archive: impl Read,
 ) -> Result<Image, ImageError> {
-    store.make(name, || None, |at| {
-        let folder = at.join(ARCHIVE);
-        fs::create_dir(&folder).map_err(ImageError::file("make the folder", &folder))?;
-        let unpack = || {
-            let mut unpacker = Unpacker::new(&folder, store.limits(), store.stop())?;
-            unpacker.layer(archive)?;
-            unpacker.finish()
-        };
-        unpack().map_err(ImageError::unpack(what))?;
-        let filled = fill(store, &folder, reference, at, format!("archive {what}"))?;
-        store::remove_tree(&folder).map_err(ImageError::file("remove", &folder))?;
-        Ok(filled)
-    })
+    store.make(
+        name,
+        || None,
+        |at| {
+            let folder = at.join(ARCHIVE);
+            fs::create_dir(&folder).map_err(ImageError::file("make the folder", &folder))?;
+            let unpack = || {
+                let mut unpacker = Unpacker::new(&folder, store.limits(), store.stop())?;
+                unpacker.layer(archive)?;
+                unpacker.finish()
+            };
+            unpack().map_err(ImageError::unpack(what))?;
+            let filled = fill(store, &folder, reference, at, format!("archive {what}"))?;
+            store::remove_tree(&folder).map_err(ImageError::file("remove", &folder))?;
+            Ok(filled)
+        },
+    )
 }
 
 fn fill(
@@ -107,10 +111,15 @@ fn saved(
 
 fn pick<'a>(all: &'a [Saved], reference: Option<&str>) -> Result<&'a Saved, OciError> {
     let tags = |image: &'a Saved| image.repo_tags.iter().flatten();
-    let fits = |image: &&Saved| reference.is_none_or(|r| image.repo_tags.iter().flatten().any(|tag| tag == r));
+    let fits =
+        |image: &&Saved| reference.is_none_or(|r| image.repo_tags.iter().flatten().any(|tag| tag == r));
     let fitting: Vec<&Saved> = all.iter().filter(fits).collect();
     let called = || {
-        let names: Vec<String> = all.iter().flat_map(tags).map(|tag| tag.escape_debug().to_string()).collect();
+        let names: Vec<String> = all
+            .iter()
+            .flat_map(tags)
+            .map(|tag| tag.escape_debug().to_string())
+            .collect();
         names.join(", ")
     };
     match (&fitting[..], reference) {

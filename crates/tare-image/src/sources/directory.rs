@@ -4,8 +4,9 @@ use crate::store::{Filled, ROOTFS};
 use crate::unpack::{Limits, beneath, fill};
 use crate::{Config, Image, ImageError, Stop, Store, tree};
 use rustix::fs::{
-    AtFlags, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
-    fstat, futimens, ioctl_ficlone, linkat, mkdirat, open, openat, readlinkat, statat, symlinkat, utimensat,
+    AtFlags, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod,
+    fchown, fstat, futimens, ioctl_ficlone, linkat, mkdirat, open, openat, readlinkat, statat, symlinkat,
+    utimensat,
 };
 use std::collections::HashMap;
 use std::ffi::{CStr, OsStr};
@@ -26,14 +27,18 @@ const READ: OFlags = OFlags::RDONLY
 /// # Errors
 /// [`ImageError::Tree`] with the file that cannot be read, and others.
 pub fn from_directory(store: &Store, name: &str, folder: &Path) -> Result<Image, ImageError> {
-    store.make(name, || None, |at| {
-        let left_out = copy(folder, &at.join(ROOTFS), store.limits(), store.stop())?;
-        Ok(Filled {
-            config: Config::default(),
-            source: format!("folder {}", folder.display()),
-            left_out,
-        })
-    })
+    store.make(
+        name,
+        || None,
+        |at| {
+            let left_out = copy(folder, &at.join(ROOTFS), store.limits(), store.stop())?;
+            Ok(Filled {
+                config: Config::default(),
+                source: format!("folder {}", folder.display()),
+                left_out,
+            })
+        },
+    )
 }
 
 /// Copies a tree into a folder that is empty. Returns how many entries were left out.
@@ -130,8 +135,12 @@ impl Copy<'_> {
                 // The place alone of what is mounted.
                 self.finish(&inner.1, &stat).map_err(|e| self.failed(path, e))
             }
-            FileType::RegularFile => self.file(from, to, name, path, &stat).map_err(|e| self.failed(path, e)),
-            FileType::Symlink => self.symlink(from, to, name, &stat).map_err(|e| self.failed(path, e)),
+            FileType::RegularFile => self
+                .file(from, to, name, path, &stat)
+                .map_err(|e| self.failed(path, e)),
+            FileType::Symlink => self
+                .symlink(from, to, name, &stat)
+                .map_err(|e| self.failed(path, e)),
             _ => {
                 self.left_out += 1;
                 Ok(())
@@ -142,13 +151,23 @@ impl Copy<'_> {
     fn count(&mut self, path: &[u8]) -> Result<(), ImageError> {
         self.entries += 1;
         if self.entries > self.limits.entries {
-            let why = format!("there are more than {} files, more than an image may have", self.limits.entries);
+            let why = format!(
+                "there are more than {} files, more than an image may have",
+                self.limits.entries
+            );
             return Err(self.failed(path, io::Error::other(why)));
         }
         Ok(())
     }
 
-    fn file(&mut self, from: &OwnedFd, to: &OwnedFd, name: &CStr, path: &[u8], stat: &Stat) -> io::Result<()> {
+    fn file(
+        &mut self,
+        from: &OwnedFd,
+        to: &OwnedFd,
+        name: &CStr,
+        path: &[u8],
+        stat: &Stat,
+    ) -> io::Result<()> {
         if stat.st_nlink > 1 {
             if let Some(first) = self.links.get(&stat.st_ino) {
                 return Ok(linkat(&self.to, &first[..], to, name, AtFlags::empty())?);
@@ -158,7 +177,10 @@ impl Copy<'_> {
         let size = u64::try_from(stat.st_size).unwrap_or_default();
         self.bytes += size;
         if self.bytes > self.limits.bytes {
-            let why = format!("the folder holds more than {} bytes: raise the store's limit", self.limits.bytes);
+            let why = format!(
+                "the folder holds more than {} bytes: raise the store's limit",
+                self.limits.bytes
+            );
             return Err(io::Error::other(why));
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -24,12 +24,16 @@ pub fn from_oci_layout(
     folder: &Path,
     reference: Option<&str>,
 ) -> Result<Image, ImageError> {
-    store.make(name, || None, |at| {
-        let files = Files::open(folder)?;
-        let index = files.small(INDEX)?.ok_or(OciError::NoImage)?;
-        let source = format!("OCI layout {}", folder.display());
-        fill(store, &files, &index, reference, at, source)
-    })
+    store.make(
+        name,
+        || None,
+        |at| {
+            let files = Files::open(folder)?;
+            let index = files.small(INDEX)?.ok_or(OciError::NoImage)?;
+            let source = format!("OCI layout {}", folder.display());
+            fill(store, &files, &index, reference, at, source)
+        },
+    )
 }
 
 /// What the index of a layout leads to.

@@ -2,6 +2,7 @@
 //! fails.
 
 mod archive;
+mod debian;
 mod directory;
 mod layout;
 mod registry;
@@ -10,6 +11,7 @@ mod tarball;
 mod tests;
 
 pub use archive::from_archive;
+pub use debian::{DebianSpec, Mirrors, NoMirror, NoSpec, from_debian};
 pub use directory::from_directory;
 pub use layout::from_oci_layout;
 pub use registry::{Deadlines, NoReference, Reference, RegistryError, from_registry};

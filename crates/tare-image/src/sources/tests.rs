@@ -14,7 +14,13 @@ fn inode(image: &Image, path: &str) -> u64 {
 }
 
 fn packed(folder: &std::path::Path) -> Vec<u8> {
-    Command::new("tar").arg("-C").arg(folder).args(["-c", "."]).output().unwrap().stdout
+    Command::new("tar")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "."])
+        .output()
+        .unwrap()
+        .stdout
 }
 
 /// What `docker save` wrote before it followed OCI.
@@ -49,7 +55,10 @@ fn one_tree_is_one_image_whatever_its_source() {
     // Those of OCI say besides how they are run.
     blobs(&plain).write(&site.at("layout"));
     let layout = from_oci_layout(&store, "layout", &site.at("layout"), Some("1.0")).unwrap();
-    assert_eq!((&layout.config().cmd[..], &layout.config().user), (&["sh".to_owned()][..], &None));
+    assert_eq!(
+        (&layout.config().cmd[..], &layout.config().user),
+        (&["sh".to_owned()][..], &None)
+    );
     assert_ne!(layout.manifest().digest, copied.manifest().digest);
     let archive = gzip(&packed(&site.at("layout")));
     let archive = from_archive(&store, "archive", "a.tar.gz", None, &archive[..]).unwrap();
@@ -69,13 +78,18 @@ fn another_architecture_is_refused_with_what_there_is() {
     let docker = saved(&site.tar(&[]), "arm64", &["a:1"]);
     let refused = from_archive(&store, "a", "saved", None, &docker[..]).unwrap_err();
     assert!(refused.to_string().contains("only: linux/arm64"), "{refused}");
-    let platform = |arch| json!({"mediaType": "m", "size": 1, "digest": crate::Digest::of(b"x"),
-        "platform": {"os": "linux", "architecture": arch}});
+    let platform = |arch| {
+        json!({"mediaType": "m", "size": 1, "digest": crate::Digest::of(b"x"),
+        "platform": {"os": "linux", "architecture": arch}})
+    };
     let index = json!({"schemaVersion": 2, "manifests": [platform("arm64"), platform("s390x")]});
     fs::create_dir(site.at("layout")).unwrap();
     fs::write(site.at("layout/index.json"), index.to_string()).unwrap();
     let refused = from_oci_layout(&store, "a", &site.at("layout"), None).unwrap_err();
-    assert!(refused.to_string().contains("only: linux/arm64, linux/s390x"), "{refused}");
+    assert!(
+        refused.to_string().contains("only: linux/arm64, linux/s390x"),
+        "{refused}"
+    );
     assert!(site.is_clean());
 }
 
@@ -84,12 +98,25 @@ fn one_of_several_images_must_be_named() {
     let site = Site::new();
     let store = site.store();
     let docker = saved(&site.tar(&[]), "amd64", &["a:1", "b:2"]);
-    let refuse = |name| from_archive(&store, "a", "saved", name, &docker[..]).unwrap_err().to_string();
-    assert!(refuse(None).ends_with("say which; it has a:1, b:2"), "{}", refuse(None));
+    let refuse = |name| {
+        from_archive(&store, "a", "saved", name, &docker[..])
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        refuse(None).ends_with("say which; it has a:1, b:2"),
+        "{}",
+        refuse(None)
+    );
     assert!(refuse(Some("c:3")).contains("no image called \"c:3\"; it has a:1, b:2"));
     blobs(&site.tar(&[])).write(&site.at("layout"));
     let refused = from_oci_layout(&store, "a", &site.at("layout"), Some("2.0")).unwrap_err();
-    assert!(refused.to_string().ends_with("no image called \"2.0\"; it has 1.0"), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .ends_with("no image called \"2.0\"; it has 1.0"),
+        "{refused}"
+    );
     assert!(site.is_clean());
 }
 
@@ -97,20 +124,32 @@ fn one_of_several_images_must_be_named() {
 fn changed_blobs_are_refused() {
     let site = Site::new();
     let store = site.store();
-    for begins in [&b"{\"architecture"[..], &[0x1f, 0x8b], b"{\"config", b"{\"manifests"] {
+    for begins in [
+        &b"{\"architecture"[..],
+        &[0x1f, 0x8b],
+        b"{\"config",
+        b"{\"manifests",
+    ] {
         let mut blobs = blobs(&site.tar(&[]));
         blobs.damage(begins);
         let folder = tempfile::tempdir().unwrap();
         blobs.write(folder.path());
         let refused = from_oci_layout(&store, "a", folder.path(), None).unwrap_err();
-        assert!(matches!(refused, ImageError::Oci(OciError::Digest { .. })), "{refused}");
+        assert!(
+            matches!(refused, ImageError::Oci(OciError::Digest { .. })),
+            "{refused}"
+        );
     }
     // One that is cut off, one that is gone, and one that a link would take from elsewhere.
     let blobs = blobs(&site.tar(&[]));
     blobs.write(&site.at("layout"));
     let layer = blobs.all.iter().find(|(_, bytes)| bytes[0] == 0x1f).unwrap();
     let path = site.at("layout/blobs/sha256").join(layer.0.hex());
-    let refuse = || from_oci_layout(&store, "a", &site.at("layout"), None).unwrap_err().to_string();
+    let refuse = || {
+        from_oci_layout(&store, "a", &site.at("layout"), None)
+            .unwrap_err()
+            .to_string()
+    };
     fs::write(&path, &layer.1[..100]).unwrap();
     assert!(refuse().contains("ended after 100 of"), "{}", refuse());
     fs::remove_file(&path).unwrap();
@@ -132,7 +171,16 @@ fn what_is_no_image_is_told() {
     let absent = from_directory(&store, "a", &site.at("absent")).unwrap_err();
     assert!(absent.to_string().contains("absent"), "{absent}");
     let cut = from_tarball(&store, "a", "x.tar", &site.tar(&[])[..70_000]).unwrap_err();
-    assert!(matches!(cut, ImageError::Unpack { source: UnpackError::Entry { .. }, .. }), "{cut}");
+    assert!(
+        matches!(
+            cut,
+            ImageError::Unpack {
+                source: UnpackError::Entry { .. },
+                ..
+            }
+        ),
+        "{cut}"
+    );
     assert!(site.is_clean());
 }
 
@@ -149,5 +197,8 @@ fn a_folder_is_copied_without_devices_and_what_is_too_much() {
     assert!(big.len() == 50 << 20 && big.blocks() < 64, "holes stay holes");
     let small = crate::Store::open(&site.at("small"), 1 << 20).unwrap();
     let refused = from_directory(&small, "a", &site.at("rootfs")).unwrap_err();
-    assert!(refused.to_string().contains("raise the store's limit"), "{refused}");
+    assert!(
+        refused.to_string().contains("raise the store's limit"),
+        "{refused}"
+    );
 }

@@ -1,12 +1,14 @@
 //! An image that is in use.
 
+use super::lock::{self, Patience};
 use super::{CONFIG, Manifest, ROOTFS};
-use crate::{Config, ImageError};
+use crate::{Config, ImageError, Stop};
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-pub(super) const DISK: &str = "disk.ext4";
+pub(crate) const DISK: &str = "disk.ext4";
 
 /// An image of the store. As long as it is kept, nobody removes it.
 #[derive(Debug)]
@@ -48,6 +50,20 @@ impl Image {
     /// Nothing may be written into it.
     pub fn rootfs(&self) -> PathBuf {
         self.folder.join(ROOTFS)
+    }
+
+    /// A lock of the file of that name beside the image; `what` says what another does that has it.
+    pub(crate) fn lock_beside(
+        &self,
+        name: &str,
+        most: Duration,
+        stop: Stop,
+        what: &str,
+    ) -> Result<OwnedFd, ImageError> {
+        let path = self.folder.join(name);
+        let lock = lock::file(&path).map_err(ImageError::file("lock", &path))?;
+        lock::wait(&lock, &path, Patience { most, stop }, what)?;
+        Ok(lock)
     }
 
     /// Its folder in the store.

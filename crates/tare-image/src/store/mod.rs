@@ -5,7 +5,9 @@
 //!                  config.json    how it is run
 //!                  manifest.json  names, source, digest, size, when it was made
 //!                  disk.ext4      its disk, once it was asked for
+//!                  .disk.lock     held while that is made
 //! STORE/locks/HEX                 held while an image of a name is made
+//!             NAME.failed         what mmdebstrap said when it failed
 //! STORE/.building-HEX/            an image that is being made, locked by whoever does
 //! ```
 //!
@@ -19,6 +21,7 @@ mod private;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use image::DISK;
 pub use image::Image;
 pub use manifest::Manifest;
 
@@ -131,6 +134,11 @@ impl Store {
     /// The user's wish to stop.
     pub(crate) fn stop(&self) -> Stop {
         self.stop
+    }
+
+    /// Where the output of a program is kept that made no image of that name.
+    pub(crate) fn failed_output(&self, name: &str) -> PathBuf {
+        self.path.join(LOCKS).join(format!("{name}.failed"))
     }
 
     /// All images, the last used first.
@@ -327,7 +335,9 @@ impl Store {
         let all = self.all()?;
         let digits = name.strip_prefix("sha256:").unwrap_or(name);
         let is_digits = digits.len() >= FEWEST_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        let by_name = all.iter().find(|listed| listed.manifest.names.iter().any(|n| n == name));
+        let by_name = all
+            .iter()
+            .find(|listed| listed.manifest.names.iter().any(|n| n == name));
         let by_digest = || {
             let fits = |listed: &&Listed| is_digits && listed.manifest.digest.hex().starts_with(digits);
             all.iter().filter(fits).collect::<Vec<_>>()
@@ -348,7 +358,7 @@ impl Store {
         let lock = lock::folder(folder).map_err(ImageError::file("lock", folder))?;
         let is_free = lock::try_lock(&lock, false).map_err(ImageError::file("lock", folder))?;
         let manifest = Manifest::read(folder)?;
-        let disk = fs::metadata(folder.join(image::DISK));
+        let disk = fs::metadata(folder.join(DISK));
         let bytes = manifest.bytes + disk.map_or(0, |disk| disk.blocks() * 512);
         Ok(Listed {
             used: meta.modified().unwrap_or(UNIX_EPOCH),
@@ -381,14 +391,21 @@ impl Store {
         };
         let touched = rustix::fs::utimensat(&lock, "", &times, AtFlags::EMPTY_PATH);
         // A kernel before 5.8 knows no empty path there.
-        let touched = touched.or_else(|_| rustix::fs::futimens(&lock, &times)).map_err(Into::into);
+        let touched = touched
+            .or_else(|_| rustix::fs::futimens(&lock, &times))
+            .map_err(Into::into);
         touched.map_err(ImageError::file("mark as used", folder))?;
         Ok(lock)
     }
 
     fn lock(&self) -> Result<OwnedFd, ImageError> {
         let lock = lock::folder(&self.path).map_err(ImageError::file("lock", &self.path))?;
-        lock::wait(&lock, &self.path, self.patience(MOMENT), "changes the image store")?;
+        lock::wait(
+            &lock,
+            &self.path,
+            self.patience(MOMENT),
+            "changes the image store",
+        )?;
         Ok(lock)
     }
 

@@ -17,7 +17,9 @@ pub fn check(folder: &Path) -> Result<(), ImageError> {
         path: folder.to_owned(),
         why,
     };
-    let canonical = folder.canonicalize().map_err(ImageError::file("look at", folder))?;
+    let canonical = folder
+        .canonicalize()
+        .map_err(ImageError::file("look at", folder))?;
     for (above, at) in canonical.ancestors().enumerate() {
         let meta = fs::metadata(at).map_err(ImageError::file("look at", at))?;
         let mode = meta.mode() & 0o7777;
@@ -26,7 +28,9 @@ pub fn check(folder: &Path) -> Result<(), ImageError> {
             return Err(open(format!("{at} belongs to user {}", meta.uid())));
         }
         if above == 0 && mode & 0o077 != 0 {
-            return Err(open(format!("others can reach {at} (mode {mode:o}): chmod 700 it")));
+            return Err(open(format!(
+                "others can reach {at} (mode {mode:o}): chmod 700 it"
+            )));
         }
         // In a sticky folder, such as /tmp, only the owner renames what is there.
         if mode & 0o022 != 0 && mode & 0o1000 == 0 {

@@ -9,15 +9,19 @@ fn store(limit: u64) -> (tempfile::TempDir, Store) {
 }
 
 fn put(store: &Store, name: &str, text: &str) -> Result<Image, ImageError> {
-    store.make(name, || None, |at| {
-        fs::write(at.join("rootfs/text"), text).unwrap();
-        symlink("text", at.join("rootfs/link")).unwrap();
-        Ok(Filled {
-            config: Config::default(),
-            source: "a test".to_owned(),
-            left_out: 0,
-        })
-    })
+    store.make(
+        name,
+        || None,
+        |at| {
+            fs::write(at.join("rootfs/text"), text).unwrap();
+            symlink("text", at.join("rootfs/link")).unwrap();
+            Ok(Filled {
+                config: Config::default(),
+                source: "a test".to_owned(),
+                left_out: 0,
+            })
+        },
+    )
 }
 
 fn left(store: &Store) -> usize {
@@ -115,7 +119,9 @@ fn two_that_make_the_same_wait_for_one_another() {
         waiting.join().unwrap().unwrap();
     });
     // Whoever waited takes what the other made.
-    let found = store.make("one", || store.get("one").ok(), |_| Err(E::Stopped)).unwrap();
+    let found = store
+        .make("one", || store.get("one").ok(), |_| Err(E::Stopped))
+        .unwrap();
     assert_eq!(found.manifest().names, ["other", "one"]);
 }
 

@@ -95,7 +95,9 @@ impl Top {
                 way.pop();
                 continue;
             }
-            let at = way.last().map_or(self.folder.as_fd(), |(_, fd)| fd.as_fd());
+            let at = way
+                .last()
+                .map_or_else(|| self.folder.as_fd(), |(_, fd)| fd.as_fd());
             if let Some(folder) = step(at, &name, missing)? {
                 if way.len() == self.most_deep {
                     return Err(Fault::Deep(self.most_deep));
@@ -126,7 +128,10 @@ impl Top {
     pub fn file(&self, path: &[u8]) -> Result<File, Fault> {
         let mut way = names(path, self.most_deep)?;
         for _ in 0..MOST_LINKS {
-            let last = way.pop().filter(|name| name.as_bytes() != b"..").ok_or(Fault::NoFile)?;
+            let last = way
+                .pop()
+                .filter(|name| name.as_bytes() != b"..")
+                .ok_or(Fault::NoFile)?;
             let place = self.walk(&way, Missing::Refuse)?;
             let at = place.folder.as_fd();
             match kind(at, &last)? {

@@ -102,7 +102,11 @@ fn kind<R: Read>(entry: &Entry<'_, R>) -> Kind {
 /// A time as pax writes it: seconds with a fraction. Before 1970 is taken for 1970.
 fn time(text: &str) -> Option<Timespec> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let nanos: String = fraction.chars().chain("000000000".chars()).take(NANOS_DIGITS).collect();
+    let nanos: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(NANOS_DIGITS)
+        .collect();
     let seconds: i64 = whole.parse().ok()?;
     if seconds < 0 {
         return Some(Timespec {

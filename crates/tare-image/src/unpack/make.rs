@@ -85,7 +85,11 @@ pub fn forget(unpacker: &mut Unpacker, path: &Names) {
     let inner = [&gone[..], b"/"].concat();
     // '0' is the byte after '/'.
     let end = [&gone[..], b"0"].concat();
-    let inner: Vec<Vec<u8>> = unpacker.folders.range(inner..end).map(|(k, _)| k.clone()).collect();
+    let inner: Vec<Vec<u8>> = unpacker
+        .folders
+        .range(inner..end)
+        .map(|(k, _)| k.clone())
+        .collect();
     for path in inner {
         unpacker.folders.remove(&path);
     }
@@ -198,7 +202,13 @@ fn hard_link(unpacker: &mut Unpacker, place: &Place, name: &CStr, target: &[u8])
         return Ok(());
     }
     replace(unpacker, place, name)?;
-    Ok(linkat(&from.folder, &last, &place.folder, name, AtFlags::empty())?)
+    Ok(linkat(
+        &from.folder,
+        &last,
+        &place.folder,
+        name,
+        AtFlags::empty(),
+    )?)
 }
 
 fn owner(head: &Head) -> (Option<Uid>, Option<Gid>) {

@@ -28,7 +28,10 @@ pub fn unpacked<'a>(mut packed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>
     let whole = BufReader::with_capacity(READ_AHEAD, io::Cursor::new(magic).chain(packed));
     Ok(match (is_gzip, is_zstd) {
         (true, _) => Box::new(MultiGzDecoder::new(whole)),
-        (_, true) => Box::new(Zstd { source: whole, frame: None }),
+        (_, true) => Box::new(Zstd {
+            source: whole,
+            frame: None,
+        }),
         _ => Box::new(whole),
     })
 }

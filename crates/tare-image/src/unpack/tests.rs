@@ -125,7 +125,10 @@ fn layers_lie_on_one_another() {
     assert!(!site.is_there("etc/a") && !site.is_there("opt/old/deep") && !site.is_there("nowhere"));
     assert!(!site.is_there(".wh..wh.plnk"));
     assert_eq!((site.text("etc/b"), site.text("etc/c")), ("2".into(), "7".into()));
-    assert_eq!((site.text("opt/new"), site.text("opt/old/y")), ("5".into(), "6".into()));
+    assert_eq!(
+        (site.text("opt/new"), site.text("opt/old/y")),
+        ("5".into(), "6".into())
+    );
     assert_eq!(site.text("kept/below"), "4");
 }
 
@@ -137,15 +140,31 @@ fn files_folders_and_links_take_the_place_of_one_another() {
         .file("b", "2")
         .symlink("c", "a")
         .folder("d");
-    let above = Layer::default()
-        .file("a", "3")
-        .file("b/x", "4");
+    let above = Layer::default().file("a", "3").file("b/x", "4");
     let refused = site.unpack(&[below.end(), above.end()]);
-    assert!(matches!(refused, Err(UnpackError::Entry { fault: Fault::NoFolder, .. })), "{refused:?}");
+    assert!(
+        matches!(
+            refused,
+            Err(UnpackError::Entry {
+                fault: Fault::NoFolder,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
 
     let site = Site::new();
-    let below = Layer::default().file("a/inner/x", "1").file("b", "2").symlink("c", "a").folder("d");
-    let above = Layer::default().file("a", "3").folder("b").file("b/x", "4").folder("c").file("d", "5");
+    let below = Layer::default()
+        .file("a/inner/x", "1")
+        .file("b", "2")
+        .symlink("c", "a")
+        .folder("d");
+    let above = Layer::default()
+        .file("a", "3")
+        .folder("b")
+        .file("b/x", "4")
+        .folder("c")
+        .file("d", "5");
     site.unpack(&[below.end(), above.end()]).unwrap();
     assert_eq!([site.text("a"), site.text("b/x"), site.text("d")].concat(), "345");
     assert!(fs::symlink_metadata(site.at("c")).unwrap().is_dir());
@@ -165,7 +184,10 @@ fn links_stay_within_the_image() {
         .link("d", "bin/a")
         .link("/e", "/usr/bin/a");
     site.unpack(&[layer.end()]).unwrap();
-    assert_eq!([site.text("usr/bin/a"), site.text("usr/b"), site.text("usr/c")].concat(), "123");
+    assert_eq!(
+        [site.text("usr/bin/a"), site.text("usr/b"), site.text("usr/c")].concat(),
+        "123"
+    );
     assert_eq!(fs::metadata(site.at("usr/bin/a")).unwrap().nlink(), 3);
     assert_eq!(fs::read_link(site.at("bin")).unwrap(), Path::new("usr/bin"));
     site.nothing_happened_outside();
@@ -187,20 +209,33 @@ fn nothing_is_written_outside() {
     // Through links that are in the archive, and through one that was there.
     for target in ["/", "..", "../out", "../../../../../../.."] {
         let site = Site::new();
-        let layer = Layer::default().symlink("way", target).file("way/out/kept", "bad");
+        let layer = Layer::default()
+            .symlink("way", target)
+            .file("way/out/kept", "bad");
         site.unpack(&[layer.end()]).unwrap();
-        assert_eq!(site.text(if target == "../out" { "out/out/kept" } else { "out/kept" }), "bad");
+        assert_eq!(
+            site.text(if target == "../out" {
+                "out/out/kept"
+            } else {
+                "out/kept"
+            }),
+            "bad"
+        );
         site.nothing_happened_outside();
     }
     let site = Site::new();
     symlink(site.out(), site.at("way")).unwrap();
-    site.unpack(&[Layer::default().file("way/kept", "bad").end()]).unwrap();
+    site.unpack(&[Layer::default().file("way/kept", "bad").end()])
+        .unwrap();
     site.nothing_happened_outside();
 
     // The link itself is replaced, and not what it leads to.
     let site = Site::new();
     let kept = format!("{}/kept", site.out());
-    let layer = Layer::default().symlink("f", "../out/kept").file("f", "bad").symlink("g", "../out/kept");
+    let layer = Layer::default()
+        .symlink("f", "../out/kept")
+        .file("f", "bad")
+        .symlink("g", "../out/kept");
     let layer = layer.raw(b"g", EntryType::Directory, b"", 0o777, b"");
     site.unpack(&[layer.end()]).unwrap();
     assert_eq!(fs::read(kept).unwrap(), b"kept");
@@ -219,13 +254,17 @@ fn hard_links_lead_to_nothing_outside() {
     assert!(matches!(fault, Fault::Nothing), "{fault}");
     // The link is linked, not the file behind it; what is written to it takes its place.
     let site = Site::new();
-    let layer = Layer::default().symlink("way", "../out/kept").link("p", "way").file("p", "bad");
+    let layer = Layer::default()
+        .symlink("way", "../out/kept")
+        .link("p", "way")
+        .file("p", "bad");
     site.unpack(&[layer.end()]).unwrap();
     site.nothing_happened_outside();
     let fault = Site::new().refused(Layer::default().folder("d").link("p", "d"));
     assert!(matches!(fault, Fault::FolderLink), "{fault}");
     let site = Site::new();
-    site.unpack(&[Layer::default().file("a", "1").link("a", "a").end()]).unwrap();
+    site.unpack(&[Layer::default().file("a", "1").link("a", "a").end()])
+        .unwrap();
     assert_eq!(site.text("a"), "1");
 }
 
@@ -233,21 +272,34 @@ fn hard_links_lead_to_nothing_outside() {
 fn whiteouts_hide_nothing_above() {
     for path in [".wh...", "a/.wh...", ".wh..", ".wh.", "a/../.wh.x", "../.wh.in"] {
         let fault = Site::new().refused(Layer::default().file("a/x", "1").file(path, ""));
-        assert!(matches!(fault, Fault::Whiteout | Fault::Outside), "{path}: {fault}");
+        assert!(
+            matches!(fault, Fault::Whiteout | Fault::Outside),
+            "{path}: {fault}"
+        );
     }
     let site = Site::new();
     let layer = Layer::default().symlink("way", "../out");
-    let above = Layer::default().file("way/.wh.kept", "").file("way/.wh..wh..opq", "");
+    let above = Layer::default()
+        .file("way/.wh.kept", "")
+        .file("way/.wh..wh..opq", "");
     site.unpack(&[layer.end(), above.end()]).unwrap();
     site.nothing_happened_outside();
 }
 
 #[test]
 fn folders_are_bounded_however_they_are_reached() {
-    let limits = Limits { depth: 4, ..Limits::default() };
+    let limits = Limits {
+        depth: 4,
+        ..Limits::default()
+    };
     let deep = Layer::default().file("1/2/3/4/x", "");
-    let by_link = Layer::default().symlink("1/2/l", "/1/2").file("1/2/l/3/4/5/x", "");
-    let round = Layer::default().symlink("a", "b").symlink("b", "a").file("a/x", "");
+    let by_link = Layer::default()
+        .symlink("1/2/l", "/1/2")
+        .file("1/2/l/3/4/5/x", "");
+    let round = Layer::default()
+        .symlink("a", "b")
+        .symlink("b", "a")
+        .file("a/x", "");
     let refused = |layer: Layer, limits| match Site::new().unpack_within(&[layer.end()], limits) {
         Err(UnpackError::Entry { fault, .. }) => fault,
         other => panic!("{other:?}"),
@@ -264,24 +316,35 @@ fn what_comes_out_is_bounded() {
     gzip.write_all(&bomb).unwrap();
     let gzip = gzip.finish().unwrap();
     assert!(gzip.len() < 4096);
-    let limits = Limits { bytes: 1 << 19, ..Limits::default() };
+    let limits = Limits {
+        bytes: 1 << 19,
+        ..Limits::default()
+    };
     let refused = Site::new().unpack_within(&[gzip], limits);
     assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
 
     let many = (0..20).fold(Layer::default(), |layer, n| layer.file(&n.to_string(), ""));
-    let limits = Limits { entries: 19, ..Limits::default() };
+    let limits = Limits {
+        entries: 19,
+        ..Limits::default()
+    };
     let refused = Site::new().unpack_within(&[many.end()], limits);
     assert!(matches!(refused, Err(UnpackError::Entries(19))), "{refused:?}");
 
     // A name that would be kept in memory whole.
     let name = vec![b'x'; 8 << 20];
-    let long = Layer::default().raw(b"././@LongLink", EntryType::GNULongName, b"", 0, &name).file("x", "");
+    let long = Layer::default()
+        .raw(b"././@LongLink", EntryType::GNULongName, b"", 0, &name)
+        .file("x", "");
     let refused = Site::new().unpack(&[long.end()]);
     assert!(matches!(refused, Err(UnpackError::Archive(_))), "{refused:?}");
 
     // Data after the archive's end count too.
     let tail = [Layer::default().end(), vec![0; 1 << 20]].concat();
-    let limits = Limits { bytes: 1 << 19, ..Limits::default() };
+    let limits = Limits {
+        bytes: 1 << 19,
+        ..Limits::default()
+    };
     let refused = Site::new().unpack_within(&[tail], limits);
     assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
 }
@@ -290,7 +353,16 @@ fn what_comes_out_is_bounded() {
 fn what_is_broken_is_refused() {
     let whole = Layer::default().file("a", &"1".repeat(3000)).end();
     let refused = Site::new().unpack(&[whole[..2000].to_vec()]);
-    assert!(matches!(refused, Err(UnpackError::Entry { fault: Fault::Short, .. })), "{refused:?}");
+    assert!(
+        matches!(
+            refused,
+            Err(UnpackError::Entry {
+                fault: Fault::Short,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
     let mut lies = whole.clone();
     let mut header = Header::new_gnu();
     header.as_mut_bytes().copy_from_slice(&lies[..512]);
@@ -298,12 +370,25 @@ fn what_is_broken_is_refused() {
     header.set_cksum();
     lies[..512].copy_from_slice(header.as_bytes());
     let refused = Site::new().unpack(&[lies]);
-    assert!(matches!(refused, Err(UnpackError::Entry { fault: Fault::Short, .. })), "{refused:?}");
+    assert!(
+        matches!(
+            refused,
+            Err(UnpackError::Entry {
+                fault: Fault::Short,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&whole).unwrap();
     let gzip = gzip.finish().unwrap();
     assert!(Site::new().unpack(&[gzip[..gzip.len() - 4].to_vec()]).is_err());
-    assert!(Site::new().unpack(&[b"no archive at all, but some text".repeat(40)]).is_err());
+    assert!(
+        Site::new()
+            .unpack(&[b"no archive at all, but some text".repeat(40)])
+            .is_err()
+    );
     let refused = Site::new().refused(Layer::default().raw(b".", EntryType::Regular, b"", 0o644, b"x"));
     assert!(matches!(refused, Fault::Top), "{refused}");
 }
@@ -317,7 +402,13 @@ fn devices_are_left_out_and_counted() {
         .raw(b"pipe", EntryType::Fifo, b"", 0o666, b"")
         .file("x", "1");
     let counts = site.unpack(&[layer.end()]).unwrap();
-    assert_eq!(counts, Counts { entries: 4, left_out: 3 });
+    assert_eq!(
+        counts,
+        Counts {
+            entries: 4,
+            left_out: 3
+        }
+    );
     assert_eq!(fs::read_dir(site.at("")).unwrap().count(), 1);
 }
 
@@ -346,10 +437,16 @@ fn modes_times_names_and_holes_are_kept() {
     site.unpack(&[layer]).unwrap();
     let meta = |path: &str| fs::metadata(site.at(path)).unwrap();
     assert_eq!(meta("locked").mode() & 0o7777, 0o500);
-    assert_eq!((meta("locked").mtime(), meta("locked/x").mtime()), (1_600_000_000, 1_600_000_000));
+    assert_eq!(
+        (meta("locked").mtime(), meta("locked/x").mtime()),
+        (1_600_000_000, 1_600_000_000)
+    );
     assert_eq!(meta("su").mode() & 0o7777, 0o4755);
     assert_eq!(site.text(&long), "L");
-    assert_eq!((meta("by-pax").mtime(), meta("by-pax").mtime_nsec()), (1_500_000_000, 250_000_000));
+    assert_eq!(
+        (meta("by-pax").mtime(), meta("by-pax").mtime_nsec()),
+        (1_500_000_000, 250_000_000)
+    );
     let hole = fs::metadata(site.at("").join(OsStr::from_bytes(odd))).unwrap();
     assert_eq!((hole.len(), hole.mode() & 0o777), (1 << 20, 0o640));
     assert!(hole.blocks() < 64, "{}", hole.blocks());
@@ -372,8 +469,14 @@ fn sparse_files_of_gnu_tar_are_read_or_refused() {
             Ok(_) => {
                 assert!(is_read);
                 let mut all = Vec::new();
-                fs::File::open(site.at("big")).unwrap().read_to_end(&mut all).unwrap();
-                let limits = Limits { bytes: 1_000_000, ..Limits::default() };
+                fs::File::open(site.at("big"))
+                    .unwrap()
+                    .read_to_end(&mut all)
+                    .unwrap();
+                let limits = Limits {
+                    bytes: 1_000_000,
+                    ..Limits::default()
+                };
                 let refused = Site::new().unpack_within(&[archive], limits);
                 assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
                 assert_eq!((all.len(), all.ends_with(b"end")), (5_000_003, true));

@@ -132,9 +132,14 @@ impl Client {
 
     /// Does what an answer asks for before it lets anybody in.
     fn authorize(&self, answer: &Response<Body>, what: &str) -> Result<(), RegistryError> {
-        let header = answer.headers().get("www-authenticate").and_then(|value| value.to_str().ok());
+        let header = answer
+            .headers()
+            .get("www-authenticate")
+            .and_then(|value| value.to_str().ok());
         let unknown = || RegistryError::Challenge(self.reference.registry.clone());
-        let (scheme, rest) = header.and_then(|header| header.split_once(' ')).ok_or_else(unknown)?;
+        let (scheme, rest) = header
+            .and_then(|header| header.split_once(' '))
+            .ok_or_else(unknown)?;
         let authorization = match (scheme.to_ascii_lowercase().as_str(), &self.credentials) {
             ("basic", Credentials::Basic(basic)) => basic.clone(),
             ("basic", _) => return Err(self.password(what)),
@@ -155,7 +160,10 @@ impl Client {
         let unknown = || RegistryError::Challenge(self.reference.registry.clone());
         let realm = parameter(challenge, "realm").ok_or_else(unknown)?;
         let scope = format!("repository:{}:pull", self.reference.repository);
-        let mut request = self.agent.get(self.realm(realm).ok_or_else(unknown)?).query("scope", scope);
+        let mut request = self
+            .agent
+            .get(self.realm(realm).ok_or_else(unknown)?)
+            .query("scope", scope);
         if let Some(service) = parameter(challenge, "service") {
             request = request.query("service", service);
         }
@@ -167,7 +175,11 @@ impl Client {
             return Err(self.password(what));
         }
         let mut text = Vec::new();
-        let read = answer.into_body().into_reader().take(TOKEN_BYTES).read_to_end(&mut text);
+        let read = answer
+            .into_body()
+            .into_reader()
+            .take(TOKEN_BYTES)
+            .read_to_end(&mut text);
         read.map_err(|e| self.failed(e.into(), what))?;
         let token: Token = serde_json::from_slice(&text).map_err(|_| unknown())?;
         if token.token.is_empty() || !token.token.bytes().all(|b| b.is_ascii_graphic()) {
@@ -178,7 +190,9 @@ impl Client {
 
     /// Where tokens come from, if a password may be sent there.
     fn realm<'a>(&self, realm: &'a str) -> Option<&'a str> {
-        let here = realm.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+        let here = realm
+            .strip_prefix("http://")
+            .and_then(|rest| rest.split('/').next());
         let is_ours = here.is_some_and(is_loopback) && is_loopback(&self.reference.registry);
         (realm.starts_with("https://") || is_ours).then_some(realm)
     }
@@ -187,7 +201,9 @@ impl Client {
         let registry = self.reference.registry.clone();
         let hint = match &self.credentials {
             Credentials::None => format!("give its password by: docker login {registry}"),
-            Credentials::Basic(_) => format!("the password of docker login may be wrong or too old: docker login {registry}"),
+            Credentials::Basic(_) => {
+                format!("the password of docker login may be wrong or too old: docker login {registry}")
+            }
             Credentials::Helper(helper) => format!(
                 "its password is kept by the credential helper {}, which tare does not run; docker pull the image and take it from Docker, or save it to an archive",
                 helper.escape_debug()

@@ -86,13 +86,25 @@ impl File {
             let host = key.trim_start_matches("https://").trim_start_matches("http://");
             host.split('/').next().unwrap_or_default().to_owned()
         };
-        let by_host = || self.auths.iter().find(|(kept, _)| bare(kept) == registry).map(|(_, auth)| auth);
-        let auth = self.auths.get(key).or_else(by_host).and_then(|auth| auth.auth.as_ref());
+        let by_host = || {
+            self.auths
+                .iter()
+                .find(|(kept, _)| bare(kept) == registry)
+                .map(|(_, auth)| auth)
+        };
+        let auth = self
+            .auths
+            .get(key)
+            .or_else(by_host)
+            .and_then(|auth| auth.auth.as_ref());
         // Both are written so alike; a line end in it would end the header.
         let is_sound = |auth: &&String| STANDARD.decode(auth).is_ok_and(|plain| plain.contains(&b':'));
         match auth.filter(is_sound) {
             Some(auth) => Credentials::Basic(format!("Basic {auth}")),
-            None => self.creds_store.clone().map_or(Credentials::None, Credentials::Helper),
+            None => self
+                .creds_store
+                .clone()
+                .map_or(Credentials::None, Credentials::Helper),
         }
     }
 }
@@ -118,9 +130,16 @@ mod tests {
         assert_eq!(format!("{basic:?}"), "Basic(..)");
         assert_eq!(of("h.example"), Credentials::Helper("ecr-login".to_owned()));
         for registry in ["t.example", "u.example", "x.example"] {
-            assert_eq!(of(registry), Credentials::Helper("desktop".to_owned()), "{registry}");
+            assert_eq!(
+                of(registry),
+                Credentials::Helper("desktop".to_owned()),
+                "{registry}"
+            );
         }
         fs::write(&path, "{\n\"auths\": 1}").unwrap();
-        assert!(matches!(Credentials::read(&path, "r"), Err(NoCredentials::Form(2))));
+        assert!(matches!(
+            Credentials::read(&path, "r"),
+            Err(NoCredentials::Form(2))
+        ));
     }
 }

@@ -30,7 +30,9 @@ pub enum RegistryError {
         what: String,
     },
     /// It answers too slowly.
-    #[error("{registry} was too slow with {what}: it was given {seconds} s; try again later, or take an archive of the image")]
+    #[error(
+        "{registry} was too slow with {what}: it was given {seconds} s; try again later, or take an archive of the image"
+    )]
     Slow {
         /// The registry.
         registry: String,
@@ -68,10 +70,14 @@ pub enum RegistryError {
         status: u16,
     },
     /// It asks for a password in a way that is unknown or not encrypted.
-    #[error("{0} asks for a password in a way that is not known or not encrypted: take an archive of the image")]
+    #[error(
+        "{0} asks for a password in a way that is not known or not encrypted: take an archive of the image"
+    )]
     Challenge(String),
     /// There are no certificates to check it by.
-    #[error("there are no certificates to check a registry by: install the package ca-certificates, or name a file of them in SSL_CERT_FILE")]
+    #[error(
+        "there are no certificates to check a registry by: install the package ca-certificates, or name a file of them in SSL_CERT_FILE"
+    )]
     NoCertificates,
     /// Certificates that cannot be read.
     #[error("cannot read the certificates in {path}: {source}")]

@@ -40,12 +40,16 @@ pub fn from_registry(
         let path = passwords.to_owned();
         RegistryError::Credentials { path, source }
     })?;
-    store.make(name, || None, |at| {
-        let client = Client::new(reference.clone(), credentials, deadlines)?;
-        let (registry, top) = Registry::open(client, &reference)?;
-        let source = format!("registry {reference}, manifest {}", registry.top);
-        oci::fill(store, &registry, &[top], None, at, source)
-    })
+    store.make(
+        name,
+        || None,
+        |at| {
+            let client = Client::new(reference.clone(), credentials, deadlines)?;
+            let (registry, top) = Registry::open(client, &reference)?;
+            let source = format!("registry {reference}, manifest {}", registry.top);
+            oci::fill(store, &registry, &[top], None, at, source)
+        },
+    )
 }
 
 /// A registry whose answer to a tag is known.
@@ -59,7 +63,10 @@ impl Registry {
     /// Asks for what a reference leads to, and takes its digest where none was given.
     fn open(client: Client, reference: &Reference) -> Result<(Self, Descriptor), ImageError> {
         let mut document = Vec::new();
-        let read = client.manifest(reference.version())?.take(DOCUMENT_BYTES).read_to_end(&mut document);
+        let read = client
+            .manifest(reference.version())?
+            .take(DOCUMENT_BYTES)
+            .read_to_end(&mut document);
         read.map_err(|e| client.told(e))?;
         let top = reference.digest.clone().unwrap_or_else(|| Digest::of(&document));
         let size = document.len() as u64;

@@ -29,7 +29,9 @@ pub enum NoReference {
     #[error("\"{0}\" does not say in which registry: write docker.io/library/{0} for Docker Hub's own")]
     Registry(String),
     /// Something else.
-    #[error("\"{0}\" is no image of a registry: it is written registry.example/name:tag, with @sha256:... or without")]
+    #[error(
+        "\"{0}\" is no image of a registry: it is written registry.example/name:tag, with @sha256:... or without"
+    )]
     Form(String),
     /// The digest.
     #[error(transparent)]
@@ -68,8 +70,14 @@ impl Reference {
         let is_owned = registry != HUB.0 || repository.contains('/');
         Ok(Self {
             registry: registry.to_owned(),
-            repository: if is_owned { repository.to_owned() } else { format!("{}/{repository}", HUB.2) },
-            tag: tag.or(digest.is_none().then_some(DEFAULT_TAG)).map(str::to_owned),
+            repository: if is_owned {
+                repository.to_owned()
+            } else {
+                format!("{}/{repository}", HUB.2)
+            },
+            tag: tag
+                .or_else(|| digest.is_none().then_some(DEFAULT_TAG))
+                .map(str::to_owned),
             digest,
         })
     }
@@ -82,8 +90,16 @@ impl Reference {
 
     /// Where the registry answers. Without encryption on this host alone.
     pub fn base(&self) -> String {
-        let host = if self.registry == HUB.0 { HUB.1 } else { &self.registry };
-        format!("{}://{host}/v2/{}", if is_loopback(host) { "http" } else { "https" }, self.repository)
+        let host = if self.registry == HUB.0 {
+            HUB.1
+        } else {
+            &self.registry
+        };
+        format!(
+            "{}://{host}/v2/{}",
+            if is_loopback(host) { "http" } else { "https" },
+            self.repository
+        )
     }
 }
 
@@ -93,12 +109,18 @@ pub fn is_loopback(host: &str) -> bool {
         Some((bare, port)) if port.bytes().all(|b| b.is_ascii_digit()) => bare,
         _ => host,
     };
-    let address = bare.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let address = bare
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>();
     bare == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn is_host(host: &str) -> bool {
-    !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:[]".contains(&b))
+    !host.is_empty()
+        && host
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-.:[]".contains(&b))
 }
 
 fn is_part(part: &str) -> bool {
@@ -134,18 +156,38 @@ mod tests {
         let read = |text| Reference::parse(text).unwrap();
         let hub = read("docker.io/debian:12");
         assert_eq!(hub.base(), "https://registry-1.docker.io/v2/library/debian");
-        assert_eq!((hub.version(), hub.to_string().as_str()), ("12", "docker.io/library/debian:12"));
+        assert_eq!(
+            (hub.version(), hub.to_string().as_str()),
+            ("12", "docker.io/library/debian:12")
+        );
         assert_eq!(read("registry.example:5000/a/b").version(), "latest");
         assert_eq!(read("127.0.0.1:5000/a").base(), "http://127.0.0.1:5000/v2/a");
         assert_eq!(read("[::1]:5000/a:1").base(), "http://[::1]:5000/v2/a");
-        assert_eq!(read("127.0.0.1.example/a").base(), "https://127.0.0.1.example/v2/a");
+        assert_eq!(
+            read("127.0.0.1.example/a").base(),
+            "https://127.0.0.1.example/v2/a"
+        );
         let digest = Digest::of(b"");
         let both = read(&format!("r.example/a:1@{digest}"));
-        assert_eq!((both.version(), both.tag.as_deref()), (digest.as_str(), Some("1")));
-        assert!(matches!(Reference::parse("debian:12"), Err(NoReference::Registry(_))));
+        assert_eq!(
+            (both.version(), both.tag.as_deref()),
+            (digest.as_str(), Some("1"))
+        );
+        assert!(matches!(
+            Reference::parse("debian:12"),
+            Err(NoReference::Registry(_))
+        ));
         for wrong in [
-            "", "r.example/", "r.example/A", "r.example/a:", "r.example/a/../b", "r.example/a?x", "r@x.example/a",
-            "r.example/a:1@sha256:0", "r.example/a b", "r.example/a:t/..",
+            "",
+            "r.example/",
+            "r.example/A",
+            "r.example/a:",
+            "r.example/a/../b",
+            "r.example/a?x",
+            "r@x.example/a",
+            "r.example/a:1@sha256:0",
+            "r.example/a b",
+            "r.example/a:t/..",
         ] {
             assert!(Reference::parse(wrong).is_err(), "{wrong}");
         }

@@ -82,13 +82,7 @@ fn serve(mut stream: TcpStream, port: u16, made: &Made, ways: Ways, log: &Mutex<
     }
 }
 
-fn answer(
-    path: &str,
-    sent: Option<&str>,
-    port: u16,
-    made: &Made,
-    ways: Ways,
-) -> (u16, String, Vec<u8>) {
+fn answer(path: &str, sent: Option<&str>, port: u16, made: &Made, ways: Ways) -> (u16, String, Vec<u8>) {
     if let Some(status) = ways.status {
         return (status, String::new(), Vec::new());
     }
@@ -139,7 +133,10 @@ fn refused(site: &Site, fake: &Fake) -> RegistryError {
 }
 
 fn passwords(site: &Site, fake: &Fake, auth: &str) {
-    let text = format!(r#"{{"auths": {{"127.0.0.1:{}": {{"auth": "{auth}"}}}}}}"#, fake.port);
+    let text = format!(
+        r#"{{"auths": {{"127.0.0.1:{}": {{"auth": "{auth}"}}}}}}"#,
+        fake.port
+    );
     fs::write(site.at("config.json"), text).unwrap();
 }
 
@@ -153,7 +150,12 @@ fn an_image_is_pulled_by_tag_and_by_digest() {
     let image = pull(&site, &fake.name("a/b:1.0")).unwrap();
     let layout = crate::from_oci_layout(&site.store(), "l", &site.at("layout"), None).unwrap();
     assert_eq!(image.manifest().digest, layout.manifest().digest);
-    assert!(image.manifest().source.ends_with(&format!("a/b:1.0, manifest {top}")));
+    assert!(
+        image
+            .manifest()
+            .source
+            .ends_with(&format!("a/b:1.0, manifest {top}"))
+    );
     pull(&site, &fake.name(&format!("a/b:old@{top}"))).unwrap();
     // Each part once: index, manifest, configuration, layer.
     assert_eq!(fake.asked().len(), 8, "{:?}", fake.asked());
@@ -164,14 +166,39 @@ fn passwords_are_given_where_they_are_asked_for() {
     let site = Site::new();
     let made = || blobs(&site.tar(&[]));
     // A token for strangers, one for a password, a password by itself.
-    let stranger = Fake::start(made(), Ways { token: Some(""), ..Ways::default() });
+    let stranger = Fake::start(
+        made(),
+        Ways {
+            token: Some(""),
+            ..Ways::default()
+        },
+    );
     pull(&site, &stranger.name("a/b:1.0")).unwrap();
-    let token = stranger.asked().into_iter().find(|path| path.starts_with("/token?")).unwrap();
-    assert!(token.contains("scope=repository") && token.contains("service=s"), "{token}");
-    let by_token = Fake::start(made(), Ways { token: Some("Basic dTpw"), ..Ways::default() });
+    let token = stranger
+        .asked()
+        .into_iter()
+        .find(|path| path.starts_with("/token?"))
+        .unwrap();
+    assert!(
+        token.contains("scope=repository") && token.contains("service=s"),
+        "{token}"
+    );
+    let by_token = Fake::start(
+        made(),
+        Ways {
+            token: Some("Basic dTpw"),
+            ..Ways::default()
+        },
+    );
     passwords(&site, &by_token, "dTpw");
     pull(&site, &by_token.name("a/b:1.0")).unwrap();
-    let basic = Fake::start(made(), Ways { basic: Some("Basic dTpw"), ..Ways::default() });
+    let basic = Fake::start(
+        made(),
+        Ways {
+            basic: Some("Basic dTpw"),
+            ..Ways::default()
+        },
+    );
     passwords(&site, &basic, "dTpw");
     pull(&site, &basic.name("a/b:1.0")).unwrap();
 }
@@ -180,8 +207,14 @@ fn passwords_are_given_where_they_are_asked_for() {
 fn who_has_no_password_is_told_what_to_do() {
     let site = Site::new();
     for ways in [
-        Ways { token: Some("Basic dTpw"), ..Ways::default() },
-        Ways { basic: Some("Basic dTpw"), ..Ways::default() },
+        Ways {
+            token: Some("Basic dTpw"),
+            ..Ways::default()
+        },
+        Ways {
+            basic: Some("Basic dTpw"),
+            ..Ways::default()
+        },
     ] {
         let fake = Fake::start(blobs(&site.tar(&[])), ways);
         let hint = |expected: &str| {
@@ -205,19 +238,58 @@ fn each_failure_is_told_from_others() {
     let made = || blobs(&site.tar(&[]));
     let fake = Fake::start(made(), Ways::default());
     let absent = pull(&site, &fake.name("a/b:2.0")).unwrap_err();
-    assert!(matches!(absent, ImageError::Registry(RegistryError::NotFound { .. })), "{absent}");
+    assert!(
+        matches!(absent, ImageError::Registry(RegistryError::NotFound { .. })),
+        "{absent}"
+    );
     let wanted = Digest::of(b"another");
     let other = pull(&site, &fake.name(&format!("a/b@{wanted}"))).unwrap_err();
-    assert!(matches!(other, ImageError::Registry(RegistryError::NotFound { .. })), "{other}");
-    let half = refused(&site, &Fake::start(made(), Ways { half: true, ..Ways::default() }));
+    assert!(
+        matches!(other, ImageError::Registry(RegistryError::NotFound { .. })),
+        "{other}"
+    );
+    let half = refused(
+        &site,
+        &Fake::start(
+            made(),
+            Ways {
+                half: true,
+                ..Ways::default()
+            },
+        ),
+    );
     assert!(matches!(half, RegistryError::Ended { .. }), "{half:?}");
-    let late = refused(&site, &Fake::start(made(), Ways { late: true, ..Ways::default() }));
+    let late = refused(
+        &site,
+        &Fake::start(
+            made(),
+            Ways {
+                late: true,
+                ..Ways::default()
+            },
+        ),
+    );
     assert!(matches!(late, RegistryError::Slow { seconds: 1, .. }), "{late:?}");
     for status in [429, 503] {
-        let error = refused(&site, &Fake::start(made(), Ways { status: Some(status), ..Ways::default() }));
+        let error = refused(
+            &site,
+            &Fake::start(
+                made(),
+                Ways {
+                    status: Some(status),
+                    ..Ways::default()
+                },
+            ),
+        );
         assert!(error.to_string().contains("try again later"), "{error}");
     }
-    let closed = refused(&site, &Fake { port: 1, asked: Arc::default() });
+    let closed = refused(
+        &site,
+        &Fake {
+            port: 1,
+            asked: Arc::default(),
+        },
+    );
     assert!(matches!(closed, RegistryError::Connection { .. }), "{closed:?}");
 }
 
@@ -229,7 +301,10 @@ fn what_was_changed_on_its_way_is_refused() {
         made.damage(begins);
         let fake = Fake::start(made, Ways::default());
         let error = pull(&site, &fake.name("a/b:1.0")).unwrap_err();
-        assert!(matches!(error, ImageError::Oci(crate::OciError::Digest { .. })), "{error}");
+        assert!(
+            matches!(error, ImageError::Oci(crate::OciError::Digest { .. })),
+            "{error}"
+        );
     }
     // The index itself bears no digest under a tag, but under its own.
     let mut made = blobs(&site.tar(&[]));
@@ -237,6 +312,9 @@ fn what_was_changed_on_its_way_is_refused() {
     made.damage(b"{\"manifests");
     let fake = Fake::start(made, Ways::default());
     let error = pull(&site, &fake.name(&format!("a/b@{top}"))).unwrap_err();
-    assert!(matches!(error, ImageError::Oci(crate::OciError::Digest { .. })), "{error}");
+    assert!(
+        matches!(error, ImageError::Oci(crate::OciError::Digest { .. })),
+        "{error}"
+    );
     assert!(site.is_clean());
 }
