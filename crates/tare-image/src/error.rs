@@ -1,0 +1,145 @@
+//! Why there is no image.
+
+use crate::digest::NoDigest;
+use crate::oci::OciError;
+use crate::sources::{NoMirror, NoSpec, RegistryError};
+use crate::unpack::UnpackError;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why there is no image.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// A file of the store.
+    #[error("cannot {what} {path}: {source}")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Others could change what is in the store.
+    #[error(
+        "the image store {path} is not this user's alone: {why}; give a folder that nobody else can write to or rename"
+    )]
+    Open {
+        /// The store.
+        path: PathBuf,
+        /// Who can do what.
+        why: String,
+    },
+    /// What describes an image cannot be read.
+    #[error("the image at {path} is damaged: {source}; remove that folder and import the image again")]
+    Damaged {
+        /// Its description.
+        path: PathBuf,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// A description cannot be written.
+    #[error("cannot describe the image: {0}")]
+    Write(serde_json::Error),
+    /// A file of a root filesystem.
+    #[error("cannot read {path}: {source}")]
+    Tree {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// No image bears that name.
+    #[error("there is no image \"{name}\" in the store: {known}")]
+    Unknown {
+        /// The name or digest.
+        name: String,
+        /// Which there are, in words.
+        known: String,
+    },
+    /// A part of a digest fits several images.
+    #[error("\"{0}\" fits more than one image: give more digits of the digest")]
+    Ambiguous(String),
+    /// A name that cannot be one.
+    #[error(
+        "\"{0}\" cannot be the name of an image: 1 to 300 printable characters, not beginning with sha256:"
+    )]
+    Name(String),
+    /// Another process holds what is needed.
+    #[error("another process {what} for over {} s: wait until it has ended, or stop it", .waited.as_secs())]
+    Busy {
+        /// What it does.
+        what: String,
+        /// For how long it was waited.
+        waited: Duration,
+    },
+    /// An image that a run uses.
+    #[error("the image {0} is in use by a run: remove it when that has ended")]
+    InUse(String),
+    /// The user wishes to stop.
+    #[error("stopped as was asked")]
+    Stopped,
+    /// A layer or an archive.
+    #[error("cannot unpack {what}: {source}")]
+    Unpack {
+        /// Which.
+        what: String,
+        /// The cause.
+        source: UnpackError,
+    },
+    /// An image of OCI's.
+    #[error("cannot take the image: {0}")]
+    Oci(#[from] OciError),
+    /// A registry.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A specification of Debian's packages.
+    #[error(transparent)]
+    Spec(#[from] NoSpec),
+    /// There is no mirror of Debian's.
+    #[error(transparent)]
+    Mirror(#[from] NoMirror),
+    /// A program that cannot be run.
+    #[error("cannot run {program}: {source}; install it, on Debian by: apt-get install mmdebstrap e2fsprogs")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A program that failed.
+    #[error("{program} {how}: {last}; all that it said is in {output}")]
+    Program {
+        /// The program.
+        program: String,
+        /// How it ended.
+        how: String,
+        /// The last lines of what it said.
+        last: String,
+        /// The file with all of it.
+        output: PathBuf,
+    },
+    /// An image that cannot be handed on as a layer.
+    #[error("cannot write the image as a layer: {0}")]
+    Layer(io::Error),
+    /// A digest that is none.
+    #[error(transparent)]
+    NoDigest(#[from] NoDigest),
+}
+
+impl ImageError {
+    /// For a file of the store, to be given its cause.
+    pub(crate) fn file(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { what, path, source }
+    }
+
+    pub(crate) fn unpack(what: impl Into<String>) -> impl FnOnce(UnpackError) -> Self {
+        let what = what.into();
+        move |source| match source {
+            UnpackError::Stopped => Self::Stopped,
+            source => Self::Unpack { what, source },
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The root filesystem as a disk, for machines.
+
+use crate::program::{self, Running, Time};
+use crate::store::DISK;
+use crate::{Image, ImageError, Stop};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const PARTIAL: &str = ".disk.partial";
+const OUTPUT: &str = ".disk.output";
+const LOCK: &str = ".disk.lock";
+/// Room for what a machine writes. The file is sparse: room takes none on the host.
+const ROOM_BYTES: u64 = 1 << 30;
+/// Inodes beside those of the image.
+const ROOM_INODES: u64 = 65_536;
+const KIB: u64 = 1024;
+/// A gigabyte takes some 10 s.
+const MOST: Duration = Duration::from_secs(900);
+
+impl Image {
+    /// The root filesystem as an ext4 filesystem in a file, with 1 GiB of room: made once,
+    /// without mounting anything, and kept beside the image. Machines must write to a copy or an
+    /// overlay of it.
+    ///
+    /// # Errors
+    /// [`ImageError::Program`] with what `mke2fs` said, [`ImageError::Busy`] and others.
+    pub fn disk(&self, stop: Stop) -> Result<PathBuf, ImageError> {
+        self.disk_by("mke2fs".as_ref(), stop)
+    }
+
+    pub(super) fn disk_by(&self, mke2fs: &OsStr, stop: Stop) -> Result<PathBuf, ImageError> {
+        let disk = self.folder().join(DISK);
+        if disk.exists() {
+            return Ok(disk);
+        }
+        let _lock = self.lock_beside(LOCK, MOST, stop, "makes the disk of the image")?;
+        if disk.exists() {
+            return Ok(disk);
+        }
+        let partial = self.folder().join(PARTIAL);
+        self.make_disk(mke2fs, stop, &partial)
+            .inspect_err(|_| drop(fs::remove_file(&partial)))?;
+        fs::rename(&partial, &disk).map_err(ImageError::file("give its name to", &disk))?;
+        Ok(disk)
+    }
+
+    fn make_disk(&self, mke2fs: &OsStr, stop: Stop, partial: &Path) -> Result<(), ImageError> {
+        let output = self.folder().join(OUTPUT);
+        let command = self.mke2fs(mke2fs, partial);
+        Running::start(command, &output, Time { most: MOST, stop })?.wait()?;
+        let synced = File::open(partial).and_then(|file| file.sync_all());
+        synced.map_err(ImageError::file("bring to the disk", partial))?;
+        fs::remove_file(&output).map_err(ImageError::file("remove", &output))
+    }
+
+    fn mke2fs(&self, mke2fs: &OsStr, partial: &Path) -> Command {
+        let manifest = self.manifest();
+        let kib = (manifest.bytes + manifest.bytes / 8 + ROOM_BYTES) / KIB;
+        let inodes = manifest.entries + ROOM_INODES;
+        // The same image has the same disk, so far as mke2fs lets it.
+        let uuid = uuid(manifest.digest.hex());
+        let mut command = program::command(mke2fs, self.folder());
+        command.args([
+            "-q",
+            "-F",
+            "-t",
+            "ext4",
+            "-m",
+            "0",
+            "-N",
+            &inodes.to_string(),
+            "-U",
+            &uuid,
+        ]);
+        command
+            .args(["-E", &format!("hash_seed={uuid},root_owner=0:0"), "-d"])
+            .arg(self.rootfs());
+        command.arg(partial).arg(format!("{kib}k"));
+        command
+    }
+}
+
+/// The first digits of a digest in the form of a UUID.
+fn uuid(hex: &str) -> String {
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}

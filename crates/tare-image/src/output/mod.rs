@@ -1,0 +1,6 @@
+//! An image as platforms take it: a folder (`Image::rootfs`), a layer, a disk.
+
+mod disk;
+mod layer;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Root filesystems of Debian's packages, made by mmdebstrap.
+
+mod mirror;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use mirror::Mirrors;
+pub use spec::{DebianSpec, NoSpec};
+
+use crate::program::{self, Running, Time};
+use crate::store::{Filled, ROOTFS};
+use crate::unpack::{UnpackError, Unpacker};
+use crate::{Config, Image, ImageError, Store};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The largest set of packages that was made took 160 s on a busy machine.
+const MOST: Duration = Duration::from_secs(1800);
+const OUTPUT: &str = "output";
+/// Files that mmdebstrap takes from the host: they are of no image, and tell the host's name.
+const FORGET: &str = r#"--customize-hook=rm -f "$1/etc/hostname" "$1/etc/resolv.conf""#;
+
+/// Why there is no mirror.
+#[derive(Debug, thiserror::Error)]
+pub enum NoMirror {
+    /// This host has no sources of Debian's.
+    #[error("this host's apt has no sources of Debian: give the address of a mirror")]
+    Present,
+    /// The archive does not say where its snapshots are.
+    #[error(
+        "this host's apt does not say where snapshots of Debian's archive are: give their address, with @SNAPSHOTID@ in the place of the date, or leave the date out"
+    )]
+    Snapshots,
+}
+
+/// A root filesystem of Debian's packages. The same specification is the same image, which is
+/// made once: what its mirror has later makes no other.
+///
+/// # Errors
+/// [`ImageError::Program`] with the last lines of what mmdebstrap said, and where all of it is.
+pub fn from_debian(store: &Store, spec: &DebianSpec, mirrors: &Mirrors) -> Result<Image, ImageError> {
+    build(store, spec, mirrors, "mmdebstrap".as_ref())
+}
+
+fn build(
+    store: &Store,
+    spec: &DebianSpec,
+    mirrors: &Mirrors,
+    mmdebstrap: &OsStr,
+) -> Result<Image, ImageError> {
+    let spec = spec.checked()?;
+    let name = spec.name();
+    let made = || store.get(&name).ok();
+    if let Some(image) = made() {
+        return Ok(image);
+    }
+    let mirror = mirrors.of(&spec)?;
+    let source = format!("Debian {} of {mirror}: {}", spec.suite, spec.packages.join(" "));
+    store.make(&name, made, |at| {
+        let output = at.join(OUTPUT);
+        let left_out = run(store, command(&spec, &mirror, mmdebstrap, at), &output, at);
+        let left_out = left_out.map_err(|error| keep_output(error, store, &name))?;
+        fs::remove_file(&output).map_err(ImageError::file("remove", &output))?;
+        Ok(Filled {
+            config: Config::default(),
+            source,
+            left_out,
+        })
+    })
+}
+
+/// What is asked of mmdebstrap: an archive on its standard output.
+fn command(spec: &DebianSpec, mirror: &str, mmdebstrap: &OsStr, at: &Path) -> Command {
+    let mut command = program::command(mmdebstrap, at);
+    command.args([
+        "--variant=minbase",
+        "--format=tar",
+        "--architectures=amd64",
+        FORGET,
+    ]);
+    command.arg(format!("--components={}", spec.components.join(",")));
+    if !spec.packages.is_empty() {
+        command.arg(format!("--include={}", spec.packages.join(",")));
+    }
+    if spec.snapshot.is_some() {
+        // What a snapshot says was valid then.
+        command.arg(r#"--aptopt=Acquire::Check-Valid-Until "false""#);
+    }
+    command.args([&spec.suite, "-", mirror]).stdout(Stdio::piped());
+    command
+}
+
+/// Makes the root filesystem while mmdebstrap writes it. Returns what was left out.
+fn run(store: &Store, command: Command, output: &Path, at: &Path) -> Result<u64, ImageError> {
+    let time = Time {
+        most: MOST,
+        stop: store.stop(),
+    };
+    let mut running = Running::start(command, output, time)?;
+    let stdout = running.stdout().ok_or(ImageError::Stopped)?;
+    let unpack = || {
+        let mut unpacker = Unpacker::new(&at.join(ROOTFS), store.limits(), store.stop())?;
+        unpacker.layer(stdout)?;
+        unpacker.finish()
+    };
+    let unpacked = unpack();
+    let told = ImageError::unpack("what mmdebstrap made");
+    if let Err(error @ (UnpackError::Bytes(_) | UnpackError::Entries(_))) = unpacked {
+        return Err(told(error));
+    }
+    // Why it failed is told before what came of it: an archive that ends in the middle.
+    running.wait()?;
+    Ok(unpacked.map_err(told)?.left_out)
+}
+
+/// Keeps what a failed program said, which would go with the folder of the image.
+fn keep_output(error: ImageError, store: &Store, name: &str) -> ImageError {
+    let ImageError::Program {
+        program,
+        how,
+        last,
+        output,
+    } = error
+    else {
+        return error;
+    };
+    let kept = store.failed_output(name);
+    let moved = fs::rename(&output, &kept);
+    ImageError::Program {
+        program,
+        how,
+        last,
+        output: if moved.is_ok() { kept } else { output },
+    }
+}

@@ -1,0 +1,114 @@
+//! What is wanted of Debian: the same specification is the same image.
+
+use crate::Digest;
+use serde::{Deserialize, Serialize};
+
+/// Of a digest, as much as keeps specifications apart.
+const HASH_DIGITS: usize = 12;
+/// As snapshots are dated: 20250520T000000Z.
+const DATE: &str = "00000000T000000Z";
+
+/// A root filesystem of Debian's packages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DebianSpec {
+    /// The release: `bookworm`.
+    pub suite: String,
+    /// The parts of the archive: `main`, `non-free`.
+    pub components: Vec<String>,
+    /// Packages beside the smallest set.
+    #[serde(default)]
+    pub packages: Vec<String>,
+    /// The moment of the archive, as `20250520T000000Z`; else its present state.
+    #[serde(default)]
+    pub snapshot: Option<String>,
+}
+
+/// What is wrong with a specification.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSpec {
+    /// The release.
+    #[error("\"{0}\" cannot be a release of Debian: small letters, digits and hyphens, such as bookworm")]
+    Suite(String),
+    /// A part of the archive.
+    #[error(
+        "\"{0}\" cannot be a component of Debian's archive: main, contrib, non-free or non-free-firmware"
+    )]
+    Component(String),
+    /// There is no part.
+    #[error("no component of Debian's archive is named: name main at least")]
+    NoComponent,
+    /// A package.
+    #[error(
+        "\"{0}\" cannot be a package of Debian: small letters, digits and + - . as in its name, with =VERSION or without"
+    )]
+    Package(String),
+    /// The date.
+    #[error("\"{0}\" is no date of a snapshot: it is written 20250520T000000Z")]
+    Snapshot(String),
+}
+
+impl DebianSpec {
+    /// The same specification in the one order that counts, if it can be one.
+    ///
+    /// # Errors
+    /// [`NoSpec`].
+    pub fn checked(&self) -> Result<Self, NoSpec> {
+        let brief = |text: &str| text.chars().filter(|c| !c.is_control()).take(60).collect();
+        if !is_word(&self.suite, "-") {
+            return Err(NoSpec::Suite(brief(&self.suite)));
+        }
+        if self.components.is_empty() {
+            return Err(NoSpec::NoComponent);
+        }
+        if let Some(wrong) = self.components.iter().find(|one| !is_word(one, "-")) {
+            return Err(NoSpec::Component(brief(wrong)));
+        }
+        if let Some(wrong) = self.packages.iter().find(|one| !is_package(one)) {
+            return Err(NoSpec::Package(brief(wrong)));
+        }
+        if let Some(wrong) = self.snapshot.as_ref().filter(|date| !is_date(date)) {
+            return Err(NoSpec::Snapshot(brief(wrong)));
+        }
+        let sorted = |list: &[String]| {
+            let mut list = list.to_vec();
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        Ok(Self {
+            components: sorted(&self.components),
+            packages: sorted(&self.packages),
+            ..self.clone()
+        })
+    }
+
+    /// The name of its image.
+    pub(super) fn name(&self) -> String {
+        let lists = [self.components.join(","), self.packages.join(",")];
+        let snapshot = self.snapshot.as_deref().unwrap_or_default();
+        let text = format!("{}\n{}\n{snapshot}\n", self.suite, lists.join("\n"));
+        let digest = Digest::of(text.as_bytes());
+        let hash = digest.hex().get(..HASH_DIGITS).unwrap_or_default();
+        format!("debian-{}-{hash}", self.suite)
+    }
+}
+
+fn is_word(text: &str, more: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits)
+}
+
+fn is_package(text: &str) -> bool {
+    let (name, version) = text.split_once('=').unwrap_or((text, "0"));
+    let fits = |c: char| c.is_ascii_alphanumeric() || "+-.~:".contains(c);
+    is_word(name, "+-.:") && !version.is_empty() && version.chars().all(fits)
+}
+
+fn is_date(text: &str) -> bool {
+    let alike = |(given, form): (char, char)| match form {
+        '0' => given.is_ascii_digit(),
+        letter => given == letter,
+    };
+    text.len() == DATE.len() && text.chars().zip(DATE.chars()).all(alike)
+}

@@ -1,0 +1,127 @@
+//! By programs that take the place of mmdebstrap, and by itself where that is asked for.
+
+use super::*;
+use crate::fixture::Site;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+fn spec(packages: &[&str]) -> DebianSpec {
+    DebianSpec {
+        suite: "bookworm".to_owned(),
+        components: vec!["main".to_owned()],
+        packages: packages.iter().map(ToString::to_string).collect(),
+        snapshot: None,
+    }
+}
+
+fn mirrors() -> Mirrors {
+    Mirrors {
+        present: Some("http://mirror.example/debian".to_owned()),
+        snapshots: None,
+    }
+}
+
+fn program(site: &Site, text: &str) -> PathBuf {
+    let path = site.at("program");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn the_same_specification_is_made_once() {
+    let site = Site::new();
+    let store = site.store();
+    let (log, rootfs) = (site.at("log"), site.at("rootfs"));
+    let text = format!(
+        "echo \"$@\" >> {}\nexec tar -C {} -c .",
+        log.display(),
+        rootfs.display()
+    );
+    let program = program(&site, &text);
+    let make = |packages: &[&str]| build(&store, &spec(packages), &mirrors(), program.as_os_str()).unwrap();
+    let image = make(&["b", "a", "b"]);
+    assert_eq!(image.manifest().names, make(&["a", "b"]).manifest().names);
+    assert!(
+        image
+            .manifest()
+            .source
+            .starts_with("Debian bookworm of http://mirror.example/debian: a b")
+    );
+    make(&["c"]);
+    let log = fs::read_to_string(log).unwrap();
+    assert_eq!(log.lines().count(), 2, "{log}");
+    assert!(
+        log.lines()
+            .next()
+            .unwrap()
+            .ends_with("--components=main --include=a,b bookworm - http://mirror.example/debian")
+    );
+}
+
+#[test]
+fn a_failure_tells_the_last_lines_and_where_all_are() {
+    let site = Site::new();
+    let store = site.store();
+    let program = program(
+        &site,
+        "echo first >&2; printf 'E: no \\033[31mpackage\\n' >&2; exit 25",
+    );
+    let error = build(&store, &spec(&["x"]), &mirrors(), program.as_os_str()).unwrap_err();
+    let ImageError::Program { output, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(fs::read_to_string(output).unwrap().lines().count(), 2);
+    let text = error.to_string();
+    assert!(
+        text.contains("(exit status: 25): first / E: no [31mpackage; all"),
+        "{text}"
+    );
+    assert!(site.is_clean());
+    let absent = build(&store, &spec(&["x"]), &mirrors(), "no-such-program".as_ref()).unwrap_err();
+    assert!(absent.to_string().contains("install it"), "{absent}");
+}
+
+#[test]
+fn what_was_asked_to_stop_is_ended_with_what_it_started() {
+    let site = Site::new();
+    let pid = site.at("pid");
+    let program = program(&site, &format!("sleep 60 & echo $! > {}; wait", pid.display()));
+    let store = site
+        .store()
+        .with_stop(|| std::thread::current().name() == Some("stops"));
+    let begin = Instant::now();
+    let stopped = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("stops".to_owned());
+        let run = || build(&store, &spec(&[]), &mirrors(), program.as_os_str()).map(|_| ());
+        builder.spawn_scoped(scope, run).unwrap().join().unwrap()
+    });
+    assert!(matches!(stopped, Err(ImageError::Stopped)), "{stopped:?}");
+    assert!(begin.elapsed() < Duration::from_secs(8));
+    if let Ok(pid) = fs::read_to_string(pid) {
+        std::thread::sleep(Duration::from_millis(100));
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_specification_is_refused() {
+    let wrong = |change: &dyn Fn(&mut DebianSpec)| {
+        let mut spec = spec(&[]);
+        change(&mut spec);
+        spec.checked().unwrap_err().to_string()
+    };
+    assert!(wrong(&|s| s.suite = "--help".to_owned()).contains("release"));
+    assert!(wrong(&|s| s.components = vec!["../x".to_owned()]).contains("component"));
+    assert!(wrong(&|s| s.components.clear()).contains("main at least"));
+    for package in ["-o", "a,b", "a b", "A", "", "a=", "./x.deb", "~"] {
+        assert!(
+            wrong(&|s| s.packages = vec![package.to_owned()]).contains("package"),
+            "{package}"
+        );
+    }
+    assert!(wrong(&|s| s.snapshot = Some("2025-05-20".to_owned())).contains("20250520T000000Z"));
+    assert!(spec(&["libc6:i386", "g++", "fio=3.33-3"]).checked().is_ok());
+}

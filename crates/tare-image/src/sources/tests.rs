@@ -1,0 +1,204 @@
+//! The same image from every source.
+
+use super::*;
+use crate::fixture::{self, Site, blobs, gzip};
+use crate::{Config, Image, ImageError, OciError, UnpackError};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
+fn inode(image: &Image, path: &str) -> u64 {
+    fs::symlink_metadata(image.rootfs().join(path)).unwrap().ino()
+}
+
+fn packed(folder: &std::path::Path) -> Vec<u8> {
+    Command::new("tar")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "."])
+        .output()
+        .unwrap()
+        .stdout
+}
+
+/// What `docker save` wrote before it followed OCI.
+fn saved(layer: &[u8], arch: &str, tags: &[&str]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::create_dir(at.join("one")).unwrap();
+    fs::write(at.join("one/real.tar"), layer).unwrap();
+    // Podman writes links from one image's layers to those of another.
+    fs::create_dir(at.join("two")).unwrap();
+    std::os::unix::fs::symlink("../one/real.tar", at.join("two/layer.tar")).unwrap();
+    fs::write(at.join("c.json"), fixture::config(arch, layer)).unwrap();
+    let image = |tag| json!({"Config": "c.json", "RepoTags": [tag], "Layers": ["two/layer.tar"]});
+    let list: Vec<_> = tags.iter().map(image).collect();
+    fs::write(at.join("manifest.json"), json!(list).to_string()).unwrap();
+    packed(at)
+}
+
+#[test]
+fn one_tree_is_one_image_whatever_its_source() {
+    let site = Site::new();
+    let store = site.store();
+    let copied = from_directory(&store, "copied", &site.at("rootfs")).unwrap();
+    assert_eq!(inode(&copied, "usr/bin/su"), inode(&copied, "usr/bin/su2"));
+    assert_eq!(copied.config(), &Config::default());
+    let plain = site.tar(&[]);
+    let zstd = compress_to_vec(&plain[..], CompressionLevel::Fastest);
+    for (name, tar) in [("plain", &plain), ("gz", &gzip(&plain)), ("zst", &zstd)] {
+        let image = from_tarball(&store, name, name, &tar[..]).unwrap();
+        assert_eq!(image.manifest().digest, copied.manifest().digest, "{name}");
+    }
+    // Those of OCI say besides how they are run.
+    blobs(&plain).write(&site.at("layout"));
+    let layout = from_oci_layout(&store, "layout", &site.at("layout"), Some("1.0")).unwrap();
+    assert_eq!(
+        (&layout.config().cmd[..], &layout.config().user),
+        (&["sh".to_owned()][..], &None)
+    );
+    assert_ne!(layout.manifest().digest, copied.manifest().digest);
+    let archive = gzip(&packed(&site.at("layout")));
+    let archive = from_archive(&store, "archive", "a.tar.gz", None, &archive[..]).unwrap();
+    let docker = saved(&plain, "amd64", &["a:1"]);
+    let docker = from_archive(&store, "docker", "saved", Some("a:1"), &docker[..]).unwrap();
+    assert_eq!(archive.manifest().digest, layout.manifest().digest);
+    assert_eq!(docker.manifest().digest, layout.manifest().digest);
+    assert_eq!(docker.manifest().names, ["layout", "archive", "docker"]);
+    let kept = fs::read_dir(site.at("store/images").join(docker.manifest().digest.hex())).unwrap();
+    assert_eq!(kept.count(), 3, "nothing of the archive is kept");
+}
+
+#[test]
+fn another_architecture_is_refused_with_what_there_is() {
+    let site = Site::new();
+    let store = site.store();
+    let docker = saved(&site.tar(&[]), "arm64", &["a:1"]);
+    let refused = from_archive(&store, "a", "saved", None, &docker[..]).unwrap_err();
+    assert!(refused.to_string().contains("only: linux/arm64"), "{refused}");
+    let platform = |arch| {
+        json!({"mediaType": "m", "size": 1, "digest": crate::Digest::of(b"x"),
+        "platform": {"os": "linux", "architecture": arch}})
+    };
+    let index = json!({"schemaVersion": 2, "manifests": [platform("arm64"), platform("s390x")]});
+    fs::create_dir(site.at("layout")).unwrap();
+    fs::write(site.at("layout/index.json"), index.to_string()).unwrap();
+    let refused = from_oci_layout(&store, "a", &site.at("layout"), None).unwrap_err();
+    assert!(
+        refused.to_string().contains("only: linux/arm64, linux/s390x"),
+        "{refused}"
+    );
+    assert!(site.is_clean());
+}
+
+#[test]
+fn one_of_several_images_must_be_named() {
+    let site = Site::new();
+    let store = site.store();
+    let docker = saved(&site.tar(&[]), "amd64", &["a:1", "b:2"]);
+    let refuse = |name| {
+        from_archive(&store, "a", "saved", name, &docker[..])
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        refuse(None).ends_with("say which; it has a:1, b:2"),
+        "{}",
+        refuse(None)
+    );
+    assert!(refuse(Some("c:3")).contains("no image called \"c:3\"; it has a:1, b:2"));
+    blobs(&site.tar(&[])).write(&site.at("layout"));
+    let refused = from_oci_layout(&store, "a", &site.at("layout"), Some("2.0")).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .ends_with("no image called \"2.0\"; it has 1.0"),
+        "{refused}"
+    );
+    assert!(site.is_clean());
+}
+
+#[test]
+fn changed_blobs_are_refused() {
+    let site = Site::new();
+    let store = site.store();
+    for begins in [
+        &b"{\"architecture"[..],
+        &[0x1f, 0x8b],
+        b"{\"config",
+        b"{\"manifests",
+    ] {
+        let mut blobs = blobs(&site.tar(&[]));
+        blobs.damage(begins);
+        let folder = tempfile::tempdir().unwrap();
+        blobs.write(folder.path());
+        let refused = from_oci_layout(&store, "a", folder.path(), None).unwrap_err();
+        assert!(
+            matches!(refused, ImageError::Oci(OciError::Digest { .. })),
+            "{refused}"
+        );
+    }
+    // One that is cut off, one that is gone, and one that a link would take from elsewhere.
+    let blobs = blobs(&site.tar(&[]));
+    blobs.write(&site.at("layout"));
+    let layer = blobs.all.iter().find(|(_, bytes)| bytes[0] == 0x1f).unwrap();
+    let path = site.at("layout/blobs/sha256").join(layer.0.hex());
+    let refuse = || {
+        from_oci_layout(&store, "a", &site.at("layout"), None)
+            .unwrap_err()
+            .to_string()
+    };
+    fs::write(&path, &layer.1[..100]).unwrap();
+    assert!(refuse().contains("ended after 100 of"), "{}", refuse());
+    fs::remove_file(&path).unwrap();
+    assert!(refuse().contains("cannot read the blob"), "{}", refuse());
+    fs::write(site.at("elsewhere"), &layer.1).unwrap();
+    std::os::unix::fs::symlink(site.at("elsewhere"), &path).unwrap();
+    assert!(refuse().contains("cannot read the blob"), "{}", refuse());
+    assert!(site.is_clean());
+}
+
+#[test]
+fn what_is_no_image_is_told() {
+    let site = Site::new();
+    let store = site.store();
+    let rootfs = from_archive(&store, "a", "x.tar", None, &site.tar(&[])[..]).unwrap_err();
+    assert!(rootfs.to_string().contains("imported as a tarball"), "{rootfs}");
+    let absent = from_oci_layout(&store, "a", &site.at("absent"), None).unwrap_err();
+    assert!(matches!(absent, ImageError::File { .. }), "{absent}");
+    let absent = from_directory(&store, "a", &site.at("absent")).unwrap_err();
+    assert!(absent.to_string().contains("absent"), "{absent}");
+    let cut = from_tarball(&store, "a", "x.tar", &site.tar(&[])[..70_000]).unwrap_err();
+    assert!(
+        matches!(
+            cut,
+            ImageError::Unpack {
+                source: UnpackError::Entry { .. },
+                ..
+            }
+        ),
+        "{cut}"
+    );
+    assert!(site.is_clean());
+}
+
+#[test]
+fn a_folder_is_copied_without_devices_and_what_is_too_much() {
+    let site = Site::new();
+    let pipe = site.at("rootfs/pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RWXU).unwrap();
+    let big = fs::File::create(site.at("rootfs/big")).unwrap();
+    big.set_len(50 << 20).unwrap();
+    let image = from_directory(&site.store(), "a", &site.at("rootfs")).unwrap();
+    assert_eq!(image.manifest().left_out, 1);
+    let big = fs::metadata(image.rootfs().join("big")).unwrap();
+    assert!(big.len() == 50 << 20 && big.blocks() < 64, "holes stay holes");
+    let small = crate::Store::open(&site.at("small"), 1 << 20).unwrap();
+    let refused = from_directory(&small, "a", &site.at("rootfs")).unwrap_err();
+    assert!(
+        refused.to_string().contains("raise the store's limit"),
+        "{refused}"
+    );
+}

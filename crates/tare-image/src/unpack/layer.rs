@@ -1,0 +1,151 @@
+//! One layer: its entries in order, and what its whiteouts hide of the layers below.
+
+use super::beneath::{self, Missing, Names, Place, names};
+use super::entry::{Head, Kind};
+use super::{Fault, UnpackError, Unpacker, make, refused, spent};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use tar::{Archive, Entry};
+
+/// What a name begins with that hides another of the layers below.
+const WHITEOUT: &[u8] = b".wh.";
+/// The name that hides all that the layers below have in its folder.
+const OPAQUE: &[u8] = b".wh..wh..opq";
+/// Names of aufs's own, which mean nothing to others.
+const AUFS: &[u8] = b".wh..wh.";
+/// Room for the headers of one file: its names, attributes and the map of a sparse file. All of
+/// them are kept in memory.
+const HEADER_BYTES: u64 = 4 << 20;
+
+/// The real paths that this layer has made, and all folders above them.
+type Fresh = BTreeSet<Names>;
+
+pub fn unpack(unpacker: &mut Unpacker, stream: &mut impl Read) -> Result<(), UnpackError> {
+    let allowance = unpacker.allowance.clone();
+    let mut archive = Archive::new(stream);
+    let mut fresh = Fresh::new();
+    allowance.header(HEADER_BYTES);
+    for entry in archive.entries().map_err(UnpackError::Archive)? {
+        let mut entry = entry.map_err(|e| unpacker.broken(e))?;
+        allowance.header(u64::MAX);
+        unpacker.counts.entries += 1;
+        if unpacker.counts.entries > unpacker.limits.entries {
+            return Err(UnpackError::Entries(unpacker.limits.entries));
+        }
+        let path = entry.path_bytes().into_owned();
+        one(unpacker, &mut fresh, &path, &mut entry).map_err(|fault| told(unpacker, &path, fault))?;
+        // Else it would be counted to the header of the next.
+        io::copy(&mut entry, &mut io::sink()).map_err(|e| unpacker.broken(e))?;
+        allowance.header(HEADER_BYTES);
+    }
+    Ok(())
+}
+
+/// A bound that was met while an entry was written is none of the entry's faults.
+fn told(unpacker: &Unpacker, path: &[u8], fault: Fault) -> UnpackError {
+    match fault {
+        Fault::System(e) if spent(&e).is_some() => unpacker.broken(e),
+        fault => refused(path, fault),
+    }
+}
+
+fn one<R: Read>(
+    unpacker: &mut Unpacker,
+    fresh: &mut Fresh,
+    path: &[u8],
+    entry: &mut Entry<'_, R>,
+) -> Result<(), Fault> {
+    let head = Head::read(entry)?;
+    if head.kind == Kind::Note {
+        return Ok(());
+    }
+    // Names that end a path are taken before its dots: `.wh...` would hide what is above.
+    let last = path.rsplit(|b| *b == b'/').find(|name| !name.is_empty());
+    if let Some(hidden) = last.and_then(|name| name.strip_prefix(WHITEOUT)) {
+        return whiteout(unpacker, fresh, path, hidden);
+    }
+    let mut names = names(path, unpacker.limits.depth)?;
+    let Some(name) = names.pop() else {
+        return top(unpacker, &head);
+    };
+    if head.kind == Kind::LeftOut {
+        unpacker.counts.left_out += 1;
+        return Ok(());
+    }
+    let place = unpacker.top.walk(&names, Missing::Make)?;
+    remember(fresh, &place, &name);
+    make::entry(unpacker, &place, &name, &head, entry)
+}
+
+/// The entry of the root folder itself.
+fn top(unpacker: &mut Unpacker, head: &Head) -> Result<(), Fault> {
+    if head.kind != Kind::Folder {
+        return Err(Fault::Top);
+    }
+    let place = unpacker.top.walk(&[], Missing::Refuse)?;
+    make::folder_meta(unpacker, &place.folder, Vec::new(), head)
+}
+
+fn remember(fresh: &mut Fresh, place: &Place, name: &CStr) {
+    let mut path = place.real.clone();
+    path.push(name.to_owned());
+    while !path.is_empty() && fresh.insert(path.clone()) {
+        path.pop();
+    }
+}
+
+fn whiteout(unpacker: &mut Unpacker, fresh: &Fresh, path: &[u8], hidden: &[u8]) -> Result<(), Fault> {
+    let mut way = names(path, unpacker.limits.depth)?;
+    let last = way.pop().ok_or(Fault::Whiteout)?;
+    let is_opaque = last.as_bytes() == OPAQUE;
+    if !is_opaque && last.as_bytes().starts_with(AUFS) {
+        return Ok(());
+    }
+    if matches!(hidden, b"" | b"." | b"..") {
+        return Err(Fault::Whiteout);
+    }
+    let place = match unpacker.top.walk(&way, Missing::Refuse) {
+        Ok(place) => place,
+        // There is nothing to hide.
+        Err(Fault::Nothing | Fault::NoFolder) => return Ok(()),
+        Err(fault) => return Err(fault),
+    };
+    if is_opaque {
+        return hide_old(unpacker, fresh, &place);
+    }
+    let name = CString::new(hidden).map_err(|_| Fault::ZeroByte)?;
+    hide(unpacker, fresh, place.folder.as_fd(), &place.real, &name)
+}
+
+/// All of a folder that is of the layers below.
+fn hide_old(unpacker: &mut Unpacker, fresh: &Fresh, place: &Place) -> Result<(), Fault> {
+    for name in beneath::list(place.folder.as_fd())? {
+        hide(unpacker, fresh, place.folder.as_fd(), &place.real, &name)?;
+    }
+    Ok(())
+}
+
+/// What bears a name, as far as it is of the layers below: what this layer made stays,
+/// wherever in the archive its whiteouts stand.
+fn hide(
+    unpacker: &mut Unpacker,
+    fresh: &Fresh,
+    at: BorrowedFd<'_>,
+    real: &Names,
+    name: &CStr,
+) -> Result<(), Fault> {
+    let mut path = real.clone();
+    path.push(name.to_owned());
+    if !fresh.contains(&path) {
+        beneath::remove(at, name)?;
+        make::forget(unpacker, &path);
+        return Ok(());
+    }
+    if beneath::kind(at, name)? == Some(rustix::fs::FileType::Directory) {
+        let place = unpacker.top.walk(&path, Missing::Refuse)?;
+        hide_old(unpacker, fresh, &place)?;
+    }
+    Ok(())
+}
