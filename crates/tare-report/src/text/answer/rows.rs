@@ -185,7 +185,7 @@ fn place(analysis: &Analysis, comparison: &Comparison) -> [Option<usize>; 2] {
     [platform, workload]
 }
 
-/// `spawn 5.5 and 26`: the costs of one workload in several kinds of box, the least and the most.
+/// `spawn 5.5 to 26`: the costs of one workload in several kinds of box, the least and the most.
 fn costs(of: &[&Comparison]) -> String {
     let mut costs: Vec<f64> = of.iter().filter_map(|c| figure(c)).map(|e| e.value).collect();
     costs.sort_by(f64::total_cmp);
@@ -194,7 +194,7 @@ fn costs(of: &[&Comparison]) -> String {
     let told = if least == most {
         least.clone()
     } else {
-        format!("{least} and {most}")
+        format!("{least} to {most}")
     };
     format!("{} {told}", of[0].cell.workload)
 }
