@@ -1,13 +1,13 @@
-//! Times of what the store does with a Debian base: `import STORE TARBALL|FOLDER|ARCHIVE...`.
+//! Times of what the store does with a Debian base: `import STORE SOURCE...`.
 //!
-//! Each argument is imported by what it is, found again, and made a disk of.
+//! `debian:SUITE` and `registry:REFERENCE` are sources too. Each is imported by what it is, found again, and made a disk of.
 
 #![expect(clippy::print_stdout, reason = "it is a tool whose figures are its output")]
 
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
-use tare_image::{DebianSpec, Image, ImageError, Mirrors, Store};
+use tare_image::{Deadlines, DebianSpec, Image, ImageError, Mirrors, Store};
 
 fn main() -> Result<(), ImageError> {
     let mut args = std::env::args().skip(1);
@@ -43,7 +43,11 @@ fn import(store: &Store, what: &str) -> Result<Image, ImageError> {
         })
     };
     if let Some(suite) = what.strip_prefix("debian:") {
-        return tare_image::from_debian(store, &spec(suite), &Mirrors::of_host(suite));
+        return tare_image::from_debian(store, &spec(suite), || Mirrors::of_host(suite));
+    }
+    if let Some(reference) = what.strip_prefix("registry:") {
+        let passwords = Path::new("/nowhere");
+        return tare_image::from_registry(store, what, reference, passwords, Deadlines::default());
     }
     if path.join("index.json").exists() {
         return tare_image::from_oci_layout(store, what, path, None);
@@ -59,7 +63,7 @@ fn import(store: &Store, what: &str) -> Result<Image, ImageError> {
 
 fn import_again(store: &Store, what: &str) -> Result<Image, ImageError> {
     match what.strip_prefix("debian:") {
-        Some(suite) => tare_image::from_debian(store, &spec(suite), &Mirrors::of_host(suite)),
+        Some(suite) => tare_image::from_debian(store, &spec(suite), || Mirrors::of_host(suite)),
         None => store.get(what),
     }
 }

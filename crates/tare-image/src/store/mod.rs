@@ -14,25 +14,28 @@
 //! An image is used under a shared lock of its folder and removed under one of one's own. The
 //! store itself is locked while names change and folders come and go, never for long.
 
+mod folders;
 mod image;
 mod lock;
 mod manifest;
+mod names;
 mod private;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use folders::remove_tree;
 pub(crate) use image::DISK;
 pub use image::Image;
 pub use manifest::Manifest;
 
-use crate::unpack::{Limits, beneath};
+use crate::unpack::Limits;
 use crate::{Config, Digest, ImageError, Stop, tree};
+use folders::{Building, remove_unused, subfolders};
 use lock::Patience;
 use rustix::fs::{AtFlags, Timestamps};
-use std::ffi::CString;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -51,7 +54,6 @@ const MOMENT: Duration = Duration::from_secs(60);
 const MAKING: Duration = Duration::from_secs(1800);
 /// The shortest part of a digest that names an image.
 const FEWEST_DIGITS: usize = 8;
-const LONGEST_NAME: usize = 300;
 
 /// A folder of images.
 #[derive(Debug)]
@@ -216,7 +218,7 @@ impl Store {
         found: impl FnOnce() -> Option<Image>,
         fill: impl FnOnce(&Path) -> Result<Filled, ImageError>,
     ) -> Result<Image, ImageError> {
-        check_name(name)?;
+        names::check(name)?;
         let _name = self.lock_name(name)?;
         if let Some(image) = found() {
             return Ok(image);
@@ -347,7 +349,7 @@ impl Store {
             [one] => Ok(one.manifest.clone()),
             [] => Err(ImageError::Unknown {
                 name: name.to_owned(),
-                known: known(&all),
+                known: names::known(&all),
             }),
             _ => Err(ImageError::Ambiguous(name.to_owned())),
         }
@@ -423,71 +425,4 @@ impl Store {
             stop: self.stop,
         }
     }
-}
-
-/// The folder of an image that is being made: removed when dropped, unless it has its place.
-#[derive(Debug)]
-struct Building {
-    path: PathBuf,
-    lock: OwnedFd,
-}
-
-impl Drop for Building {
-    fn drop(&mut self) {
-        // What is left is swept by the next that makes an image.
-        drop(remove_tree(&self.path));
-    }
-}
-
-fn subfolders(path: &Path) -> Result<Vec<PathBuf>, ImageError> {
-    let read = || -> std::io::Result<Vec<PathBuf>> {
-        let mut all = Vec::new();
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                all.push(entry.path());
-            }
-        }
-        all.sort();
-        Ok(all)
-    };
-    read().map_err(ImageError::file("list", path))
-}
-
-fn remove_unused(folder: &Path) -> Result<(), ImageError> {
-    let lock = lock::folder(folder).map_err(ImageError::file("lock", folder))?;
-    if lock::try_lock(&lock, false).map_err(ImageError::file("lock", folder))? {
-        remove_tree(folder).map_err(ImageError::file("remove", folder))?;
-    }
-    Ok(())
-}
-
-pub(crate) fn remove_tree(path: &Path) -> std::io::Result<()> {
-    let parent = lock::folder(path.parent().unwrap_or_else(|| Path::new("/")))?;
-    let name = CString::new(path.file_name().unwrap_or_default().as_bytes())?;
-    beneath::remove(parent.as_fd(), &name)
-}
-
-fn check_name(name: &str) -> Result<(), ImageError> {
-    let is_digest = name.starts_with("sha256:");
-    if is_digest || name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-        let brief: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-        return Err(ImageError::Name(brief));
-    }
-    Ok(())
-}
-
-/// The names that there are, for whoever asked for another.
-fn known(all: &[Listed]) -> String {
-    /// As many as a message bears.
-    const MOST: usize = 10;
-    let names = all.iter().flat_map(|listed| listed.manifest.names.clone());
-    let mut names: Vec<String> = names.take(MOST + 1).collect();
-    if names.is_empty() {
-        return "it has none with a name".to_owned();
-    }
-    if names.len() > MOST {
-        names[MOST] = "...".to_owned();
-    }
-    format!("it has {}", names.join(", "))
 }

@@ -38,18 +38,23 @@ pub enum NoMirror {
 }
 
 /// A root filesystem of Debian's packages. The same specification is the same image, which is
-/// made once: what its mirror has later makes no other.
+/// made once: what its mirror has later makes no other. Mirrors are asked for only where it is
+/// made.
 ///
 /// # Errors
 /// [`ImageError::Program`] with the last lines of what mmdebstrap said, and where all of it is.
-pub fn from_debian(store: &Store, spec: &DebianSpec, mirrors: &Mirrors) -> Result<Image, ImageError> {
+pub fn from_debian(
+    store: &Store,
+    spec: &DebianSpec,
+    mirrors: impl FnOnce() -> Mirrors,
+) -> Result<Image, ImageError> {
     build(store, spec, mirrors, "mmdebstrap".as_ref())
 }
 
 fn build(
     store: &Store,
     spec: &DebianSpec,
-    mirrors: &Mirrors,
+    mirrors: impl FnOnce() -> Mirrors,
     mmdebstrap: &OsStr,
 ) -> Result<Image, ImageError> {
     let spec = spec.checked()?;
@@ -58,7 +63,7 @@ fn build(
     if let Some(image) = made() {
         return Ok(image);
     }
-    let mirror = mirrors.of(&spec)?;
+    let mirror = mirrors().of(&spec)?;
     let source = format!("Debian {} of {mirror}: {}", spec.suite, spec.packages.join(" "));
     store.make(&name, made, |at| {
         let output = at.join(OUTPUT);

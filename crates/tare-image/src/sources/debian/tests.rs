@@ -40,7 +40,7 @@ fn the_same_specification_is_made_once() {
         rootfs.display()
     );
     let program = program(&site, &text);
-    let make = |packages: &[&str]| build(&store, &spec(packages), &mirrors(), program.as_os_str()).unwrap();
+    let make = |packages: &[&str]| build(&store, &spec(packages), mirrors, program.as_os_str()).unwrap();
     let image = make(&["b", "a", "b"]);
     assert_eq!(image.manifest().names, make(&["a", "b"]).manifest().names);
     assert!(
@@ -68,7 +68,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
         &site,
         "echo first >&2; printf 'E: no \\033[31mpackage\\n' >&2; exit 25",
     );
-    let error = build(&store, &spec(&["x"]), &mirrors(), program.as_os_str()).unwrap_err();
+    let error = build(&store, &spec(&["x"]), mirrors, program.as_os_str()).unwrap_err();
     let ImageError::Program { output, .. } = &error else {
         panic!("{error}")
     };
@@ -79,7 +79,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
         "{text}"
     );
     assert!(site.is_clean());
-    let absent = build(&store, &spec(&["x"]), &mirrors(), "no-such-program".as_ref()).unwrap_err();
+    let absent = build(&store, &spec(&["x"]), mirrors, "no-such-program".as_ref()).unwrap_err();
     assert!(absent.to_string().contains("install it"), "{absent}");
 }
 
@@ -94,7 +94,7 @@ fn what_was_asked_to_stop_is_ended_with_what_it_started() {
     let begin = Instant::now();
     let stopped = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("stops".to_owned());
-        let run = || build(&store, &spec(&[]), &mirrors(), program.as_os_str()).map(|_| ());
+        let run = || build(&store, &spec(&[]), mirrors, program.as_os_str()).map(|_| ());
         builder.spawn_scoped(scope, run).unwrap().join().unwrap()
     });
     assert!(matches!(stopped, Err(ImageError::Stopped)), "{stopped:?}");
