@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The reference of `thread`: pthread_create and pthread_join, of the C library that
-// gcc links. It is another one than that of our static binary, and so is its figure.
+// The reference of `thread`: pthread_create and pthread_join on one CPU, of the C library
+// that gcc links. It is another one than that of our static binary, and so is its figure.
 
+#define _GNU_SOURCE
 #include "bench.h"
 #include <pthread.h>
+#include <sched.h>
 
 static pthread_attr_t attributes;
 
@@ -28,6 +30,13 @@ int main(int argc, char **argv) {
     double aim;
     long size;
     arguments(argc, argv, &size, &aim);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof one, &one)) {
+        perror("sched_setaffinity");
+        return 1;
+    }
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 128 << 10);
     tell("latency", seconds_per_unit(work, aim));

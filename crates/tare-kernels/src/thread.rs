@@ -1,11 +1,14 @@
 //! `thread`: making a thread that does nothing, and waiting for its end.
 //!
 //! By pthread_create and pthread_join of the C library that is part of the binary, hence
-//! the same in every box: a stack is mapped, a thread made, and all of it undone.
+//! the same in every box: a stack is mapped, a thread made, and all of it undone. On one
+//! CPU, so that the thread runs when its maker waits, and not at once or somewhat later on
+//! another CPU, as the scheduler likes and as others use that CPU.
 
 use crate::error::KernelError;
 use crate::gate::{Sliced, timed_alone};
 use crate::report;
+use crate::switch::stay_on_one_cpu;
 use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
@@ -25,8 +28,10 @@ pub struct Slices {
 
 impl Slices {
     /// # Errors
-    /// [`KernelError::System`] if the C library refuses the size of the stack.
+    /// [`KernelError::System`] if the process cannot stay on one CPU, or the C library
+    /// refuses the size of the stack.
     pub fn new() -> Result<Self, KernelError> {
+        stay_on_one_cpu()?;
         Ok(Self {
             attributes: Attributes::new()?,
             threads: 0,
