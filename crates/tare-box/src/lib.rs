@@ -22,7 +22,7 @@ pub mod net;
 mod places;
 pub mod platforms;
 pub mod precautions;
-mod program;
+pub mod program;
 mod remove;
 pub mod seat;
 pub mod state;

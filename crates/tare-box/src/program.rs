@@ -44,6 +44,17 @@ pub(crate) fn version_of(program: &str, argument: &str) -> io::Result<String> {
     Ok(line.to_owned())
 }
 
+/// All that a command prints on standard output, then on standard error, whatever its status.
+///
+/// # Errors
+/// If it cannot be started, or does not end within seconds.
+pub fn told(argv: &[String]) -> io::Result<String> {
+    let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let output = output(Command::new(program).args(arguments), VERSION_DEADLINE)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(text(&output.stdout) + &text(&output.stderr))
+}
+
 /// Whether something failed for want of what there may be enough of the next time: what
 /// is found out by it does not last.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {

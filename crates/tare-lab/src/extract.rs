@@ -76,7 +76,7 @@ pub(crate) fn figure(from: &Extractor, output: Output<'_>) -> Result<f64, Extrac
     let found = match &from.find {
         Find::Json(pointer) => json(text, place, pointer)?,
         Find::Csv(field) => csv(text, place, field)?,
-        Find::Regex(pattern) => matched(text, place, pattern)?,
+        Find::Regex(pattern) => match_in(text, place, pattern)?,
     };
     Ok(number(&found)? * from.scale)
 }
@@ -145,8 +145,16 @@ fn ends(bytes: &[u8]) -> String {
     format!("{}\n[{between} B are left out here]\n{}", text(head), text(tail))
 }
 
+/// The one match of a pattern's group in what a program told.
+///
+/// # Errors
+/// [`ExtractError`] where there is none, or more than one.
+pub(crate) fn matched(text: &str, expression: &str) -> Result<String, ExtractError> {
+    match_in(text, "what it told", expression)
+}
+
 /// The one match of a pattern's group.
-fn matched(text: &str, place: &'static str, expression: &str) -> Result<String, ExtractError> {
+fn match_in(text: &str, place: &'static str, expression: &str) -> Result<String, ExtractError> {
     let pattern = pattern(expression)?;
     let group = group(&pattern, expression)?;
     let mut found = pattern

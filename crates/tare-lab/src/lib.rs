@@ -27,6 +27,7 @@ pub mod runner;
 mod settle;
 pub mod study_file;
 mod trial;
+pub mod workload_file;
 mod writer;
 
 pub use writer::{WriteError, Writer};

@@ -23,6 +23,9 @@ pub struct Workload {
     /// The service feature that it shows, where one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<Feature>,
+    /// The version of its program, as that tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The parts that processes play in it.
     pub roles: Vec<Role>,
     /// What a trial yields one sample of each, exactly one of them primary.

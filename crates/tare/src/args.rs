@@ -4,6 +4,7 @@ mod printed;
 mod protocol;
 pub mod published;
 pub mod selftest;
+pub mod workloads;
 
 pub use protocol::ProtocolArgs;
 
@@ -71,6 +72,8 @@ pub enum Command {
     Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
     Kernel(KernelArgs),
+    /// The workloads that there are, and a try of one of your own
+    Workloads(workloads::WorkloadsArgs),
     /// What studies have published: their figures, and their claims re-derived from these
     Published(published::PublishedArgs),
     /// Print completions for a shell

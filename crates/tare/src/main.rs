@@ -59,6 +59,7 @@ fn outside(command: Command) -> anyhow::Result<ExitCode> {
         Command::Selftest(command) => cmd::selftest::run(&command),
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
+        Command::Workloads(args) => cmd::workloads::run(&args),
         Command::Published(args) => cmd::published::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),
         Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command, CommandFactory};
 use std::path::Path;
 use tare_box::carry;
 use tare_box::platforms::REGISTRY;
-use tare_lab::{own, study_file};
+use tare_lab::{own, study_file, workload_file};
 use tare_model::kernel::Kernel;
 use tare_model::suggest;
 
@@ -264,7 +264,7 @@ fn is_platform(name: &str) -> bool {
 }
 
 fn is_workload(name: &str) -> bool {
-    name.parse::<Kernel>().is_ok()
+    name.parse::<Kernel>().is_ok() || workload_file::names().contains(&name)
 }
 
 /// Arguments as they are typed.

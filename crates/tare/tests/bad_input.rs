@@ -439,8 +439,7 @@ fn a_study_that_no_options_could_have_made_is_not_gone_on_with() {
 #[test]
 fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
     let tare = Tare::new();
-    // It may not run in the box, for want of its loader: the file is there all the same.
-    tare.run("run -p fake --cpus 1 --blocks 2 --no-settle --seed 1 -o r.jsonl -- /bin/true");
+    tare.run("run -p fake --cpus 1 --blocks 2 --no-settle --seed 1 -o r.jsonl --with-libraries -- /bin/true");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let (header, records) = text.split_once('\n').unwrap();
     let first = records.lines().next().unwrap();

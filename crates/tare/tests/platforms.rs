@@ -364,20 +364,23 @@ fn turns_are_given_up_with_the_baseline_and_repeated_in_new_boxes() {
 }
 
 #[test]
-fn a_dynamic_command_runs_natively_and_says_why_not_elsewhere() {
+fn a_dynamic_command_runs_natively_and_elsewhere_with_its_libraries() {
     on_each(|platform, tare| {
         let args = "--blocks 1 --provisioning vanilla --memory 256M -- /bin/true";
-        let ran = tare.run(&short(platform, args));
-        let trial = &tare.records_of("r.jsonl", "trial")[0];
-        if platform == "native" || is_host(platform) {
-            assert_eq!(ran.code, 0, "{}", ran.stderr);
-            assert!(trial["outcome"]["ok"].is_object(), "{trial}");
-        } else {
-            let detail = trial["outcome"]["skipped"]["detail"].as_str().unwrap_or_default();
-            assert!(detail.contains("--with"), "{trial}");
-            assert_eq!(ran.code, 1, "nothing was measured: {}", ran.stderr);
-            assert!(ran.stderr.contains("nothing was measured: "), "{}", ran.stderr);
+        let has_libraries = platform == "native" || is_host(platform);
+        if !has_libraries {
+            let refused = tare.run(&short(platform, args));
+            assert_eq!(refused.code, 2, "{}", refused.stderr);
+            for told in ["nothing could be measured: ", "--with-libraries"] {
+                assert!(refused.stderr.contains(told), "{told}: {}", refused.stderr);
+            }
+            assert!(!tare.path("r.jsonl").exists());
         }
+        let with = format!("--with-libraries {args}");
+        let ran = tare.run(&short(platform, if has_libraries { args } else { &with }));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let trial = &tare.records_of("r.jsonl", "trial")[0];
+        assert!(trial["outcome"]["ok"].is_object(), "{trial}");
     });
 }
 

@@ -81,9 +81,10 @@ fn every_key_of_a_plan_is_in_its_document() {
         "plan s.toml --json",
         "plan --list --json",
         "plan -p fake,fake?cost=2 --cpus 1 --adaptive --json",
-        "plan -p fake --cpus 1 --json -- true",
+        // Refused, and told all the same.
+        "plan -p fake --cpus 1 --json -- true /etc/hostname",
     ] {
-        keys(&serde_json::from_str(&tare.ok(plan).stdout).unwrap(), &mut found);
+        keys(&serde_json::from_str(&tare.run(plan).stdout).unwrap(), &mut found);
     }
     for expected in ["side_by_side", "capacity", "small", "half_width", "argv"] {
         assert!(found.contains(expected), "{expected} is not in {found:?}");

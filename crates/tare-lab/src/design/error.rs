@@ -2,6 +2,7 @@
 
 use super::PrintedError;
 use crate::looks::AdaptiveError;
+use crate::workload_file::WorkloadFileError;
 use tare_box::carry::CarryError;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::platform::PlatformPathError;
@@ -24,6 +25,29 @@ pub enum DesignError {
     /// A size.
     #[error(transparent)]
     Size(#[from] SizeError),
+    /// Nearly the name of a workload of the catalogue.
+    #[error("unknown workload '{name}': did you mean '{near}'?")]
+    NearWorkload {
+        /// What was given.
+        name: String,
+        /// What may be meant.
+        near: &'static str,
+    },
+    /// A workload file.
+    #[error(transparent)]
+    File(#[from] WorkloadFileError),
+    /// A workload whose program is not here.
+    #[error(
+        "workload '{workload}' needs the program {program}, which is not on PATH: install it (Debian: apt-get install {package})"
+    )]
+    NoProgram {
+        /// The workload.
+        workload: String,
+        /// The program.
+        program: String,
+        /// The Debian package that has it.
+        package: String,
+    },
     /// A figure or a check of what a command prints.
     #[error(transparent)]
     Printed(#[from] PrintedError),
@@ -257,7 +281,11 @@ impl DesignError {
     pub const fn concern(&self) -> Concern {
         match self {
             Self::Platform(_) => ("platforms", None),
-            Self::Workload(_) | Self::NothingToRun => ("workload", None),
+            Self::Workload(_)
+            | Self::File(_)
+            | Self::NearWorkload { .. }
+            | Self::NoProgram { .. }
+            | Self::NothingToRun => ("workload", None),
             Self::Size(_) | Self::TooManyCpus { .. } | Self::PinnedFraction(_) => ("cpus", None),
             Self::Carry(_)
             | Self::Printed(_)

@@ -3,7 +3,7 @@
 use super::DesignError;
 use crate::extract::{self, ExtractError};
 use tare_model::metric::{Direction, Metric, Quantity, Source};
-use tare_model::output::{Extractor, Find, Said, Stream};
+use tare_model::output::{Bounded, Extractor, Find, Said, Stream};
 use tare_model::unit_words::{self, Scaled, UnitError};
 use tare_model::workload::Check;
 
@@ -23,12 +23,34 @@ pub struct MetricWish {
 }
 
 /// A check of what a command prints, as a user asks for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum CheckWish {
     /// It must print this.
-    Says(String),
+    Says(Stream, String),
     /// It must not.
-    SaysNot(String),
+    SaysNot(Stream, String),
+    /// A figure that it prints must lie within bounds.
+    Figure(Bounded),
+}
+
+impl MetricWish {
+    /// Whether it can be had of any command.
+    ///
+    /// # Errors
+    /// [`PrintedError`].
+    pub fn judge(&self) -> Result<(), PrintedError> {
+        metric(self).map(drop)
+    }
+}
+
+impl CheckWish {
+    /// Whether it can be made of any command.
+    ///
+    /// # Errors
+    /// [`PrintedError`].
+    pub fn judge(&self) -> Result<(), PrintedError> {
+        check(self).map(drop)
+    }
 }
 
 /// What is wrong with a figure or a check of a command.
@@ -92,21 +114,24 @@ pub(super) fn metrics(wishes: &[MetricWish], used: Vec<Metric>) -> Result<Vec<Me
 
 /// Checks of what a command prints.
 pub(super) fn checks(wishes: &[CheckWish]) -> Result<Vec<Check>, DesignError> {
-    let check = |wish: &CheckWish| {
-        Ok(match wish {
-            CheckWish::Says(regex) => Check::Says(said(regex)?),
-            CheckWish::SaysNot(regex) => Check::SaysNot(said(regex)?),
-        })
-    };
-    wishes.iter().map(check).collect()
+    wishes.iter().map(|wish| Ok(check(wish)?)).collect()
 }
 
-fn said(regex: &str) -> Result<Said, PrintedError> {
-    extract::pattern(regex).map_err(PrintedError::Check)?;
-    Ok(Said {
-        stream: Stream::Stdout,
-        regex: regex.to_owned(),
+fn check(wish: &CheckWish) -> Result<Check, PrintedError> {
+    Ok(match wish {
+        CheckWish::Says(stream, regex) => Check::Says(said(*stream, regex)?),
+        CheckWish::SaysNot(stream, regex) => Check::SaysNot(said(*stream, regex)?),
+        CheckWish::Figure(bounded) => {
+            extract::check(&bounded.from.find).map_err(PrintedError::Check)?;
+            Check::Figure(bounded.clone())
+        }
     })
+}
+
+fn said(stream: Stream, regex: &str) -> Result<Said, PrintedError> {
+    extract::pattern(regex).map_err(PrintedError::Check)?;
+    let regex = regex.to_owned();
+    Ok(Said { stream, regex })
 }
 
 fn metric(wish: &MetricWish) -> Result<Metric, PrintedError> {

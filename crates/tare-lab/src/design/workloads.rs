@@ -1,12 +1,15 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, printed, refuse_twice};
+use crate::{extract, workload_file};
 use std::path::Path;
-use tare_box::carry::{self, Needs};
+use tare_box::carry::{self, CarryError, Needs};
+use tare_box::program;
 use tare_model::catalogue;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
 use tare_model::size::Cpus;
+use tare_model::suggest;
 use tare_model::template::Missing;
 use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
 
@@ -45,18 +48,70 @@ pub(super) fn workloads(
         _ => &wishes.workloads,
     };
     let sliced = !wishes.protocol.slicing().is_off();
-    let read = chosen
-        .iter()
-        .enumerate()
-        .map(|(i, wish)| kernel(wish, i, wishes.isa, cpus, facts, seconds, sliced));
-    let runs = read.collect::<Result<Vec<KernelRun>, _>>()?;
-    let names: Vec<String> = runs.iter().map(|run| name(run, &runs)).collect();
+    let read = chosen.iter().enumerate().map(|(i, wish)| {
+        if workload_file::is_known(&wish.kernel) {
+            return of_catalogue(&wish.kernel).map(Chosen::Command);
+        }
+        let near = suggest::nearest(&wish.kernel, &workload_file::names());
+        if let (Err(_), Some(near)) = (wish.kernel.parse::<Kernel>(), near) {
+            let name = wish.kernel.clone();
+            return Err(DesignError::NearWorkload { name, near });
+        }
+        kernel(wish, i, wishes.isa, cpus, facts, seconds, sliced).map(Chosen::Kernel)
+    });
+    let chosen = read.collect::<Result<Vec<Chosen>, _>>()?;
+    let kernels = chosen.iter().filter_map(|chosen| match chosen {
+        Chosen::Kernel(run) => Some(run.clone()),
+        Chosen::Command(_) => None,
+    });
+    let kernels: Vec<KernelRun> = kernels.collect();
+    let workloads = chosen.into_iter().map(|chosen| match chosen {
+        Chosen::Kernel(run) => Workload {
+            name: name(&run, &kernels),
+            ..catalogue::kernel(run)
+        },
+        Chosen::Command(workload) => *workload,
+    });
+    let workloads: Vec<Workload> = workloads.collect();
+    let names: Vec<&str> = workloads.iter().map(Workload::name).collect();
     refuse_twice("workload", &names)?;
-    let named = |(name, run)| Workload {
-        name,
-        ..catalogue::kernel(run)
-    };
-    Ok(names.into_iter().zip(runs).map(named).collect())
+    Ok(workloads)
+}
+
+/// A workload that was asked for by its name.
+enum Chosen {
+    Kernel(KernelRun),
+    Command(Box<Workload>),
+}
+
+/// The version that a program tells; absent where it tells none.
+fn version((argv, regex): &(Vec<String>, String)) -> Option<String> {
+    let told = program::told(argv).ok()?;
+    extract::matched(&told, regex).ok()
+}
+
+/// A workload of the catalogue, or of a file.
+fn of_catalogue(asked: &str) -> Result<Box<Workload>, DesignError> {
+    let read = workload_file::read(asked)?;
+    let role = role(&read.command).map_err(|error| match (error, read.package) {
+        (DesignError::Carry(CarryError::NotFound(program)), Some(package)) => DesignError::NoProgram {
+            workload: read.family.clone(),
+            program,
+            package,
+        },
+        (error, _) => error,
+    })?;
+    let mut workload = catalogue::command(role);
+    workload.metrics = printed::metrics(&read.command.metrics, workload.metrics)?;
+    workload.checks.extend(printed::checks(&read.command.checks)?);
+    Ok(Box::new(Workload {
+        version: read.version.as_ref().and_then(version),
+        name: read.name,
+        family: read.family,
+        about: read.about,
+        feature: read.feature,
+        ..workload
+    }))
 }
 
 /// Whether a study file names workloads that tare does not have.

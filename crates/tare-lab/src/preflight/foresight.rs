@@ -1,7 +1,7 @@
 //! What of a study cannot go well, as far as it can be told before the first trial.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use tare_model::platform::PlatformPath;
 use tare_model::study::Study;
@@ -23,10 +23,19 @@ pub struct Barred {
 pub struct LeftBehind {
     /// The workload's name.
     pub workload: String,
-    /// The files as the command names them, and their absolute paths.
-    pub files: BTreeMap<String, String>,
+    /// The files.
+    pub files: Vec<NamedFile>,
     /// The platforms, in the order of the study.
     pub platforms: Vec<PlatformPath>,
+}
+
+/// A file that a command names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct NamedFile {
+    /// As the command names it.
+    pub name: String,
+    /// Its absolute path.
+    pub path: String,
 }
 
 /// What can be told before the first trial.
@@ -143,22 +152,24 @@ const EVERYWHERE: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// One that every box has, empty.
 const EMPTY: &str = "/tmp";
 
-/// Files that a command names, by what it calls them, which are on this host and are not
-/// copied into boxes.
-fn left_behind(role: &Role) -> BTreeMap<String, String> {
+/// Files that a command names which are on this host and are not copied into boxes, each once.
+fn left_behind(role: &Role) -> Vec<NamedFile> {
     let Run::Command(run) = &role.run else {
-        return BTreeMap::new();
+        return Vec::new();
     };
     let named = run.argv.iter().skip(1).flat_map(|argument| {
         // `--input=data` and `of=/srv/out` name files too.
         let value = argument.split_once('=').map(|(_, value)| value);
         std::iter::once(argument.as_str()).chain(value)
     });
-    named
+    let found = named
         .filter_map(|name| Some((name.to_owned(), on_host(name)?)))
         .filter(|(_, path)| !is_in_boxes(path, &role.files))
-        .map(|(name, path)| (name, path.to_string_lossy().into_owned()))
-        .collect()
+        .map(|(name, path)| NamedFile {
+            name,
+            path: path.to_string_lossy().into_owned(),
+        });
+    found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The absolute path of a file that is there.
@@ -210,7 +221,11 @@ mod tests {
         let nothing = role(&["/bin/x", "-v", "1", "/", "/tmp", "/dev/null", "/no/such"], &[]);
         assert!(left_behind(&nothing).is_empty());
         let both = left_behind(&role(&["/bin/x", &kept, &option], &["/bin/x"]));
-        assert_eq!(both, BTreeMap::from([(kept.clone(), kept.clone())]));
+        let named = NamedFile {
+            name: kept.clone(),
+            path: kept.clone(),
+        };
+        assert_eq!(both, [named]);
         assert!(left_behind(&role(&["/bin/x", &kept], &["/bin/x", &kept])).is_empty());
         let above = root.path().display().to_string();
         assert!(left_behind(&role(&["/bin/x", &above], &[&kept])).is_empty());
@@ -220,9 +235,8 @@ mod tests {
     fn a_relative_name_is_told_with_its_absolute_path() {
         // Tests run in the folder of their package.
         let found = left_behind(&role(&["/bin/x", "src/../Cargo.toml"], &[]));
-        let (name, path) = found.first_key_value().unwrap();
-        assert_eq!(name, "src/../Cargo.toml");
+        assert_eq!(found[0].name, "src/../Cargo.toml");
         let here = std::env::current_dir().unwrap();
-        assert_eq!(Path::new(path), here.join("Cargo.toml"));
+        assert_eq!(Path::new(&found[0].path), here.join("Cargo.toml"));
     }
 }

@@ -2,7 +2,7 @@
 
 mod foresight;
 
-pub use foresight::{Barred, Foresight, Futile, LeftBehind};
+pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;

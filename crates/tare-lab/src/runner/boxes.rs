@@ -3,7 +3,7 @@
 use super::{Event, RunError, Runner, Stop};
 use crate::against::Known;
 use crate::kept_checks::Basis;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
@@ -21,7 +21,7 @@ pub(super) struct Held {
     /// Time that freezing it took, while it is frozen.
     pub(super) frozen: Option<Duration>,
     /// Whether the files of a command were carried into it.
-    pub(super) supplied: bool,
+    pub(super) supplied: BTreeSet<String>,
     /// Time that the last freeze and the thaw after it took, until a trial tells.
     pub(super) waking: Option<(Duration, Duration)>,
 }
@@ -54,7 +54,7 @@ impl Runner<'_> {
             kind: kind.clone(),
             name,
             frozen: None,
-            supplied: false,
+            supplied: BTreeSet::new(),
             waking: None,
         };
         self.watch.follow(id, held.running.meter());
@@ -286,17 +286,20 @@ fn not_made(error: BoxError) -> Obtain {
 /// Copies the files of what runs into a box that has its own root.
 pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
     let files = workload.tested().map_or(&[][..], |role| &role.files);
-    if has_host_files || held.supplied || files.is_empty() {
+    if has_host_files {
         return Ok(());
     }
     for path in files {
+        if held.supplied.contains(path) {
+            continue;
+        }
         let failed = |detail: String| Failure::new(Reason::CannotRun, detail);
         let content = carry::content(Path::new(path)).map_err(|e| failed(e.to_string()))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
         held.running
             .carry(path, 0o755, &content, within)
             .map_err(|e| failed(e.to_string()))?;
+        held.supplied.insert(path.clone());
     }
-    held.supplied = true;
     Ok(())
 }

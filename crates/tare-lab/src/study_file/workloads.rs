@@ -7,6 +7,7 @@ use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
 use crate::design::{MAX_THREADS, WorkloadWish};
+use crate::workload_file;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::size::parse_memory;
 use tare_model::suggest;
@@ -25,6 +26,11 @@ impl Draft {
             let name = name_node.text("name", "\"stream\"")?;
             let kernel = Kernel::ALL.into_iter().find(|k| k.name() == name);
             let missing = ELSEWHERE.iter().find(|(missing, _)| *missing == name);
+            if kernel.is_none() && workload_file::is_known(name) {
+                Keys::of(item, "[[workload]]", &["name"])?;
+                self.command(name, name_node)?;
+                continue;
+            }
             match (kernel, missing) {
                 (Some(kernel), _) => self.kernel(kernel, item)?,
                 (None, Some((name, feature))) => {
@@ -42,6 +48,14 @@ impl Draft {
                 (None, None) => return Err(unknown(name, name_node)),
             }
         }
+        Ok(())
+    }
+
+    /// A workload of the catalogue, or of a file of its own.
+    fn command(&mut self, name: &str, node: &Node) -> Result<(), StudyFileError> {
+        workload_file::read(name).map_err(|e| StudyFileError::at(&node.place, e.to_string()))?;
+        self.note(("workload", Some(self.wishes.workloads.len())), node);
+        self.wishes.workloads.push(WorkloadWish::from(name));
         Ok(())
     }
 

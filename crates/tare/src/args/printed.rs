@@ -72,8 +72,9 @@ impl PrintedArgs {
 
     /// The checks that are asked for.
     pub fn checks(&self) -> Vec<CheckWish> {
-        let says = self.check.iter().cloned().map(CheckWish::Says);
-        says.chain(self.check_not.iter().cloned().map(CheckWish::SaysNot))
-            .collect()
+        let says = |regex: &String| CheckWish::Says(Stream::Stdout, regex.clone());
+        let says_not = |regex: &String| CheckWish::SaysNot(Stream::Stdout, regex.clone());
+        let checks = self.check.iter().map(says);
+        checks.chain(self.check_not.iter().map(says_not)).collect()
     }
 }

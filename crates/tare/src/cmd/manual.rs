@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use tare_box::conformance::CHECKS;
 use tare_box::platforms;
 use tare_lab::study_file::SHIPPED;
+use tare_lab::workload_file;
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::size::INSTANCE_TYPES;
 use tare_model::suggest;
@@ -52,7 +53,11 @@ fn with_values() -> anyhow::Result<clap::Command> {
             let command = takes(command, "study", SHIPPED.map(|(name, _)| name));
             let command = takes(command, "platforms", &platforms);
             let command = takes(command, "baseline", &platforms);
-            let command = takes(command, "workloads", kernels);
+            let command = takes(
+                command,
+                "workloads",
+                kernels.into_iter().chain(workload_file::names()),
+            );
             let command = takes(command, "instance", INSTANCE_TYPES.map(|(name, ..)| name));
             let command = takes(command, "slices", ["auto", "off", "turns"]);
             takes(command, "isa", &isa)
@@ -76,6 +81,10 @@ fn with_values() -> anyhow::Result<clap::Command> {
             command
                 .mut_subcommand("show", study)
                 .mut_subcommand("check", study)
+        })
+        .mut_subcommand("workloads", |command| {
+            let name = |command| takes(command, "name", workload_file::names());
+            command.mut_subcommand("show", name).mut_subcommand("check", name)
         })
         .mut_subcommand("man", |command| takes(command, "subcommand", &subcommands));
     Ok(tare)

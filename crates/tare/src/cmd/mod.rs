@@ -18,6 +18,7 @@ pub mod run;
 pub mod selftest;
 mod study;
 mod study_plan;
+pub mod workloads;
 
 use crate::args::StudyArgs;
 use crate::out;

@@ -159,17 +159,20 @@ fn cannot_run(barred: &Barred) -> String {
 
 /// Which files boxes will lack, and how they get them.
 fn not_there(left: &LeftBehind) -> String {
-    let names: Vec<&str> = left.files.keys().map(String::as_str).collect();
-    let with: Vec<String> = left
-        .files
-        .values()
-        .map(|path| format!("--with {}", out::word(path)))
-        .collect();
-    let renamed: Vec<String> = left
+    let names: Vec<&str> = left.files.iter().map(|file| file.name.as_str()).collect();
+    let with = left
         .files
         .iter()
-        .filter(|(name, path)| name != path)
-        .map(|(name, path)| format!("; boxes have another working folder: name {name} by its path {path}"))
+        .map(|file| format!("--with {}", out::word(&file.path)));
+    let with: Vec<String> = with.collect();
+    let renamed = left.files.iter().filter(|file| file.name != file.path);
+    let renamed: Vec<String> = renamed
+        .map(|file| {
+            format!(
+                "; boxes have another working folder: name {} by its path {}",
+                file.name, file.path
+            )
+        })
         .collect();
     format!(
         "{} in {}, named by {}: to copy what it names into the boxes, add {}{}",

@@ -1,0 +1,97 @@
+//! What a workload file holds, as it is written.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use tare_model::metric::Direction;
+use tare_model::output::{Field, Find, Stream};
+use tare_model::template::Feature;
+use toml::Spanned;
+
+/// A workload file. Unknown keys are refused.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub about: String,
+    pub feature: Option<Feature>,
+    pub source: Option<String>,
+    #[serde(default)]
+    pub studies: Vec<String>,
+    pub command: Spanned<Command>,
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
+    #[serde(default, rename = "metric")]
+    pub metrics: Vec<Spanned<MetricText>>,
+    #[serde(default, rename = "check")]
+    pub checks: Vec<Spanned<CheckText>>,
+}
+
+/// What is run.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Command {
+    pub argv: Vec<String>,
+    #[serde(default)]
+    pub with: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    pub package: Option<String>,
+    pub version: Option<Version>,
+}
+
+/// How the program tells its version.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Version {
+    pub argv: Vec<String>,
+    pub regex: String,
+}
+
+/// A parameter of the command line, with a value for a quick run and one as the studies had it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameter {
+    pub about: String,
+    pub small: String,
+    pub paper: String,
+}
+
+/// A figure that the command prints.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MetricText {
+    pub name: String,
+    pub unit: String,
+    pub direction: Option<Direction>,
+    #[serde(default)]
+    pub stream: Stream,
+    pub regex: Option<String>,
+    pub json: Option<String>,
+    pub csv: Option<Field>,
+}
+
+/// What must hold for a trial to count.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckText {
+    pub says: Option<String>,
+    pub says_not: Option<String>,
+    pub figure: Option<String>,
+    #[serde(default)]
+    pub stream: Stream,
+    pub regex: Option<String>,
+    pub json: Option<String>,
+    pub csv: Option<Field>,
+    pub at_least: Option<f64>,
+    pub at_most: Option<f64>,
+    pub equals: Option<f64>,
+}
+
+/// The one way in which a figure is found; `None` where there is none, or several.
+pub(super) fn find(regex: Option<&String>, json: Option<&String>, csv: Option<&Field>) -> Option<Find> {
+    match (regex, json, csv) {
+        (Some(regex), None, None) => Some(Find::Regex(regex.clone())),
+        (None, Some(pointer), None) => Some(Find::Json(pointer.clone())),
+        (None, None, Some(field)) => Some(Find::Csv(field.clone())),
+        _ => None,
+    }
+}

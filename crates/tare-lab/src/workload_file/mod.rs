@@ -1,0 +1,312 @@
+//! Workload files: a workload that is a command, with its figures and checks, in a few lines
+//! of TOML. Every error names the file, the line and the column.
+
+mod error;
+mod file;
+mod shipped;
+
+pub use error::WorkloadFileError;
+pub use shipped::names;
+
+use crate::design::{CheckWish, CommandWish, DesignError, MetricWish};
+use file::{CheckText, File, MetricText};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tare_model::output::{Bounded, Extractor};
+use tare_model::regular;
+use tare_model::suggest;
+use tare_model::template::Feature;
+use toml::Spanned;
+
+/// A workload file has a few hundred bytes.
+const MAX_BYTES: u64 = 1 << 16;
+
+/// A workload of a file, with its parameters filled in.
+#[derive(Debug, Clone)]
+pub struct CatalogueWorkload {
+    /// Its name, with the parameters that were given.
+    pub name: String,
+    /// Its name alone.
+    pub family: String,
+    /// What it measures, in a line.
+    pub about: String,
+    /// The service feature that it shows.
+    pub feature: Option<Feature>,
+    /// Where the program comes from.
+    pub source: Option<String>,
+    /// Studies that ran it.
+    pub studies: Vec<String>,
+    /// The Debian package of its program.
+    pub package: Option<String>,
+    /// Parameters with what they are and the value that was taken.
+    pub parameters: BTreeMap<String, (String, String)>,
+    /// What is run and read.
+    pub command: CommandWish,
+    /// How the program tells its version: a command, and the pattern of the version in what
+    /// it prints.
+    pub version: Option<(Vec<String>, String)>,
+}
+
+/// Whether a name is that of a file, or of a workload of the catalogue.
+pub fn is_known(name: &str) -> bool {
+    let (name, _) = split(name);
+    is_path(name) || shipped::text(name).is_some()
+}
+
+/// Reads a workload: `NAME` of the catalogue or a path that ends with `.toml`, with parameters
+/// as in `NAME?key=value&key=value`; `preset=paper` takes all as the studies had them.
+///
+/// # Errors
+/// [`WorkloadFileError`] for the first thing that is wrong.
+pub fn read(asked: &str) -> Result<CatalogueWorkload, WorkloadFileError> {
+    let (name, options) = split(asked);
+    let (file, text) = if is_path(name) {
+        (name.to_owned(), read_file(name)?)
+    } else {
+        let text = shipped::text(name).ok_or_else(|| WorkloadFileError::Form(asked.to_owned()))?;
+        (format!("{name}.toml"), text.to_owned())
+    };
+    let family = family(name);
+    let parsed = parse(&file, &text)?;
+    let values = values(&family, &parsed, asked, options)?;
+    let workload = Reader {
+        file: &file,
+        text: &text,
+        values: &values,
+    };
+    workload.workload(asked, family, &parsed)
+}
+
+fn split(asked: &str) -> (&str, Option<&str>) {
+    match asked.split_once('?') {
+        Some((name, options)) => (name, Some(options)),
+        None => (asked, None),
+    }
+}
+
+fn is_path(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "toml")
+}
+
+/// The name of a workload: that of its file without folder and end.
+fn family(name: &str) -> String {
+    if !is_path(name) {
+        return name.to_owned();
+    }
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn read_file(path: &str) -> Result<String, WorkloadFileError> {
+    let unreadable = |why: String| WorkloadFileError::Unreadable {
+        file: path.to_owned(),
+        why,
+    };
+    let file = regular::open(Path::new(path)).map_err(|e| unreadable(e.to_string()))?;
+    let file = file.ok_or_else(|| unreadable("it is no regular file".to_owned()))?;
+    let bytes = file.metadata().map_err(|e| unreadable(e.to_string()))?.len();
+    if bytes > MAX_BYTES {
+        return Err(unreadable(format!(
+            "it has {bytes} B, and a workload file at most {MAX_BYTES}"
+        )));
+    }
+    std::io::read_to_string(file).map_err(|e| unreadable(e.to_string()))
+}
+
+fn parse(file: &str, text: &str) -> Result<File, WorkloadFileError> {
+    toml::from_str(text).map_err(|e| {
+        let message = e.message().replace('`', "'");
+        WorkloadFileError::at(file, text, e.span().unwrap_or(0..0), message)
+    })
+}
+
+/// The value of each parameter: of the preset, unless one is given.
+fn values(
+    workload: &str,
+    file: &File,
+    asked: &str,
+    options: Option<&str>,
+) -> Result<BTreeMap<String, String>, WorkloadFileError> {
+    let given = options.into_iter().flat_map(|options| options.split('&'));
+    let given: Vec<(&str, &str)> = given
+        .map(|pair| {
+            pair.split_once('=')
+                .ok_or_else(|| WorkloadFileError::Form(asked.to_owned()))
+        })
+        .collect::<Result<_, _>>()?;
+    let paper = given.contains(&("preset", "paper"));
+    let mut values: BTreeMap<String, String> = file
+        .parameters
+        .iter()
+        .map(|(key, parameter)| {
+            let value = if paper { &parameter.paper } else { &parameter.small };
+            (key.clone(), value.clone())
+        })
+        .collect();
+    for (key, value) in given.into_iter().filter(|(key, _)| *key != "preset") {
+        let unknown = || {
+            let known: Vec<&str> = file
+                .parameters
+                .keys()
+                .map(String::as_str)
+                .chain(["preset"])
+                .collect();
+            WorkloadFileError::Parameter {
+                workload: workload.to_owned(),
+                key: key.to_owned(),
+                known: suggest::among(key, &known, "the parameters"),
+            }
+        };
+        *values.get_mut(key).ok_or_else(unknown)? = value.to_owned();
+    }
+    Ok(values)
+}
+
+/// A file that is made a workload of.
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+    values: &'a BTreeMap<String, String>,
+}
+
+impl Reader<'_> {
+    fn workload(
+        &self,
+        asked: &str,
+        family: String,
+        file: &File,
+    ) -> Result<CatalogueWorkload, WorkloadFileError> {
+        let command = file.command.get_ref();
+        let filled = |words: &[String]| -> Result<Vec<String>, WorkloadFileError> {
+            words
+                .iter()
+                .map(|word| self.filled(word, &file.command))
+                .collect()
+        };
+        let options = split(asked)
+            .1
+            .map_or_else(String::new, |options| format!(" {options}"));
+        Ok(CatalogueWorkload {
+            name: format!("{family}{options}"),
+            family,
+            about: file.about.clone(),
+            feature: file.feature,
+            source: file.source.clone(),
+            studies: file.studies.clone(),
+            package: command.package.clone(),
+            parameters: self.parameters(file),
+            command: CommandWish {
+                argv: filled(&command.argv)?,
+                with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
+                with_libraries: true,
+                env: command
+                    .env
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect(),
+                metrics: file
+                    .metrics
+                    .iter()
+                    .map(|m| self.metric(m))
+                    .collect::<Result<_, _>>()?,
+                checks: file
+                    .checks
+                    .iter()
+                    .map(|c| self.check(c))
+                    .collect::<Result<_, _>>()?,
+            },
+            version: command
+                .version
+                .clone()
+                .map(|version| (version.argv, version.regex)),
+        })
+    }
+
+    fn parameters(&self, file: &File) -> BTreeMap<String, (String, String)> {
+        let of = |(key, parameter): (&String, &file::Parameter)| {
+            let value = self.values.get(key).cloned().unwrap_or_default();
+            (key.clone(), (parameter.about.clone(), value))
+        };
+        file.parameters.iter().map(of).collect()
+    }
+
+    /// A word with each `{parameter}` replaced by its value.
+    fn filled(&self, word: &str, of: &Spanned<file::Command>) -> Result<String, WorkloadFileError> {
+        let mut filled = word.to_owned();
+        for (key, value) in self.values {
+            filled = filled.replace(&format!("{{{key}}}"), value);
+        }
+        let left = filled.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        match left {
+            Some((key, _)) if !key.is_empty() && !self.values.values().any(|value| value.contains('{')) => {
+                Err(self.at(
+                    of,
+                    format!(
+                        "'{{{key}}}' is no parameter: add [parameters] {key} = {{ about, small, paper }}"
+                    ),
+                ))
+            }
+            _ => Ok(filled),
+        }
+    }
+
+    fn metric(&self, metric: &Spanned<MetricText>) -> Result<MetricWish, WorkloadFileError> {
+        let text = metric.get_ref();
+        let find = file::find(text.regex.as_ref(), text.json.as_ref(), text.csv.as_ref());
+        let find = find.ok_or_else(|| self.at(metric, ONE_WAY))?;
+        let wish = MetricWish {
+            name: text.name.clone(),
+            stream: text.stream,
+            find,
+            unit: text.unit.clone(),
+            direction: text.direction,
+        };
+        wish.judge().map_err(|e| self.printed(metric, &e.into()))?;
+        Ok(wish)
+    }
+
+    fn check(&self, check: &Spanned<CheckText>) -> Result<CheckWish, WorkloadFileError> {
+        let text = check.get_ref();
+        let wish = match (&text.says, &text.says_not, &text.figure) {
+            (Some(regex), None, None) => CheckWish::Says(text.stream, regex.clone()),
+            (None, Some(regex), None) => CheckWish::SaysNot(text.stream, regex.clone()),
+            (None, None, Some(name)) => self.figure(check, name)?,
+            _ => return Err(self.at(check, "a check is one of 'says', 'says_not' and 'figure'")),
+        };
+        wish.judge().map_err(|e| self.printed(check, &e.into()))?;
+        Ok(wish)
+    }
+
+    fn figure(&self, check: &Spanned<CheckText>, name: &str) -> Result<CheckWish, WorkloadFileError> {
+        let text = check.get_ref();
+        let find = file::find(text.regex.as_ref(), text.json.as_ref(), text.csv.as_ref());
+        let find = find.ok_or_else(|| self.at(check, ONE_WAY))?;
+        let bounded = Bounded {
+            name: name.to_owned(),
+            from: Extractor {
+                stream: text.stream,
+                ..Extractor::of(find)
+            },
+            at_least: text.at_least.or(text.equals),
+            at_most: text.at_most.or(text.equals),
+        };
+        if bounded.at_least.is_none() && bounded.at_most.is_none() {
+            return Err(self.at(check, "a figure needs a bound: add at_least, at_most or equals"));
+        }
+        Ok(CheckWish::Figure(bounded))
+    }
+
+    fn at<T>(&self, place: &Spanned<T>, message: impl Into<String>) -> WorkloadFileError {
+        WorkloadFileError::at(self.file, self.text, place.span(), message)
+    }
+
+    fn printed<T>(&self, place: &Spanned<T>, error: &DesignError) -> WorkloadFileError {
+        WorkloadFileError::of_printed(self.file, self.text, place.span(), error)
+    }
+}
+
+/// What a figure without exactly one way to find it is told.
+const ONE_WAY: &str = "a figure is found in one way: give one of 'regex', 'json' and 'csv'";
+
+#[cfg(test)]
+mod tests;

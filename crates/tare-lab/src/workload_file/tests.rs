@@ -1,0 +1,135 @@
+use super::*;
+use tare_model::output::{Find, Stream};
+
+const WHOLE: &str = r#"about = "a tool"
+feature = { property = "memory", capacity = "throughput" }
+
+[command]
+argv = ["tool", "--n={n}", "{file}"]
+with = ["{file}"]
+env = { LC_ALL = "C" }
+package = "tool"
+
+[parameters]
+n = { about = "how many", small = "1", paper = "100" }
+file = { about = "what", small = "/etc/hostname", paper = "/etc/passwd" }
+
+[[metric]]
+name = "rate"
+unit = "MB/s"
+regex = '^rate: (\S+) MB/s$'
+
+[[metric]]
+name = "p99"
+unit = "us"
+json = "/p99"
+stream = "stderr"
+
+[[check]]
+figure = "errors"
+regex = '^errors: (\d+)$'
+equals = 0
+"#;
+
+fn of(text: &str, asked: &str) -> Result<CatalogueWorkload, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tool.toml");
+    std::fs::write(&path, text).unwrap();
+    let asked = format!("{}{asked}", path.display());
+    let cut = |e: WorkloadFileError| {
+        e.to_string()
+            .replace(&format!("{}/", folder.path().display()), "")
+    };
+    read(&asked).map_err(cut)
+}
+
+#[test]
+fn a_file_is_a_command_with_figures_and_checks() {
+    let read = of(WHOLE, "").unwrap();
+    assert_eq!((read.name.as_str(), read.family.as_str()), ("tool", "tool"));
+    assert_eq!(read.command.argv, ["tool", "--n=1", "/etc/hostname"]);
+    assert_eq!(read.command.with, [PathBuf::from("/etc/hostname")]);
+    assert_eq!(read.command.env, ["LC_ALL=C"]);
+    assert_eq!(read.command.metrics.len(), 2);
+    assert_eq!(read.command.metrics[1].find, Find::Json("/p99".to_owned()));
+    assert_eq!(read.command.metrics[1].stream, Stream::Stderr);
+    let CheckWish::Figure(errors) = &read.command.checks[0] else {
+        panic!("{:?}", read.command.checks);
+    };
+    assert_eq!((errors.at_least, errors.at_most), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
+    let argv = |asked: &str| of(WHOLE, asked).unwrap().command.argv;
+    assert_eq!(argv("?n=7"), ["tool", "--n=7", "/etc/hostname"]);
+    assert_eq!(argv("?preset=paper"), ["tool", "--n=100", "/etc/passwd"]);
+    assert_eq!(argv("?preset=paper&n=7"), ["tool", "--n=7", "/etc/passwd"]);
+    assert_eq!(of(WHOLE, "?n=7").unwrap().name, "tool n=7");
+    assert!(of(WHOLE, "?m=7").unwrap_err().contains("has no parameter 'm'"));
+    assert!(
+        of(WHOLE, "?n")
+            .unwrap_err()
+            .contains("parameters follow its name")
+    );
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    for (from, to, told) in [
+        ("about", "abuot", "tool.toml:1:1: unknown field 'abuot'"),
+        (
+            "\"MB/s\"",
+            "\"mb/s\"",
+            "tool.toml:14:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?",
+        ),
+        (
+            "(\\S+) MB",
+            "\\S+ MB",
+            "tool.toml:14:1: metric 'rate': '^rate: \\S+ MB/s$' has 0 groups",
+        ),
+        (
+            "json = \"/p99\"",
+            "json = \"p99\"",
+            "tool.toml:19:1: metric 'p99': 'p99' is no JSON pointer",
+        ),
+        (
+            "json = \"/p99\"",
+            "",
+            "tool.toml:19:1: a figure is found in one way",
+        ),
+        ("equals = 0", "", "tool.toml:25:1: a figure needs a bound"),
+        (
+            "figure = ",
+            "says = \"x\"\nfigure = ",
+            "tool.toml:25:1: a check is one of",
+        ),
+        ("{n}", "{m}", "tool.toml:4:1: '{m}' is no parameter"),
+        ("[command]", "[command", "tool.toml:4:"),
+        ("argv =", "args =", "unknown field 'args'"),
+    ] {
+        let text = WHOLE.replacen(from, to, 1);
+        let error = of(&text, "").unwrap_err();
+        assert!(error.contains(told), "{told}: {error}");
+    }
+    assert!(
+        read("/no/such.toml")
+            .unwrap_err()
+            .to_string()
+            .contains("check the path")
+    );
+}
+
+#[test]
+fn every_workload_that_ships_is_short_and_can_be_read() {
+    for name in names() {
+        let read = read(name).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.family, name);
+        assert!(
+            !read.command.metrics.is_empty() && read.package.is_some(),
+            "{name}"
+        );
+        assert!(shipped::text(name).unwrap().lines().count() <= 40, "{name}");
+    }
+    assert!(is_known("sysbench-cpu?primes=5") && !is_known("sysbench"));
+}

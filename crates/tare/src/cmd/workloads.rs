@@ -1,0 +1,208 @@
+//! `tare workloads`: which there are, what one of them is, and a trial of it natively.
+
+use crate::args::workloads::{WorkloadsArgs, WorkloadsCommand};
+use crate::out;
+use anyhow::Context;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_box::interrupt;
+use tare_lab::Writer;
+use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::preflight::{self, Platforms};
+use tare_lab::resume::Progress;
+use tare_lab::runner::Runner;
+use tare_lab::workload_file::{self, CatalogueWorkload};
+use tare_model::kernel::Kernel;
+use tare_model::platform::Provisioning;
+use tare_model::results::{Failure, Outcome, Results, Success};
+use tare_model::study::{Slicing, Study, Workload};
+use tare_model::workload::Check;
+
+/// Column at which words begin.
+const INDENT: usize = 17;
+
+/// Prints what is asked for.
+pub fn run(args: &WorkloadsArgs) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        None | Some(WorkloadsCommand::List) => list(args.json),
+        Some(WorkloadsCommand::Show { name }) => show(name, args.json),
+        Some(WorkloadsCommand::Check { name, state }) => check(name, &state.folder(), args.json),
+    }
+}
+
+fn list(json: bool) -> anyhow::Result<ExitCode> {
+    let kernels = Kernel::ALL
+        .into_iter()
+        .filter(|kernel| *kernel != Kernel::Integer);
+    let mut all: Vec<(String, String, &str)> = kernels
+        .map(|kernel| (kernel.name().to_owned(), kernel.about().to_owned(), "built-in"))
+        .collect();
+    for name in workload_file::names() {
+        let read = workload_file::read(name)?;
+        all.push((read.family, read.about, "command"));
+    }
+    if json {
+        let all = all
+            .iter()
+            .map(|(name, about, kind)| serde_json::json!({ "name": name, "about": about, "kind": kind }));
+        out::print_json(&serde_json::json!({ "workloads": all.collect::<Vec<_>>() }))?;
+    } else {
+        let line = |(name, about, kind): &(String, String, &str)| {
+            let kind = if *kind == "command" { " (a command)" } else { "" };
+            out::wrapped(name, INDENT, &format!("{about}{kind}"))
+        };
+        out::print(&all.iter().map(line).collect::<String>())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let file = workload_file::is_known(name)
+        .then(|| workload_file::read(name))
+        .transpose()?;
+    match (designed(name), &file) {
+        (Ok(study), _) if json => out::print_json(&study.workloads)?,
+        (Ok(study), _) => {
+            let workloads = study.workloads.iter();
+            out::print(&workloads.map(|w| explained(w, file.as_ref())).collect::<String>())?;
+        }
+        // What cannot run here can be told of all the same.
+        (Err(why), Some(file)) if !json => {
+            let text = out::wrapped(&file.name, INDENT, &file.about);
+            out::print(&(text + &out::wrapped("  not here", INDENT, &why.to_string())))?;
+        }
+        (Err(why), _) => return Err(why),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A study of one trial of it, natively, on a CPU of its own.
+fn designed(name: &str) -> anyhow::Result<Study> {
+    let wishes = Wishes {
+        platforms: vec!["native".to_owned()],
+        provisioning: vec![Provisioning::Pinned],
+        workloads: vec![name.into()],
+        cpus: "1".parse().ok(),
+        protocol: ProtocolOptions {
+            blocks: Some(1),
+            slicing: Some(Slicing::Off),
+            settle: Some(false),
+            ..ProtocolOptions::default()
+        },
+        ..Wishes::default()
+    };
+    Ok(design::study(&wishes, &tare_box::host::facts())?)
+}
+
+fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
+    let mut text = out::wrapped(&workload.name, INDENT, &workload.about);
+    let mut row = |name: &str, words: &str| {
+        if !words.is_empty() {
+            text += &out::wrapped(&format!("  {name}"), INDENT, words);
+        }
+    };
+    if let Some(feature) = workload.feature {
+        row("shows", &format!("{} of {}", feature.capacity, feature.property));
+    }
+    if let Some(file) = file {
+        row("from", file.source.as_deref().unwrap_or_default());
+        row("studies", &file.studies.join(", "));
+    }
+    row("version here", workload.version.as_deref().unwrap_or_default());
+    if let Some(role) = workload.tested() {
+        row("runs", &role.run.to_string());
+    }
+    for (key, (about, value)) in file.iter().flat_map(|file| &file.parameters) {
+        row("parameter", &format!("{key} = {value}: {about}"));
+    }
+    for metric in &workload.metrics {
+        let primary = if metric.primary {
+            ", carries the verdict"
+        } else {
+            ""
+        };
+        let better = format!("{:?} is better{primary}", metric.direction).to_lowercase();
+        row("figure", &format!("{}: {better}", metric.name));
+    }
+    for check in &workload.checks {
+        row("counts if", &condition(check));
+    }
+    text
+}
+
+fn condition(check: &Check) -> String {
+    match check {
+        Check::ExitStatus => "it ends with status 0".to_owned(),
+        Check::KnownAnswer => "its answer is the known one".to_owned(),
+        Check::Figure(bounded) => format!("of {} {}", bounded.name, bounded.bounds()),
+        Check::Says(said) => format!("{} has '{}'", said.stream.name(), said.regex),
+        Check::SaysNot(said) => format!("{} does not have '{}'", said.stream.name(), said.regex),
+        Check::Later(_) => String::new(),
+    }
+}
+
+/// One trial, as a run makes it; its results file goes with it.
+fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    interrupt::install().context("cannot take signals")?;
+    let study = designed(name)?;
+    let run = super::begin(state)?;
+    let mut platforms = Platforms::open(&study.platforms, state)?;
+    let output = run.folder().join("check.jsonl");
+    let header = preflight::header(&study, &platforms, &output);
+    let mut writer = Writer::create(&output, &header)?;
+    let binary = std::env::current_exe().context("cannot find the tare binary")?;
+    let mut unseen = |_: tare_lab::runner::Event<'_>| {};
+    Runner::new(
+        &study,
+        &mut platforms,
+        &mut writer,
+        &run,
+        binary,
+        Progress::default(),
+        &mut unseen,
+    )?
+    .run()?;
+    let results = Results::read(&output)?;
+    let outcome = results.trials().last().map(|trial| &trial.outcome);
+    let (told, done) = match outcome {
+        Some(Outcome::Ok(success)) => (succeeded(&study, success), true),
+        Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), false),
+        None => (
+            "no trial was made: its box could not be limited\n".to_owned(),
+            false,
+        ),
+    };
+    if json {
+        out::print_json(&serde_json::json!({ "workload": study.workloads, "outcome": outcome }))?;
+    } else {
+        out::print(&told)?;
+    }
+    Ok(ExitCode::from(if done { 0 } else { out::FAILED }))
+}
+
+fn succeeded(study: &Study, success: &Success) -> String {
+    let metrics = study.workloads.iter().flat_map(|workload| &workload.metrics);
+    let lines = metrics.filter_map(|metric| {
+        let value = success.samples.get(&metric.name)?;
+        Some(out::wrapped(&metric.name, INDENT, &metric.unit.show(*value)))
+    });
+    lines.collect()
+}
+
+fn failed(failure: &Failure) -> String {
+    let mut text = out::wrapped(
+        "failed",
+        INDENT,
+        &format!("{}: {}", failure.reason, failure.detail),
+    );
+    for (name, printed) in failure
+        .printed
+        .iter()
+        .flat_map(|p| [("stdout", &p.stdout), ("stderr", &p.stderr)])
+    {
+        for line in printed.lines() {
+            text += &out::wrapped(&format!("  {name}"), INDENT, line);
+        }
+    }
+    text
+}

@@ -1,0 +1,159 @@
+//! Workload files: listed, shown, tried natively, measured in boxes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Tare;
+
+const TOOL: &str = r#"about = "a tool that prints a rate"
+feature = { property = "memory", capacity = "throughput" }
+
+[command]
+argv = ["sh", "-c", "echo samples: {samples}; echo rate: 5 MB/s; cat /etc/hostname"]
+with = ["/etc/hostname"]
+version = { argv = ["sh", "-c", "echo tool 1.2.3"], regex = 'tool ([0-9.]+)' }
+
+[parameters]
+samples = { about = "how many", small = "10", paper = "100" }
+
+[[metric]]
+name = "rate"
+unit = "MB/s"
+regex = '^rate: (\S+) MB/s$'
+
+[[check]]
+figure = "samples"
+regex = '^samples: (\d+)$'
+at_least = 1
+"#;
+
+fn with_tool() -> Tare {
+    let tare = Tare::new();
+    std::fs::write(tare.path("tool.toml"), TOOL).unwrap();
+    tare
+}
+
+#[test]
+fn workloads_are_listed_and_shown() {
+    let tare = with_tool();
+    let list = tare.ok("workloads").stdout;
+    for name in ["stream", "futex", "sysbench-cpu", "openssl-sha256"] {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{name}: {list}");
+    }
+    let shown = tare.ok("workloads show tool.toml?samples=7").stdout;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "tool samples=7 a tool that prints a rate",
+        "throughput of memory",
+        "version here 1.2.3",
+        "parameter samples = 7: how many",
+        "figure rate: higher is better, carries the verdict",
+        "counts if of samples at least 1 is right",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+}
+
+#[test]
+fn a_workload_of_ones_own_is_tried_natively() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = with_tool();
+    let tried = tare.ok("workloads check tool.toml").stdout;
+    assert!(
+        tried
+            .lines()
+            .any(|line| line.starts_with("rate") && line.ends_with("5.000 MB/s")),
+        "{tried}"
+    );
+    let failed = tare.run("workloads check tool.toml?samples=0");
+    assert_eq!(failed.code, 1, "{failed:?}");
+    for told in ["samples is 0, and at least 1 is right", "rate: 5 MB/s"] {
+        assert!(failed.stdout.contains(told), "{failed:?}");
+    }
+    assert!(!tare.path("check.jsonl").exists());
+}
+
+#[test]
+fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
+    if !common::ready("native") || !common::ready("runc") {
+        return;
+    }
+    let tare = with_tool();
+    tare.ok("run -p native,runc -w ./tool.toml,syscall --provisioning pinned --cpus 1 --blocks 2 --no-settle -o r.jsonl");
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(trials.len(), 8);
+    assert!(
+        trials.iter().all(|trial| trial["outcome"]["ok"].is_object()),
+        "{trials:?}"
+    );
+    let rates = trials.iter().filter(|trial| trial["workload"] == "tool");
+    assert!(
+        rates
+            .clone()
+            .all(|trial| trial["outcome"]["ok"]["samples"]["rate"] == 5e6),
+        "{trials:?}"
+    );
+    let header = tare.records_of("r.jsonl", "header");
+    let workload = &header[0]["study"]["workloads"][0];
+    assert_eq!(
+        (&workload["name"], &workload["version"]),
+        (&"tool".into(), &"1.2.3".into())
+    );
+    // A file explains its own figures: the workload's is not needed any more.
+    std::fs::remove_file(tare.path("tool.toml")).unwrap();
+    assert!(tare.ok("report r.jsonl").stdout.contains("tool"));
+}
+
+#[test]
+fn every_workload_that_ships_runs_natively() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    for (name, program) in [
+        ("sysbench-cpu", "sysbench"),
+        ("sysbench-memory", "sysbench"),
+        ("openssl-sha256", "openssl"),
+    ] {
+        if common::installed(program) {
+            tare.ok(&format!("workloads check {name}"));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_workload_is_told() {
+    let tare = with_tool();
+    let wrong = TOOL.replace("MB/s\"", "mb/s\"");
+    std::fs::write(tare.path("wrong.toml"), wrong).unwrap();
+    let missing = TOOL.replace(
+        "\"sh\", \"-c\", \"echo samples",
+        "\"no-such-tool\", \"echo samples",
+    );
+    let missing = missing.replace("[parameters]", "package = \"no-such\"\n[parameters]");
+    std::fs::write(
+        tare.path("missing.toml"),
+        missing.replace("package = \"no-such\"\n", ""),
+    )
+    .unwrap();
+    tare.refused(
+        "plan -p fake -w ./wrong.toml",
+        &["wrong.toml:12:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?"],
+    );
+    tare.refused(
+        "plan -p fake -w ./missing.toml",
+        &["there is no program 'no-such-tool' on PATH"],
+    );
+    tare.refused(
+        "plan -p fake -w ./none.toml",
+        &["cannot read the workload file ./none.toml"],
+    );
+    tare.refused(
+        "plan -p fake -w ./tool.toml?sample=1",
+        &["has no parameter 'sample'", "did you mean 'samples'?"],
+    );
+    tare.refused("workloads show sysbenhc-cpu", &["did you mean 'sysbench-cpu'?"]);
+}
