@@ -10,7 +10,7 @@ const TOOL: &str = r#"about = "a tool that prints a rate"
 feature = { property = "memory", capacity = "throughput" }
 
 [command]
-argv = ["sh", "-c", "echo samples: {samples}; echo rate: 5 MB/s; cat /etc/hostname"]
+argv = ["sh", "-c", "echo samples: {samples}; echo rate: 5 MB/s; read line < /etc/hostname; echo $line"]
 with = ["/etc/hostname"]
 version = { argv = ["sh", "-c", "echo tool 1.2.3"], regex = 'tool ([0-9.]+)' }
 
