@@ -172,9 +172,28 @@ fn goes_on_after_cuts(more: &[&str]) {
 #[test]
 fn resuming_repeats_only_what_failed_once() {
     let tare = Tare::new();
-    let ended = tare.run(&run_args("fake,fake?fail=exit&every=3", &["--blocks", "3"]));
+    let list = "fake,fake?cost=2,fake?fail=exit&every=3";
+    let ended = tare.run(&run_args(list, &["--blocks", "3"]));
     assert!(ended.code <= 1, "{}", ended.stderr);
     tare.refused("run --resume r.jsonl", &["complete"]);
+}
+
+#[test]
+fn a_run_that_is_fruitless_ends_after_its_first_block_and_goes_on_where_that_is_wished() {
+    let tare = Tare::new();
+    let ended = tare.run(&run_args("fake,fake?fail=exit", &["--blocks", "2"]));
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let told = "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume r.jsonl";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "fruitless");
+    let blocks = |tare: &Tare| {
+        let trials = tare.records_of("r.jsonl", "trial");
+        trials.iter().filter_map(|trial| trial["block"].as_u64()).max()
+    };
+    assert_eq!(blocks(&tare), Some(0));
+    let gone_on = tare.run("run --resume r.jsonl");
+    assert_eq!(gone_on.code, 1, "{}", gone_on.stderr);
+    assert_eq!(blocks(&tare), Some(1));
 }
 
 #[test]

@@ -192,6 +192,11 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
         out::say(&format!("stopped; go on with: tare run --resume {file}"));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
+    if summary.reason == EndReason::Fruitless {
+        out::say(&format!(
+            "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume {file}"
+        ));
+    }
     let said = [
         (summary.failed > 0 || summary.refused > 0).then(|| what_failed(&summary)),
         nothing_measured(&results).or_else(|| nothing_compared(&analysis)),
