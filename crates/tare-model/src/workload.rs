@@ -23,15 +23,27 @@ pub struct Workload {
     /// The service feature that it shows, where one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<Feature>,
-    /// The version of its program, as that tells it.
+    /// How its program tells its version, and what it told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
+    pub version: Option<VersionReceipt>,
     /// The parts that processes play in it.
     pub roles: Vec<Role>,
     /// What a trial yields one sample of each, exactly one of them primary.
     pub metrics: Vec<Metric>,
     /// What must hold for a trial to count.
     pub checks: Vec<Check>,
+}
+
+/// How a program tells its version, and what it told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionReceipt {
+    /// The command.
+    pub argv: Vec<String>,
+    /// The pattern of the version in what it prints: its one group.
+    pub regex: String,
+    /// What was found; absent before a run, and where it tells none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
 }
 
 /// A part that a process plays in a workload.

@@ -46,7 +46,7 @@ fn workloads_are_listed_and_shown() {
     for told in [
         "tool samples=7 a tool that prints a rate",
         "throughput of memory",
-        "version here 1.2.3",
+        "version by sh -c echo tool 1.2.3",
         "parameter samples = 7: how many",
         "figure rate: higher is better, carries the verdict",
         "counts if of samples at least 1 is right",
@@ -99,7 +99,7 @@ fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
     let header = tare.records_of("r.jsonl", "header");
     let workload = &header[0]["study"]["workloads"][0];
     assert_eq!(
-        (&workload["name"], &workload["version"]),
+        (&workload["name"], &workload["version"]["found"]),
         (&"tool".into(), &"1.2.3".into())
     );
     // A file explains its own figures: the workload's is not needed any more.

@@ -1,10 +1,9 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, printed, refuse_twice};
-use crate::{extract, workload_file};
+use crate::workload_file;
 use std::path::Path;
 use tare_box::carry::{self, CarryError, Needs};
-use tare_box::program;
 use tare_model::catalogue;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
@@ -84,12 +83,6 @@ enum Chosen {
     Command(Box<Workload>),
 }
 
-/// The version that a program tells; absent where it tells none.
-fn version((argv, regex): &(Vec<String>, String)) -> Option<String> {
-    let told = program::told(argv).ok()?;
-    extract::matched(&told, regex).ok()
-}
-
 /// A workload of the catalogue, or of a file.
 fn of_catalogue(asked: &str) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
@@ -105,7 +98,7 @@ fn of_catalogue(asked: &str) -> Result<Box<Workload>, DesignError> {
     workload.metrics = printed::metrics(&read.command.metrics, workload.metrics)?;
     workload.checks.extend(printed::checks(&read.command.checks)?);
     Ok(Box::new(Workload {
-        version: read.version.as_ref().and_then(version),
+        version: read.version,
         name: read.name,
         family: read.family,
         about: read.about,

@@ -9,13 +9,17 @@ pub use error::WorkloadFileError;
 pub use shipped::names;
 
 use crate::design::{CheckWish, CommandWish, DesignError, MetricWish};
+use crate::extract;
 use file::{CheckText, File, MetricText};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tare_box::program;
 use tare_model::output::{Bounded, Extractor};
 use tare_model::regular;
+use tare_model::study::Study;
 use tare_model::suggest;
 use tare_model::template::Feature;
+use tare_model::workload::VersionReceipt;
 use toml::Spanned;
 
 /// A workload file has a few hundred bytes.
@@ -42,9 +46,18 @@ pub struct CatalogueWorkload {
     pub parameters: BTreeMap<String, (String, String)>,
     /// What is run and read.
     pub command: CommandWish,
-    /// How the program tells its version: a command, and the pattern of the version in what
-    /// it prints.
-    pub version: Option<(Vec<String>, String)>,
+    /// How the program tells its version.
+    pub version: Option<VersionReceipt>,
+}
+
+/// Asks the programs of a study for their versions. Commands of a file are run for that: not
+/// where a study is only looked at.
+pub fn ask_versions(study: &mut Study) {
+    let receipts = study.workloads.iter_mut().filter_map(|w| w.version.as_mut());
+    for receipt in receipts {
+        let told = program::told(&receipt.argv).ok();
+        receipt.found = told.and_then(|told| extract::matched(&told, &receipt.regex).ok());
+    }
 }
 
 /// Whether a name is that of a file, or of a workload of the catalogue.
@@ -215,10 +228,11 @@ impl Reader<'_> {
                     .map(|c| self.check(c))
                     .collect::<Result<_, _>>()?,
             },
-            version: command
-                .version
-                .clone()
-                .map(|version| (version.argv, version.regex)),
+            version: command.version.clone().map(|version| VersionReceipt {
+                argv: version.argv,
+                regex: version.regex,
+                found: None,
+            }),
         })
     }
 

@@ -13,7 +13,7 @@ use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
-use tare_lab::{Writer, own};
+use tare_lab::{Writer, own, workload_file};
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -81,7 +81,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
     let facts = tare_box::host::facts();
     let Some(results) = earlier else {
-        return super::study(&args.study, &facts, state);
+        let mut study = super::study(&args.study, &facts, state)?;
+        workload_file::ask_versions(&mut study);
+        return Ok(study);
     };
     let path = args
         .resume
@@ -109,10 +111,11 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         );
     }
     if !args.study.is_empty() {
-        let asked = match args.study.study {
+        let mut asked = match args.study.study {
             Some(_) => super::study(&args.study, &facts, state)?,
             None => resume::asked(&theirs, &args.study.wishes(), &facts)?,
         };
+        workload_file::ask_versions(&mut asked);
         resume::check_study(&path, &theirs, &asked)?;
     }
     // Before any platform is opened: of a complete file nothing else matters.

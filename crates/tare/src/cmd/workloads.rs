@@ -108,7 +108,9 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
         row("from", file.source.as_deref().unwrap_or_default());
         row("studies", &file.studies.join(", "));
     }
-    row("version here", workload.version.as_deref().unwrap_or_default());
+    if let Some(receipt) = &workload.version {
+        row("version by", &receipt.argv.join(" "));
+    }
     if let Some(role) = workload.tested() {
         row("runs", &role.run.to_string());
     }
@@ -144,7 +146,8 @@ fn condition(check: &Check) -> String {
 /// One trial, as a run makes it; its results file goes with it.
 fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
-    let study = designed(name)?;
+    let mut study = designed(name)?;
+    workload_file::ask_versions(&mut study);
     let run = super::begin(state)?;
     let mut platforms = Platforms::open(&study.platforms, state)?;
     let output = run.folder().join("check.jsonl");
