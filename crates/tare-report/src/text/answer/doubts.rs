@@ -45,16 +45,25 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, most: usize) {
     }
 }
 
-/// What holds for the whole file, then what holds for parts of it.
+/// What failed, which whoever ran it wants to mend, what holds for the whole file, then what
+/// holds for parts of it.
 fn all(analysis: &Analysis) -> Vec<Doubt> {
     let notices = analysis.notices.iter();
     let notices = notices.map(|notice| Doubt::new(notice.notice, clause(&notice.text)));
-    notices.chain(of_parts(analysis)).collect()
+    failures(analysis)
+        .chain(notices)
+        .chain(figures(analysis))
+        .collect()
 }
 
-/// What holds for parts of the file: failures, tails, intervals that a correction has opened,
-/// findings, the most frequent first, intervals that may be off.
+/// What holds for parts of the file: failures and what may be off with figures.
 pub(in crate::text) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
+    failures(analysis).chain(figures(analysis)).collect()
+}
+
+/// Tails, intervals that a correction has opened, findings, the most frequent first, intervals
+/// that may be off.
+fn figures(analysis: &Analysis) -> Vec<Doubt> {
     // What a notice tells of the whole file is told once.
     let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.notice == name);
     let findings = analysis.findings.iter();
@@ -64,8 +73,8 @@ pub(in crate::text) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
         let name = format!("{} {}/{}", f.finding, f.times, f.of);
         Doubt::new(name, format!("{}: {}", f.share(), f.meaning))
     });
-    failures(analysis)
-        .chain(tails(analysis))
+    tails(analysis)
+        .into_iter()
         .chain(corrected(analysis))
         .chain(findings)
         .chain(flags(analysis))
