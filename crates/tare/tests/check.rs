@@ -221,6 +221,22 @@ fn a_user_namespace_needs_a_way_to_the_boxes_root() {
     let done = tare.run("check --only hello runc?userns=on");
     assert_eq!(done.code, 1, "{}", done.stderr);
     assert!(done.stdout.contains("chmod o+x"), "{}", done.stdout);
+    // What a platform that fails may have left is looked for by the next start.
+    let next = tare.ok("check --only hello runc");
+    assert!(next.stderr.contains("swept: tare-"), "{}", next.stderr);
+    assert_eq!(
+        std::fs::read_dir(tare.path("state"))
+            .unwrap()
+            .flatten()
+            .filter(is_run)
+            .count(),
+        0
+    );
+}
+
+/// Whether an entry of a state folder is of a run.
+fn is_run(entry: &std::fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with("tare-")
 }
 
 #[test]
