@@ -6,8 +6,8 @@
 
 use crate::error::KernelError;
 use crate::gate::{Sliced, timed_alone};
+use crate::memory;
 use crate::report;
-use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tare_model::gate::Part;
 use tare_model::kernel::Check;
@@ -57,26 +57,13 @@ struct Piece {
 impl Piece {
     fn new(pages: usize) -> Result<Self, KernelError> {
         let bytes = pages * PAGE;
-        // SAFETY: a new private mapping at an address of the kernel's choice touches no
-        // existing memory.
-        let start = unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0)
-        };
-        if start == libc::MAP_FAILED {
-            let source = io::Error::last_os_error();
-            return Err(KernelError::Map { bytes, source });
-        }
+        let start = memory::map(bytes)?.as_ptr();
         // The kernel joins a piece with a neighbour, and may then give both one huge page,
         // for which one fault is enough: by chance, as addresses fall. Refused where there
         // are no huge pages, and needless there.
         // SAFETY: exactly the range that was mapped; the advice changes no content.
-        unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
-        Ok(Self {
-            start: start.cast(),
-            pages,
-        })
+        unsafe { libc::madvise(start.cast(), bytes, libc::MADV_NOHUGEPAGE) };
+        Ok(Self { start, pages })
     }
 
     /// Touches each page once, by a write that tells what was there: a read before it

@@ -8,6 +8,28 @@ use crate::error::KernelError;
 use std::io;
 use std::ptr::NonNull;
 
+/// Maps so many bytes, private and anonymous. No page is touched, and nobody gives it back.
+///
+/// # Errors
+/// [`KernelError::Map`] if the kernel refuses, or if `bytes` is 0.
+pub(crate) fn map(bytes: usize) -> Result<NonNull<u8>, KernelError> {
+    // SAFETY: a new private mapping at an address of the kernel's choice
+    // touches no existing memory; any `bytes` is allowed.
+    let start = unsafe {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0)
+    };
+    if start == libc::MAP_FAILED {
+        let source = io::Error::last_os_error();
+        return Err(KernelError::Map { bytes, source });
+    }
+    NonNull::new(start.cast()).ok_or_else(|| KernelError::Map {
+        bytes,
+        source: io::Error::from(io::ErrorKind::AddrNotAvailable),
+    })
+}
+
 /// A private anonymous mapping of `f64`, all zero until written.
 #[derive(Debug)]
 pub struct Mapping {
@@ -21,22 +43,7 @@ impl Mapping {
     /// # Errors
     /// [`KernelError::Map`] if the kernel refuses, or if `len` is 0.
     pub fn new(len: usize) -> Result<Self, KernelError> {
-        let bytes = len.saturating_mul(size_of::<f64>());
-        // SAFETY: a new private mapping at an address of the kernel's choice
-        // touches no existing memory; any `bytes` is allowed.
-        let start = unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0)
-        };
-        if start == libc::MAP_FAILED {
-            let source = io::Error::last_os_error();
-            return Err(KernelError::Map { bytes, source });
-        }
-        let start = NonNull::new(start.cast::<f64>()).ok_or_else(|| KernelError::Map {
-            bytes,
-            source: io::Error::from(io::ErrorKind::AddrNotAvailable),
-        })?;
+        let start = map(len.saturating_mul(size_of::<f64>()))?.cast();
         Ok(Self { start, len })
     }
 

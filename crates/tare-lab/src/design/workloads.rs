@@ -51,8 +51,9 @@ pub(super) fn workloads(
         if workload_file::is_known(&wish.kernel) {
             return of_catalogue(&wish.kernel).map(Chosen::Command);
         }
-        let near = suggest::nearest(&wish.kernel, &workload_file::names());
-        if let (Err(_), Some(near)) = (wish.kernel.parse::<Kernel>(), near) {
+        if wish.kernel.parse::<Kernel>().is_err()
+            && let Some(near) = suggest::nearest(&wish.kernel, &workload_file::names())
+        {
             let name = wish.kernel.clone();
             return Err(DesignError::NearWorkload { name, near });
         }

@@ -19,6 +19,7 @@ pub use shipped::SHIPPED;
 
 use crate::design::{self, Cells, Concern, DesignError, Wishes};
 use place::Place;
+pub(crate) use place::line_and_column;
 use std::collections::BTreeMap;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;

@@ -56,7 +56,8 @@ impl Place {
     }
 }
 
-pub(super) fn line_and_column(before: &[u8]) -> (usize, usize) {
+/// Line and column in characters, from 1, of what stands behind this beginning of a text.
+pub(crate) fn line_and_column(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let begin = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let column = String::from_utf8_lossy(&before[begin..]).chars().count() + 1;

@@ -1,6 +1,7 @@
 //! What is wrong with a workload file, where, and what would be right.
 
-use crate::design::{DesignError, PrintedError};
+use crate::design::PrintedError;
+use crate::study_file::line_and_column;
 use std::ops::Range;
 
 /// What is wrong with a workload file, or with how one was asked for.
@@ -36,6 +37,9 @@ pub enum WorkloadFileError {
         /// Which there are, in words.
         known: String,
     },
+    /// A preset that there is not.
+    #[error("workload '{0}' has no preset '{1}': give small or paper")]
+    Preset(String, String),
     /// What stands behind its name cannot be read.
     #[error("'{0}' is no workload: parameters follow its name as in NAME?key=value&key=value")]
     Form(String),
@@ -44,20 +48,19 @@ pub enum WorkloadFileError {
 impl WorkloadFileError {
     /// Something that stands at this place of a text.
     pub(super) fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
-        let before = text.get(..span.start).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let (line, column) = line_and_column(&text.as_bytes()[..span.start.min(text.len())]);
         Self::At {
             file: file.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column,
             message: message.into(),
         }
     }
 
     /// What options would have been told, at this place of a file.
-    pub(super) fn of_printed(file: &str, text: &str, span: Range<usize>, error: &DesignError) -> Self {
+    pub(super) fn of_printed(file: &str, text: &str, span: Range<usize>, error: &PrintedError) -> Self {
         let message = match error {
-            DesignError::Printed(PrintedError::Check(source)) => source.to_string(),
+            PrintedError::Check(source) => source.to_string(),
             other => other.to_string(),
         };
         Self::at(file, text, span, message)

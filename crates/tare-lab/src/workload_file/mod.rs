@@ -8,7 +8,7 @@ mod shipped;
 pub use error::WorkloadFileError;
 pub use shipped::names;
 
-use crate::design::{CheckWish, CommandWish, DesignError, MetricWish};
+use crate::design::{CheckWish, CommandWish, MetricWish, PrintedError};
 use crate::extract;
 use file::{CheckText, File, MetricText};
 use std::collections::BTreeMap;
@@ -147,7 +147,12 @@ fn values(
                 .ok_or_else(|| WorkloadFileError::Form(asked.to_owned()))
         })
         .collect::<Result<_, _>>()?;
-    let paper = given.contains(&("preset", "paper"));
+    let preset = given.iter().rev().find(|(key, _)| *key == "preset");
+    let paper = match preset.map(|(_, preset)| *preset) {
+        None | Some("small") => false,
+        Some("paper") => true,
+        Some(other) => return Err(WorkloadFileError::Preset(workload.to_owned(), other.to_owned())),
+    };
     let mut values: BTreeMap<String, String> = file
         .parameters
         .iter()
@@ -246,22 +251,22 @@ impl Reader<'_> {
 
     /// A word with each `{parameter}` replaced by its value.
     fn filled(&self, word: &str, of: &Spanned<file::Command>) -> Result<String, WorkloadFileError> {
-        let mut filled = word.to_owned();
-        for (key, value) in self.values {
-            filled = filled.replace(&format!("{{{key}}}"), value);
-        }
-        let left = filled.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
-        match left {
-            Some((key, _)) if !key.is_empty() && !self.values.values().any(|value| value.contains('{')) => {
-                Err(self.at(
+        let mut filled = String::new();
+        let mut rest = word;
+        while let Some((before, (key, after))) = next_parameter(rest) {
+            let value = self.values.get(key).ok_or_else(|| {
+                self.at(
                     of,
                     format!(
                         "'{{{key}}}' is no parameter: add [parameters] {key} = {{ about, small, paper }}"
                     ),
-                ))
-            }
-            _ => Ok(filled),
+                )
+            })?;
+            filled += before;
+            filled += value;
+            rest = after;
         }
+        Ok(filled + rest)
     }
 
     fn metric(&self, metric: &Spanned<MetricText>) -> Result<MetricWish, WorkloadFileError> {
@@ -275,7 +280,7 @@ impl Reader<'_> {
             unit: text.unit.clone(),
             direction: text.direction,
         };
-        wish.judge().map_err(|e| self.printed(metric, &e.into()))?;
+        wish.judge().map_err(|e| self.printed(metric, &e))?;
         Ok(wish)
     }
 
@@ -287,7 +292,7 @@ impl Reader<'_> {
             (None, None, Some(name)) => self.figure(check, name)?,
             _ => return Err(self.at(check, "a check is one of 'says', 'says_not' and 'figure'")),
         };
-        wish.judge().map_err(|e| self.printed(check, &e.into()))?;
+        wish.judge().map_err(|e| self.printed(check, &e))?;
         Ok(wish)
     }
 
@@ -314,9 +319,16 @@ impl Reader<'_> {
         WorkloadFileError::at(self.file, self.text, place.span(), message)
     }
 
-    fn printed<T>(&self, place: &Spanned<T>, error: &DesignError) -> WorkloadFileError {
+    fn printed<T>(&self, place: &Spanned<T>, error: &PrintedError) -> WorkloadFileError {
         WorkloadFileError::of_printed(self.file, self.text, place.span(), error)
     }
+}
+
+/// What stands before the next `{name}`, the name, and what stands behind it.
+fn next_parameter(word: &str) -> Option<(&str, (&str, &str))> {
+    let (before, rest) = word.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    (!name.is_empty()).then_some((before, (name, after)))
 }
 
 /// What a figure without exactly one way to find it is told.

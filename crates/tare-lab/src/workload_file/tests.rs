@@ -72,6 +72,13 @@ fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
             .unwrap_err()
             .contains("parameters follow its name")
     );
+    // What stands in a value is no parameter.
+    assert_eq!(argv("?n={file}"), ["tool", "--n={file}", "/etc/hostname"]);
+    assert!(
+        of(WHOLE, "?preset=large")
+            .unwrap_err()
+            .contains("has no preset 'large'")
+    );
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn listed(platforms: &[PlatformPath]) -> String {
     names.join(", ")
 }
 
-/// `1`, `0 and 1`: of the boxes that are pinned, if any are.
+/// `1`, `0, 1`: of the boxes that are pinned, if any are.
 fn pinned_to(set: &[u32], provisioning: &[Provisioning]) -> Option<String> {
     let cpus: Vec<String> = set.iter().map(ToString::to_string).collect();
     let is_used = provisioning.contains(&Provisioning::Pinned) && !cpus.is_empty();
