@@ -55,6 +55,8 @@ pub fn main(run: Run) -> Role {
         run,
         env: Vec::new(),
         files: Vec::new(),
+        cwd: None,
+        user: None,
         host_only: None,
     }
 }
