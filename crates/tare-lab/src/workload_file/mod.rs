@@ -215,6 +215,8 @@ impl Reader<'_> {
             parameters: self.parameters(file),
             command: CommandWish {
                 argv: filled(&command.argv)?,
+                // The file names the program itself.
+                entrypoint: Some(Vec::new()),
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
                 env: command
