@@ -20,7 +20,7 @@ pub use error::ImageError;
 pub use oci::OciError;
 pub use sources::{
     Deadlines, DebianSpec, Mirrors, NoMirror, NoReference, NoSpec, Reference, RegistryError, from_archive,
-    from_debian, from_directory, from_oci_layout, from_registry, from_tarball,
+    from_debian, from_directory, from_oci_layout, from_registry, from_tar, from_tarball,
 };
 pub use store::{Image, Store};
 pub use unpack::UnpackError;

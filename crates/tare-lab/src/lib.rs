@@ -17,6 +17,7 @@ pub mod design;
 mod extract;
 mod faults;
 mod figures;
+pub mod images;
 mod kept_checks;
 pub mod looks;
 pub mod own;

@@ -12,6 +12,7 @@ mod directory;
 mod disk;
 mod docker;
 mod elsewhere;
+mod engines;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
@@ -48,5 +49,6 @@ pub use contract::{
 };
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;
+pub use engines::{EngineSocket, IMAGE_ENGINES, engine_socket};
 pub use open::{OpenError, open};
 pub use registry::{Entry, REGISTRY, names, untested};

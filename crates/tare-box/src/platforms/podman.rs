@@ -79,17 +79,17 @@ impl Podman {
                 _service: None,
             });
         }
-        let (service, socket) = self.start()?;
+        let (service, socket) = Self::start(&self.folder)?;
         Ok(Connected {
             docker: Docker::at("podman", format!("unix://{}", socket.display()), self.apart),
             _service: Some(service),
         })
     }
 
-    /// Starts a service of our own and waits until it answers.
-    fn start(&self) -> Result<(Service, PathBuf), BoxError> {
-        fs::create_dir_all(&self.folder).map_err(BoxError::host("make the folder of the Podman service"))?;
-        let folder = std::path::absolute(&self.folder).map_err(BoxError::host("find the Podman service"))?;
+    /// Starts a service of our own, with its files in this folder, and waits until it answers.
+    fn start(folder: &Path) -> Result<(Service, PathBuf), BoxError> {
+        fs::create_dir_all(folder).map_err(BoxError::host("make the folder of the Podman service"))?;
+        let folder = std::path::absolute(folder).map_err(BoxError::host("find the Podman service"))?;
         let (socket, configuration) = (folder.join("socket"), folder.join("containers.conf"));
         fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
         let mut command = Command::new("podman");
@@ -115,6 +115,23 @@ impl Podman {
         let service = Service::start("podman", command, &socket)?;
         Ok((service, socket))
     }
+}
+
+/// The address of the service of the system, or of one of our own with its files in this folder.
+pub(super) fn socket(folder: &Path) -> Result<(String, Option<Service>), Absent> {
+    if UnixStream::connect(SOCKET).is_ok() {
+        return Ok((format!("unix://{SOCKET}"), None));
+    }
+    installed("podman", "install it (Debian: apt-get install podman)")?;
+    if !is_usable() {
+        return Err(Absent::new(
+            "Podman's service does not run, and tare starts one as root only",
+            format!("start it, so that it listens on {SOCKET}, or run tare as root"),
+        ));
+    }
+    let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman images' works");
+    let (service, socket) = Podman::start(folder).map_err(unusable)?;
+    Ok((format!("unix://{}", socket.display()), Some(service)))
 }
 
 /// Whether boxes may have been made by it. Without root none is ever made, and its service

@@ -4,9 +4,9 @@
 use super::layout::{self, Files};
 use crate::digest::Digesting;
 use crate::oci::{self, OciError};
-use crate::store::{self, Filled};
-use crate::unpack::Unpacker;
-use crate::{Digest, Image, ImageError, Store};
+use crate::store::{self, Filled, ROOTFS};
+use crate::unpack::{Counts, UnpackError, Unpacker};
+use crate::{Config, Digest, Image, ImageError, Store};
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, Read};
@@ -33,18 +33,63 @@ pub fn from_archive(
         || None,
         |at| {
             let folder = at.join(ARCHIVE);
-            fs::create_dir(&folder).map_err(ImageError::file("make the folder", &folder))?;
-            let unpack = || {
-                let mut unpacker = Unpacker::new(&folder, store.limits(), store.stop())?;
-                unpacker.layer(archive)?;
-                unpacker.finish()
-            };
-            unpack().map_err(ImageError::unpack(what))?;
+            unpack(store, &folder, archive).map_err(ImageError::unpack(what))?;
             let filled = fill(store, &folder, reference, at, format!("archive {what}"))?;
             store::remove_tree(&folder).map_err(ImageError::file("remove", &folder))?;
             Ok(filled)
         },
     )
+}
+
+/// What is in a tar archive: an image as [`from_archive`] takes it, else a root filesystem by
+/// itself, as [`super::from_tarball`] does.
+///
+/// # Errors
+/// [`ImageError`].
+pub fn from_tar(
+    store: &Store,
+    name: &str,
+    what: &str,
+    reference: Option<&str>,
+    tar: impl Read,
+) -> Result<Image, ImageError> {
+    store.make(
+        name,
+        || None,
+        |at| {
+            let (folder, rootfs) = (at.join(ARCHIVE), at.join(ROOTFS));
+            let counts = unpack(store, &folder, tar).map_err(ImageError::unpack(what))?;
+            if is_image(&folder)? {
+                let filled = fill(store, &folder, reference, at, format!("archive {what}"))?;
+                store::remove_tree(&folder).map_err(ImageError::file("remove", &folder))?;
+                return Ok(filled);
+            }
+            fs::rename(&folder, &rootfs).map_err(ImageError::file("give its place to", &folder))?;
+            Ok(Filled {
+                config: Config::default(),
+                source: format!("tarball {what}"),
+                left_out: counts.left_out,
+            })
+        },
+    )
+}
+
+fn unpack(store: &Store, folder: &Path, tar: impl Read) -> Result<Counts, UnpackError> {
+    fs::create_dir(folder).map_err(UnpackError::Folder)?;
+    let mut unpacker = Unpacker::new(folder, store.limits(), store.stop())?;
+    unpacker.layer(tar)?;
+    unpacker.finish()
+}
+
+/// Whether what was unpacked describes itself as an image. A root filesystem may have a file
+/// called `manifest.json` as well.
+fn is_image(folder: &Path) -> Result<bool, ImageError> {
+    let files = Files::open(folder)?;
+    if files.small("oci-layout")?.is_some() {
+        return Ok(true);
+    }
+    let list = files.small("manifest.json")?;
+    Ok(list.is_some_and(|list| serde_json::from_slice::<Vec<Saved>>(&list).is_ok_and(|all| !all.is_empty())))
 }
 
 fn fill(

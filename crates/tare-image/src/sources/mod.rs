@@ -10,7 +10,7 @@ mod tarball;
 #[cfg(test)]
 mod tests;
 
-pub use archive::from_archive;
+pub use archive::{from_archive, from_tar};
 pub use debian::{DebianSpec, Mirrors, NoMirror, NoSpec, from_debian};
 pub use directory::from_directory;
 pub use layout::from_oci_layout;

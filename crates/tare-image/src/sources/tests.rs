@@ -72,6 +72,32 @@ fn one_tree_is_one_image_whatever_its_source() {
 }
 
 #[test]
+fn a_tar_archive_is_told_by_what_is_in_it() {
+    let site = Site::new();
+    let store = site.store();
+    let plain = site.tar(&[]);
+    blobs(&plain).write(&site.at("layout"));
+    let layout = from_oci_layout(&store, "layout", &site.at("layout"), None).unwrap();
+    let docker = gzip(&saved(&plain, "amd64", &["a:1"]));
+    for (name, tar) in [("oci", packed(&site.at("layout"))), ("docker", docker)] {
+        let image = from_tar(&store, name, name, None, &tar[..]).unwrap();
+        assert_eq!(image.manifest().digest, layout.manifest().digest, "{name}");
+    }
+    // A file of that name makes no image of a root filesystem.
+    fs::write(
+        site.at("rootfs/manifest.json"),
+        r#"{"name": "an app of the web"}"#,
+    )
+    .unwrap();
+    let copied = from_directory(&store, "copied", &site.at("rootfs")).unwrap();
+    let image = from_tar(&store, "rootfs", "r.tar", None, &gzip(&site.tar(&[]))[..]).unwrap();
+    assert_eq!(image.manifest().digest, copied.manifest().digest);
+    let refused = from_tar(&store, "no", "no.tar", None, &b"no archive, but a text\n"[..]).unwrap_err();
+    assert!(refused.to_string().contains("cannot be read"), "{refused}");
+    assert!(matches!(store.get("no"), Err(ImageError::Unknown { .. })));
+}
+
+#[test]
 fn another_architecture_is_refused_with_what_there_is() {
     let site = Site::new();
     let store = site.store();

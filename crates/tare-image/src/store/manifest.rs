@@ -2,6 +2,7 @@
 
 use crate::{Digest, ImageError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -26,9 +27,25 @@ pub struct Manifest {
     pub left_out: u64,
     /// When it was made: seconds since 1970.
     pub made_seconds: u64,
+    /// In which state the source was, by the name that it was made for: an engine's id of the
+    /// image, say. Names whose source cannot change have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub states: BTreeMap<String, String>,
 }
 
 impl Manifest {
+    /// Adds a name, whose source is in this state.
+    pub(super) fn give(&mut self, name: String, state: Option<&str>) {
+        match state {
+            Some(state) => self.states.insert(name.clone(), state.to_owned()),
+            // What was known of an older source says nothing of this one.
+            None => self.states.remove(&name),
+        };
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
     pub(super) fn read(folder: &Path) -> Result<Self, ImageError> {
         let path = folder.join(MANIFEST);
         let text = fs::read(&path).map_err(ImageError::file("read", &path))?;

@@ -34,6 +34,7 @@ use crate::{Config, Digest, ImageError, Stop, tree};
 use folders::{Building, remove_unused, subfolders};
 use lock::Patience;
 use rustix::fs::{AtFlags, Timestamps};
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::OwnedFd;
@@ -176,6 +177,44 @@ impl Store {
         Image::open(folder, lock, manifest)
     }
 
+    /// An image by its name, if its source was in this state when it was made.
+    ///
+    /// # Errors
+    /// As [`Store::list`].
+    pub fn get_as(&self, name: &str, state: &str) -> Result<Option<Image>, ImageError> {
+        let image = match self.get(name) {
+            Ok(image) => image,
+            Err(ImageError::Unknown { .. } | ImageError::Ambiguous(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let is_same = image
+            .manifest()
+            .states
+            .get(name)
+            .is_some_and(|known| known == state);
+        Ok(is_same.then_some(image))
+    }
+
+    /// Gives an image a name, which another one loses that had it; `state` is that of its source.
+    /// Returns the image as it is now.
+    ///
+    /// # Errors
+    /// [`ImageError::Name`], as [`Store::list`].
+    pub fn call(&self, image: &Image, name: &str, state: Option<&str>) -> Result<Image, ImageError> {
+        names::check(name)?;
+        let _store = self.lock()?;
+        let folder = self.folder_of(&image.manifest().digest);
+        let mut manifest = Manifest::read(&folder)?;
+        let before = manifest.clone();
+        manifest.give(name.to_owned(), state);
+        if manifest != before {
+            self.forget_names(&manifest)?;
+            manifest.write(&folder)?;
+        }
+        let lock = self.share(&folder)?;
+        Image::open(folder, lock, manifest)
+    }
+
     /// Removes an image with all its names. Returns what it was.
     ///
     /// # Errors
@@ -247,6 +286,7 @@ impl Store {
             entries: measured.entries,
             left_out: filled.left_out,
             made_seconds: since.unwrap_or_default().as_secs(),
+            states: BTreeMap::new(),
         };
         let config = building.path.join(CONFIG);
         let text = serde_json::to_vec_pretty(&filled.config).map_err(ImageError::Write)?;
@@ -265,9 +305,9 @@ impl Store {
         let folder = self.folder_of(&manifest.digest);
         if folder.exists() {
             let mut there = Manifest::read(&folder)?;
-            let mut names = manifest.names;
-            names.retain(|name| !there.names.contains(name));
-            there.names.append(&mut names);
+            for name in manifest.names {
+                there.give(name, None);
+            }
             there.write(&folder)?;
             let lock = self.share(&folder)?;
             return Image::open(folder, lock, there);
@@ -288,6 +328,7 @@ impl Store {
             let before = old.names.len();
             if old.digest != new.digest {
                 old.names.retain(|name| !new.names.contains(name));
+                old.states.retain(|name, _| !new.names.contains(name));
             }
             if old.names.len() < before {
                 old.write(&folder)?;

@@ -55,6 +55,27 @@ fn images_are_found_by_name_and_digest() {
 }
 
 #[test]
+fn an_image_is_found_in_the_state_alone_that_its_source_had() {
+    let (_folder, store) = store(1 << 30);
+    let one = put(&store, "one", "1").unwrap();
+    let found = |name, state| store.get_as(name, state).unwrap().is_some();
+    assert!(!found("one", "s") && !found("two", "s"));
+    let called = store.call(&one, "two", Some("s")).unwrap();
+    assert_eq!(called.manifest().names, ["one", "two"]);
+    assert!(found("two", "s") && !found("two", "t") && !found("one", "s"));
+    // Made anew by a source that says nothing of its state.
+    put(&store, "two", "1").unwrap();
+    assert!(!found("two", "s"));
+    // Another image takes the name and what was known of it.
+    store.call(&one, "two", Some("s")).unwrap();
+    let other = put(&store, "other", "2").unwrap();
+    store.call(&other, "two", Some("t")).unwrap();
+    assert!(found("two", "t") && !found("two", "s"));
+    assert_eq!(store.get("one").unwrap().manifest().names, ["one"]);
+    assert!(matches!(store.call(&one, "a\nb", None), Err(E::Name(_))));
+}
+
+#[test]
 fn an_image_in_use_is_not_removed() {
     let (_folder, store) = store(1 << 30);
     let image = put(&store, "one", "1").unwrap();

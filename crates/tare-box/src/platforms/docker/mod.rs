@@ -64,13 +64,12 @@ pub(super) struct Docker {
 
 impl Docker {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
-        let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
         let runtime = options.take("runtime")?;
         let apart = Apart::by_engine(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             runtime,
-            ..Self::at("docker", address.unwrap_or_else(|| SOCKET.to_owned()), apart)
+            ..Self::at("docker", address(), apart)
         })
     }
 
@@ -107,6 +106,18 @@ impl Docker {
         self.engine = Some(Rc::clone(&engine));
         Ok(engine)
     }
+}
+
+/// Where this host's engine listens.
+fn address() -> String {
+    let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
+    address.unwrap_or_else(|| SOCKET.to_owned())
+}
+
+/// The address of this host's engine, if it answers.
+pub(super) fn socket() -> Result<String, Absent> {
+    let address = address();
+    reachable(&address).map(|()| address)
 }
 
 impl Platform for Docker {
