@@ -26,6 +26,10 @@ pub struct Workload {
     /// How its program tells its version, and what it told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<VersionReceipt>,
+    /// The image that holds its program, by name, such as `micro`; absent where it takes the
+    /// host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// The parts that processes play in it.
     pub roles: Vec<Role>,
     /// What a trial yields one sample of each, exactly one of them primary.

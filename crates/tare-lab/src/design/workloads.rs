@@ -100,6 +100,7 @@ fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignErr
     workload.checks.extend(printed::checks(&read.command.checks)?);
     Ok(Box::new(Workload {
         version: read.version,
+        image: read.image,
         name: read.name,
         family: read.family,
         about: read.about,
