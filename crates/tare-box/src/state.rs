@@ -101,6 +101,23 @@ pub fn default_folder() -> PathBuf {
     home.join(".local/state/tare")
 }
 
+/// Sweeps what dead runs left, and waits a moment for one that was killed just now: a process that
+/// it was about to start has its lock until then.
+///
+/// # Errors
+/// As [`sweep`].
+pub fn sweep_patiently(state: &Path) -> Result<Swept, StateError> {
+    let mut swept = sweep(state)?;
+    let deadline = Instant::now() + LAST_BREATH;
+    while !swept.alive.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(LAST_BREATH / 10);
+        let mut again = sweep(state)?;
+        again.removed.splice(0..0, swept.removed);
+        swept = again;
+    }
+    Ok(swept)
+}
+
 /// A live run: its name, its folder and the lock that says it lives.
 #[derive(Debug)]
 pub struct Run {
@@ -122,14 +139,7 @@ impl Run {
     /// [`StateError`]; `Busy` if another run lives, `Works` if a dead one does.
     pub fn begin(state: &Path) -> Result<(Self, Swept), StateError> {
         make(state)?;
-        let mut swept = sweep(state)?;
-        let deadline = Instant::now() + LAST_BREATH;
-        while !swept.alive.is_empty() && Instant::now() < deadline {
-            std::thread::sleep(LAST_BREATH / 10);
-            let mut again = sweep(state)?;
-            again.removed.splice(0..0, swept.removed);
-            swept = again;
-        }
+        let mut swept = sweep_patiently(state)?;
         if let Some(other) = swept.alive.pop() {
             return Err(StateError::Busy(other));
         }

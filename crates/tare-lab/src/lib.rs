@@ -28,6 +28,7 @@ pub mod runner;
 mod settle;
 pub mod study_file;
 mod trial;
+pub mod versions;
 pub mod workload_file;
 mod writer;
 

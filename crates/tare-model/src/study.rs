@@ -70,6 +70,14 @@ pub struct RootImage {
     pub bytes: u64,
 }
 
+/// For people: name, the beginning of the digest, size.
+impl fmt::Display for RootImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest: String = self.digest.chars().take("sha256:".len() + 12).collect();
+        write!(f, "{} ({digest}, {} MiB)", self.name, self.bytes >> 20)
+    }
+}
+
 /// One combination of levels.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell {

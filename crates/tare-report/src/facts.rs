@@ -15,7 +15,7 @@ use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Instance, Stopping, Study, Workload};
+use tare_model::study::{Instance, RootImage, Stopping, Study, Workload};
 
 fn fact(name: &str, value: impl Into<String>) -> Fact {
     let value = value.into();
@@ -130,6 +130,8 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
         .iter()
         .map(|i| fact("box size", size(i, &analysis.host)));
     facts.splice(1..1, sizes);
+    let image = |image: &RootImage| fact("image of the boxes", format!("{image}, {}", image.source));
+    facts.extend(study.image.iter().map(image));
     facts.extend(analysis.slicing.iter().filter_map(|s| slices::asked(s.slicing)));
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));

@@ -483,6 +483,7 @@ impl StudyArgs {
             provisioning: self.provisioning.iter().map(|p| (*p).into()).collect(),
             workloads: self.workloads.iter().map(Into::into).collect(),
             command: is_command.then_some(command),
+            image_name: self.image.clone(),
             image: None,
             cpus: self.cpus,
             memory_bytes: self.memory,

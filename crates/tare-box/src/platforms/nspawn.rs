@@ -132,6 +132,8 @@ impl Platform for Nspawn {
         let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
         make_folder(&root.path.join("usr"))?;
+        // Where it tells of the host.
+        make_folder(&root.path.join("run"))?;
         let work = Work::make(self.0.storage, &directory.path, &root.path)?;
         self.0.security.own(spec, &root.path)?;
         work.iter()

@@ -22,7 +22,10 @@ pub(super) fn mount_overlay(
     on: &Path,
     flags: MountFlags,
 ) -> io::Result<()> {
-    let lower = lower.iter().map(plain).collect::<io::Result<Vec<_>>>()?;
+    let lower = lower
+        .iter()
+        .map(|layer| plain(layer))
+        .collect::<io::Result<Vec<_>>>()?;
     let mut options = [b"lowerdir=", lower.join(&b':').as_slice()].concat();
     if let Some(Upper { upper, work }) = upper {
         options.extend([b",upperdir=", plain(upper)?, b",workdir=", plain(work)?].concat());
@@ -37,7 +40,7 @@ pub(super) fn mount_overlay(
 }
 
 /// A path that divides neither layers nor options: these cannot be escaped in all kernels.
-fn plain(path: &PathBuf) -> io::Result<&[u8]> {
+fn plain(path: &Path) -> io::Result<&[u8]> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.iter().any(|byte| b":,\\".contains(byte)) {
         return Err(io::ErrorKind::InvalidInput.into());

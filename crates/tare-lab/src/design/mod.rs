@@ -19,7 +19,7 @@ pub(crate) use instances::holds_two;
 pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
-pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
+pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Wishes, WorkloadWish};
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;

@@ -16,11 +16,12 @@ pub(super) struct Draft {
 }
 
 /// The keys of a study.
-const TOP: [&str; 12] = [
+const TOP: [&str; 13] = [
     "title",
     "include",
     "requirement",
     "features",
+    "image",
     "workload",
     "metrics",
     "factors",
@@ -58,6 +59,10 @@ pub(super) fn read(tree: &Node) -> Result<(Wishes, Places), StudyFileError> {
     }
     if let Some(node) = top.get("metrics") {
         draft.words_only(node, "[metrics]", Chapter::Metrics)?;
+    }
+    if let Some(node) = top.get("image") {
+        draft.note(("image", None), node);
+        draft.wishes.image_name = Some(node.text("image", "\"micro\"")?.to_owned());
     }
     if let Some(node) = top.get("workload") {
         draft.workloads(node)?;

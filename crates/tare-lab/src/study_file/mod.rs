@@ -17,10 +17,11 @@ mod workloads;
 pub use error::StudyFileError;
 pub use shipped::SHIPPED;
 
-use crate::design::{self, Cells, Concern, DesignError, Wishes};
+use crate::design::{self, Cells, ChosenImage, Concern, DesignError, Wishes};
 use place::Place;
 pub(crate) use place::line_and_column;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 use tare_model::template::Missing;
@@ -118,7 +119,16 @@ impl StudyFile {
         }
         wishes.protocol = asked.over(wishes.protocol);
         wishes.isa = options.isa.or(wishes.isa);
+        if options.image_name.is_some() {
+            wishes.image_name.clone_from(&options.image_name);
+            own("image");
+        }
         Ok(())
+    }
+
+    /// Gives all boxes an image that was found.
+    pub fn use_image(&mut self, image: Option<Arc<ChosenImage>>) {
+        self.wishes.image = image;
     }
 
     /// The study on this host, and what keeps it from running here; `wishes` are

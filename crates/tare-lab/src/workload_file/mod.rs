@@ -9,14 +9,11 @@ pub use error::WorkloadFileError;
 pub use shipped::names;
 
 use crate::design::{CheckWish, CommandWish, MetricWish, PrintedError};
-use crate::extract;
 use file::{CheckText, File, MetricText};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tare_box::program;
 use tare_model::output::{Bounded, Extractor};
 use tare_model::regular;
-use tare_model::study::Study;
 use tare_model::suggest;
 use tare_model::template::Feature;
 use tare_model::workload::VersionReceipt;
@@ -50,16 +47,6 @@ pub struct CatalogueWorkload {
     pub command: CommandWish,
     /// How the program tells its version.
     pub version: Option<VersionReceipt>,
-}
-
-/// Asks the programs of a study for their versions. Commands of a file are run for that: not
-/// where a study is only looked at.
-pub fn ask_versions(study: &mut Study) {
-    let receipts = study.workloads.iter_mut().filter_map(|w| w.version.as_mut());
-    for receipt in receipts {
-        let told = program::told(&receipt.argv).ok();
-        receipt.found = told.and_then(|told| extract::matched(&told, &receipt.regex).ok());
-    }
 }
 
 /// Whether a name is that of a file, or of a workload of the catalogue.

@@ -21,6 +21,8 @@ pub enum WorkloadsCommand {
     Show {
         /// A workload of the list, or a file, such as ./redis.toml
         name: String,
+        #[command(flatten)]
+        state: StateArgs,
     },
     /// Read a workload and run it once, natively: exit code 1 if the trial fails
     Check {

@@ -13,7 +13,7 @@ use tare_box::state;
 /// What could not be removed, all of it in one line, after everything else was.
 pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
     let folder = args.state.folder();
-    let swept = state::sweep(&folder)?;
+    let swept = state::sweep_patiently(&folder)?;
     let mut cleaned = Cleaned {
         removed: swept.removed,
         left: Vec::new(),

@@ -23,6 +23,7 @@ pub mod workloads;
 
 use crate::args::StudyArgs;
 use crate::out;
+use root_image::Unmade;
 use std::path::Path;
 use tare_box::platforms::{self, Entry, REGISTRY};
 use tare_box::state::Run;
@@ -58,12 +59,12 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
 
 /// The study that the arguments ask for; without platforms, those of the default study
 /// that can run here. Says on standard error which were left out.
-fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
+fn study(args: &StudyArgs, facts: &HostFacts, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
     if let Some(name) = &args.study {
         return study::to_run(name, args, facts, state);
     }
     let mut wishes = args.wishes();
-    wishes.image = root_image::chosen(args.image.as_deref(), state)?;
+    wishes.image = root_image::chosen(&wishes, state, unmade)?;
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         design::study(&wishes_for_check(&wishes), facts)?;

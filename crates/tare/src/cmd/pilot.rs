@@ -2,6 +2,7 @@
 //! for a study.
 
 use super::plan_words;
+use super::root_image::{self, Unmade};
 use crate::args::{PilotArgs, StudyArgs};
 use crate::out;
 use crate::progress::Progress as Display;
@@ -30,7 +31,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let mut asked = args.study.clone();
     // Its boxes need not fit the host side by side.
     asked.protocol.slices = Some(Slicing::Off);
-    let mut study = super::study(&asked, &tare_box::host::facts(), &state)?;
+    let mut study = super::study(&asked, &tare_box::host::facts(), &state, Unmade::Make)?;
     study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
         fresh: Fresh::Study,
@@ -40,7 +41,8 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         ..study.protocol
     };
     let run = super::begin(&state)?;
-    let mut platforms = Platforms::open(&study.platforms, &state)?;
+    let image = root_image::of(&study, &state)?;
+    let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     let foreseen = platforms.foresee(&study);
     out::say_lines(&plan_words::foreseen(&foreseen));
     foreseen.worth(&study)?;

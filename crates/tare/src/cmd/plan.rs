@@ -1,6 +1,7 @@
 //! `tare plan`: what a run would do and how long it would take.
 
 use super::plan_words::{json, text};
+use super::root_image::{self, Unmade};
 use super::study_plan;
 use crate::args::PlanArgs;
 use crate::out;
@@ -19,8 +20,9 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if let Some(name) = &args.study.study {
         return study_plan::run(name, args, &facts, &state);
     }
-    let study = super::study(&args.study, &facts, &state)?;
-    let platforms = Platforms::open(&study.platforms, &state)?;
+    let study = super::study(&args.study, &facts, &state, Unmade::Refuse)?;
+    let image = root_image::of(&study, &state)?;
+    let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = platforms.foresee(&study);

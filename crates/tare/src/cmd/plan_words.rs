@@ -101,6 +101,9 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> Str
         };
         row(name, &format!("{}{pinned}", instance.show()));
     }
+    if let Some(image) = &study.image {
+        row("image", &image.to_string());
+    }
     row(
         "workloads",
         &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),

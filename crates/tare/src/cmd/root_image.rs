@@ -1,30 +1,47 @@
-//! The image that is the root of a study's boxes: found, or made, before the study; and again
-//! for the boxes.
+//! The image that is the root of a study's boxes: found, or made, before the study; and found
+//! again for the boxes.
 
-use std::path::{Path, PathBuf};
+use crate::out;
+use std::path::Path;
 use std::sync::Arc;
-use tare_image::{Image, Store};
-use tare_lab::design::ChosenImage;
+use tare_image::Image;
+use tare_lab::design::{ChosenImage, Wishes};
+use tare_lab::images::{self, DEFAULT_LIMIT, Progress, Site};
 use tare_model::study::Study;
 
-/// The word that asks for no image where a workload would have one.
-const NONE: &str = "none";
+/// What is done about an image that is not in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmade {
+    /// It is made, however long that takes.
+    Make,
+    /// It is an error: nothing is to be done yet.
+    Refuse,
+}
 
-/// The image of this name.
-pub fn chosen(name: Option<&str>, state: &Path) -> anyhow::Result<Option<Arc<ChosenImage>>> {
-    let Some(name) = name.filter(|name| *name != NONE) else {
+/// The image that is asked for, if one is.
+pub fn chosen(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Option<Arc<ChosenImage>>> {
+    let Some(name) = wishes.wanted_image()? else {
         return Ok(None);
     };
-    let store = Store::open(&state.join("images"), 20 << 30)?;
-    let image = if name.starts_with(['.', '/']) {
-        tare_image::from_directory(&store, "directory", &PathBuf::from(name))?
-    } else {
-        store.get(name)?
+    let site = Site::open(state, DEFAULT_LIMIT)?;
+    let image = match unmade {
+        Unmade::Make => images::obtain(&name, &site, &mut tell)?,
+        Unmade::Refuse => site.store().get(&name).map_err(|_| {
+            anyhow::anyhow!(
+                "the image '{name}' is not made yet: 'tare image build {name}' makes it, and so does 'tare run'"
+            )
+        })?,
     };
     Ok(Some(Arc::new(ChosenImage {
-        name: name.to_owned(),
+        name,
         image: Arc::new(image),
     })))
+}
+
+fn tell(progress: Progress) {
+    if let Progress::Step(step) = progress {
+        out::say(&step);
+    }
 }
 
 /// The image of a study that was made with it.
@@ -32,6 +49,10 @@ pub fn of(study: &Study, state: &Path) -> anyhow::Result<Option<Arc<Image>>> {
     let Some(asked) = &study.image else {
         return Ok(None);
     };
-    let store = Store::open(&state.join("images"), 20 << 30)?;
-    Ok(Some(Arc::new(store.get(&asked.digest)?)))
+    let site = Site::open(state, DEFAULT_LIMIT)?;
+    let found = site.store().get(&asked.digest);
+    let image = found.map_err(|error| {
+        anyhow::anyhow!("the boxes of this study have the image '{}': {error}", asked.name)
+    })?;
+    Ok(Some(Arc::new(image)))
 }

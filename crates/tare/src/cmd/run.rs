@@ -1,6 +1,7 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
-use super::{plan_words, report, root_image};
+use super::root_image::{self, Unmade};
+use super::{plan_words, report};
 use crate::args::RunArgs;
 use crate::progress::Progress as Display;
 use crate::{files, out};
@@ -13,7 +14,7 @@ use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
-use tare_lab::{Writer, own, workload_file};
+use tare_lab::{Writer, own, versions};
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -30,7 +31,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
-    let study = choose_study(args, earlier.as_ref(), &state)?;
+    let mut study = choose_study(args, earlier.as_ref(), &state)?;
     check_outputs(args)?;
     if let Some(results) = &earlier {
         before_resuming(args, results, &study)?;
@@ -40,6 +41,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let image = root_image::of(&study, &state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
+    let binary = std::env::current_exe().context("cannot find the tare binary")?;
+    if earlier.is_none() {
+        versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;
+    }
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
     let room = Room::of_host(header.host.memory_bytes);
@@ -62,7 +67,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     };
     out::say_lines(&plan);
     out::say(&format!("results in    {}\n", out::path(&output)));
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials, expected.seconds);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
     let ended = Runner::new(
@@ -82,8 +86,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
     let facts = tare_box::host::facts();
     let Some(results) = earlier else {
-        let mut study = super::study(&args.study, &facts, state)?;
-        workload_file::ask_versions(&mut study);
+        let mut study = super::study(&args.study, &facts, state, Unmade::Make)?;
+        versions::ask_on_host(&mut study);
         return Ok(study);
     };
     let path = args
@@ -113,10 +117,11 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
     }
     if !args.study.is_empty() {
         let mut asked = match args.study.study {
-            Some(_) => super::study(&args.study, &facts, state)?,
+            Some(_) => super::study(&args.study, &facts, state, Unmade::Make)?,
             None => resume::asked(&theirs, &args.study.wishes(), &facts)?,
         };
-        workload_file::ask_versions(&mut asked);
+        versions::ask_on_host(&mut asked);
+        versions::take_from(&mut asked, &theirs);
         resume::check_study(&path, &theirs, &asked)?;
     }
     // Before any platform is opened: of a complete file nothing else matters.

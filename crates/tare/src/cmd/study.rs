@@ -1,5 +1,6 @@
 //! From a study file, and the options beside it, to a study.
 
+use super::root_image::{self, Unmade};
 use super::{runnable, wishes_for_check};
 use crate::args::StudyArgs;
 use crate::{misplaced, out};
@@ -19,6 +20,7 @@ pub(super) fn sketch(
     args: &StudyArgs,
     facts: &HostFacts,
     state: &Path,
+    unmade: Unmade,
 ) -> anyhow::Result<Sketch> {
     let mut file = study_file::read(name, args.small)
         .map_err(|error| misplaced::in_place_of_study().unwrap_or_else(|| error.into()))?;
@@ -28,6 +30,8 @@ pub(super) fn sketch(
         );
     }
     file.override_with(&args.wishes())?;
+    let image = root_image::chosen(file.wishes(), state, unmade)?;
+    file.use_image(image);
     let wishes = file.wishes();
     if !wishes.platforms.is_empty() {
         return Ok(file.sketch(wishes, facts)?);
@@ -44,7 +48,7 @@ pub(super) fn sketch(
 /// The study to be run. What tare does not have is said and left out; what does
 /// not fit this host is an error.
 pub(super) fn to_run(name: &str, args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
-    let (study, misfits) = sketch(name, args, facts, state)?;
+    let (study, misfits) = sketch(name, args, facts, state, Unmade::Make)?;
     if let Some(misfit) = misfits.into_iter().next() {
         return Err(misfit.into());
     }

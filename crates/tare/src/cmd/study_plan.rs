@@ -1,6 +1,7 @@
 //! `tare plan STUDY`: the chapters of a study, its blueprint, its cells, what
 //! it takes, and what is missing for it here.
 
+use super::root_image::{self, Unmade};
 use super::{plan_words, study};
 use crate::args::PlanArgs;
 use crate::out;
@@ -35,8 +36,10 @@ pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
 
 /// Prints the plan of a study.
 pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<ExitCode> {
-    let (study, misfits) = study::sketch(name, &args.study, facts, state)?;
+    let (study, misfits) = study::sketch(name, &args.study, facts, state, Unmade::Refuse)?;
+    let image = root_image::of(&study, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
+    let platforms = platforms.with_image(image)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = cost(&study, room, |kind| platforms.cost(kind));
     let left_out = study.template.iter().flat_map(|t| &t.left_out);

@@ -1,17 +1,18 @@
 //! `tare workloads`: which there are, what one of them is, and a trial of it natively.
 
+use super::root_image::{self, Unmade};
 use crate::args::workloads::{WorkloadsArgs, WorkloadsCommand};
 use crate::out;
 use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_box::interrupt;
-use tare_lab::Writer;
 use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
 use tare_lab::workload_file::{self, CatalogueWorkload};
+use tare_lab::{Writer, versions};
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::{Failure, Outcome, Results, Success};
@@ -25,7 +26,7 @@ const INDENT: usize = 17;
 pub fn run(args: &WorkloadsArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         None | Some(WorkloadsCommand::List) => list(args.json),
-        Some(WorkloadsCommand::Show { name }) => show(name, args.json),
+        Some(WorkloadsCommand::Show { name, state }) => show(name, &state.folder(), args.json),
         Some(WorkloadsCommand::Check { name, state }) => check(name, &state.folder(), args.json),
     }
 }
@@ -56,11 +57,11 @@ fn list(json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(name: &str, json: bool) -> anyhow::Result<ExitCode> {
+fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let file = workload_file::is_known(name)
         .then(|| workload_file::read(name))
         .transpose()?;
-    match (designed(name), &file) {
+    match (designed(name, state, Unmade::Refuse), &file) {
         (Ok(study), _) if json => out::print_json(&study.workloads)?,
         (Ok(study), _) => {
             let workloads = study.workloads.iter();
@@ -69,7 +70,8 @@ fn show(name: &str, json: bool) -> anyhow::Result<ExitCode> {
         // What cannot run here can be told of all the same.
         (Err(why), Some(file)) if !json => {
             let text = out::wrapped(&file.name, INDENT, &file.about);
-            out::print(&(text + &out::wrapped("  not here", INDENT, &why.to_string())))?;
+            let why = out::wrapped("  not here", INDENT, &why.to_string());
+            out::print(&(text + &why + &of_file(file)))?;
         }
         (Err(why), _) => return Err(why),
     }
@@ -77,8 +79,8 @@ fn show(name: &str, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// A study of one trial of it, natively, on a CPU of its own.
-fn designed(name: &str) -> anyhow::Result<Study> {
-    let wishes = Wishes {
+fn designed(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
+    let mut wishes = Wishes {
         platforms: vec!["native".to_owned()],
         provisioning: vec![Provisioning::Pinned],
         workloads: vec![name.into()],
@@ -91,6 +93,7 @@ fn designed(name: &str) -> anyhow::Result<Study> {
         },
         ..Wishes::default()
     };
+    wishes.image = root_image::chosen(&wishes, state, unmade)?;
     Ok(design::study(&wishes, &tare_box::host::facts())?)
 }
 
@@ -104,21 +107,11 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     if let Some(feature) = workload.feature {
         row("shows", &format!("{} of {}", feature.capacity, feature.property));
     }
-    if let Some(file) = file {
-        row("from", file.source.as_deref().unwrap_or_default());
-        row("studies", &file.studies.join(", "));
-    }
     if let Some(receipt) = &workload.version {
         row("version by", &receipt.argv.join(" "));
     }
-    if let Some(image) = &workload.image {
-        row("image", image);
-    }
     if let Some(role) = workload.tested() {
         row("runs", &role.run.to_string());
-    }
-    for (key, (about, value)) in file.iter().flat_map(|file| &file.parameters) {
-        row("parameter", &format!("{key} = {value}: {about}"));
     }
     for metric in &workload.metrics {
         let primary = if metric.primary {
@@ -132,7 +125,27 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     for check in &workload.checks {
         row("counts if", &condition(check));
     }
-    text
+    text + &file.map(of_file).unwrap_or_default()
+}
+
+/// What a file tells whether or not its workload can run here.
+fn of_file(file: &CatalogueWorkload) -> String {
+    let told = |name: &str, words: &str| out::wrapped(&format!("  {name}"), INDENT, words);
+    let rows = [
+        ("from", file.source.clone()),
+        (
+            "studies",
+            (!file.studies.is_empty()).then(|| file.studies.join(", ")),
+        ),
+        ("image", file.image.clone()),
+    ];
+    let rows = rows
+        .iter()
+        .filter_map(|(name, words)| Some(told(name, words.as_deref()?)));
+    let parameters = file.parameters.iter();
+    let parameters =
+        parameters.map(|(key, (about, value))| told("parameter", &format!("{key} = {value}: {about}")));
+    rows.chain(parameters).collect()
 }
 
 fn condition(check: &Check) -> String {
@@ -149,14 +162,16 @@ fn condition(check: &Check) -> String {
 /// One trial, as a run makes it; its results file goes with it.
 fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
-    let mut study = designed(name)?;
-    workload_file::ask_versions(&mut study);
+    let mut study = designed(name, state, Unmade::Make)?;
+    versions::ask_on_host(&mut study);
     let run = super::begin(state)?;
-    let mut platforms = Platforms::open(&study.platforms, state)?;
+    let image = root_image::of(&study, state)?;
+    let mut platforms = Platforms::open(&study.platforms, state)?.with_image(image)?;
+    let binary = std::env::current_exe().context("cannot find the tare binary")?;
+    versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;
     let output = run.folder().join("check.jsonl");
     let header = preflight::header(&study, &platforms, &output);
     let mut writer = Writer::create(&output, &header)?;
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut unseen = |_: tare_lab::runner::Event<'_>| {};
     Runner::new(
         &study,

@@ -1,0 +1,119 @@
+//! The versions of the programs of a study, told by the programs themselves: on the host, or where
+//! boxes have an image, in a box.
+
+use crate::extract;
+use crate::preflight::Platforms;
+use std::path::Path;
+use std::time::Duration;
+use tare_box::link::Link;
+use tare_box::platforms::{BoxError, BoxSpec};
+use tare_box::program;
+use tare_box::state::Run;
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Request};
+use tare_model::study::{BoxKind, Study};
+use tare_model::time::nanoseconds;
+use tare_model::workload::{VersionReceipt, Workload};
+
+/// Time for a program to tell its version, in an emulated machine too.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Bytes that are kept of what it prints.
+const MOST: u64 = 64 << 10;
+
+/// Asks the programs of the host; those of an image are in no place where they could be asked yet.
+pub fn ask_on_host(study: &mut Study) {
+    if study.image.is_some() {
+        return;
+    }
+    for receipt in study.workloads.iter_mut().filter_map(|w| w.version.as_mut()) {
+        let told = program::told(&receipt.argv).ok();
+        keep(receipt, told);
+    }
+}
+
+/// Asks the programs of an image in a box of the baseline, which is removed then.
+///
+/// # Errors
+/// [`BoxError`] where there is no box. A program that tells no version is no error.
+pub fn ask_in_box(
+    study: &mut Study,
+    platforms: &mut Platforms,
+    run: &Run,
+    binary: &Path,
+) -> Result<(), BoxError> {
+    let asks = study.workloads.iter().any(|workload| workload.version.is_some());
+    let kinds = study.box_kinds();
+    let kind = kinds.iter().find(|kind| kind.platform == study.baseline);
+    let Some(spec) = kind
+        .filter(|_| asks && study.image.is_some())
+        .and_then(|kind| spec(study, kind, platforms, run, binary))
+    else {
+        return Ok(());
+    };
+    let Some(platform) = platforms.get(&study.baseline) else {
+        return Ok(());
+    };
+    let mut running = platform.launch(&spec)?;
+    for workload in &mut study.workloads {
+        let told = told(running.link(), workload);
+        if let Some(receipt) = &mut workload.version {
+            keep(receipt, told);
+        }
+    }
+    running.destroy()
+}
+
+/// Takes what was told for another study of the same image, whose programs are the same.
+pub fn take_from(study: &mut Study, other: &Study) {
+    if study.image.is_none() || study.image != other.image {
+        return;
+    }
+    for workload in &mut study.workloads {
+        let theirs = other.workloads.iter().find(|theirs| theirs.name == workload.name);
+        if let Some(theirs) = theirs {
+            workload.version.clone_from(&theirs.version);
+        }
+    }
+}
+
+fn keep(receipt: &mut VersionReceipt, told: Option<String>) {
+    receipt.found = told.and_then(|told| extract::matched(&told, &receipt.regex).ok());
+}
+
+fn spec(study: &Study, kind: &BoxKind, platforms: &Platforms, run: &Run, binary: &Path) -> Option<BoxSpec> {
+    let instance = study.instance_of(kind)?;
+    Some(BoxSpec {
+        name: format!("{}-versions", run.name()),
+        run: run.name().to_owned(),
+        instance: instance.size,
+        provisioning: kind.provisioning,
+        pinned_set: instance.pinned_set.clone(),
+        weight: platforms.weight(),
+        scratch: run.folder().to_owned(),
+        binary: binary.to_owned(),
+        holds_boxes: false,
+        image: platforms.image(),
+    })
+}
+
+/// All that a workload's program prints when it is asked for its version, whatever its status.
+fn told(link: &mut Link, workload: &Workload) -> Option<String> {
+    let role = workload.tested()?;
+    let request = Request::Command(CommandRequest {
+        task: CommandTask {
+            argv: workload.version.as_ref()?.argv.clone(),
+            env: role.env.clone(),
+            cwd: role.cwd.clone(),
+            user: role.user,
+        },
+        bounds: Bounds {
+            timeout_ns: nanoseconds(DEADLINE),
+            max_stdout_bytes: MOST,
+            max_stderr_bytes: MOST,
+            padding_bytes: 0,
+        },
+        min_wall_ns: 0,
+        max_repetitions: 1,
+    });
+    let answer = link.request(&request, DEADLINE * 2).ok()?;
+    Some(String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned())
+}
