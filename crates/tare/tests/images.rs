@@ -6,7 +6,10 @@ mod common;
 
 use common::Tare;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -321,4 +324,260 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
+}
+
+/// An engine's command line, if the engine can be used.
+fn engine(name: &str) -> bool {
+    let asked = Command::new(name)
+        .arg("images")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let answers = asked.is_ok_and(|status| status.success());
+    let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
+    assert!(answers || !required, "{name} does not answer");
+    if !answers {
+        eprintln!("skipped: {name} does not answer");
+    }
+    answers
+}
+
+/// An image of an engine, removed with this.
+struct Imported {
+    engine: &'static str,
+    name: String,
+    id: String,
+}
+
+impl Imported {
+    fn new(engine: &'static str, tare: &Tare) -> Self {
+        // As the folder of the test, which no other one has.
+        let folder = tare.path("");
+        let unique = folder.file_name().unwrap().to_string_lossy().to_lowercase();
+        let name = format!("{}:1", unique.replace("tare-test-", "tare-test-image"));
+        tar(tare, "rootfs", "engine.tar", &[]);
+        let mut import = Command::new(engine);
+        import.arg("import").arg(tare.path("engine.tar")).arg(&name);
+        let told = common::ended(import.output().unwrap());
+        assert_eq!(told.code, 0, "{told:?}");
+        let id = told.stdout.lines().last().unwrap().trim().to_owned();
+        Self { engine, name, id }
+    }
+}
+
+impl Drop for Imported {
+    fn drop(&mut self) {
+        let _ = Command::new(self.engine)
+            .args(["rmi", "--force", &self.id])
+            .output();
+    }
+}
+
+fn an_engines_image_is_taken_anew_when_it_changed(name: &'static str) {
+    if !engine(name) {
+        return;
+    }
+    let tare = with_rootfs();
+    let first = Imported::new(name, &tare);
+    let import = format!("image import {name}:{}", first.name);
+    let digest = |of: &str| -> Value {
+        let ended = tare.ok(&format!("{of} --json"));
+        serde_json::from_str::<Value>(&ended.stdout).unwrap()["digest"].clone()
+    };
+    let taken = digest(&import);
+    let made = |tare: &Tare| listed(tare)["images"][0]["made_seconds"].clone();
+    let before = made(&tare);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(digest(&import), taken);
+    assert_eq!(
+        made(&tare),
+        before,
+        "an image that did not change is not taken again"
+    );
+    fs::write(tare.path("rootfs/etc/motd"), "changed\n").unwrap();
+    let changed = Imported::new(name, &tare);
+    assert_ne!(digest(&import), taken);
+    assert_eq!(names(&tare).iter().filter(|names| names.len() == 1).count(), 1);
+    drop((first, changed));
+    tare.refused(&import, &[name, "no image of that name"]);
+    assert!(is_clean(&tare));
+}
+
+#[test]
+fn an_image_of_docker_is_taken_anew_when_it_changed() {
+    an_engines_image_is_taken_anew_when_it_changed("docker");
+}
+
+#[test]
+fn an_image_of_podman_is_taken_anew_when_it_changed() {
+    an_engines_image_is_taken_anew_when_it_changed("podman");
+}
+
+#[test]
+fn a_name_without_a_place_is_looked_for_in_engines_before_registries() {
+    if !engine("docker") {
+        return;
+    }
+    let tare = with_rootfs();
+    let image = Imported::new("docker", &tare);
+    tare.ok(&format!("image import {}", image.name));
+    assert_eq!(names(&tare), [[format!("docker:{}", image.name)]]);
+}
+
+#[test]
+fn a_name_that_is_nowhere_is_told_with_all_places() {
+    let tare = with_rootfs();
+    // No engine and no registry: the places are told all the same.
+    let mut command = tare.command("image show rootfs");
+    let shown = common::ended(command.output().unwrap());
+    assert_eq!(shown.code, 2, "{shown:?}");
+    let mut command = tare.command("image import rootfs");
+    command
+        .env("DOCKER_HOST", "unix:///nowhere/docker.sock")
+        .env("https_proxy", "http://127.0.0.1:9");
+    let ended = common::ended(command.output().unwrap());
+    assert_eq!(ended.code, 2, "{ended:?}");
+    for told in [
+        "there is no image \"rootfs\": did you mean './rootfs'?",
+        "docker (no Docker engine",
+        "podman (",
+        "docker.io/library/rootfs:latest (cannot reach docker.io",
+    ] {
+        assert!(
+            ended.stderr.contains(told),
+            "'{told}' is not in: {}",
+            ended.stderr
+        );
+    }
+    assert!(is_clean(&tare));
+}
+
+/// A registry on loopback with the image of `saved.tar` as `a/b:1`, which wants a password if there is one.
+struct Registry {
+    port: u16,
+}
+
+/// `user:right`, as a client sends it.
+const RIGHT: &str = "authorization: Basic dXNlcjpyaWdodA==";
+
+impl Registry {
+    fn start(tare: &Tare, wants_password: bool) -> Self {
+        let blobs = blobs(tare);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // It ends with the process of the tests.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let _ = answer(&stream.unwrap(), &blobs, wants_password);
+            }
+        });
+        Self { port }
+    }
+
+    fn name(&self, rest: &str) -> String {
+        format!("127.0.0.1:{}/{rest}", self.port)
+    }
+}
+
+/// What is served, by the end of its address.
+fn blobs(tare: &Tare) -> BTreeMap<String, Vec<u8>> {
+    saved(tare, "amd64", &["a/b:1"]);
+    let mut blobs = BTreeMap::new();
+    let mut put = |kind: &str, file: &str| {
+        let bytes = fs::read(tare.path(file)).unwrap();
+        let sum = Command::new("sha256sum").arg(tare.path(file)).output().unwrap();
+        let hex = String::from_utf8_lossy(&sum.stdout)
+            .split(' ')
+            .next()
+            .unwrap()
+            .to_owned();
+        let kind = format!("application/vnd.oci.image.{kind}");
+        let described =
+            serde_json::json!({"mediaType": kind, "size": bytes.len(), "digest": format!("sha256:{hex}")});
+        blobs.insert(format!("sha256:{hex}"), bytes);
+        described
+    };
+    let config = put("config.v1+json", "save/c.json");
+    let layer = put("layer.v1.tar", "save/layer.tar");
+    let kind = "application/vnd.oci.image.manifest.v1+json";
+    let manifest =
+        serde_json::json!({"schemaVersion": 2, "mediaType": kind, "config": config, "layers": [layer]});
+    blobs.insert("1".to_owned(), manifest.to_string().into_bytes());
+    blobs
+}
+
+/// Answers one question, and closes the connection.
+fn answer(mut stream: &TcpStream, blobs: &BTreeMap<String, Vec<u8>>, wants_password: bool) -> io::Result<()> {
+    let mut head = BufReader::new(stream).lines();
+    let first = head.next().unwrap_or_else(|| Ok(String::new()))?;
+    let mut is_known = !wants_password;
+    for line in head {
+        let line = line?;
+        is_known |= line.eq_ignore_ascii_case(RIGHT);
+        if line.is_empty() {
+            break;
+        }
+    }
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let found = blobs.get(last).filter(|_| path.starts_with("/v2/a/b/"));
+    let (status, body) = match found {
+        _ if !is_known => ("401 X\r\nwww-authenticate: Basic realm=\"r\"", &[][..]),
+        Some(body) => ("200 X", &body[..]),
+        None => ("404 X", &[][..]),
+    };
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+    )?;
+    stream.write_all(body)
+}
+
+#[test]
+fn an_image_of_a_registry_is_pulled_and_found_again() {
+    let tare = with_rootfs();
+    let registry = Registry::start(&tare, false);
+    let name = registry.name("a/b:1");
+    let pulled = tare.ok(&format!("image import {name} --name mine")).stdout;
+    assert!(pulled.starts_with("mine: "), "{pulled}");
+    assert_eq!(names(&tare), [[name.clone(), "mine".to_owned()]]);
+    assert!(
+        tare.ok(&format!("image show {name}"))
+            .stdout
+            .contains("variables   A=1")
+    );
+    tare.refused(
+        &format!("image import {}", registry.name("a/b:2")),
+        &["has no", "look at its name and tag"],
+    );
+    assert!(is_clean(&tare));
+}
+
+#[test]
+fn a_registry_gets_the_password_of_docker_login_and_a_wrong_one_is_told() {
+    let tare = with_rootfs();
+    let registry = Registry::start(&tare, true);
+    let import = |auth: Option<&str>| {
+        let auths = auth.map(|auth| serde_json::json!({registry.name(""): {"auth": auth}}));
+        let config = serde_json::json!({"auths": auths.unwrap_or_default()});
+        fs::write(tare.path("config.json"), config.to_string().replace("/\"", "\"")).unwrap();
+        let mut command = tare.command(&format!("image import {}", registry.name("a/b:1")));
+        common::ended(command.env("DOCKER_CONFIG", tare.path("")).output().unwrap())
+    };
+    for (auth, hint) in [
+        (
+            Some("dXNlcjp3cm9uZw=="),
+            "the password of docker login may be wrong",
+        ),
+        (None, "give its password by: docker login 127.0.0.1:"),
+    ] {
+        let refused = import(auth);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains(hint), "{refused:?}");
+        assert!(!refused.stderr.contains("dXNlcjp3cm9uZw"), "{refused:?}");
+    }
+    let pulled = import(Some("dXNlcjpyaWdodA=="));
+    assert_eq!(pulled.code, 0, "{pulled:?}");
+    assert!(is_clean(&tare));
 }
