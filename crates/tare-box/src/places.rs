@@ -26,8 +26,13 @@ pub(crate) const MODULE_LIST: &str = "/modules/load";
 /// agent's own, which its commands inherit.
 pub(crate) const WORK_FOLDER: &str = "/work";
 
-/// A machine's disk as the guest names it: the only one that it has.
+/// What an agent on the host's kernel that has an image as its root still sees of the host.
+pub(crate) const HOST_PLACES: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// A machine's disk to work on as the guest names it: the first that it has.
 pub(crate) const DISK: &str = "/dev/vda";
+/// And its second one, if it has two.
+pub(crate) const SECOND_DISK: &str = "/dev/vdb";
 /// The file system on it.
 pub(crate) const DISK_FILE_SYSTEM: &str = "ext4";
 

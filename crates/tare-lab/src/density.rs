@@ -171,6 +171,7 @@ impl Site<'_> {
             scratch: self.folder(),
             binary: self.order.binary.clone(),
             holds_boxes: false,
+            image: None,
         };
         let made = self.platform.launch(&spec).map_err(|source| {
             if source.is_interruption() {

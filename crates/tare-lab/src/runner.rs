@@ -287,9 +287,8 @@ impl<'a> Runner<'a> {
     }
 
     /// Whether boxes of this kind have the host's own files.
-    fn has_host_files(&mut self, kind: &BoxKind) -> bool {
-        let platform = self.platforms.get(&kind.platform);
-        platform.is_some_and(|platform| platform.has_host_files())
+    fn has_host_files(&self, kind: &BoxKind) -> bool {
+        self.platforms.has_host_files(&kind.platform)
     }
 
     /// Seconds that the rest will take, with so many trials done.

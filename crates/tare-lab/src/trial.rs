@@ -145,7 +145,8 @@ pub(crate) fn task(workload: &Workload) -> io::Result<Task> {
         Run::Command(run) => Ok(Task::Command(CommandTask {
             argv: run.argv.clone(),
             env: role.env.clone(),
-            cwd: None,
+            cwd: role.cwd.clone(),
+            user: role.user,
         })),
         Run::Later(_) => Err(unknown()),
     }

@@ -13,6 +13,7 @@ pub fn kernel(run: KernelRun) -> Workload {
         about: kernel.about().to_owned(),
         feature: Some(kernel.feature()),
         version: None,
+        image: None,
         roles: vec![main(Run::Kernel(run))],
         metrics: kernel.metrics(),
         checks: vec![Check::ExitStatus, Check::KnownAnswer],
@@ -27,6 +28,7 @@ pub fn command(role: Role) -> Workload {
         about: String::new(),
         feature: None,
         version: None,
+        image: None,
         roles: vec![role],
         metrics: used_by_a_command(),
         checks: vec![Check::ExitStatus],
@@ -55,6 +57,8 @@ pub fn main(run: Run) -> Role {
         run,
         env: Vec::new(),
         files: Vec::new(),
+        cwd: None,
+        user: None,
         host_only: None,
     }
 }

@@ -12,6 +12,7 @@ use crate::kernel::{KernelSpec, ProofSpec};
 use crate::platform::{PlatformPath, Provisioning};
 use crate::results::{ProcessUsage, Repetition};
 use crate::size::InstanceType;
+use crate::workload::User;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
@@ -146,6 +147,9 @@ pub struct CommandTask {
     pub env: Vec<(String, String)>,
     /// Working folder; absent: the agent's.
     pub cwd: Option<String>,
+    /// Who runs it; absent: the agent's user, root of the box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<User>,
 }
 
 /// A box to be made within a box.

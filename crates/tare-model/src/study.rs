@@ -57,6 +57,19 @@ impl Instance {
     }
 }
 
+/// The root filesystem of boxes, as a results file tells of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RootImage {
+    /// The name by which it was asked for.
+    pub name: String,
+    /// The digest of what is in it, `sha256:` and 64 digits: the same for the same files.
+    pub digest: String,
+    /// Where it came from, in words.
+    pub source: String,
+    /// What its files hold.
+    pub bytes: u64,
+}
+
 /// One combination of levels.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell {
@@ -106,6 +119,10 @@ pub struct Study {
     pub provisioning: Vec<Provisioning>,
     /// Sizes of boxes; never empty.
     pub instances: Vec<Instance>,
+    /// The root filesystem that all its boxes have; absent: they hold no files but those that are
+    /// copied in, and the host has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<RootImage>,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// The cells, where they are not all combinations of the lists; each with its baseline.

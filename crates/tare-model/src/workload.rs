@@ -26,6 +26,10 @@ pub struct Workload {
     /// How its program tells its version, and what it told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<VersionReceipt>,
+    /// The image that holds its program, by name, such as `micro`; absent where it takes the
+    /// host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// The parts that processes play in it.
     pub roles: Vec<Role>,
     /// What a trial yields one sample of each, exactly one of them primary.
@@ -61,9 +65,24 @@ pub struct Role {
     /// Files of the host that are copied into boxes, to the same paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The folder in which a command starts; absent: that in which the agent is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Who runs a command; absent: root of the box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<User>,
     /// Why it cannot run outside the host's own file system, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_only: Option<String>,
+}
+
+/// A user by number, without other groups than its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// The user.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
 }
 
 /// Where the process of a role runs.

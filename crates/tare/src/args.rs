@@ -347,6 +347,12 @@ pub struct StudyArgs {
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]
     pub isa: Option<Isa>,
+    /// Root filesystem of all boxes: a name in the image store, a folder, an archive, docker:NAME, a registry's NAME:TAG (docs/images.md); none: the host's programs
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+    /// Program of the image to run in place of its entry point; '' for none
+    #[arg(long, value_name = "PROGRAM", requires = "image")]
+    pub entrypoint: Option<String>,
     /// File or folder to carry into boxes for the command, to the same path
     #[arg(long, value_name = "PATH")]
     pub with: Vec<PathBuf>,
@@ -443,11 +449,18 @@ fn whole_number<T: FromStr + PartialOrd + Display>(
     number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
 }
 
+/// What is run in place of an entry point; an empty word is none.
+fn words(word: &str) -> Vec<String> {
+    let given = (!word.is_empty()).then(|| word.to_owned());
+    given.into_iter().collect()
+}
+
 impl StudyArgs {
-    /// What the user asks.
+    /// What the user asks; the image is not looked for.
     pub fn wishes(&self) -> Wishes {
         let command = CommandWish {
             argv: self.command.clone(),
+            entrypoint: self.entrypoint.as_ref().map(|word| words(word)),
             with: self.with.clone(),
             with_libraries: self.with_libraries,
             env: self.env.clone(),
@@ -459,10 +472,13 @@ impl StudyArgs {
             self.with.is_empty(),
             !self.with_libraries,
             self.env.is_empty(),
+            self.entrypoint.is_none(),
             command.metrics.is_empty(),
             command.checks.is_empty(),
         ];
-        let is_command = lists.iter().any(|empty| !*empty);
+        // An image that is named alone is run as it says itself.
+        let is_of_image = self.image.is_some() && self.workloads.is_empty() && self.study.is_none();
+        let is_command = is_of_image || lists.iter().any(|empty| !*empty);
         Wishes {
             template: None,
             platforms: self.platforms.clone(),
@@ -470,6 +486,7 @@ impl StudyArgs {
             provisioning: self.provisioning.iter().map(|p| (*p).into()).collect(),
             workloads: self.workloads.iter().map(Into::into).collect(),
             command: is_command.then_some(command),
+            image: None,
             cpus: self.cpus,
             memory_bytes: self.memory,
             instances: self.instance.clone(),
@@ -491,6 +508,7 @@ impl StudyArgs {
             ("--with", !self.with.is_empty()),
             ("--with-libraries", self.with_libraries),
             ("--env", !self.env.is_empty()),
+            ("--entrypoint", self.entrypoint.is_some()),
             ("--metric", !self.printed.metric.is_empty()),
             ("--check", !self.printed.check.is_empty()),
             ("--check-not", !self.printed.check_not.is_empty()),

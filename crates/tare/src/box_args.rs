@@ -77,6 +77,15 @@ pub struct AgentArgs {
     /// Take a root that boxes in this one can leave behind
     #[arg(long, requires = "init")]
     pub new_root: bool,
+    /// Take the file system on this device as the root
+    #[arg(long, requires = "init", conflicts_with = "new_root")]
+    pub root_disk: Option<String>,
+    /// Take this folder of the host as the root
+    #[arg(long, requires = "root_work", conflicts_with = "init")]
+    pub root: Option<PathBuf>,
+    /// Have commands start in this folder of the host, as a folder of that root
+    #[arg(long, requires = "root")]
+    pub root_work: Option<PathBuf>,
     /// Power the VM off in the end, rather than reset it
     #[arg(long, requires = "init")]
     pub power_off: bool,

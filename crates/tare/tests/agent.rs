@@ -120,6 +120,7 @@ fn shell(script: &str, timeout: Duration) -> Request {
             argv: vec!["/bin/sh".into(), "-c".into(), script.into()],
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: None,
+            user: None,
         },
         bounds: Bounds {
             timeout_ns: u64::try_from(timeout.as_nanos()).unwrap(),

@@ -1,7 +1,7 @@
 //! Duties of the first process of a VM.
 
-use crate::places::{BINARY, MODULE_LIST};
-use rustix::mount::{MountFlags, mount, mount_move};
+use crate::places::{BINARY, DISK_FILE_SYSTEM, MODULE_LIST};
+use rustix::mount::{MountFlags, mount, mount_bind, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
 use std::fs;
@@ -22,22 +22,44 @@ const MOUNTS: [(&str, &str, bool); 8] = [
     ("cgroup2", "/sys/fs/cgroup", false),
 ];
 
-/// Loads the modules that the machine's devices need and mounts what a system
-/// needs; `new_root`: on a root that processes can leave behind.
-pub(super) fn prepare(new_root: bool) -> io::Result<()> {
+/// The root of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MachineRoot {
+    /// That in which the kernel started the agent.
+    First,
+    /// One in memory, which boxes in this one can leave behind.
+    Memory,
+    /// A disk that holds an image, by its device.
+    Disk(String),
+}
+
+/// Folders for passing files.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Where a root is mounted before it is one.
+const NEW: &str = "/root";
+
+/// Loads the modules that the machine's devices need, takes its root and mounts what a system
+/// needs.
+pub(super) fn prepare(root: &MachineRoot) -> io::Result<()> {
     fs::read_to_string(MODULE_LIST)
         .unwrap_or_default()
         .lines()
         .try_for_each(load_module)?;
-    if new_root {
-        leave_first_root().map_err(|e| io::Error::new(e.kind(), format!("change the root: {e}")))?;
-    }
+    let left = match root {
+        MachineRoot::First => Ok(()),
+        MachineRoot::Memory => enter_memory(),
+        MachineRoot::Disk(device) => enter_disk(device),
+    };
+    left.map_err(|e| io::Error::new(e.kind(), format!("change the root: {e}")))?;
     // A kernel that is a process has a folder of the host as its root, in which
     // the host puts files: nothing may hide them.
     let has_host_folder = rustix::fs::statfs("/")?.f_type == HOSTFS;
-    let mounts = MOUNTS
-        .into_iter()
-        .filter(|(kind, ..)| !(has_host_folder && *kind == "tmpfs"));
+    // What an image has in its folders for passing files stays to be seen, as in a container.
+    let has_image = matches!(root, MachineRoot::Disk(_));
+    let mounts = MOUNTS.into_iter().filter(|(kind, target, _)| {
+        let is_hidden = has_host_folder || has_image && TEMPORARY.contains(target);
+        !(is_hidden && *kind == "tmpfs")
+    });
     for (kind, target, needed) in mounts {
         let mounted = fs::create_dir_all(target).and_then(|()| {
             Ok(mount(
@@ -61,11 +83,36 @@ pub(super) fn prepare(new_root: bool) -> io::Result<()> {
 /// Moves to a file system in memory. The kernel's first root, in which an
 /// initramfs is unpacked, cannot be exchanged by pivot_root(2), by which container
 /// runtimes enter their roots.
-fn leave_first_root() -> io::Result<()> {
-    const NEW: &str = "/root";
-    let options = c"size=90%,mode=755";
-    mount("tmpfs", NEW, "tmpfs", MountFlags::empty(), Some(options))?;
+fn enter_memory() -> io::Result<()> {
+    mount(
+        "tmpfs",
+        NEW,
+        "tmpfs",
+        MountFlags::empty(),
+        Some(c"size=90%,mode=755"),
+    )?;
     fs::copy(BINARY, format!("{NEW}{BINARY}"))?;
+    move_to_new()
+}
+
+/// Moves to the file system on a disk.
+fn enter_disk(device: &str) -> io::Result<()> {
+    const NO_OPTIONS: Option<&std::ffi::CStr> = None;
+    mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), NO_OPTIONS)?;
+    mount(device, NEW, DISK_FILE_SYSTEM, MountFlags::empty(), NO_OPTIONS)
+        .map_err(|e| io::Error::new(e.kind(), format!("mount {device}: {e}")))?;
+    let binary = format!("{NEW}{BINARY}");
+    // An image may have something of that name, as a link too.
+    match fs::remove_file(&binary) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    fs::File::create_new(&binary)?;
+    mount_bind(BINARY, &binary)?;
+    move_to_new()
+}
+
+fn move_to_new() -> io::Result<()> {
     std::env::set_current_dir(NEW)?;
     mount_move(".", "/")?;
     rustix::process::chroot(".")?;

@@ -77,6 +77,7 @@ impl Inner {
             scratch,
             binary,
             holds_boxes: wish.holds_boxes,
+            image: None,
         };
         let made = platform.launch(&spec).map_err(|e| refused(e.to_string()))?;
         self.boxes.insert(channel, made);

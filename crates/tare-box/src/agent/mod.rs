@@ -12,9 +12,12 @@ mod inner;
 mod line;
 mod port;
 mod process;
+mod root;
 mod work;
 
 pub use crate::places::Work;
+pub use init::MachineRoot;
+pub use root::HostRoot;
 
 use crate::agent::gate::Gates;
 use crate::agent::inner::Inner;
@@ -51,8 +54,10 @@ pub struct Options {
     pub init: bool,
     /// Where commands then start; absent: in the root.
     pub work: Option<Work>,
-    /// Whether it then takes a root that boxes in this one can leave behind.
-    pub new_root: bool,
+    /// The root that it then takes.
+    pub machine_root: MachineRoot,
+    /// The root that it takes on the host's kernel; absent: it keeps its own.
+    pub host_root: Option<HostRoot>,
     /// Whether it ends the machine by powering it off rather than by a reset.
     pub power_off: bool,
     /// The address of the machine's network interface, if it has one.
@@ -65,13 +70,14 @@ pub struct Options {
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
-        init::prepare(options.new_root)?;
+        init::prepare(&options.machine_root)?;
         options.work.map_or(Ok(()), Work::enter)?;
         options
             .address
             .map_or(Ok(()), net::configure)
             .map_err(std::io::Error::other)?;
     }
+    options.host_root.as_ref().map_or(Ok(()), HostRoot::enter)?;
     let served = Port::open(&options.link).and_then(|port| {
         Agent {
             port,

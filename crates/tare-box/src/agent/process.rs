@@ -44,6 +44,7 @@ pub(super) fn kernel(
             argv: vec![OWN_BINARY.to_owned(), subcommand.to_owned(), spec],
             env: Vec::new(),
             cwd: None,
+            user: None,
         },
         bounds: *bounds,
         min_wall_ns: 0,
@@ -189,6 +190,10 @@ impl Startable {
         confine(command, &self.task.env, &self.bounds);
         if let Some(cwd) = &self.task.cwd {
             command.current_dir(cwd);
+        }
+        if let Some(user) = self.task.user {
+            // Other groups of the agent's are given up with this.
+            command.gid(user.gid).uid(user.uid);
         }
     }
 

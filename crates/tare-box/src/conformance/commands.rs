@@ -188,6 +188,7 @@ pub(super) fn missing_program(site: &mut Site<'_>) -> Result<Kept, Broken> {
             argv: vec![program.to_owned()],
             env: Vec::new(),
             cwd: cwd.map(str::to_owned),
+            user: None,
         },
         ..acting(&[])
     };

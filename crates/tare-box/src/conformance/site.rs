@@ -136,5 +136,6 @@ pub(super) fn spec(order: &Order<'_>, provisioning: Provisioning) -> BoxSpec {
         scratch: order.run.folder().to_owned(),
         binary: order.binary.clone(),
         holds_boxes: false,
+        image: None,
     }
 }

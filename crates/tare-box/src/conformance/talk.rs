@@ -40,6 +40,7 @@ pub(super) fn acting(words: &[&str]) -> CommandRequest {
             argv: program.map(|word| (*word).to_owned()).collect(),
             env: Vec::new(),
             cwd: None,
+            user: None,
         },
         bounds: Bounds {
             timeout_ns: nanoseconds(COMMAND_DEADLINE),

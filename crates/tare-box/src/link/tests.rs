@@ -269,6 +269,7 @@ fn what_a_process_prints_is_bounded_by_what_it_was_started_with() {
         argv: Vec::new(),
         env: Vec::new(),
         cwd: None,
+        user: None,
     });
     let start = Request::Start {
         process: 7,

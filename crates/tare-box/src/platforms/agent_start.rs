@@ -27,6 +27,8 @@ pub(super) struct AgentStart {
     pub power_off: bool,
     /// Whether it takes a root that boxes in this one can leave behind.
     pub new_root: bool,
+    /// The device of the disk that it takes as its root; absent: none.
+    pub root_disk: Option<&'static str>,
     /// Where commands then start; absent: in the root.
     pub work: Option<Work>,
 }
@@ -38,6 +40,7 @@ impl AgentStart {
             link,
             power_off: false,
             new_root: false,
+            root_disk: None,
             work: None,
         }
     }
@@ -47,12 +50,11 @@ impl AgentStart {
         let mut words = vec!["agent".to_owned(), "--init".to_owned()];
         words.extend(self.power_off.then(|| "--power-off".to_owned()));
         words.extend(self.new_root.then(|| "--new-root".to_owned()));
-        words.extend(
-            self.work
-                .map(|work| ["--work".to_owned(), work.to_string()])
-                .into_iter()
-                .flatten(),
-        );
+        let root_disk = self
+            .root_disk
+            .map(|device| ["--root-disk".to_owned(), device.to_owned()]);
+        let work = self.work.map(|work| ["--work".to_owned(), work.to_string()]);
+        words.extend(root_disk.into_iter().chain(work).flatten());
         let (option, value) = match self.link {
             AgentLink::Port(name) => ("--port", name.to_owned()),
             AgentLink::Tty(path) => ("--tty", path.to_owned()),

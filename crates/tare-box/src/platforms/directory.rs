@@ -1,6 +1,7 @@
 //! A box's directory on the host, in which all files lie that are made for it.
 
 use super::contract::{BoxError, BoxSpec};
+use super::image_root;
 use crate::places::BINARY;
 use crate::{cgroup, remove};
 use std::fs::{self, File};
@@ -45,11 +46,14 @@ impl BoxDirectory {
         })
     }
 
-    /// Makes the root of the box in it, which holds a copy of the binary and nothing else.
+    /// Makes the root of the box in it: a copy of the binary, and beside it what the image holds,
+    /// if there is one.
     pub(super) fn rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
-        let rootfs = self.empty_rootfs()?;
-        // Never a link: root in a box may do what it likes with what is in its root.
-        copy_binary(&spec.binary, &rootfs.join(BINARY_IN_ROOT))?;
+        let rootfs = self.bare_rootfs(spec)?;
+        // Never a link: root in a box may do what it likes with what is in its root, and so may an image.
+        let place = rootfs.join(BINARY_IN_ROOT);
+        image_root::make_file(&place)?;
+        copy_binary(&spec.binary, &place)?;
         Ok(rootfs)
     }
 
@@ -59,18 +63,26 @@ impl BoxDirectory {
         let Some(binary) = shared else {
             return self.rootfs(spec).map(|path| Root { path, binary: None });
         };
-        let path = self.empty_rootfs()?;
-        let place = path.join(BINARY_IN_ROOT);
-        File::create(&place).map_err(BoxError::host(format!("make {}", place.display())))?;
         Ok(Root {
-            path,
+            path: self.rootfs_without_binary(spec)?,
             binary: Some(binary),
         })
     }
 
-    fn empty_rootfs(&self) -> Result<PathBuf, BoxError> {
+    /// As [`BoxDirectory::rootfs`], with a place for the binary in its stead.
+    pub(super) fn rootfs_without_binary(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
+        let path = self.bare_rootfs(spec)?;
+        image_root::make_file(&path.join(BINARY_IN_ROOT))?;
+        Ok(path)
+    }
+
+    /// The root of the box as it is before tare puts anything into it: empty, or an image.
+    fn bare_rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
         let rootfs = self.path.join("rootfs");
         fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
+        if let Some(image) = &spec.image {
+            image_root::lay(&image.rootfs(), &self.path, &rootfs)?;
+        }
         Ok(rootfs)
     }
 

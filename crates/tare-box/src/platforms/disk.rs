@@ -1,31 +1,76 @@
-//! Disks of machines: an image in the box's folder that holds an empty file system,
-//! made without mounting it.
+//! Disks of machines, as files in the box's folder: an empty file system to work on, made
+//! without mounting it, and an image as the root, which is not written to.
 
-use super::contract::storage::{Disk, Format};
+use super::contract::storage::{Cache, Disk, Format};
 use super::contract::{Absent, BoxError};
-use crate::carry;
+use super::directory::canonical;
 use crate::places::DISK_FILE_SYSTEM;
 use crate::program::run;
+use crate::{carry, interrupt};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use tare_image::Image;
 
 /// Size of the disk. Its image is sparse: it takes on the host what is written to it, and
 /// 66 MiB from the start, most of it the journal.
 const BYTES: u64 = 4 << 30;
 /// Time for a program that makes an image, which takes a tenth of a second.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// The image's name in the folder of a box.
-const IMAGE: &str = "disk";
+/// Names of the files in the folder of a box.
+const WORK: &str = "disk";
+const ROOT: &str = "root.qcow2";
+/// The one program that makes files in QEMU's own format.
+const QEMU_IMG: &str = "qemu-img";
 /// The kernel modules by which a guest has the disk and its file system.
 pub(super) const MODULES: [&str; 2] = ["virtio_blk", DISK_FILE_SYSTEM];
 
-/// The image of a disk.
+/// A disk, in its file.
 #[derive(Debug, Clone)]
-pub(super) struct Image {
+pub(super) struct Drive {
     pub disk: Disk,
     pub path: PathBuf,
+}
+
+/// Why no machine here can have an image as its root; `None` where it can.
+pub(super) fn without_image() -> Option<&'static str> {
+    let is_there = |program| carry::find_program(program).is_ok();
+    if !is_there("mke2fs") {
+        return Some(
+            "there is no mke2fs to make a disk of it: install it (Debian: apt-get install e2fsprogs)",
+        );
+    }
+    (!is_there(QEMU_IMG)).then_some(
+        "there is no qemu-img to make the disk of a box: install it (Debian: apt-get install qemu-utils)",
+    )
+}
+
+/// An image as a disk of a box's own: what the box writes goes into a file in its folder.
+pub(super) fn of_image(image: &Image, folder: &Path) -> Result<Drive, BoxError> {
+    let made = image.disk(interrupt::requested);
+    let base = made.map_err(|e| BoxError::host("make the disk of the image")(io::Error::other(e)))?;
+    let path = canonical(folder)?.join(ROOT);
+    let mut create = program(QEMU_IMG);
+    create
+        .args([
+            "create",
+            "-q",
+            "-f",
+            Format::Qcow2.name(),
+            "-F",
+            Format::Raw.name(),
+            "-b",
+        ])
+        .arg(base)
+        .arg(&path);
+    run(create, DEADLINE)?;
+    let disk = Disk {
+        format: Format::Qcow2,
+        cache: Cache::ALL[0],
+    };
+    Ok(Drive { disk, path })
 }
 
 impl Disk {
@@ -40,13 +85,13 @@ impl Disk {
         found("mke2fs", "e2fsprogs")?;
         match self.format {
             Format::Raw => Ok(()),
-            Format::Qcow2 => found("qemu-img", "qemu-utils"),
+            Format::Qcow2 => found(QEMU_IMG, "qemu-utils"),
         }
     }
 
     /// Makes the image in a box's folder, with which it goes.
-    pub(super) fn make(self, folder: &Path) -> Result<Image, BoxError> {
-        let path = folder.join(IMAGE);
+    pub(super) fn make(self, folder: &Path) -> Result<Drive, BoxError> {
+        let path = folder.join(WORK);
         File::create(&path)
             .and_then(|file| file.set_len(BYTES))
             .map_err(BoxError::host(format!("make {}", path.display())))?;
@@ -60,14 +105,14 @@ impl Disk {
         if self.format == Format::Qcow2 {
             let raw = folder.join("disk.raw");
             fs::rename(&path, &raw).map_err(BoxError::host(format!("rename {}", path.display())))?;
-            let mut convert = program("qemu-img");
+            let mut convert = program(QEMU_IMG);
             convert
                 .args(["convert", "-f", Format::Raw.name(), "-O", self.format.name()])
                 .args([&raw, &path]);
             run(convert, DEADLINE)?;
             fs::remove_file(&raw).map_err(BoxError::host(format!("remove {}", raw.display())))?;
         }
-        Ok(Image { disk: self, path })
+        Ok(Drive { disk: self, path })
     }
 }
 

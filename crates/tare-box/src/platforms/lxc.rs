@@ -96,6 +96,10 @@ impl Platform for Lxc {
         self.0.storage
     }
 
+    fn without_image(&self) -> Option<&'static str> {
+        self.0.security.without_image()
+    }
+
     fn security(&self) -> Option<Security> {
         Some(self.0.security)
     }

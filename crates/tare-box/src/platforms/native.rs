@@ -2,9 +2,11 @@
 
 use super::child::{ChildBox, Start};
 use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
-use super::directory::BoxDirectory;
+use super::directory::{BoxDirectory, canonical};
+use super::image_root::make_folder;
 use super::probe::limits_usable;
 use crate::net::Network;
+use crate::places::{HOST_PLACES, WORK_FOLDER};
 use std::process::Command;
 use std::time::Instant;
 use tare_model::results::PlatformVersion;
@@ -23,12 +25,16 @@ impl Platform for Native {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let requested = Instant::now();
+        let directory = BoxDirectory::make(spec)?;
         let mut command = Command::new(&spec.binary);
         command.arg("agent");
+        if spec.image.is_some() {
+            enter_image(&mut command, &directory, spec)?;
+        }
         let limits = spec.limits();
         let start = Start {
             command,
-            directory: BoxDirectory::make(spec)?,
+            directory,
             limits: Some(&limits),
             hello_within: HELLO_DEADLINE,
             requested,
@@ -41,4 +47,23 @@ impl Platform for Native {
     fn has_host_files(&self) -> bool {
         true
     }
+
+    fn without_image(&self) -> Option<&'static str> {
+        let is_root = rustix::process::geteuid().is_root();
+        (!is_root).then_some("only root can change the root of a process: run tare as root")
+    }
+}
+
+/// Has the agent take an image as its root, and start commands in a plain folder of the host's:
+/// what the host itself has to work in is no overlay.
+fn enter_image(command: &mut Command, directory: &BoxDirectory, spec: &BoxSpec) -> Result<(), BoxError> {
+    let rootfs = directory.rootfs_without_binary(spec)?;
+    for place in HOST_PLACES.iter().chain([&"/run", &WORK_FOLDER]) {
+        make_folder(&rootfs.join(place.trim_start_matches('/')))?;
+    }
+    let work = directory.path.join("work");
+    make_folder(&work)?;
+    command.arg("--root").arg(canonical(&rootfs)?);
+    command.arg("--root-work").arg(canonical(&work)?);
+    Ok(())
 }

@@ -9,6 +9,7 @@ use super::contract::{
     Security, Storage,
 };
 use super::directory::BoxDirectory;
+use super::image_root::make_folder;
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
 use super::security::{self, Offer};
@@ -130,7 +131,7 @@ impl Platform for Nspawn {
         directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
         let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
-        fs::create_dir(root.path.join("usr")).map_err(BoxError::host("make /usr of the container"))?;
+        make_folder(&root.path.join("usr"))?;
         let work = Work::make(self.0.storage, &directory.path, &root.path)?;
         self.0.security.own(spec, &root.path)?;
         work.iter()
@@ -180,6 +181,10 @@ impl Platform for Nspawn {
 
     fn storage(&self) -> Option<Storage> {
         self.0.storage
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        self.0.security.without_image()
     }
 
     fn security(&self) -> Option<Security> {

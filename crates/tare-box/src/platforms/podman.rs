@@ -182,6 +182,10 @@ impl Platform for Podman {
         self.apart.storage
     }
 
+    fn without_image(&self) -> Option<&'static str> {
+        None
+    }
+
     fn security(&self) -> Option<Security> {
         Some(self.apart.security)
     }

@@ -65,6 +65,13 @@ impl Security {
         told.filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())))
     }
 
+    /// Why such boxes cannot have an image as their root.
+    pub(super) fn without_image(&self) -> Option<&'static str> {
+        // An overlay whose owners are mapped takes a kernel from 5.19 on, and a copy seconds for each box.
+        self.has_userns()
+            .then_some("the files of an image are those of the host's root: leave userns=on out")
+    }
+
     /// Whether the box has a user namespace.
     pub(super) fn has_userns(&self) -> bool {
         self.userns == Some(true)

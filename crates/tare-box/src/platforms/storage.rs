@@ -4,6 +4,7 @@
 use super::contract::storage::{Cache, Disk, Format};
 use super::contract::{Absent, BoxError, BoxSpec, Security, Storage};
 use super::directory::canonical;
+use super::image_root::make_folder;
 use super::options::Options;
 use crate::places::{self, WORK_FOLDER};
 use rustix::mount::{FsOpenFlags, fsopen};
@@ -124,7 +125,7 @@ impl Work {
             return Ok(None);
         };
         // Also the place to mount on: not every engine makes one.
-        make(&rootfs.join(WORK_FOLDER.trim_start_matches('/')))?;
+        make_folder(&rootfs.join(WORK_FOLDER.trim_start_matches('/')))?;
         Self::of(storage, folder)
     }
 

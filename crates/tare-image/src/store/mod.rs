@@ -16,6 +16,7 @@
 
 mod folders;
 mod image;
+mod inside;
 mod lock;
 mod manifest;
 mod names;

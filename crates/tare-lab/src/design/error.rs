@@ -191,6 +191,39 @@ pub enum DesignError {
         "--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
     )]
     WithoutCommand,
+    /// An image that says nothing of what is run.
+    #[error(
+        "image '{image}' has neither an entry point nor a command: give a command after --, or built-in workloads with -w"
+    )]
+    ImageWithoutCommand {
+        /// The image.
+        image: String,
+    },
+    /// A program that is not in the image.
+    #[error(
+        "there is no program '{program}' in the image '{image}' (looked in {looked}): check the name, or choose another image with --image"
+    )]
+    NotInImage {
+        /// The program.
+        program: String,
+        /// The image.
+        image: String,
+        /// Folders of the image.
+        looked: String,
+    },
+    /// A user of whom the image knows nothing.
+    #[error(
+        "image '{image}' is to run as '{user}', who is neither a number nor in its /etc/passwd and /etc/group"
+    )]
+    ImageUser {
+        /// The user, with the group.
+        user: String,
+        /// The image.
+        image: String,
+    },
+    /// An entry point without an image.
+    #[error("--entrypoint is what is run of an image: name the image with --image")]
+    EntryPointWithoutImage,
     /// A study that cannot be adaptive.
     #[error(transparent)]
     Adaptive(#[from] AdaptiveError),
@@ -292,7 +325,11 @@ impl DesignError {
             | Self::WorkloadsAndCommand
             | Self::IsaAndCommand
             | Self::WithoutCommand
+            | Self::EntryPointWithoutImage
             | Self::Environment(_) => ("command", None),
+            Self::ImageWithoutCommand { .. } | Self::NotInImage { .. } | Self::ImageUser { .. } => {
+                ("image", None)
+            }
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),

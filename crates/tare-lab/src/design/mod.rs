@@ -3,6 +3,7 @@
 
 mod cells;
 mod error;
+mod in_image;
 mod instances;
 mod printed;
 mod protocol;
@@ -13,6 +14,7 @@ mod wishes;
 mod workloads;
 
 pub use error::{Concern, DesignError};
+pub use in_image::ChosenImage;
 pub(crate) use instances::holds_two;
 pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
@@ -72,6 +74,7 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         baseline,
         provisioning,
         instances,
+        image: wishes.image.as_deref().map(in_image::record),
         workloads,
         listed: std::collections::BTreeSet::new(),
         protocol,

@@ -1,7 +1,8 @@
 //! What a user asks of a study, by options or by a file.
 
-use super::{CheckWish, MetricWish, ProtocolOptions};
+use super::{CheckWish, ChosenImage, MetricWish, ProtocolOptions};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tare_model::kernel::Isa;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
@@ -23,6 +24,8 @@ pub struct Wishes {
     pub workloads: Vec<WorkloadWish>,
     /// The user's own command.
     pub command: Option<CommandWish>,
+    /// The root filesystem of all boxes.
+    pub image: Option<Arc<ChosenImage>>,
     /// CPUs of a box.
     pub cpus: Option<Cpus>,
     /// Memory of a box in bytes.
@@ -98,8 +101,10 @@ pub struct Levels {
 /// A command as the user gave it.
 #[derive(Debug, Clone, Default)]
 pub struct CommandWish {
-    /// Program and arguments.
+    /// Program and arguments; of an image with an entry point the arguments alone.
     pub argv: Vec<String>,
+    /// What is run of an image in place of its entry point; empty: none.
+    pub entrypoint: Option<Vec<String>>,
     /// Files and folders to carry into boxes.
     pub with: Vec<PathBuf>,
     /// Whether to carry the program's interpreter, loader and libraries.

@@ -1,6 +1,6 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
-use super::{CommandWish, DesignError, Wishes, WorkloadWish, printed, refuse_twice};
+use super::{CommandWish, DesignError, Wishes, WorkloadWish, in_image, printed, refuse_twice};
 use crate::workload_file;
 use std::path::Path;
 use tare_box::carry::{self, CarryError, Needs};
@@ -36,7 +36,7 @@ pub(super) fn workloads(
         if wishes.isa.is_some() {
             return Err(DesignError::IsaAndCommand);
         }
-        let mut workload = catalogue::command(role(command)?);
+        let mut workload = catalogue::command(role(command, wishes)?);
         workload.metrics = printed::metrics(&command.metrics, workload.metrics)?;
         workload.checks.extend(printed::checks(&command.checks)?);
         return Ok(vec![workload]);
@@ -49,7 +49,7 @@ pub(super) fn workloads(
     let sliced = !wishes.protocol.slicing().is_off();
     let read = chosen.iter().enumerate().map(|(i, wish)| {
         if workload_file::is_known(&wish.kernel) {
-            return of_catalogue(&wish.kernel).map(Chosen::Command);
+            return of_catalogue(&wish.kernel, wishes).map(Chosen::Command);
         }
         if wish.kernel.parse::<Kernel>().is_err()
             && let Some(near) = suggest::nearest(&wish.kernel, &workload_file::names())
@@ -85,9 +85,9 @@ enum Chosen {
 }
 
 /// A workload of the catalogue, or of a file.
-fn of_catalogue(asked: &str) -> Result<Box<Workload>, DesignError> {
+fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
-    let role = role(&read.command).map_err(|error| match (error, read.package) {
+    let role = role(&read.command, wishes).map_err(|error| match (error, read.package) {
         (DesignError::Carry(CarryError::NotFound(program)), Some(package)) => DesignError::NoProgram {
             workload: read.family.clone(),
             program,
@@ -100,6 +100,7 @@ fn of_catalogue(asked: &str) -> Result<Box<Workload>, DesignError> {
     workload.checks.extend(printed::checks(&read.command.checks)?);
     Ok(Box::new(Workload {
         version: read.version,
+        image: read.image,
         name: read.name,
         family: read.family,
         about: read.about,
@@ -262,8 +263,19 @@ pub fn kernel_spec(
     }
 }
 
-/// The one role of a command, with all that it needs in a box.
-fn role(wish: &CommandWish) -> Result<Role, DesignError> {
+/// The one role of a command.
+fn role(wish: &CommandWish, wishes: &Wishes) -> Result<Role, DesignError> {
+    match &wishes.image {
+        Some(chosen) => in_image::role(wish, chosen),
+        None => of_host(wish),
+    }
+}
+
+/// That of a command of the host's, with all that it needs in a box.
+fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
+    if wish.entrypoint.is_some() && wish.argv.is_empty() {
+        return Err(DesignError::EntryPointWithoutImage);
+    }
     let (name, arguments) = wish.argv.split_first().ok_or(DesignError::WithoutCommand)?;
     let program = carry::find_program(name)?;
     let mut files = vec![text(&program)];
@@ -277,14 +289,8 @@ fn role(wish: &CommandWish) -> Result<Role, DesignError> {
     files.dedup();
     let host_only = host_only(&program, &files)?;
     let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];
-    for variable in &wish.env {
-        let (name, value) = variable
-            .split_once('=')
-            .ok_or_else(|| DesignError::Environment(variable.clone()))?;
-        if name.is_empty() {
-            return Err(DesignError::Environment(variable.clone()));
-        }
-        env.push((name.to_owned(), value.to_owned()));
+    for given in &wish.env {
+        env.push(variable(given)?);
     }
     let argv = std::iter::once(text(&program))
         .chain(arguments.iter().cloned())
@@ -314,6 +320,13 @@ fn host_only(program: &Path, files: &[String]) -> Result<Option<String>, DesignE
     })
 }
 
-fn text(path: &Path) -> String {
+/// The name and the value of `NAME=VALUE`.
+pub(super) fn variable(given: &str) -> Result<(String, String), DesignError> {
+    let named = given.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = named.ok_or_else(|| DesignError::Environment(given.to_owned()))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -7,9 +7,11 @@ pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use tare_box::cgroup::Weight;
 use tare_box::host;
 use tare_box::platforms::{self, Absent, OpenError, Platform};
+use tare_image::Image;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::study::{BoxKind, Study};
@@ -28,12 +30,21 @@ pub enum PreflightError {
         /// Why, and what to do.
         absent: Absent,
     },
+    /// A platform whose boxes cannot be made of an image.
+    #[error("platform '{path}' cannot have an image as the root of its boxes: {why}")]
+    NoImage {
+        /// The platform.
+        path: PlatformPath,
+        /// Why, and what to do.
+        why: &'static str,
+    },
 }
 
 /// The platforms of a study, opened and probed.
 pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
     weight: Weight,
+    image: Option<Arc<Image>>,
 }
 
 /// The detail of platforms that tells what weight boxes have on the CPU.
@@ -74,7 +85,40 @@ impl Platforms {
         for (_, version) in open.values_mut() {
             version.details.insert(WEIGHT.to_owned(), told.clone());
         }
-        Self { open, weight }
+        Self {
+            open,
+            weight,
+            image: None,
+        }
+    }
+
+    /// Gives all boxes this image as their root.
+    ///
+    /// # Errors
+    /// [`PreflightError::NoImage`] for the first platform whose boxes can have none.
+    pub fn with_image(mut self, image: Option<Arc<Image>>) -> Result<Self, PreflightError> {
+        let without = self
+            .open
+            .iter()
+            .find_map(|(path, (platform, _))| Some((path.clone(), platform.without_image()?)));
+        match without.filter(|_| image.is_some()) {
+            Some((path, why)) => Err(PreflightError::NoImage { path, why }),
+            None => {
+                self.image = image;
+                Ok(self)
+            }
+        }
+    }
+
+    /// The root of all boxes; `None` where they have no files but those that are copied in.
+    pub(crate) fn image(&self) -> Option<Arc<Image>> {
+        self.image.clone()
+    }
+
+    /// Whether boxes of this platform have the host's own files.
+    pub(crate) fn has_host_files(&self, path: &PlatformPath) -> bool {
+        let has = |(platform, _): &(Box<dyn Platform>, PlatformVersion)| platform.has_host_files();
+        self.image.is_none() && self.open.get(path).is_some_and(has)
     }
 
     /// What boxes get of a CPU for which all else on the host competes.
@@ -132,10 +176,8 @@ impl Platforms {
 
     /// What of a study cannot go well in boxes of these platforms.
     pub fn foresee(&self, study: &Study) -> Foresight {
-        let without_files = |path: &&PlatformPath| {
-            let found = self.open.get(*path);
-            found.is_some_and(|(platform, _)| !platform.has_host_files())
-        };
+        // What is in an image was looked for where the command was.
+        let without_files = |path: &&PlatformPath| self.image.is_none() && !self.has_host_files(path);
         let bare: Vec<PlatformPath> = study.platforms.iter().filter(without_files).cloned().collect();
         Foresight::of(study, &bare)
     }

@@ -196,6 +196,7 @@ impl Runner<'_> {
             scratch: self.run.folder().to_owned(),
             binary: self.binary.clone(),
             holds_boxes: false,
+            image: self.platforms.image(),
         })
     }
 

@@ -132,7 +132,7 @@ impl Runner<'_> {
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
         let workload = self.study.workload(&planned.cell)?;
         let detail = workload.tested()?.host_only.clone()?;
-        let has_host_files = self.platforms.get(&planned.cell.kind.platform)?.has_host_files();
+        let has_host_files = self.has_host_files(&planned.cell.kind);
         (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }
 }

@@ -35,6 +35,7 @@ pub(super) struct Command {
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     pub package: Option<String>,
+    pub image: Option<String>,
     pub version: Option<Version>,
 }
 

@@ -42,6 +42,8 @@ pub struct CatalogueWorkload {
     pub studies: Vec<String>,
     /// The Debian package of its program.
     pub package: Option<String>,
+    /// The image that holds its program.
+    pub image: Option<String>,
     /// Parameters with what they are and the value that was taken.
     pub parameters: BTreeMap<String, (String, String)>,
     /// What is run and read.
@@ -212,9 +214,12 @@ impl Reader<'_> {
             source: file.source.clone(),
             studies: file.studies.clone(),
             package: command.package.clone(),
+            image: command.image.clone(),
             parameters: self.parameters(file),
             command: CommandWish {
                 argv: filled(&command.argv)?,
+                // The file names the program itself.
+                entrypoint: Some(Vec::new()),
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
                 env: command

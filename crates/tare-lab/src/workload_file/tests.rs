@@ -9,6 +9,7 @@ argv = ["tool", "--n={n}", "{file}"]
 with = ["{file}"]
 env = { LC_ALL = "C" }
 package = "tool"
+image = "micro"
 
 [parameters]
 n = { about = "how many", small = "1", paper = "100" }
@@ -50,6 +51,7 @@ fn a_file_is_a_command_with_figures_and_checks() {
     assert_eq!(read.command.argv, ["tool", "--n=1", "/etc/hostname"]);
     assert_eq!(read.command.with, [PathBuf::from("/etc/hostname")]);
     assert_eq!(read.command.env, ["LC_ALL=C"]);
+    assert_eq!(read.image.as_deref(), Some("micro"));
     assert_eq!(read.command.metrics.len(), 2);
     assert_eq!(read.command.metrics[1].find, Find::Json("/p99".to_owned()));
     assert_eq!(read.command.metrics[1].stream, Stream::Stderr);
@@ -88,28 +90,28 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "\"MB/s\"",
             "\"mb/s\"",
-            "tool.toml:14:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?",
+            "tool.toml:15:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?",
         ),
         (
             "(\\S+) MB",
             "\\S+ MB",
-            "tool.toml:14:1: metric 'rate': '^rate: \\S+ MB/s$' has 0 groups",
+            "tool.toml:15:1: metric 'rate': '^rate: \\S+ MB/s$' has 0 groups",
         ),
         (
             "json = \"/p99\"",
             "json = \"p99\"",
-            "tool.toml:19:1: metric 'p99': 'p99' is no JSON pointer",
+            "tool.toml:20:1: metric 'p99': 'p99' is no JSON pointer",
         ),
         (
             "json = \"/p99\"",
             "",
-            "tool.toml:19:1: a figure is found in one way",
+            "tool.toml:20:1: a figure is found in one way",
         ),
-        ("equals = 0", "", "tool.toml:25:1: a figure needs a bound"),
+        ("equals = 0", "", "tool.toml:26:1: a figure needs a bound"),
         (
             "figure = ",
             "says = \"x\"\nfigure = ",
-            "tool.toml:25:1: a check is one of",
+            "tool.toml:26:1: a check is one of",
         ),
         ("{n}", "{m}", "tool.toml:4:1: '{m}' is no parameter"),
         ("[command]", "[command", "tool.toml:4:"),

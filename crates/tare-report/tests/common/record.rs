@@ -28,6 +28,7 @@ pub fn study() -> Study {
             pinned_set: vec![0, 1],
         }],
         workloads: vec![workload(Kernel::Syscall)],
+        image: None,
         listed: std::collections::BTreeSet::new(),
         protocol: Protocol {
             blocks: 20,

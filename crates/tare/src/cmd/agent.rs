@@ -4,7 +4,7 @@ use crate::box_args::AgentArgs;
 use crate::out;
 use std::io;
 use std::process::ExitCode;
-use tare_box::agent::{self, LinkSource, Options};
+use tare_box::agent::{self, HostRoot, LinkSource, MachineRoot, Options};
 use tare_box::jail::Jail;
 use tare_kernels::KernelError;
 
@@ -21,7 +21,16 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         link,
         init: args.init,
         work: args.work,
-        new_root: args.new_root,
+        machine_root: match &args.root_disk {
+            Some(device) => MachineRoot::Disk(device.clone()),
+            None if args.new_root => MachineRoot::Memory,
+            None => MachineRoot::First,
+        },
+        host_root: args
+            .root
+            .clone()
+            .zip(args.root_work.clone())
+            .map(|(folder, work)| HostRoot { folder, work }),
         power_off: args.power_off,
         address: args.address,
     })?;

@@ -15,6 +15,7 @@ pub mod plan;
 mod plan_words;
 pub mod published;
 pub mod report;
+mod root_image;
 pub mod run;
 pub mod selftest;
 mod study;
@@ -63,6 +64,7 @@ fn study(args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<St
         return study::to_run(name, args, facts, state);
     }
     let mut wishes = args.wishes();
+    wishes.image = root_image::chosen(args.image.as_deref(), state)?;
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         design::study(&wishes_for_check(&wishes), facts)?;

@@ -1,6 +1,6 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
-use super::{plan_words, report};
+use super::{plan_words, report, root_image};
 use crate::args::RunArgs;
 use crate::progress::Progress as Display;
 use crate::{files, out};
@@ -38,7 +38,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let run = super::begin(&state)?;
     // A run that wrote to the file may have ended just now, while this one waited for it.
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
-    let mut platforms = Platforms::open(&study.platforms, &state)?;
+    let image = root_image::of(&study, &state)?;
+    let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
     let room = Room::of_host(header.host.memory_bytes);

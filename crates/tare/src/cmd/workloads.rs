@@ -111,6 +111,9 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     if let Some(receipt) = &workload.version {
         row("version by", &receipt.argv.join(" "));
     }
+    if let Some(image) = &workload.image {
+        row("image", image);
+    }
     if let Some(role) = workload.tested() {
         row("runs", &role.run.to_string());
     }

@@ -170,7 +170,12 @@ pub trait Platform {
         None
     }
 
-    /// Whether boxes have the host's own files, or those of the host that they are.
+    /// Why its boxes cannot have an image as their root, and what to do; `None` where they can.
+    fn without_image(&self) -> Option<&'static str> {
+        Some("its driver gives boxes no image as their root: leave this platform or the image out")
+    }
+
+    /// Whether boxes without an image have the host's own files, or those of the host that they are.
     fn has_host_files(&self) -> bool {
         false
     }

@@ -2,6 +2,8 @@
 
 use crate::cgroup::{Limits, Weight};
 use std::path::PathBuf;
+use std::sync::Arc;
+use tare_image::Image;
 use tare_model::platform::Provisioning;
 use tare_model::size::InstanceType;
 
@@ -26,6 +28,9 @@ pub struct BoxSpec {
     pub binary: PathBuf,
     /// Whether boxes are to be made in it, which takes more rights than work does.
     pub holds_boxes: bool,
+    /// The root filesystem that it gets; absent: it holds the binary alone, or on the host what
+    /// the host has.
+    pub image: Option<Arc<Image>>,
 }
 
 impl BoxSpec {
@@ -68,6 +73,7 @@ impl BoxSpec {
             scratch: PathBuf::new(),
             binary: PathBuf::new(),
             holds_boxes: false,
+            image: None,
         }
     }
 }

@@ -1,20 +1,15 @@
-//! The engine by its API: connection, image, removal.
+//! The engine by its API: connection, removal.
 
 use super::super::contract::{Absent, BoxError, END_DEADLINE};
 use super::super::service::Service;
 use crate::{cgroup, footprint};
 use bollard::query_parameters as query;
-use futures_util::StreamExt;
 use std::future::Future;
-use std::hash::{DefaultHasher, Hasher};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// Beginning of the name of an image that holds the tare binary alone; the
-/// binary's digest follows.
-pub(super) const IMAGE_STEM: &str = "tare-box-";
 /// Seconds that the engine has to answer.
 const API_TIMEOUT_SECONDS: u64 = 120;
 
@@ -140,32 +135,6 @@ impl Engine {
             }
         }
     }
-
-    /// The image that holds the binary; imported if the engine does not have it yet.
-    pub fn image(&self, binary: &Path) -> Result<String, BoxError> {
-        let unreadable = || BoxError::host(format!("read {}", binary.display()));
-        // The digest is in the name, not in the tag, which Podman ignores.
-        let name = format!("{IMAGE_STEM}{:016x}", digest(binary).map_err(unreadable())?);
-        if let Ok(found) = self.wait(self.api.inspect_image(&name)) {
-            return Ok(found.id.unwrap_or(name));
-        }
-        let read = std::fs::read(binary).map_err(unreadable())?;
-        let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
-        let options = query::CreateImageOptionsBuilder::new()
-            .from_src("-")
-            .repo(&name)
-            .build();
-        let mut progress =
-            self.api
-                .create_image(Some(options), Some(bollard::body_full(archive.into())), None);
-        self.runtime.block_on(async {
-            while let Some(step) = progress.next().await {
-                step.map_err(|e| refused(self.name, &e))?;
-            }
-            Ok::<_, BoxError>(())
-        })?;
-        Ok(name)
-    }
 }
 
 /// What became of an image that was to be removed.
@@ -221,7 +190,7 @@ fn is_held(refusal: &str) -> bool {
     refusal.contains("is zombie") || refusal.contains("did not receive an exit event")
 }
 
-fn refused(engine: &'static str, error: &bollard::errors::Error) -> BoxError {
+pub(super) fn refused(engine: &'static str, error: &bollard::errors::Error) -> BoxError {
     BoxError::Engine {
         engine,
         message: error.to_string(),
@@ -253,28 +222,6 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
                  scripts/with-engines of tare's sources starts a private engine for a command",
             ),
         })
-}
-
-/// A digest of a file, piece by piece: it is taken for every box, and the file is large.
-fn digest(path: &Path) -> io::Result<u64> {
-    let mut file = std::fs::File::open(path)?;
-    let mut hasher = DefaultHasher::new();
-    let mut piece = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hasher.finish()),
-            n => hasher.write(&piece[..n]),
-        }
-    }
-}
-
-fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {
-    let mut header = tar::Header::new_gnu();
-    header.set_size(binary.len() as u64);
-    header.set_mode(0o755);
-    let mut archive = tar::Builder::new(Vec::with_capacity(binary.len() + 4096));
-    archive.append_data(&mut header, "tare", binary)?;
-    archive.into_inner()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod body;
 mod container;
 pub(super) mod daemon;
 mod engine;
+mod image;
 
 use super::apart::Apart;
 use super::contract::{
@@ -23,7 +24,8 @@ use able::{has_bridge, knows, without_weight};
 use body::{add_work, around, body};
 use bollard::query_parameters as query;
 use container::DockerBox;
-use engine::{Engine, IMAGE_STEM, Removal, reachable};
+use engine::{Engine, Removal, reachable};
+use image::IMAGE_STEM;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -154,7 +156,7 @@ impl Platform for Docker {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         let engine = self.engine()?;
-        let image = engine.image(&spec.binary)?;
+        let image = engine.image(spec)?;
         // The image is made once: it is no part of a box's start-up.
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
@@ -180,6 +182,10 @@ impl Platform for Docker {
 
     fn storage(&self) -> Option<Storage> {
         self.apart.storage
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        None
     }
 
     fn security(&self) -> Option<Security> {
@@ -248,7 +254,10 @@ impl Platform for Docker {
             return Ok(cleaned);
         }
         let engine = self.engine()?;
-        for tag in engine.image_tags()? {
+        let mut tags = engine.image_tags()?;
+        // Those that have a layer above others before these.
+        tags.sort_by_key(|tag| std::cmp::Reverse(tag.len()));
+        for tag in tags {
             let name = tag.rsplit('/').next().unwrap_or_default();
             if !name.starts_with(IMAGE_STEM) {
                 continue;

@@ -1,7 +1,7 @@
 //! A domain's description, as libvirt reads it.
 
 use super::super::contract::BoxSpec;
-use super::super::disk::Image;
+use super::super::disk::Drive;
 use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(super) fn describe(
     parts: &Parts,
     machine: Machine,
     folder: &Path,
-    disk: Option<&Image>,
+    drives: &[Drive],
 ) -> String {
     let (kind, cpu) = match parts.accelerator {
         Accelerator::Kvm => ("kvm", "host-passthrough"),
@@ -43,7 +43,7 @@ pub(super) fn describe(
     <channel type='unix'>
       <source mode='bind' path='{link}'/>
       <target type='virtio' name='{PORT}'/>
-    </channel>{disk}
+    </channel>{drives}
   </devices>
   <seclabel type='static' model='dac' relabel='no'><label>+0:+0</label></seclabel>
 </domain>
@@ -57,21 +57,21 @@ pub(super) fn describe(
         words = escaped(&parts.command_line),
         console = file(&folder.join("console")),
         link = file(&folder.join("link")),
-        disk = disk.map(described_disk).unwrap_or_default(),
+        drives = ('a'..).zip(drives).map(described).collect::<String>(),
     )
 }
 
-fn described_disk(image: &Image) -> String {
+fn described((letter, drive): (char, &Drive)) -> String {
     format!(
         "
     <disk type='file' device='disk'>
       <driver name='qemu' type='{format}' cache='{cache}'/>
       <source file='{file}'/>
-      <target dev='vda' bus='virtio'/>
+      <target dev='vd{letter}' bus='virtio'/>
     </disk>",
-        format = image.disk.format.name(),
-        cache = image.disk.cache.name(),
-        file = escaped(&image.path.to_string_lossy()),
+        format = drive.disk.format.name(),
+        cache = drive.disk.cache.name(),
+        file = escaped(&drive.path.to_string_lossy()),
     )
 }
 
@@ -112,11 +112,11 @@ mod tests {
     use tare_model::platform::Provisioning;
     use tare_model::size::{Cpus, InstanceType};
 
-    fn described(provisioning: Provisioning, folder: &str) -> String {
-        described_with(provisioning, folder, None)
+    fn domain(provisioning: Provisioning, folder: &str) -> String {
+        domain_with(provisioning, folder, &[])
     }
 
-    fn described_with(provisioning: Provisioning, folder: &str, disk: Option<&Image>) -> String {
+    fn domain_with(provisioning: Provisioning, folder: &str, drives: &[Drive]) -> String {
         let spec = BoxSpec {
             name: "tare-00c0ffee-1".to_owned(),
             run: "tare-00c0ffee".to_owned(),
@@ -130,6 +130,7 @@ mod tests {
             scratch: folder.into(),
             binary: "/tare".into(),
             holds_boxes: false,
+            image: None,
         };
         let parts = Parts {
             kernel: "/boot/vmlinuz".into(),
@@ -137,19 +138,19 @@ mod tests {
             command_line: "a=\"1\" & b".to_owned(),
             accelerator: Accelerator::Tcg,
         };
-        describe(&spec, &parts, Machine::Q35, Path::new(folder), disk)
+        describe(&spec, &parts, Machine::Q35, Path::new(folder), drives)
     }
 
     #[test]
     fn limits_stand_in_the_description() {
-        let vanilla = described(Provisioning::Vanilla, "/x");
+        let vanilla = domain(Provisioning::Vanilla, "/x");
         assert!(
             vanilla.contains("<global_quota>150000</global_quota>"),
             "{vanilla}"
         );
         assert!(vanilla.contains("<vcpu placement='static'>2</vcpu>"), "{vanilla}");
         assert!(vanilla.contains("<memory unit='MiB'>256</memory>"), "{vanilla}");
-        let pinned = described(Provisioning::Pinned, "/x");
+        let pinned = domain(Provisioning::Pinned, "/x");
         assert!(
             pinned.contains("cpuset='2,3'>2</vcpu>") && !pinned.contains("quota"),
             "{pinned}"
@@ -157,24 +158,25 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_stands_in_the_description_with_its_cache() {
+    fn disks_stand_in_the_description_with_their_caches() {
         let disk = Disk {
             format: Format::Qcow2,
             cache: Cache::Directsync,
         };
-        let image = Image {
+        let drive = |path: &str| Drive {
             disk,
-            path: "/x/it's".into(),
+            path: path.into(),
         };
-        let text = described_with(Provisioning::Vanilla, "/x", Some(&image));
+        let text = domain_with(Provisioning::Vanilla, "/x", &[drive("/x/it's"), drive("/x/root")]);
+        assert!(text.contains("dev='vda'") && text.contains("dev='vdb'"), "{text}");
         assert!(text.contains("type='qcow2' cache='directsync'"), "{text}");
         assert!(text.contains("<source file='/x/it&apos;s'/>"), "{text}");
-        assert!(!described(Provisioning::Vanilla, "/x").contains("<disk"));
+        assert!(!domain(Provisioning::Vanilla, "/x").contains("<disk"));
     }
 
     #[test]
     fn hostile_texts_stay_text() {
-        let text = described(Provisioning::Vanilla, "/a'/><on_crash>&\n");
+        let text = domain(Provisioning::Vanilla, "/a'/><on_crash>&\n");
         assert!(
             text.contains("path='/a&apos;/&gt;&lt;on_crash&gt;&amp;&#10;/link'"),
             "{text}"

@@ -47,10 +47,10 @@ impl Libvirt {
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
         let folder = directory.path.clone();
-        let disk = self.vm.make_disk(&folder)?;
+        let drives = self.vm.make_drives(spec, &folder)?;
         fs::write(
             folder.join("domain.xml"),
-            domain::describe(spec, parts, self.vm.machine(), &folder, disk.as_ref()),
+            domain::describe(spec, parts, self.vm.machine(), &folder, &drives),
         )
         .map_err(BoxError::host("write the domain's description"))?;
         let mut command = virsh();
@@ -161,6 +161,10 @@ impl Platform for Libvirt {
 
     fn storage(&self) -> Option<Storage> {
         self.vm.storage()
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        self.vm.without_image()
     }
 
     fn quota_view(&self) -> QuotaView {

@@ -191,6 +191,10 @@ impl Platform for Oci {
         Ok(Box::new(made))
     }
 
+    fn without_image(&self) -> Option<&'static str> {
+        self.security.and_then(|security| security.without_image())
+    }
+
     fn security(&self) -> Option<Security> {
         self.security
     }

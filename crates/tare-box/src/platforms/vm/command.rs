@@ -2,9 +2,10 @@
 
 use super::super::agent_start::{AgentLink, AgentStart, QUIET};
 use super::super::contract::{BoxError, BoxSpec, Storage};
-use super::super::disk::{self, Image};
+use super::super::disk::{self, Drive};
 use super::machine::Accelerator;
 use super::{PORT, Parts, QEMU, Vm};
+use crate::places::{DISK, SECOND_DISK};
 use crate::{carry, program};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -78,25 +79,33 @@ impl Vm {
     }
 
     /// Kernel modules for the guest's devices.
-    pub(super) fn modules(&self, holds_boxes: bool) -> Vec<&'static str> {
+    pub(super) fn modules(&self, holds_boxes: bool, has_image: bool) -> Vec<&'static str> {
         let mut modules = self.machine.modules(holds_boxes, self.network);
-        if let Some(Storage::Disk(_)) = self.storage {
+        if has_image || matches!(self.storage, Some(Storage::Disk(_))) {
             modules.extend(disk::MODULES);
         }
         modules
     }
 
-    /// The image of the disk of a box, in its folder, if it is to have one.
-    pub(in super::super) fn make_disk(&self, folder: &Path) -> Result<Option<Image>, BoxError> {
-        match self.storage {
-            Some(Storage::Disk(disk)) => disk.make(folder).map(Some),
-            _ => Ok(None),
+    /// The disks of a box, in its folder: that to work on, then that of its root.
+    pub(in super::super) fn make_drives(
+        &self,
+        spec: &BoxSpec,
+        folder: &Path,
+    ) -> Result<Vec<Drive>, BoxError> {
+        let mut drives = Vec::new();
+        if let Some(Storage::Disk(disk)) = self.storage {
+            drives.push(disk.make(folder)?);
         }
+        if let Some(image) = &spec.image {
+            drives.push(disk::of_image(image, folder)?);
+        }
+        Ok(drives)
     }
 
-    /// Gives QEMU the image of a disk.
-    pub(super) fn add_disk(&self, command: &mut Command, image: &Image) {
-        let Image { disk, path } = image;
+    /// Gives QEMU the disk of this number.
+    pub(super) fn add_drive(&self, command: &mut Command, number: usize, drive: &Drive) {
+        let Drive { disk, path } = drive;
         // Within the options of a drive a comma is written twice.
         let file = path.display().to_string().replace(',', ",,");
         let (format, cache) = (disk.format.name(), disk.cache.name());
@@ -104,9 +113,17 @@ impl Vm {
         command
             .args([
                 "-drive",
-                &format!("if=none,id=work,format={format},cache={cache},file={file}"),
+                &format!("if=none,id=disk{number},format={format},cache={cache},file={file}"),
             ])
-            .args(["-device", &format!("{device},drive=work")]);
+            .args(["-device", &format!("{device},drive=disk{number}")]);
+    }
+}
+
+/// The disk of the root as the guest names it: behind that to work on, if there is one.
+const fn root_disk(storage: Option<Storage>) -> &'static str {
+    match storage {
+        Some(Storage::Disk(_)) => SECOND_DISK,
+        _ => DISK,
     }
 }
 
@@ -121,7 +138,7 @@ impl Vm {
 pub(super) fn kernel_command_line(
     accelerator: Accelerator,
     tsc_khz: u64,
-    holds_boxes: bool,
+    spec: &BoxSpec,
     storage: Option<Storage>,
 ) -> String {
     let clock = match accelerator {
@@ -129,7 +146,8 @@ pub(super) fn kernel_command_line(
         Accelerator::Kvm => String::new(),
     };
     let agent = AgentStart {
-        new_root: holds_boxes,
+        new_root: spec.holds_boxes,
+        root_disk: spec.image.as_ref().map(|_| root_disk(storage)),
         work: storage.and_then(Storage::told_to_agent),
         ..AgentStart::over(AgentLink::Port(PORT))
     };

@@ -124,6 +124,7 @@ impl Vm {
             scratch: scratch.path().to_owned(),
             binary: std::env::current_exe()?,
             holds_boxes: false,
+            image: None,
         };
         let bare = Self {
             machine: self.machine,

@@ -15,6 +15,7 @@ use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
 };
 use super::directory::BoxDirectory;
+use super::disk;
 use super::guest::{self, Guest};
 use super::options::Options;
 use super::probe::{installed, limits_usable};
@@ -100,12 +101,12 @@ impl Vm {
     }
 
     fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
-        let guest = Guest::find(&self.modules(spec.holds_boxes))?;
+        let guest = Guest::find(&self.modules(spec.holds_boxes, spec.image.is_some()))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         Ok(Parts {
             kernel: guest.kernel,
             initramfs,
-            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec.holds_boxes, self.storage),
+            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec, self.storage),
             accelerator,
         })
     }
@@ -141,8 +142,8 @@ impl Vm {
         let (qmp_ours, qmp_theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
         let (said, console) = Said::by_machine()?;
         let mut command = self.command(spec, &parts, [link_theirs.into(), qmp_theirs.into()]);
-        if let Some(image) = self.make_disk(&directory.path)? {
-            self.add_disk(&mut command, &image);
+        for (number, drive) in self.make_drives(spec, &directory.path)?.iter().enumerate() {
+            self.add_drive(&mut command, number, drive);
         }
         let port = self.connect(spec, &mut command)?;
         let mut words = vec![parts.command_line];
@@ -184,7 +185,7 @@ impl Platform for Vm {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         limits_usable()?;
         let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
-        let guest = Guest::probe(&self.modules(false))?;
+        let guest = Guest::probe(&self.modules(false, false))?;
         self.storage.map_or(Ok(()), Storage::probe)?;
         if self.wanted == Some(Accelerator::Kvm) {
             self.probe_kvm().map_err(|why| {
@@ -229,6 +230,10 @@ impl Platform for Vm {
 
     fn storage(&self) -> Option<Storage> {
         self.storage
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        disk::without_image()
     }
 
     fn quota_view(&self) -> QuotaView {

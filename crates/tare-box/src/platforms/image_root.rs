@@ -1,0 +1,109 @@
+//! The root of a box that is an image: all of its files, and none of the box's writes in them.
+//!
+//! It is an overlay, whose lower layer is the image in the store and whose upper one lies in the
+//! box's directory and goes with it. Where the kernel makes none there, it is a copy.
+
+use super::contract::BoxError;
+use super::directory::canonical;
+use super::overlay::{Upper, mount_overlay};
+use crate::program;
+use rustix::mount::MountFlags;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Time for a copy: a gigabyte takes some seconds.
+const COPY_DEADLINE: Duration = Duration::from_secs(600);
+
+/// Lays an image on `rootfs`, an empty folder in the directory of a box.
+pub(super) fn lay(image: &Path, directory: &Path, rootfs: &Path) -> Result<(), BoxError> {
+    let directory = canonical(directory)?;
+    let upper = Upper {
+        upper: directory.join("upper"),
+        work: directory.join("overlay"),
+    };
+    for folder in [&upper.upper, &upper.work] {
+        fs::create_dir(folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
+    }
+    match mount_overlay(&[canonical(image)?], Some(&upper), rootfs, MountFlags::NODEV) {
+        Ok(()) => Ok(()),
+        // The state folder may itself lie on an overlay, or on a network.
+        Err(_) => copy(image, rootfs),
+    }
+}
+
+fn copy(image: &Path, rootfs: &Path) -> Result<(), BoxError> {
+    let mut command = Command::new("cp");
+    // A folder with a dot behind it is what is in it.
+    command
+        .args(["-a", "--reflink=auto"])
+        .arg(image.join("."))
+        .arg(rootfs);
+    Ok(program::run(command, COPY_DEADLINE)?)
+}
+
+/// A file directly in the root of a box on which something is to be mounted or written, empty
+/// and no link, whatever an image has in its place.
+pub(super) fn make_file(path: &Path) -> Result<(), BoxError> {
+    let what = || BoxError::host(format!("make {}", path.display()));
+    give_way(path, |_| false).map_err(what())?;
+    File::create_new(path).map(drop).map_err(what())
+}
+
+/// A folder directly in the root of a box on which something is to be mounted: that of the
+/// image, if it has one there and no link.
+pub(super) fn make_folder(path: &Path) -> Result<(), BoxError> {
+    let what = || BoxError::host(format!("make {}", path.display()));
+    give_way(path, fs::Metadata::is_dir).map_err(what())?;
+    match fs::create_dir(path) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(what()),
+    }
+}
+
+/// Removes what is not to be kept at a path.
+fn give_way(path: &Path, is_kept: impl Fn(&fs::Metadata) -> bool) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(meta) if is_kept(&meta) => Ok(()),
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_of_the_image_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("outside");
+        fs::write(&outside, "kept").unwrap();
+        let place = folder.path().join("tare");
+        std::os::unix::fs::symlink(&outside, &place).unwrap();
+        make_file(&place).unwrap();
+        assert!(place.symlink_metadata().unwrap().is_file());
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
+        let place = folder.path().join("work");
+        std::os::unix::fs::symlink(folder.path(), &place).unwrap();
+        make_folder(&place).unwrap();
+        make_folder(&place).unwrap();
+        assert!(place.symlink_metadata().unwrap().is_dir());
+    }
+
+    #[test]
+    fn a_copy_is_what_is_in_the_image() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("image");
+        let rootfs = folder.path().join("rootfs");
+        fs::create_dir_all(image.join("etc")).unwrap();
+        fs::write(image.join("etc/hostname"), "a").unwrap();
+        fs::create_dir(&rootfs).unwrap();
+        copy(&image, &rootfs).unwrap();
+        assert_eq!(fs::read_to_string(rootfs.join("etc/hostname")).unwrap(), "a");
+    }
+}
