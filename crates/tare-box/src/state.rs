@@ -12,6 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
+use tare_sys::private::{self, Others};
 
 /// For how long the lock of a run that was killed may be held by a child of it that
 /// was just being started.
@@ -371,27 +372,13 @@ pub fn is_ours_alone(folder: &Path) -> Result<(), StateError> {
         path: folder.to_owned(),
         source,
     };
-    let us = rustix::process::geteuid().as_raw();
-    let open = |why: String| StateError::Open {
-        path: folder.to_owned(),
-        why,
-    };
-    let canonical = folder.canonicalize().map_err(failed)?;
-    for (above, at) in canonical.ancestors().enumerate() {
-        let meta = fs::metadata(at).map_err(failed)?;
-        let at = at.display();
-        // The folder itself is ours; those above may be root's.
-        if meta.uid() != us && (above == 0 || meta.uid() != 0) {
-            return Err(open(format!("{at} belongs to user {}", meta.uid())));
-        }
-        // In a sticky folder, such as /tmp, only the owner renames what is there.
-        let keeps_names = above > 0 && meta.mode() & 0o1000 != 0;
-        if meta.mode() & 0o022 != 0 && !keeps_names {
-            let mode = meta.mode() & 0o7777;
-            return Err(open(format!("others can write to {at} (mode {mode:o})")));
-        }
+    match private::exposed(folder, Others::Read).map_err(failed)? {
+        Some(why) => Err(StateError::Open {
+            path: folder.to_owned(),
+            why,
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Only names that we give are ever swept.

@@ -9,8 +9,9 @@ use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use tare_image::Store;
 use tare_lab::plan::{self, Room};
-use tare_lab::{resume, study_file};
+use tare_lab::{images, resume, study_file};
 use tare_model::frame::{Decoder, encode};
 use tare_model::gate::{Order, Slice};
 use tare_model::host::HostFacts;
@@ -166,6 +167,44 @@ pub const TARGETS: &[Target] = &[
             "null",
             "[]",
             "18446744073709551615",
+        ],
+    },
+    Target {
+        name: "archives",
+        run: archives,
+        words: &[
+            "ustar\u{0}00",
+            "ustar  \u{0}",
+            "../",
+            "/",
+            ".wh.",
+            ".wh..wh..opq",
+            "path=",
+            "linkpath=",
+            "SCHILY.xattr.",
+            "GNU.sparse.",
+            "\u{0}",
+            "manifest.json",
+            "index.json",
+            "oci-layout",
+            "sha256:",
+            "\"layers\":",
+        ],
+    },
+    Target {
+        name: "image-files",
+        run: image_files,
+        words: &[
+            "name = ",
+            "suite = ",
+            "components = [",
+            "packages = [",
+            "snapshot = ",
+            "20250520T000000Z",
+            "'''",
+            "nan",
+            "{}",
+            "=1:2~3",
         ],
     },
 ];
@@ -357,6 +396,57 @@ fn planned(study: &str, small: bool) -> u64 {
                     .iter()
                     .fold(0, |all, misfit| all ^ mark(&misfit.to_string()))
         }
+        Err(e) => mark(&e.to_string()),
+    }
+}
+
+/// What an archive may hold here: any may try to make gigabytes of a few bytes.
+const ARCHIVE_BYTES: u64 = 16 << 20;
+
+/// A store in memory where there is such a place: every image is brought to the disk.
+struct Images {
+    store: Store,
+    _folder: tempfile::TempDir,
+}
+
+impl Images {
+    fn make() -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let folder = folder.expect("a folder for images");
+        let store = Store::open(&folder.path().join("store"), ARCHIVE_BYTES);
+        Self {
+            store: store.expect("a store of one's own"),
+            _folder: folder,
+        }
+    }
+}
+
+thread_local! {
+    static IMAGES: RefCell<Option<Images>> = const { RefCell::new(None) };
+}
+
+/// An image in a tar archive, or a root filesystem, into a store and out of it.
+fn archives(input: &[u8]) -> u64 {
+    const NAME: &str = "fuzzed";
+    IMAGES.with_borrow_mut(|images| {
+        let store = &images.get_or_insert_with(Images::make).store;
+        match tare_image::from_tar(store, NAME, NAME, None, input) {
+            Ok(image) => {
+                let entries = image.manifest().entries.min(8);
+                drop(image);
+                store
+                    .remove(NAME)
+                    .expect("an image that was just made is removed");
+                entries
+            }
+            Err(e) => mark(&e.to_string()),
+        }
+    })
+}
+
+fn image_files(input: &[u8]) -> u64 {
+    match images::parse("fuzzed.toml", &String::from_utf8_lossy(input)) {
+        Ok(file) => file.debian.packages.len().min(8) as u64,
         Err(e) => mark(&e.to_string()),
     }
 }

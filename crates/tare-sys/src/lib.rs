@@ -2,6 +2,7 @@
 //! safely: what spawning boxes and reaping processes needs.
 
 pub mod counting;
+pub mod private;
 pub mod starter;
 
 use std::ffi::CString;

@@ -1,5 +1,6 @@
 //! The command line: plain data, nothing done.
 
+pub mod image;
 mod printed;
 mod protocol;
 pub mod published;
@@ -67,13 +68,15 @@ pub enum Command {
     /// Hold the method against known truths: simulated data, a platform against itself, a known cost
     #[command(subcommand)]
     Selftest(selftest::SelftestCommand),
-    /// Remove what crashed runs of this state folder left, and the images and kernels kept between runs,
-    /// those of all state folders: the next run makes them anew
+    /// Remove what crashed runs of this state folder left, and what is kept between runs to start boxes,
+    /// that of all state folders: the next run makes it anew. Images of 'tare image' stay
     Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
     Kernel(KernelArgs),
     /// The workloads that there are, and a try of one of your own
     Workloads(workloads::WorkloadsArgs),
+    /// Images for boxes: list, build, take and remove them
+    Image(image::ImageArgs),
     /// What studies have published: their figures, and their claims re-derived from these
     Published(published::PublishedArgs),
     /// Print completions for a shell

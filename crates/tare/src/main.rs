@@ -60,6 +60,7 @@ fn outside(command: Command) -> anyhow::Result<ExitCode> {
         Command::Clean(args) => cmd::clean::run(&args),
         Command::Kernel(args) => cmd::kernel::run(&args),
         Command::Workloads(args) => cmd::workloads::run(&args),
+        Command::Image(args) => cmd::image::run(&args),
         Command::Published(args) => cmd::published::run(&args),
         Command::Completions { shell } => cmd::manual::completions(shell),
         Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),

@@ -20,7 +20,6 @@ mod inside;
 mod lock;
 mod manifest;
 mod names;
-mod private;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +41,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tare_sys::private::{self, Others};
 
 const IMAGES: &str = "images";
 const LOCKS: &str = "locks";
@@ -103,7 +103,13 @@ impl Store {
             let made = make.recursive(true).mode(0o700).create(&folder);
             made.map_err(ImageError::file("make the folder", &folder))?;
         }
-        private::check(path)?;
+        let exposed = private::exposed(path, Others::Nothing);
+        if let Some(why) = exposed.map_err(ImageError::file("look at", path))? {
+            return Err(ImageError::Open {
+                path: path.to_owned(),
+                why,
+            });
+        }
         let path = path.canonicalize().map_err(ImageError::file("look at", path))?;
         let limits = Limits {
             bytes: Limits::default().bytes.min(limit_bytes),

@@ -47,6 +47,15 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Why, among other places that were looked at: what to do about one of them is no matter.
+    pub(super) fn brief(&self) -> String {
+        match self {
+            Self::Absent(absent) => absent.reason.clone(),
+            Self::NoSuch => "it has no such image".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the engine is not there or has no such image, so that another may be asked.
     pub(super) fn is_elsewhere(&self) -> bool {
         !matches!(self, Self::Image(_))

@@ -74,7 +74,7 @@ pub enum NoImage {
         /// The name of the image.
         image: String,
         /// The cause.
-        source: EngineError,
+        source: Box<EngineError>,
     },
     /// A name that is found nowhere.
     #[error(transparent)]
@@ -82,6 +82,17 @@ pub enum NoImage {
     /// An image that cannot be made, taken or kept.
     #[error(transparent)]
     Image(#[from] ImageError),
+}
+
+impl NoImage {
+    /// Why a local engine gives no image.
+    pub(super) fn engine(engine: &'static str, image: &str, error: EngineError) -> Self {
+        Self::Engine {
+            engine,
+            image: image.chars().filter(|c| !c.is_control()).collect(),
+            source: Box::new(error),
+        }
+    }
 }
 
 /// A name of an image that is found nowhere, with all places that were looked at.

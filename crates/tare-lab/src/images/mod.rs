@@ -59,7 +59,7 @@ impl Site {
     /// # Errors
     /// [`NoImage::Image`] if others can reach the folder, or it cannot be made.
     pub fn open(state: &Path, limit_bytes: u64) -> Result<Self, NoImage> {
-        let path = state.join(FOLDER);
+        let path = folder(state);
         let store = Store::open(&path, limit_bytes)?.with_stop(interrupt::requested);
         Ok(Self {
             path: path.canonicalize().unwrap_or(path),
@@ -82,6 +82,11 @@ impl Site {
     fn state(&self) -> &Path {
         &self.state
     }
+}
+
+/// The folder of the store in a state folder.
+pub fn folder(state: &Path) -> PathBuf {
+    state.join(FOLDER)
 }
 
 /// The user's passwords for registries: the file of `docker login`.
@@ -126,25 +131,51 @@ pub fn take(wish: &Wish<'_>, within: &Site, say: &mut dyn FnMut(Progress)) -> Re
         Wanted::Path(path) => path::take(&path, wish, within, say),
         Wanted::Engine(engine, image) => {
             let taken = engine::take(engine, &image, within, say);
-            taken.map_err(|source| NoImage::Engine {
-                engine,
-                image,
-                source,
-            })
+            taken.map_err(|error| NoImage::engine(engine, &image, error))
         }
         Wanted::Name(name) => named(&name, wish.anew, within, say),
     }
 }
 
-/// Gives an image of the store a name of the user's.
+/// Whether a user may give an image this name.
 ///
 /// # Errors
-/// [`NoImage::Name`], [`NoImage::Reserved`], and those of the store.
-pub fn call(image: &Image, name: &str, within: &Site) -> Result<Image, NoImage> {
+/// [`NoImage::Name`] for one that means something else, [`NoImage::Reserved`].
+pub fn check_name(name: &str) -> Result<(), NoImage> {
     names::check(name)?;
     if shipped(name).is_some() {
         return Err(NoImage::Reserved(name.to_owned()));
     }
+    Ok(())
+}
+
+/// An image that the store has, by a name, a digest or what it was taken from: nothing is made.
+///
+/// # Errors
+/// Those of the store.
+pub fn kept(wanted: &str, within: &Site) -> Result<Image, NoImage> {
+    let unknown = match within.store.get(wanted) {
+        Err(error @ ImageError::Unknown { .. }) => error,
+        found => return Ok(found?),
+    };
+    let real = || Some(Path::new(wanted).canonicalize().ok()?.to_str()?.to_owned());
+    let whole = || {
+        Reference::parse(wanted)
+            .ok()
+            .map(|reference| reference.to_string())
+    };
+    let other = if wanted::is_path(wanted) { real() } else { whole() };
+    other
+        .map_or(Err(unknown), |name| within.store.get(&name))
+        .map_err(NoImage::from)
+}
+
+/// Gives an image of the store a name of the user's.
+///
+/// # Errors
+/// As [`check_name`], and those of the store.
+pub fn call(image: &Image, name: &str, within: &Site) -> Result<Image, NoImage> {
+    check_name(name)?;
     Ok(within.store.call(image, name, None)?)
 }
 
@@ -184,16 +215,9 @@ fn named(name: &str, anew: bool, within: &Site, say: &mut dyn FnMut(Progress)) -
         match engine::take(engine, name, within, say) {
             Ok(image) => return Ok(image),
             Err(error) if error.is_elsewhere() && !interrupt::requested() => {
-                looked.push((engine.to_owned(), error.to_string()));
+                looked.push((engine.to_owned(), error.brief()));
             }
-            Err(source) => {
-                let image = name.to_owned();
-                return Err(NoImage::Engine {
-                    engine,
-                    image,
-                    source,
-                });
-            }
+            Err(error) => return Err(NoImage::engine(engine, name, error)),
         }
     }
     let said = match reference {

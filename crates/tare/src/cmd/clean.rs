@@ -26,6 +26,7 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
         }
         None => clean_platforms(&folder, &mut cleaned, &mut failed)?,
     }
+    cleaned.left.extend(super::image::held(&folder));
     tell(&cleaned, args.json)?;
     anyhow::ensure!(failed.is_empty(), "{}", failed.join("; "));
     Ok(ExitCode::SUCCESS)

@@ -9,7 +9,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tare_box::host::{self, HostMeter};
 use tare_box::platforms::{self, REGISTRY};
+use tare_box::program;
 use tare_box::state::{self, StateError};
+use tare_image::Mirrors;
+use tare_lab::images;
 use tare_model::host::HostFacts;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{counted, show_memory};
@@ -27,6 +30,7 @@ struct Findings {
     tare: &'static str,
     build: &'static str,
     platforms: Vec<PlatformFinding>,
+    images: Vec<ImageFinding>,
     host: HostFacts,
     noise: Vec<Noise>,
 }
@@ -40,6 +44,17 @@ struct PlatformFinding {
     ready: Option<PlatformVersion>,
     missing: Option<String>,
     fix: Option<String>,
+}
+
+/// Something that images need.
+#[derive(Debug, Serialize)]
+struct ImageFinding {
+    what: &'static str,
+    /// What it is for.
+    about: &'static str,
+    found: Option<String>,
+    /// How to get it, where it is missing.
+    fix: Option<&'static str>,
 }
 
 /// One source of noise.
@@ -68,6 +83,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
             .filter(|e| e.real)
             .map(|e| examine(e, &state))
             .collect(),
+        images: image_tools(),
         noise: noise(&facts)?,
         host: facts,
     };
@@ -103,6 +119,42 @@ fn examine(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
         missing,
         fix,
     }
+}
+
+/// What building images needs of this host. All else is in tare.
+fn image_tools() -> Vec<ImageFinding> {
+    let first = |argv: &[&str]| {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        let told = program::told(&argv).ok()?;
+        told.lines().next().map(str::to_owned)
+    };
+    let suite = images::shipped(images::names()[0]).map_or_else(String::new, |file| file.debian.suite);
+    let finding = |what, about, found: Option<String>, fix| ImageFinding {
+        what,
+        about,
+        fix: found.is_none().then_some(fix),
+        found,
+    };
+    vec![
+        finding(
+            "mmdebstrap",
+            "'tare image build'",
+            first(&["mmdebstrap", "--version"]),
+            "install it (Debian: apt-get install mmdebstrap), or import an image that is there: 'tare image import debian:12'",
+        ),
+        finding(
+            "mirror",
+            "'tare image build'",
+            Mirrors::of_host(&suite).present,
+            "name a mirror of Debian in apt's sources and run 'apt-get update', or import an image that is there",
+        ),
+        finding(
+            "mke2fs",
+            "images as disks of VMs",
+            first(&["mke2fs", "-V"]),
+            "install it (Debian: apt-get install e2fsprogs)",
+        ),
+    ]
 }
 
 fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {
@@ -227,6 +279,16 @@ fn text(findings: &Findings) -> String {
     let width = names.max().unwrap_or(0);
     for found in &findings.platforms {
         platform(&mut text, found, width);
+    }
+    text += "\nImages\n";
+    for found in &findings.images {
+        let mark = if found.fix.is_some() { "!" } else { " " };
+        let words = found.found.as_deref().unwrap_or("missing");
+        let words = format!("{words}, for {}", found.about);
+        text += &out::wrapped(&format!("{mark} {}", found.what), 15, &words);
+        if let Some(fix) = found.fix {
+            text += &out::wrapped(&format!("{:15}->", ""), 18, fix);
+        }
     }
     text += "\nHost\n";
     for line in host_lines(&findings.host) {

@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use std::process::ExitCode;
 use tare_box::conformance::CHECKS;
 use tare_box::platforms;
+use tare_lab::images;
 use tare_lab::study_file::SHIPPED;
 use tare_lab::workload_file;
 use tare_model::kernel::{Isa, Kernel};
@@ -85,6 +86,13 @@ fn with_values() -> anyhow::Result<clap::Command> {
         .mut_subcommand("workloads", |command| {
             let name = |command| takes(command, "name", workload_file::names());
             command.mut_subcommand("show", name).mut_subcommand("check", name)
+        })
+        .mut_subcommand("image", |command| {
+            // Those of the store change, and a script outlives them.
+            command
+                .mut_subcommand("build", |command| takes(command, "name", images::names()))
+                .mut_subcommand("show", |command| takes(command, "name", images::names()))
+                .mut_subcommand("remove", |command| takes(command, "names", images::names()))
         })
         .mut_subcommand("man", |command| takes(command, "subcommand", &subcommands));
     Ok(tare)

@@ -7,6 +7,7 @@ pub mod clean;
 pub mod compare;
 pub mod density;
 pub mod doctor;
+pub mod image;
 pub mod kernel;
 pub mod manual;
 pub mod pilot;
