@@ -16,6 +16,10 @@ use tare_model::metric::{Direction, Metric};
 /// A batch lasts at least so long, unless the aim is too short for ten of them.
 const BATCH_SECONDS: f64 = 10e-3;
 
+/// The same of a kernel that fills and drains a queue in every batch: long enough that
+/// both hardly matter, so that the figure is that of a program which does so once.
+const QUEUE_SECONDS: f64 = 200e-3;
+
 /// Share of the aim that finding the size of a batch may take.
 const WARM_UP_SHARE: f64 = 0.3;
 
@@ -26,9 +30,13 @@ const WARM_UP_SHARE: f64 = 0.3;
 pub fn run(spec: &KernelSpec, kernel: &mut dyn Sliced) -> Result<KernelReport, KernelError> {
     let aim = Aim::begin(spec.seconds);
     let names = spec.kernel.parts();
+    let enough = match spec.kernel.keeps_a_queue() {
+        true => QUEUE_SECONDS,
+        false => BATCH_SECONDS,
+    };
     // The warm-up goes by the whole time of a batch: one that sleeps in between, and does
     // not count that, is to end in time as well.
-    let units = calibrate(spec.seconds, &mut |units| {
+    let units = calibrate(spec.seconds, enough, &mut |units| {
         let start = clock::now_ns();
         batch(kernel, units, names.len())?;
         Ok(clock::seconds(clock::now_ns() - start))
@@ -48,6 +56,7 @@ pub fn run(spec: &KernelSpec, kernel: &mut dyn Sliced) -> Result<KernelReport, K
     let check = kernel.check();
     Ok(KernelReport {
         metrics,
+        disk: kernel.disk().map(Box::new),
         ..report::report(spec, [], stretches, wall_seconds, done, check)
     })
 }
@@ -86,8 +95,12 @@ fn metrics(spec: &KernelSpec, stretches: &[Stretches]) -> BTreeMap<String, f64> 
 
 /// Operations per batch: doubled until a batch is long enough, which is the
 /// warm-up as well. A slow box ends with small batches rather than late.
-fn calibrate<E>(aim_seconds: f64, timed: &mut impl FnMut(u64) -> Result<f64, E>) -> Result<u64, E> {
-    let enough = BATCH_SECONDS.min(aim_seconds / 10.0);
+fn calibrate<E>(
+    aim_seconds: f64,
+    enough: f64,
+    timed: &mut impl FnMut(u64) -> Result<f64, E>,
+) -> Result<u64, E> {
+    let enough = enough.min(aim_seconds / 10.0);
     let mut operations = 1;
     let mut spent = 0.0;
     loop {
@@ -108,7 +121,7 @@ mod tests {
     /// Simulated batches: an operation takes `cost` seconds, all of them recorded.
     fn calibrated(aim: f64, cost: f64) -> (u64, f64) {
         let mut spent = 0.0;
-        let operations = calibrate::<Infallible>(aim, &mut |n| {
+        let operations = calibrate::<Infallible>(aim, BATCH_SECONDS, &mut |n| {
             spent += n as f64 * cost;
             Ok(n as f64 * cost)
         });
