@@ -52,6 +52,7 @@ bench:
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory build
 	cargo run --release --locked -p xtask -- bench-kernels
+	cargo run --release --locked -p xtask -- bench-disk
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot
 	TARE_BIN="$(abspath $(TARE))" scripts/with-engines --only docker cargo run --release --locked -p xtask -- bench-startup; \

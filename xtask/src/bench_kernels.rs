@@ -9,6 +9,7 @@ mod programs;
 
 use anyhow::Result;
 use programs::Pair;
+pub use programs::build_ours;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
@@ -98,9 +99,14 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs one kernel in this process and prints its report.
-pub fn run_kernel(spec: &str) -> Result<()> {
-    let report = tare_kernels::run(&serde_json::from_str(spec)?)?;
+/// Runs one kernel in this process, at a gate if so asked, and prints its report.
+pub fn run_kernel(spec: &str, gate: bool) -> Result<()> {
+    let spec = serde_json::from_str(spec)?;
+    let report = if gate {
+        tare_kernels::serve(&spec, &mut io::stdin().lock(), &mut io::stdout().lock())?
+    } else {
+        tare_kernels::run(&spec)?
+    };
     writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
     Ok(())
 }

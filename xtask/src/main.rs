@@ -1,6 +1,7 @@
 //! Chores of the workspace: `cargo run --release -p xtask -- COMMAND`.
 
 mod bench_boot;
+mod bench_disk;
 mod bench_harness;
 mod bench_kernels;
 mod bench_precision;
@@ -22,6 +23,8 @@ struct Arguments {
 enum Command {
     /// Hold the kernels against the same algorithms in C, compiled by gcc -O3
     BenchKernels(bench_kernels::Options),
+    /// Hold the kernels that measure a disk against fio
+    BenchDisk(bench_disk::Options),
     /// Hold the cost of one execution of a command, in a trial and in slices, against hyperfine and a bare spawn
     BenchHarness(bench_harness::Options),
     /// Hold a VM's launch against a boot of the same kernel that only says one byte
@@ -30,9 +33,12 @@ enum Command {
     BenchStartup(bench_startup::Options),
     /// Hold the precision of slices against trials in one piece and against hyperfine, and what a slice's way to its box takes against its targets
     BenchPrecision(bench_precision::Options),
-    /// Run one kernel and print its report: what bench-kernels starts
+    /// Run one kernel and print its report: what bench-kernels and bench-disk start
     #[command(hide = true)]
     RunKernel {
+        /// In the slices that standard input orders
+        #[arg(long)]
+        gate: bool,
         /// A kernel's specification as JSON
         spec: String,
     },
@@ -42,11 +48,12 @@ fn main() -> anyhow::Result<ExitCode> {
     tare_kernels::exit_if_noop();
     match Arguments::parse().command {
         Command::BenchKernels(options) => bench_kernels::run(&options)?,
+        Command::BenchDisk(options) => bench_disk::run(&options)?,
         Command::BenchHarness(options) => bench_harness::run(&options)?,
         Command::BenchBoot(options) => bench_boot::run(&options)?,
         Command::BenchStartup(options) => bench_startup::run(&options)?,
         Command::BenchPrecision(options) => return bench_precision::run(&options),
-        Command::RunKernel { spec } => bench_kernels::run_kernel(&spec)?,
+        Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! Why a kernel or a proof could not be carried out.
 
 use std::io;
+use std::path::PathBuf;
 use tare_model::kernel::{Isa, Kernel};
 
 /// Why a kernel or a proof could not be carried out.
@@ -67,6 +68,34 @@ pub enum KernelError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A kernel that uses files cannot.
+    #[error("{kernel} cannot {what} in {}: {source}{}", folder.display(), next_step(source))]
+    Disk {
+        /// The kernel.
+        kernel: Kernel,
+        /// What it cannot do.
+        what: &'static str,
+        /// The folder in which it works.
+        folder: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A folder whose files are on no disk, for a kernel that measures one.
+    #[error(
+        "{kernel} measures a disk, and {} is on {file_system}, {why}: start it in a folder on a disk, which boxes \
+         get by an option of their platform such as storage=volume (docs/platforms.md)",
+        folder.display()
+    )]
+    NoDisk {
+        /// The kernel.
+        kernel: Kernel,
+        /// The folder in which it works.
+        folder: PathBuf,
+        /// The file system that it is on.
+        file_system: String,
+        /// Why that is no disk.
+        why: &'static str,
+    },
     /// A system call that the work consists of, or rests on, failed.
     #[error("{what} failed: {source}")]
     System {
@@ -75,6 +104,20 @@ pub enum KernelError {
         /// The cause.
         source: io::Error,
     },
+}
+
+/// What to do about an error of files, where there is something.
+fn next_step(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "; free some space there, or give a smaller --size",
+        Some(libc::EROFS | libc::EACCES | libc::EPERM) => {
+            "; start it in a folder in which it may make files, which boxes get by an option of their platform \
+             such as storage=own (docs/platforms.md)"
+        }
+        Some(libc::EAGAIN) => "; the limit /proc/sys/fs/aio-max-nr, or that of open files, may be too low",
+        Some(libc::ENOSYS) => "; its kernel has no such call",
+        _ => "",
+    }
 }
 
 impl KernelError {

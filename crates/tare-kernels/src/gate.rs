@@ -9,7 +9,7 @@ use crate::error::KernelError;
 use crate::report;
 use std::io::{BufRead, Read, Write};
 use tare_model::gate::{Order, Part, Slice};
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_model::kernel::{Check, Disk, KernelReport, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 
 /// Far more than an order needs.
@@ -32,6 +32,11 @@ pub trait Sliced {
 
     /// The known answer of all the work done, timed or not.
     fn check(&mut self) -> Check;
+
+    /// What lies between it and its files' disk; `None` of a kernel without files.
+    fn disk(&self) -> Option<Disk> {
+        None
+    }
 }
 
 /// Carries out `work` and adds its time to `part`. The CPU clock, which costs a
@@ -95,15 +100,14 @@ impl<'a> Gate<'a> {
             self.answer(&slice)?;
         }
         let check = kernel.check();
-        Ok(report(
-            self.spec,
-            units,
-            Slice {
-                parts: all,
-                untimed_ns: 0,
-            },
-            check,
-        ))
+        let all = Slice {
+            parts: all,
+            untimed_ns: 0,
+        };
+        Ok(KernelReport {
+            disk: kernel.disk().map(Box::new),
+            ..report(self.spec, units, all, check)
+        })
     }
 
     /// `None` when there are no more.

@@ -24,6 +24,7 @@ mod blowfish;
 mod burn;
 mod clock;
 mod cryptohash;
+mod disk;
 mod error;
 mod fault;
 mod fft;
@@ -82,7 +83,8 @@ pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
     }
 }
 
-/// A kernel whose slices have one part, ready to work.
+/// A kernel that works by itself, ready to work: all but `stream`, which needs a scope for
+/// its threads.
 fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelError> {
     Ok(match spec.kernel {
         Kernel::Stream => return Err(KernelError::Threads(spec.threads)),
@@ -104,6 +106,14 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
         Kernel::Timer => Box::new(timer::Slices::new()?),
         Kernel::Thread => Box::new(thread::Slices::new()?),
         Kernel::Futex => Box::new(futex::Slices::new()?),
+        Kernel::RandomRead | Kernel::RandomWrite | Kernel::SequentialRead | Kernel::SequentialWrite => {
+            Box::new(disk::queue::Slices::new(spec)?)
+        }
+        Kernel::Fsync => Box::new(disk::sync::Slices::new(spec)?),
+        Kernel::ByteRead | Kernel::ByteWrite | Kernel::BlockRead | Kernel::BlockWrite => {
+            Box::new(disk::cached::Slices::new(spec)?)
+        }
+        Kernel::File => Box::new(disk::small::Slices::new(spec)?),
     })
 }
 
@@ -132,6 +142,11 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// | `timer` | a wake-up | wake-ups |
 /// | `thread` | a thread | threads |
 /// | `fft` | a transform and its inverse | flops |
+/// | `random-read` and its like | 128 blocks of 4 KiB | operations |
+/// | `fsync` | a write that is waited for | writes |
+/// | `byte-read`, `byte-write` | 4 KiB | bytes |
+/// | `block-read`, `block-write` | 8 KiB | bytes |
+/// | `file` | a file: created, asked for, deleted | files, in each part |
 ///
 /// The report's metrics are those of all timed slices together: work over time or
 /// time over work. It has none if there was no order.

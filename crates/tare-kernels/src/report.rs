@@ -62,6 +62,7 @@ pub fn report<const N: usize>(
         wall_seconds,
         units_done,
         check,
+        disk: None,
     };
     for s in stretches {
         report.work_per_stretch.insert(s.name.to_owned(), s.work);

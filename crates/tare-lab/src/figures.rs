@@ -279,6 +279,7 @@ mod tests {
                 found: 0.0,
                 bound: 0.0,
             },
+            disk: None,
         };
         let run = KernelRun {
             fixed_threads: false,

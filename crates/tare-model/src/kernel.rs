@@ -1,7 +1,9 @@
 //! Built-in benchmark kernels: what is asked of them and what they report.
 
+mod disk;
 mod list;
 
+pub use disk::{Device, Disk, Way};
 pub use list::{Kernel, Sizes, UnknownKernel};
 
 use crate::size::Cpus;
@@ -48,8 +50,8 @@ impl FromStr for Isa {
     }
 }
 
-/// Exit status of a kernel's process that lacks the instruction set it needs
-/// in this box, so that the cell is skipped rather than failed.
+/// Exit status of a kernel's process that lacks in this box what it needs, an instruction
+/// set or a disk, so that the cell is skipped rather than failed.
 pub const UNSUPPORTED: i32 = 78;
 
 /// One run of a kernel: the same in every cell of a study.
@@ -59,7 +61,7 @@ pub struct KernelSpec {
     pub kernel: Kernel,
     /// Instruction set of the timed code.
     pub isa: Isa,
-    /// Worker threads (`stream` only; the other kernels use one).
+    /// Worker threads (`stream` only; the others choose by themselves).
     pub threads: u32,
     /// Size of the problem, in the unit of [`Kernel::sizes`]; 0 of a kernel without one.
     pub size: u64,
@@ -105,6 +107,10 @@ pub struct KernelReport {
     pub units_done: f64,
     /// The known answer.
     pub check: Check,
+    /// What lies between a kernel that uses files and its disk; absent of others. Apart, to
+    /// keep small what most reports are without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<Box<Disk>>,
 }
 
 /// A known answer and what was found.

@@ -11,7 +11,7 @@ use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Kernels with a reference in C.
-pub const REFERENCES: [Kernel; 16] = [
+pub const REFERENCES: [Kernel; 20] = [
     Kernel::Stream,
     Kernel::Linpack,
     Kernel::Blowfish,
@@ -28,6 +28,10 @@ pub const REFERENCES: [Kernel; 16] = [
     Kernel::Timer,
     Kernel::Thread,
     Kernel::Futex,
+    Kernel::ByteRead,
+    Kernel::ByteWrite,
+    Kernel::BlockRead,
+    Kernel::BlockWrite,
 ];
 
 /// gcc turns the copy loop into a call of memcpy, whose stores are the C

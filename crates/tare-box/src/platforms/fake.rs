@@ -526,6 +526,7 @@ impl FakeAgent {
                 found: if wrong { 1.0 } else { 0.0 },
                 bound: 0.5,
             },
+            disk: None,
         };
         if self.script.fails(Fail::Report) {
             return b"no report".to_vec();

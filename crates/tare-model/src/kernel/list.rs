@@ -49,6 +49,26 @@ pub enum Kernel {
     Thread,
     /// Two threads that hand over to each other.
     Futex,
+    /// Blocks of files read in random order, past the page cache.
+    RandomRead,
+    /// Blocks of files written in random order, past the page cache.
+    RandomWrite,
+    /// Blocks of files read one after another, past the page cache.
+    SequentialRead,
+    /// Blocks of files written one after another, past the page cache.
+    SequentialWrite,
+    /// Latency of a write that is on the disk when it returns.
+    Fsync,
+    /// A file read byte by byte, through a buffer.
+    ByteRead,
+    /// A file written byte by byte, through a buffer.
+    ByteWrite,
+    /// A file read block by block, through the page cache.
+    BlockRead,
+    /// A file written block by block, into the page cache.
+    BlockWrite,
+    /// Latency of creating, asking for and deleting a small file.
+    File,
 }
 
 /// Sizes of the problem that a kernel takes.
@@ -68,7 +88,7 @@ pub struct Sizes {
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 29] = [
         Self::Stream,
         Self::Linpack,
         Self::Syscall,
@@ -88,6 +108,16 @@ impl Kernel {
         Self::Timer,
         Self::Thread,
         Self::Futex,
+        Self::RandomRead,
+        Self::RandomWrite,
+        Self::SequentialRead,
+        Self::SequentialWrite,
+        Self::Fsync,
+        Self::ByteRead,
+        Self::ByteWrite,
+        Self::BlockRead,
+        Self::BlockWrite,
+        Self::File,
     ];
 
     /// Those of a study that names none: the fewest that show what a box does to memory,
@@ -116,15 +146,47 @@ impl Kernel {
             Self::Timer => "timer",
             Self::Thread => "thread",
             Self::Futex => "futex",
+            Self::RandomRead => "random-read",
+            Self::RandomWrite => "random-write",
+            Self::SequentialRead => "sequential-read",
+            Self::SequentialWrite => "sequential-write",
+            Self::Fsync => "fsync",
+            Self::ByteRead => "byte-read",
+            Self::ByteWrite => "byte-write",
+            Self::BlockRead => "block-read",
+            Self::BlockWrite => "block-write",
+            Self::File => "file",
         }
     }
 
     /// Whether it never gives its CPU up by itself while its clock runs: all but those
-    /// that wait for a child, a thread or a timer.
+    /// that wait for a child, a thread, a timer or a disk.
     pub const fn never_waits(self) -> bool {
         !matches!(
             self,
             Self::Spawn | Self::Switch | Self::Timer | Self::Thread | Self::Futex
+        ) && !self.uses_files()
+    }
+
+    /// Whether it works on files, in the folder in which its process is started.
+    pub const fn uses_files(self) -> bool {
+        self.keeps_a_queue()
+            || matches!(
+                self,
+                Self::Fsync
+                    | Self::ByteRead
+                    | Self::ByteWrite
+                    | Self::BlockRead
+                    | Self::BlockWrite
+                    | Self::File
+            )
+    }
+
+    /// Whether it keeps many requests at a disk at once, past the page cache.
+    pub const fn keeps_a_queue(self) -> bool {
+        matches!(
+            self,
+            Self::RandomRead | Self::RandomWrite | Self::SequentialRead | Self::SequentialWrite
         )
     }
 
@@ -150,6 +212,16 @@ impl Kernel {
             Self::Timer => "how late a thread wakes up from a sleep of 50 us",
             Self::Thread => "latency of making a thread and waiting for its end",
             Self::Futex => "latency of a round trip between two threads on one CPU (futex)",
+            Self::RandomRead => "random reads of 4 KiB from disk, 128 in flight (O_DIRECT, libaio)",
+            Self::RandomWrite => "random writes of 4 KiB to disk, 128 in flight (O_DIRECT, libaio)",
+            Self::SequentialRead => "reads of 4 KiB from disk in order, 128 in flight (O_DIRECT, libaio)",
+            Self::SequentialWrite => "writes of 4 KiB to disk in order, 128 in flight (O_DIRECT, libaio)",
+            Self::Fsync => "latency of a write of 4 KiB that reaches the disk (pwrite + fdatasync)",
+            Self::ByteRead => "reading a file byte by byte through a buffer, as getc does",
+            Self::ByteWrite => "writing a file byte by byte through a buffer, as putc does",
+            Self::BlockRead => "reading a file in blocks of 8 KiB through the page cache",
+            Self::BlockWrite => "writing a file in blocks of 8 KiB into the page cache",
+            Self::File => "latency of creating, stat and deleting a small file",
         }
     }
 
@@ -172,6 +244,13 @@ impl Kernel {
             | Self::Thread
             | Self::Futex => (Property::Computation, Capacity::Latency),
             Self::Latency | Self::Fault => (Property::Memory, Capacity::Latency),
+            Self::RandomRead | Self::RandomWrite | Self::SequentialRead | Self::SequentialWrite => {
+                (Property::Storage, Capacity::TransactionSpeed)
+            }
+            Self::ByteRead | Self::ByteWrite | Self::BlockRead | Self::BlockWrite => {
+                (Property::Storage, Capacity::Throughput)
+            }
+            Self::Fsync | Self::File => (Property::Storage, Capacity::Latency),
         };
         Feature { property, capacity }
     }
@@ -181,7 +260,19 @@ impl Kernel {
     pub const fn parts(self) -> &'static [&'static str] {
         match self {
             Self::Stream => &["copy", "scale", "add", "triad"],
-            Self::Linpack | Self::Blowfish | Self::Cryptohash | Self::Fft => &["rate"],
+            Self::File => &["create", "stat", "delete"],
+            Self::Linpack
+            | Self::Blowfish
+            | Self::Cryptohash
+            | Self::Fft
+            | Self::RandomRead
+            | Self::RandomWrite
+            | Self::SequentialRead
+            | Self::SequentialWrite
+            | Self::ByteRead
+            | Self::ByteWrite
+            | Self::BlockRead
+            | Self::BlockWrite => &["rate"],
             Self::Syscall
             | Self::Spawn
             | Self::Latency
@@ -189,7 +280,8 @@ impl Kernel {
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => &["latency"],
+            | Self::Futex
+            | Self::Fsync => &["latency"],
             Self::Integer
             | Self::Fibonacci
             | Self::Nqueens
@@ -207,9 +299,22 @@ impl Kernel {
                 .map(|name| Metric::new(name, Unit::BytePerSecond, Higher, name == "triad"))
                 .to_vec(),
             Self::Linpack | Self::Fft => vec![Metric::new("rate", Unit::FlopPerSecond, Higher, true)],
-            Self::Blowfish | Self::Cryptohash => {
+            Self::Blowfish
+            | Self::Cryptohash
+            | Self::ByteRead
+            | Self::ByteWrite
+            | Self::BlockRead
+            | Self::BlockWrite => {
                 vec![Metric::new("rate", Unit::BytePerSecond, Higher, true)]
             }
+            // Bytes per second would be the same figure again: all blocks have one size.
+            Self::RandomRead | Self::RandomWrite | Self::SequentialRead | Self::SequentialWrite => {
+                let operations = Unit::Other("op/s".to_owned());
+                vec![Metric::new("rate", operations, Higher, true)]
+            }
+            Self::File => ["create", "stat", "delete"]
+                .map(|name| Metric::new(name, Unit::Second, Lower, name == "create"))
+                .to_vec(),
             Self::Syscall
             | Self::Spawn
             | Self::Latency
@@ -217,7 +322,8 @@ impl Kernel {
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => {
+            | Self::Futex
+            | Self::Fsync => {
                 vec![Metric::new("latency", Unit::Second, Lower, true)]
             }
             Self::Integer => vec![
@@ -253,13 +359,22 @@ impl Kernel {
             Self::Simplex => (2, 40, 500, "unknowns, and as many bounds"),
             // Beyond the last-level cache of most hosts; lines are found by 32 bits.
             Self::Latency => (4096, 128 << 20, 16 << 30, "bytes of the buffer"),
+            // Laid out in a fraction of a second on most disks, in two processes per box.
+            Self::RandomRead | Self::RandomWrite | Self::SequentialRead | Self::SequentialWrite => {
+                (64 << 10, 16 << 20, 1 << 40, "bytes of each of its eight files")
+            }
+            Self::ByteRead | Self::ByteWrite | Self::BlockRead | Self::BlockWrite => {
+                (64 << 10, 16 << 20, 1 << 40, "bytes of the file")
+            }
+            Self::File => (0, 1 << 10, 1 << 20, "bytes of each file"),
             Self::Syscall
             | Self::Spawn
             | Self::Fault
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => return None,
+            | Self::Futex
+            | Self::Fsync => return None,
         };
         Some(Sizes {
             least,
@@ -269,7 +384,7 @@ impl Kernel {
             in_bytes: matches!(
                 self,
                 Self::Stream | Self::Blowfish | Self::Cryptohash | Self::Latency
-            ),
+            ) || self.uses_files(),
         })
     }
 }

@@ -70,7 +70,7 @@ fn finish(report: Result<impl serde::Serialize, KernelError>) -> anyhow::Result<
             out::print(&serde_json::to_string(&report)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error @ KernelError::UnsupportedIsa(_)) => {
+        Err(error @ (KernelError::UnsupportedIsa(_) | KernelError::NoDisk { .. })) => {
             out::say(&error.to_string());
             Ok(ExitCode::from(u8::try_from(tare_model::kernel::UNSUPPORTED)?))
         }

@@ -65,6 +65,9 @@ fn text(report: &KernelReport) -> anyhow::Result<String> {
         counted(stretches, "timed stretch"),
         spec.isa
     )?;
+    if let Some(disk) = &report.disk {
+        writeln!(text, "  files on {disk}")?;
+    }
     let check = &report.check;
     let verdict = if check.passed() { "right" } else { "WRONG" };
     writeln!(
