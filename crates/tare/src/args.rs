@@ -447,6 +447,7 @@ impl StudyArgs {
             argv: self.command.clone(),
             with: self.with.clone(),
             with_libraries: self.with_libraries,
+            calls: Vec::new(),
             env: self.env.clone(),
             metrics: self.printed.metrics(),
             checks: self.printed.checks(),

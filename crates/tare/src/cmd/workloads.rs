@@ -15,6 +15,7 @@ use tare_lab::workload_file::{self, CatalogueWorkload};
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::{Failure, Outcome, Results, Success};
+use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::Check;
 
@@ -113,6 +114,9 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     }
     if let Some(image) = &workload.image {
         row("image", image);
+    }
+    if let Some(seconds) = workload.seconds {
+        row("takes", &format!("about {}", show_seconds(seconds)));
     }
     if let Some(role) = workload.tested() {
         row("runs", &role.run.to_string());
