@@ -18,6 +18,8 @@ pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
 pub use wishes::{Base, Cells, CommandWish, Levels, Wishes, WorkloadWish};
+#[cfg(test)]
+pub(crate) use workloads::of_file;
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;

@@ -375,4 +375,6 @@ fn is_name(text: &str) -> bool {
 const ONE_WAY: &str = "a figure is found in one way: give one of 'regex', 'json' and 'csv'";
 
 #[cfg(test)]
+mod outputs;
+#[cfg(test)]
 mod tests;
