@@ -463,6 +463,7 @@ impl StudyArgs {
             entrypoint: self.entrypoint.as_ref().map(|word| words(word)),
             with: self.with.clone(),
             with_libraries: self.with_libraries,
+            calls: Vec::new(),
             env: self.env.clone(),
             metrics: self.printed.metrics(),
             checks: self.printed.checks(),

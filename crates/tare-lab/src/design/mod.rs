@@ -20,6 +20,8 @@ pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
 pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Wishes, WorkloadWish};
+#[cfg(test)]
+pub(crate) use workloads::of_file;
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;
@@ -60,10 +62,15 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
     let mut misfits = Vec::new();
     let platforms = platforms(&wishes.platforms)?;
     let baseline = baseline(wishes.baseline.as_deref(), &platforms)?;
-    let protocol = wishes.protocol.protocol(wishes.command.is_some())?;
+    let mut protocol = wishes.protocol.protocol(wishes.command.is_some())?;
     let provisioning = provisioning(&wishes.provisioning)?;
     let cpus = wishes.cpus.map_or_else(instances::default_cpus, Ok)?;
     let workloads = workloads::workloads(wishes, cpus, facts, protocol.trial_seconds)?;
+    if wishes.protocol.timeout_seconds.is_none() {
+        let lengths = workloads.iter().filter_map(|workload| workload.seconds);
+        let waits = lengths.map(protocol::patience);
+        protocol.timeout_seconds = waits.fold(protocol.timeout_seconds, f64::max);
+    }
     if workloads.is_empty() {
         misfits.push(DesignError::NothingToRun);
     }

@@ -167,9 +167,15 @@ pub(super) fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, Desig
     in_range("--trial-time", seconds, Protocol::TRIAL_SECONDS, "0 s to 1 h")
 }
 
+/// Seconds after which a trial that should take so long is given up: a box may be much slower
+/// than the host.
+pub(super) fn patience(seconds: f64) -> f64 {
+    (20.0 * seconds).max(60.0)
+}
+
 /// Seconds after which a trial is given up: it must be able to end before.
 pub(super) fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
-    let seconds = asked.unwrap_or_else(|| (20.0 * trial_seconds).max(60.0));
+    let seconds = asked.unwrap_or_else(|| patience(trial_seconds));
     if seconds > trial_seconds {
         Ok(seconds)
     } else {

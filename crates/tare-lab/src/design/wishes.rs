@@ -147,6 +147,8 @@ pub struct CommandWish {
     pub with: Vec<PathBuf>,
     /// Whether to carry the program's interpreter, loader and libraries.
     pub with_libraries: bool,
+    /// Programs that it calls, to carry likewise.
+    pub calls: Vec<String>,
     /// Environment, `NAME=VALUE`.
     pub env: Vec<String>,
     /// Figures that it prints.

@@ -1,7 +1,7 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
 use super::{CommandWish, DesignError, Wishes, WorkloadWish, in_image, printed, refuse_twice};
-use crate::workload_file;
+use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
 use tare_box::carry::{self, CarryError, Needs};
 use tare_model::catalogue;
@@ -87,26 +87,37 @@ enum Chosen {
 /// A workload of the catalogue, or of a file.
 fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
-    let role = role(&read.command, wishes).map_err(|error| match (error, read.package) {
+    let role = role(&read.command, wishes).map_err(|error| match (error, &read.package) {
         (DesignError::Carry(CarryError::NotFound(program)), Some(package)) => DesignError::NoProgram {
             workload: read.family.clone(),
             program,
-            package,
+            package: package.clone(),
         },
         (error, _) => error,
     })?;
-    let mut workload = catalogue::command(role);
-    workload.metrics = printed::metrics(&read.command.metrics, workload.metrics)?;
-    workload.checks.extend(printed::checks(&read.command.checks)?);
-    Ok(Box::new(Workload {
-        version: read.version,
-        image: read.image,
+    of_file(read, role).map(Box::new)
+}
+
+/// A workload of a file, run by this role.
+///
+/// # Errors
+/// [`DesignError::Printed`].
+pub(crate) fn of_file(read: CatalogueWorkload, role: Role) -> Result<Workload, DesignError> {
+    let own = catalogue::command(role);
+    let mut checks = own.checks;
+    checks.extend(printed::checks(&read.command.checks)?);
+    Ok(Workload {
         name: read.name,
         family: read.family,
         about: read.about,
         feature: read.feature,
-        ..workload
-    }))
+        version: read.version,
+        image: read.image,
+        seconds: read.seconds,
+        metrics: printed::metrics(&read.command.metrics, own.metrics)?,
+        roles: own.roles,
+        checks,
+    })
 }
 
 /// Whether a study file names workloads that tare does not have.
@@ -281,6 +292,9 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
     let mut files = vec![text(&program)];
     if wish.with_libraries {
         files.extend(carry::runtime_files(&program)?.iter().map(|p| text(p)));
+    }
+    for called in &wish.calls {
+        files.extend(carry::program_files(called)?.iter().map(|p| text(p)));
     }
     for path in &wish.with {
         files.extend(carry::files_below(path)?.iter().map(|p| text(p)));

@@ -96,16 +96,23 @@ impl Share {
             Fresh::Block => (0.0, stands * used),
             Fresh::Study => (used, 0.0),
         };
-        let trial = study.protocol.trial_seconds * cost.stretch
-            + TRIAL_OVERHEAD_SECONDS
-            + study.protocol.pause_seconds;
+        let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
+        let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
             once_boxes,
-            block_seconds: block_boxes * cost.launch_seconds + stands * (cells * trial + second),
+            block_seconds: block_boxes * cost.launch_seconds
+                + stands * (work * cost.stretch + cells * around + second),
             block_boxes,
         }
     }
+}
+
+/// How long a trial of a cell works: as long as is aimed for, and a command that is run once as
+/// long as its file says.
+fn seconds_of(study: &Study, cell: &Cell) -> f64 {
+    let told = study.workload(cell).and_then(|workload| workload.seconds);
+    told.unwrap_or(study.protocol.trial_seconds)
 }
 
 /// Whether a trial of a cell has two processes, as far as is known beforehand.

@@ -37,6 +37,17 @@ pub(super) struct Command {
     pub package: Option<String>,
     pub image: Option<String>,
     pub version: Option<Version>,
+    #[serde(default)]
+    pub calls: Vec<String>,
+    pub seconds: Option<Seconds>,
+}
+
+/// How long a run takes on an ordinary machine, by preset.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Seconds {
+    pub small: f64,
+    pub paper: f64,
 }
 
 /// How the program tells its version.

@@ -11,6 +11,7 @@ pub use shipped::names;
 use crate::design::{CheckWish, CommandWish, MetricWish, PrintedError};
 use file::{CheckText, File, MetricText};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use tare_model::output::{Bounded, Extractor};
 use tare_model::regular;
@@ -21,6 +22,9 @@ use toml::Spanned;
 
 /// A workload file has a few hundred bytes.
 const MAX_BYTES: u64 = 1 << 16;
+
+/// Seconds that a run can take.
+const LENGTHS: RangeInclusive<f64> = 1e-3..=86400.0;
 
 /// A workload of a file, with its parameters filled in.
 #[derive(Debug, Clone)]
@@ -47,6 +51,8 @@ pub struct CatalogueWorkload {
     pub command: CommandWish,
     /// How the program tells its version.
     pub version: Option<VersionReceipt>,
+    /// How long a run takes on an ordinary machine, with the parameters of its preset.
+    pub seconds: Option<f64>,
 }
 
 /// Whether a name is that of a file, or of a workload of the catalogue.
@@ -70,10 +76,13 @@ pub fn read(asked: &str) -> Result<CatalogueWorkload, WorkloadFileError> {
     };
     let family = family(name);
     let parsed = parse(&file, &text)?;
-    let values = values(&family, &parsed, asked, options)?;
+    let given = given(asked, options)?;
+    let paper = is_paper(&family, &given)?;
+    let values = values(&family, &parsed, &given, paper)?;
     let workload = Reader {
         file: &file,
         text: &text,
+        paper,
         values: &values,
     };
     workload.workload(asked, family, &parsed)
@@ -122,26 +131,30 @@ fn parse(file: &str, text: &str) -> Result<File, WorkloadFileError> {
     })
 }
 
+/// The keys and values that stand behind a name.
+fn given<'a>(asked: &str, options: Option<&'a str>) -> Result<Vec<(&'a str, &'a str)>, WorkloadFileError> {
+    let pairs = options.into_iter().flat_map(|options| options.split('&'));
+    let form = || WorkloadFileError::Form(asked.to_owned());
+    pairs.map(|pair| pair.split_once('=').ok_or_else(form)).collect()
+}
+
+/// Whether parameters are those of the studies.
+fn is_paper(workload: &str, given: &[(&str, &str)]) -> Result<bool, WorkloadFileError> {
+    let preset = given.iter().rev().find(|(key, _)| *key == "preset");
+    match preset.map(|(_, preset)| *preset) {
+        None | Some("small") => Ok(false),
+        Some("paper") => Ok(true),
+        Some(other) => Err(WorkloadFileError::Preset(workload.to_owned(), other.to_owned())),
+    }
+}
+
 /// The value of each parameter: of the preset, unless one is given.
 fn values(
     workload: &str,
     file: &File,
-    asked: &str,
-    options: Option<&str>,
+    given: &[(&str, &str)],
+    paper: bool,
 ) -> Result<BTreeMap<String, String>, WorkloadFileError> {
-    let given = options.into_iter().flat_map(|options| options.split('&'));
-    let given: Vec<(&str, &str)> = given
-        .map(|pair| {
-            pair.split_once('=')
-                .ok_or_else(|| WorkloadFileError::Form(asked.to_owned()))
-        })
-        .collect::<Result<_, _>>()?;
-    let preset = given.iter().rev().find(|(key, _)| *key == "preset");
-    let paper = match preset.map(|(_, preset)| *preset) {
-        None | Some("small") => false,
-        Some("paper") => true,
-        Some(other) => return Err(WorkloadFileError::Preset(workload.to_owned(), other.to_owned())),
-    };
     let mut values: BTreeMap<String, String> = file
         .parameters
         .iter()
@@ -150,7 +163,7 @@ fn values(
             (key.clone(), value.clone())
         })
         .collect();
-    for (key, value) in given.into_iter().filter(|(key, _)| *key != "preset") {
+    for (key, value) in given.iter().filter(|(key, _)| *key != "preset") {
         let unknown = || {
             let known: Vec<&str> = file
                 .parameters
@@ -160,11 +173,11 @@ fn values(
                 .collect();
             WorkloadFileError::Parameter {
                 workload: workload.to_owned(),
-                key: key.to_owned(),
+                key: (*key).to_owned(),
                 known: suggest::among(key, &known, "the parameters"),
             }
         };
-        *values.get_mut(key).ok_or_else(unknown)? = value.to_owned();
+        *values.get_mut(*key).ok_or_else(unknown)? = (*value).to_owned();
     }
     Ok(values)
 }
@@ -173,6 +186,7 @@ fn values(
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
+    paper: bool,
     values: &'a BTreeMap<String, String>,
 }
 
@@ -209,6 +223,7 @@ impl Reader<'_> {
                 entrypoint: Some(Vec::new()),
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
+                calls: filled(&command.calls)?,
                 env: command
                     .env
                     .iter()
@@ -230,7 +245,21 @@ impl Reader<'_> {
                 regex: version.regex,
                 found: None,
             }),
+            seconds: self.seconds(&file.command)?,
         })
+    }
+
+    /// How long a run takes with the parameters of the preset, if the file says so.
+    fn seconds(&self, command: &Spanned<file::Command>) -> Result<Option<f64>, WorkloadFileError> {
+        let Some(of) = command.get_ref().seconds else {
+            return Ok(None);
+        };
+        let seconds = if self.paper { of.paper } else { of.small };
+        if LENGTHS.contains(&seconds) {
+            return Ok(Some(seconds));
+        }
+        let message = format!("a run of {seconds} s: give 'seconds' more than 0 and at most a day");
+        Err(self.at(command, message))
     }
 
     fn parameters(&self, file: &File) -> BTreeMap<String, (String, String)> {
@@ -316,15 +345,25 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before the next `{name}`, the name, and what stands behind it.
+/// What stands before the next `{name}`, the name, and what stands behind it. Braces around
+/// anything else are those of a script.
 fn next_parameter(word: &str) -> Option<(&str, (&str, &str))> {
-    let (before, rest) = word.split_once('{')?;
-    let (name, after) = rest.split_once('}')?;
-    (!name.is_empty()).then_some((before, (name, after)))
+    let mut opens = word.match_indices('{').map(|(at, _)| at);
+    opens.find_map(|at| {
+        let (name, after) = word[at + 1..].split_once('}')?;
+        is_name(name).then_some((&word[..at], (name, after)))
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    !text.is_empty() && text.bytes().all(fits)
 }
 
 /// What a figure without exactly one way to find it is told.
 const ONE_WAY: &str = "a figure is found in one way: give one of 'regex', 'json' and 'csv'";
 
+#[cfg(test)]
+mod outputs;
 #[cfg(test)]
 mod tests;

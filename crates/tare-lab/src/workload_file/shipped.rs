@@ -1,14 +1,52 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 17] = [
+    ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
+    (
+        "cyclictest",
+        include_str!("../../../../workloads/cyclictest.toml"),
+    ),
+    ("fio", include_str!("../../../../workloads/fio.toml")),
+    ("hardinfo", include_str!("../../../../workloads/hardinfo.toml")),
+    (
+        "hardinfo-cryptohash",
+        include_str!("../../../../workloads/hardinfo-cryptohash.toml"),
+    ),
+    (
+        "hardinfo-zlib",
+        include_str!("../../../../workloads/hardinfo-zlib.toml"),
+    ),
+    ("hpcc", include_str!("../../../../workloads/hpcc.toml")),
+    (
+        "hpcc-stream",
+        include_str!("../../../../workloads/hpcc-stream.toml"),
+    ),
+    ("iozone", include_str!("../../../../workloads/iozone.toml")),
+    (
+        "lmbench-syscall",
+        include_str!("../../../../workloads/lmbench-syscall.toml"),
+    ),
     (
         "openssl-sha256",
         include_str!("../../../../workloads/openssl-sha256.toml"),
     ),
     (
+        "spec-cpu2006",
+        include_str!("../../../../workloads/spec-cpu2006.toml"),
+    ),
+    (
+        "spec-cpu2017",
+        include_str!("../../../../workloads/spec-cpu2017.toml"),
+    ),
+    ("stress-ng", include_str!("../../../../workloads/stress-ng.toml")),
+    (
         "sysbench-cpu",
         include_str!("../../../../workloads/sysbench-cpu.toml"),
+    ),
+    (
+        "sysbench-fileio",
+        include_str!("../../../../workloads/sysbench-fileio.toml"),
     ),
     (
         "sysbench-memory",

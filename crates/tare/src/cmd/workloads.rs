@@ -16,6 +16,7 @@ use tare_lab::{Writer, versions};
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::{Failure, Outcome, Results, Success};
+use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::Check;
 
@@ -109,6 +110,9 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     }
     if let Some(receipt) = &workload.version {
         row("version by", &receipt.argv.join(" "));
+    }
+    if let Some(seconds) = workload.seconds {
+        row("takes", &format!("about {}", show_seconds(seconds)));
     }
     if let Some(role) = workload.tested() {
         row("runs", &role.run.to_string());

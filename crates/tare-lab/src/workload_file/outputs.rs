@@ -1,0 +1,214 @@
+//! Every workload that ships, held against what its program printed once (`tests/outputs`), whole
+//! and spoiled.
+
+use super::{names, read};
+use crate::design::of_file;
+use crate::figures::success;
+use std::path::Path;
+use tare_model::catalogue;
+use tare_model::protocol::{ExitStatus, Exited};
+use tare_model::results::{Failure, ProcessUsage, Repetition, Success};
+use tare_model::workload::{CommandRun, Run};
+
+/// A workload, and two of its figures in base units.
+type Recorded = (&'static str, [(&'static str, f64); 2]);
+
+/// Of a tool with one figure that one stands twice.
+const RECORDED: [Recorded; 17] = [
+    (
+        "bonnie++",
+        [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
+    ),
+    ("cyclictest", [("average", 33_167e-9), ("maximum", 341_144e-9)]),
+    (
+        "fio",
+        [("read", 85_444.589_309), ("write-bandwidth", 347_040_020.0)],
+    ),
+    ("hardinfo", [("time", 0.483_183), ("time", 0.483_183)]),
+    (
+        "hardinfo-cryptohash",
+        [
+            ("throughput", 311.025_867 * 1_048_576.0),
+            ("throughput", 311.025_867 * 1_048_576.0),
+        ],
+    ),
+    ("hardinfo-zlib", [("marks", 0.164_589), ("marks", 0.164_589)]),
+    ("hpcc", [("hpl", 2.142_35e9), ("dgemm", 3.243_41e9)]),
+    ("hpcc-stream", [("triad", 40.1197e9), ("triad", 40.1197e9)]),
+    (
+        "iozone",
+        [("write", 5_113_352.0 * 1024.0), ("reread", 22_259_318.0 * 1024.0)],
+    ),
+    (
+        "lmbench-syscall",
+        [("latency", 0.3157e-6), ("latency", 0.3157e-6)],
+    ),
+    (
+        "openssl-sha256",
+        [("throughput", 2_098_115_764.71), ("throughput", 2_098_115_764.71)],
+    ),
+    ("spec-cpu2006", [("time", 12.749_075), ("time", 12.749_075)]),
+    ("spec-cpu2017", [("time", 12.749_075), ("time", 12.749_075)]),
+    ("stress-ng", [("rate", 835.48), ("rate", 835.48)]),
+    ("sysbench-cpu", [("events", 1675.93), ("events", 1675.93)]),
+    ("sysbench-fileio", [("reads", 2289.80), ("p95", 0.13e-3)]),
+    (
+        "sysbench-memory",
+        [
+            ("throughput", 9391.87 * 1_048_576.0),
+            ("throughput", 9391.87 * 1_048_576.0),
+        ],
+    ),
+];
+
+/// A workload, what is put in the place of what in what it printed, and what is told.
+type Spoiled = (&'static str, &'static str, &'static str, &'static str);
+
+const SPOILED: [Spoiled; 24] = [
+    // A phase that took under 0.5 s.
+    (
+        "bonnie++",
+        ",148784,29,",
+        ",+++++,+++,",
+        "no write-block: '+++++'",
+    ),
+    ("bonnie++", "1.98,", "1.97,", "does not have '^1\\.98,'"),
+    ("bonnie++", ",3052,", ",,", "no seeks: ''"),
+    ("cyclictest", "Max: ", "", "no average"),
+    (
+        "fio",
+        "\"error\" : 0",
+        "\"error\" : 28",
+        "errors in reading is 28, and 0 is right",
+    ),
+    ("fio", "99.000000", "99.00", "no read-p99"),
+    ("fio", "\"jobs\"", "\"job\"", "a check cannot be made"),
+    // HardInfo 2 tells marks and more fields.
+    ("hardinfo", "; 1\n", "; 1; 2; x\n", "no time"),
+    (
+        "hardinfo",
+        "Calculating the 42nd Fibonacci number",
+        "Running CryptoHash benchmark",
+        "standard error does not have",
+    ),
+    ("hardinfo-cryptohash", "CryptoHash", "Zlib", "does not have"),
+    ("hardinfo-zlib", "0.164589", "0.000000", "it is 0"),
+    ("hpcc", "Success=1", "Success=0", "Success is 0, and 1 is right"),
+    ("hpcc", "PASSED", "FAILED", "has 'FAILED'"),
+    (
+        "hpcc",
+        "1 tests completed and passed residual",
+        "0 tests completed and passed residual",
+        "does not have",
+    ),
+    // Arrays in cache are no test of memory.
+    (
+        "hpcc-stream",
+        "STREAM_VectorSize=4320000",
+        "STREAM_VectorSize=333333",
+        "numbers in an array is 333333, and at least 4194304 is right",
+    ),
+    (
+        "iozone",
+        "iozone test complete",
+        "Error writing block",
+        "does not have",
+    ),
+    ("iozone", " 64  ", " 128  ", "no write"),
+    ("lmbench-syscall", "microseconds", "milliseconds", "no latency"),
+    (
+        "openssl-sha256",
+        "+F:25:sha256:2098115764.71",
+        "",
+        "no throughput",
+    ),
+    ("spec-cpu2006", "valid: S", "valid: CE", "does not have"),
+    ("spec-cpu2017", "12.749075", "--", "no time"),
+    (
+        "stress-ng",
+        "stress-ng: info:",
+        "stress-ng: fail:",
+        "has '^stress-ng: fail:'",
+    ),
+    (
+        "sysbench-fileio",
+        "reads/s:                      2289.80",
+        "reads/s: 0.00",
+        "no reads",
+    ),
+    (
+        "sysbench-cpu",
+        "events per second",
+        "events per minute",
+        "no events",
+    ),
+];
+
+/// What the workload makes of what its program printed, with `to` in the place of `from`.
+fn trial(name: &str, from: &str, to: &str) -> Result<Success, Failure> {
+    let printed = |end: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/outputs/{name}.{end}"));
+        std::fs::read_to_string(path).unwrap_or_default()
+    };
+    let (stdout, stderr) = (printed("out"), printed("err"));
+    assert!(
+        stdout.contains(from) || stderr.contains(from),
+        "{name}: '{from}' was not printed"
+    );
+    let role = catalogue::main(Run::Command(CommandRun { argv: Vec::new() }));
+    let workload = of_file(read(name).unwrap(), role).unwrap();
+    success(
+        &workload,
+        ended_well(),
+        stdout.replace(from, to).as_bytes(),
+        stderr.replace(from, to).as_bytes(),
+        0,
+    )
+}
+
+fn ended_well() -> Exited {
+    let (wall_ns, user_ns, system_ns, max_rss_bytes) = (2_000_000_000, 1_000_000_000, 0, 4096);
+    let (major_faults, voluntary_switches) = (None, None);
+    Exited {
+        status: ExitStatus::Code(0),
+        usage: ProcessUsage {
+            wall_ns,
+            user_ns,
+            system_ns,
+            max_rss_bytes,
+            major_faults,
+            voluntary_switches,
+        },
+        repetitions: vec![Repetition {
+            wall_ns,
+            user_ns,
+            system_ns,
+            max_rss_bytes,
+            major_faults,
+            voluntary_switches,
+        }],
+        stdout_lost_bytes: 0,
+        stderr_lost_bytes: 0,
+    }
+}
+
+#[test]
+fn every_tool_is_read_right() {
+    assert_eq!(RECORDED.map(|(name, _)| name).to_vec(), names());
+    for (name, figures) in RECORDED {
+        let success = trial(name, "", "").unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
+        for (figure, value) in figures {
+            let found = success.samples[figure];
+            assert!((found / value - 1.0).abs() < 1e-9, "{name}: {figure} is {found}");
+        }
+    }
+}
+
+#[test]
+fn what_a_tool_did_not_do_is_no_figure() {
+    for (name, from, to, told) in SPOILED {
+        let failure = trial(name, from, to).expect_err(name);
+        assert!(failure.detail.contains(told), "{name}: {told}: {failure:?}");
+        assert!(failure.printed.is_some(), "{name}");
+    }
+}
