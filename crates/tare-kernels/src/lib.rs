@@ -35,6 +35,7 @@ mod isa;
 mod latency;
 mod linpack;
 mod memory;
+mod net;
 mod nqueens;
 mod opaque;
 mod random;
@@ -104,6 +105,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
         Kernel::Timer => Box::new(timer::Slices::new()?),
         Kernel::Thread => Box::new(thread::Slices::new()?),
         Kernel::Futex => Box::new(futex::Slices::new()?),
+        Kernel::TcpRr | Kernel::TcpStream | Kernel::UdpRr | Kernel::TcpConnect => {
+            Box::new(net::Slices::new(spec)?)
+        }
     })
 }
 
@@ -131,6 +135,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// | `switch`, `futex` | a round trip | round trips |
 /// | `timer` | a wake-up | wake-ups |
 /// | `thread` | a thread | threads |
+/// | `tcp-rr`, `udp-rr` | a request and its response | round trips |
+/// | `tcp-stream` | a message | bytes of it |
+/// | `tcp-connect` | a connection | connections |
 /// | `fft` | a transform and its inverse | flops |
 ///
 /// The report's metrics are those of all timed slices together: work over time or

@@ -280,7 +280,7 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex
+    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex, tcp-rr, tcp-stream, udp-rr, tcp-connect
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]

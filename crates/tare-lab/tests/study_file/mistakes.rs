@@ -119,7 +119,7 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[[workload]]\nname = \"chess\"",
-        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex",
+        "s.toml:3:8: unknown workload 'chess': the built-in ones are stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex, tcp-rr, tcp-stream, udp-rr, tcp-connect",
     );
     told(
         "[factors]\ninstances = [\"huge\"]",

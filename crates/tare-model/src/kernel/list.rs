@@ -49,6 +49,14 @@ pub enum Kernel {
     Thread,
     /// Two threads that hand over to each other.
     Futex,
+    /// Request and response over a TCP connection.
+    TcpRr,
+    /// Messages over a TCP connection, one way.
+    TcpStream,
+    /// Request and response by datagrams.
+    UdpRr,
+    /// TCP connections made and closed.
+    TcpConnect,
 }
 
 /// Sizes of the problem that a kernel takes.
@@ -68,7 +76,7 @@ pub struct Sizes {
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::Stream,
         Self::Linpack,
         Self::Syscall,
@@ -88,6 +96,10 @@ impl Kernel {
         Self::Timer,
         Self::Thread,
         Self::Futex,
+        Self::TcpRr,
+        Self::TcpStream,
+        Self::UdpRr,
+        Self::TcpConnect,
     ];
 
     /// Those of a study that names none: the fewest that show what a box does to memory,
@@ -116,15 +128,27 @@ impl Kernel {
             Self::Timer => "timer",
             Self::Thread => "thread",
             Self::Futex => "futex",
+            Self::TcpRr => "tcp-rr",
+            Self::TcpStream => "tcp-stream",
+            Self::UdpRr => "udp-rr",
+            Self::TcpConnect => "tcp-connect",
         }
     }
 
     /// Whether it never gives its CPU up by itself while its clock runs: all but those
-    /// that wait for a child, a thread or a timer.
+    /// that wait for a child, another process, a thread or a timer.
     pub const fn never_waits(self) -> bool {
         !matches!(
             self,
-            Self::Spawn | Self::Switch | Self::Timer | Self::Thread | Self::Futex
+            Self::Spawn
+                | Self::Switch
+                | Self::Timer
+                | Self::Thread
+                | Self::Futex
+                | Self::TcpRr
+                | Self::TcpStream
+                | Self::UdpRr
+                | Self::TcpConnect
         )
     }
 
@@ -150,6 +174,10 @@ impl Kernel {
             Self::Timer => "how late a thread wakes up from a sleep of 50 us",
             Self::Thread => "latency of making a thread and waiting for its end",
             Self::Futex => "latency of a round trip between two threads on one CPU (futex)",
+            Self::TcpRr => "latency of a request and its response over one TCP connection",
+            Self::TcpStream => "bytes per second received over one TCP connection, by message size",
+            Self::UdpRr => "latency of a request and its response by UDP datagrams",
+            Self::TcpConnect => "TCP connections made, accepted and closed per second",
         }
     }
 
@@ -172,6 +200,9 @@ impl Kernel {
             | Self::Thread
             | Self::Futex => (Property::Computation, Capacity::Latency),
             Self::Latency | Self::Fault => (Property::Memory, Capacity::Latency),
+            Self::TcpRr | Self::UdpRr => (Property::Communication, Capacity::Latency),
+            Self::TcpStream => (Property::Communication, Capacity::Throughput),
+            Self::TcpConnect => (Property::Communication, Capacity::TransactionSpeed),
         };
         Feature { property, capacity }
     }
@@ -181,7 +212,12 @@ impl Kernel {
     pub const fn parts(self) -> &'static [&'static str] {
         match self {
             Self::Stream => &["copy", "scale", "add", "triad"],
-            Self::Linpack | Self::Blowfish | Self::Cryptohash | Self::Fft => &["rate"],
+            Self::Linpack
+            | Self::Blowfish
+            | Self::Cryptohash
+            | Self::Fft
+            | Self::TcpStream
+            | Self::TcpConnect => &["rate"],
             Self::Syscall
             | Self::Spawn
             | Self::Latency
@@ -189,7 +225,9 @@ impl Kernel {
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => &["latency"],
+            | Self::Futex
+            | Self::TcpRr
+            | Self::UdpRr => &["latency"],
             Self::Integer
             | Self::Fibonacci
             | Self::Nqueens
@@ -207,8 +245,12 @@ impl Kernel {
                 .map(|name| Metric::new(name, Unit::BytePerSecond, Higher, name == "triad"))
                 .to_vec(),
             Self::Linpack | Self::Fft => vec![Metric::new("rate", Unit::FlopPerSecond, Higher, true)],
-            Self::Blowfish | Self::Cryptohash => {
+            Self::Blowfish | Self::Cryptohash | Self::TcpStream => {
                 vec![Metric::new("rate", Unit::BytePerSecond, Higher, true)]
+            }
+            Self::TcpConnect => {
+                let unit = Unit::Other("connections/s".to_owned());
+                vec![Metric::new("rate", unit, Higher, true)]
             }
             Self::Syscall
             | Self::Spawn
@@ -217,7 +259,9 @@ impl Kernel {
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => {
+            | Self::Futex
+            | Self::TcpRr
+            | Self::UdpRr => {
                 vec![Metric::new("latency", Unit::Second, Lower, true)]
             }
             Self::Integer => vec![
@@ -253,13 +297,19 @@ impl Kernel {
             Self::Simplex => (2, 40, 500, "unknowns, and as many bounds"),
             // Beyond the last-level cache of most hosts; lines are found by 32 bits.
             Self::Latency => (4096, 128 << 20, 16 << 30, "bytes of the buffer"),
+            // netperf's usual question. The least has a number and a time in it, the most of
+            // a datagram is near what UDP takes.
+            Self::TcpRr => (16, 100, 1 << 20, "bytes of a message"),
+            Self::UdpRr => (16, 100, 60_000, "bytes of a message"),
+            Self::TcpStream => (64, 32 << 10, 1 << 20, "bytes of a message"),
             Self::Syscall
             | Self::Spawn
             | Self::Fault
             | Self::Switch
             | Self::Timer
             | Self::Thread
-            | Self::Futex => return None,
+            | Self::Futex
+            | Self::TcpConnect => return None,
         };
         Some(Sizes {
             least,
@@ -268,7 +318,13 @@ impl Kernel {
             unit,
             in_bytes: matches!(
                 self,
-                Self::Stream | Self::Blowfish | Self::Cryptohash | Self::Latency
+                Self::Stream
+                    | Self::Blowfish
+                    | Self::Cryptohash
+                    | Self::Latency
+                    | Self::TcpRr
+                    | Self::UdpRr
+                    | Self::TcpStream
             ),
         })
     }
