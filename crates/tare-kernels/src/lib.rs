@@ -36,6 +36,7 @@ mod isa;
 mod latency;
 mod linpack;
 mod memory;
+mod net;
 mod nqueens;
 mod opaque;
 mod random;
@@ -114,6 +115,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
             Box::new(disk::cached::Slices::new(spec)?)
         }
         Kernel::File => Box::new(disk::small::Slices::new(spec)?),
+        Kernel::TcpRr | Kernel::TcpStream | Kernel::UdpRr | Kernel::TcpConnect => {
+            Box::new(net::Slices::new(spec)?)
+        }
     })
 }
 
@@ -141,6 +145,9 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// | `switch`, `futex` | a round trip | round trips |
 /// | `timer` | a wake-up | wake-ups |
 /// | `thread` | a thread | threads |
+/// | `tcp-rr`, `udp-rr` | a request and its response | round trips |
+/// | `tcp-stream` | a message | bytes of it |
+/// | `tcp-connect` | a connection | connections |
 /// | `fft` | a transform and its inverse | flops |
 /// | `random-read` and its like | 128 blocks of 4 KiB | operations |
 /// | `fsync` | a write that is waited for | writes |

@@ -283,7 +283,7 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex, random-read, random-write, sequential-read, sequential-write, fsync, byte-read, byte-write, block-read, block-write, file
+    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex, random-read, random-write, sequential-read, sequential-write, fsync, byte-read, byte-write, block-read, block-write, file, tcp-rr, tcp-stream, udp-rr, tcp-connect
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]

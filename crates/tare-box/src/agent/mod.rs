@@ -72,6 +72,8 @@ pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
         init::prepare(&options.machine_root)?;
         options.work.map_or(Ok(()), Work::enter)?;
+        // A machine without it runs what needs no network.
+        let _ = net::raise_loopback();
         options
             .address
             .map_or(Ok(()), net::configure)

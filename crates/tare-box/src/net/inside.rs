@@ -3,6 +3,7 @@
 
 use super::NetError;
 use super::netlink::{ask, bring_up, index};
+use rtnetlink::Handle;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fmt;
 use std::fs::{self, File};
@@ -48,6 +49,24 @@ impl std::str::FromStr for Address {
     }
 }
 
+/// Puts the loopback of the network that the calling thread is in into use, as engines do
+/// for their containers.
+///
+/// # Errors
+/// [`NetError`].
+pub fn raise_loopback() -> Result<(), NetError> {
+    ask("put the loopback into use", async |handle| {
+        loopback_up(&handle).await
+    })
+}
+
+async fn loopback_up(handle: &Handle) -> Result<(), rtnetlink::Error> {
+    match index(handle, "lo").await? {
+        Some(loopback) => bring_up(handle, loopback, None).await,
+        None => Ok(()),
+    }
+}
+
 /// Puts the interface of the network that the calling thread is in into use, with
 /// this address.
 ///
@@ -56,9 +75,7 @@ impl std::str::FromStr for Address {
 pub fn configure(address: Address) -> Result<(), NetError> {
     ask("give the box its address", async |handle| {
         let deadline = Instant::now() + INTERFACE_DEADLINE;
-        if let Some(loopback) = index(&handle, "lo").await? {
-            bring_up(&handle, loopback, None).await?;
-        }
+        loopback_up(&handle).await?;
         loop {
             for name in INTERFACES {
                 if let Some(found) = index(&handle, name).await? {

@@ -128,6 +128,10 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
         name = spec.name,
         network = network_type(apart.network),
     );
+    if apart.network != Network::Host {
+        // An empty network is one with a loopback, which is put into use by this alone.
+        text.push_str("lxc.net.0.flags = up\n");
+    }
     if let Some(binary) = &root.binary {
         let _ = writeln!(text, "lxc.mount.entry = {}", bound(binary));
     }

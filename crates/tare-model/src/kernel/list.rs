@@ -69,6 +69,14 @@ pub enum Kernel {
     BlockWrite,
     /// Latency of creating, asking for and deleting a small file.
     File,
+    /// Request and response over a TCP connection.
+    TcpRr,
+    /// Messages over a TCP connection, one way.
+    TcpStream,
+    /// Request and response by datagrams.
+    UdpRr,
+    /// TCP connections made and closed.
+    TcpConnect,
 }
 
 /// Sizes of the problem that a kernel takes.
@@ -88,7 +96,7 @@ pub struct Sizes {
 
 impl Kernel {
     /// Every kernel, in the order of printing.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 33] = [
         Self::Stream,
         Self::Linpack,
         Self::Syscall,
@@ -118,6 +126,10 @@ impl Kernel {
         Self::BlockRead,
         Self::BlockWrite,
         Self::File,
+        Self::TcpRr,
+        Self::TcpStream,
+        Self::UdpRr,
+        Self::TcpConnect,
     ];
 
     /// Those of a study that names none: the fewest that show what a box does to memory,
@@ -156,15 +168,27 @@ impl Kernel {
             Self::BlockRead => "block-read",
             Self::BlockWrite => "block-write",
             Self::File => "file",
+            Self::TcpRr => "tcp-rr",
+            Self::TcpStream => "tcp-stream",
+            Self::UdpRr => "udp-rr",
+            Self::TcpConnect => "tcp-connect",
         }
     }
 
     /// Whether it never gives its CPU up by itself while its clock runs: all but those
-    /// that wait for a child, a thread, a timer or a disk.
+    /// that wait for a child, another process, a thread, a timer or a disk.
     pub const fn never_waits(self) -> bool {
         !matches!(
             self,
-            Self::Spawn | Self::Switch | Self::Timer | Self::Thread | Self::Futex
+            Self::Spawn
+                | Self::Switch
+                | Self::Timer
+                | Self::Thread
+                | Self::Futex
+                | Self::TcpRr
+                | Self::TcpStream
+                | Self::UdpRr
+                | Self::TcpConnect
         ) && !self.uses_files()
     }
 
@@ -222,6 +246,10 @@ impl Kernel {
             Self::BlockRead => "reading a file in blocks of 8 KiB through the page cache",
             Self::BlockWrite => "writing a file in blocks of 8 KiB into the page cache",
             Self::File => "latency of creating, stat and deleting a small file",
+            Self::TcpRr => "latency of a request and its response over one TCP connection",
+            Self::TcpStream => "bytes per second received over one TCP connection, by message size",
+            Self::UdpRr => "latency of a request and its response by UDP datagrams",
+            Self::TcpConnect => "TCP connections made, accepted and closed per second",
         }
     }
 
@@ -251,6 +279,9 @@ impl Kernel {
                 (Property::Storage, Capacity::Throughput)
             }
             Self::Fsync | Self::File => (Property::Storage, Capacity::Latency),
+            Self::TcpRr | Self::UdpRr => (Property::Communication, Capacity::Latency),
+            Self::TcpStream => (Property::Communication, Capacity::Throughput),
+            Self::TcpConnect => (Property::Communication, Capacity::TransactionSpeed),
         };
         Feature { property, capacity }
     }
@@ -272,7 +303,9 @@ impl Kernel {
             | Self::ByteRead
             | Self::ByteWrite
             | Self::BlockRead
-            | Self::BlockWrite => &["rate"],
+            | Self::BlockWrite
+            | Self::TcpStream
+            | Self::TcpConnect => &["rate"],
             Self::Syscall
             | Self::Spawn
             | Self::Latency
@@ -281,7 +314,9 @@ impl Kernel {
             | Self::Timer
             | Self::Thread
             | Self::Futex
-            | Self::Fsync => &["latency"],
+            | Self::Fsync
+            | Self::TcpRr
+            | Self::UdpRr => &["latency"],
             Self::Integer
             | Self::Fibonacci
             | Self::Nqueens
@@ -304,7 +339,8 @@ impl Kernel {
             | Self::ByteRead
             | Self::ByteWrite
             | Self::BlockRead
-            | Self::BlockWrite => {
+            | Self::BlockWrite
+            | Self::TcpStream => {
                 vec![Metric::new("rate", Unit::BytePerSecond, Higher, true)]
             }
             // Bytes per second would be the same figure again: all blocks have one size.
@@ -315,6 +351,10 @@ impl Kernel {
             Self::File => ["create", "stat", "delete"]
                 .map(|name| Metric::new(name, Unit::Second, Lower, name == "create"))
                 .to_vec(),
+            Self::TcpConnect => {
+                let unit = Unit::Other("connections/s".to_owned());
+                vec![Metric::new("rate", unit, Higher, true)]
+            }
             Self::Syscall
             | Self::Spawn
             | Self::Latency
@@ -323,7 +363,9 @@ impl Kernel {
             | Self::Timer
             | Self::Thread
             | Self::Futex
-            | Self::Fsync => {
+            | Self::Fsync
+            | Self::TcpRr
+            | Self::UdpRr => {
                 vec![Metric::new("latency", Unit::Second, Lower, true)]
             }
             Self::Integer => vec![
@@ -367,6 +409,11 @@ impl Kernel {
                 (64 << 10, 16 << 20, 1 << 40, "bytes of the file")
             }
             Self::File => (0, 1 << 10, 1 << 20, "bytes of each file"),
+            // netperf's usual question. The least has a number and a time in it, the most of
+            // a datagram is near what UDP takes.
+            Self::TcpRr => (16, 100, 1 << 20, "bytes of a message"),
+            Self::UdpRr => (16, 100, 60_000, "bytes of a message"),
+            Self::TcpStream => (64, 32 << 10, 1 << 20, "bytes of a message"),
             Self::Syscall
             | Self::Spawn
             | Self::Fault
@@ -374,7 +421,8 @@ impl Kernel {
             | Self::Timer
             | Self::Thread
             | Self::Futex
-            | Self::Fsync => return None,
+            | Self::Fsync
+            | Self::TcpConnect => return None,
         };
         Some(Sizes {
             least,
@@ -383,7 +431,13 @@ impl Kernel {
             unit,
             in_bytes: matches!(
                 self,
-                Self::Stream | Self::Blowfish | Self::Cryptohash | Self::Latency
+                Self::Stream
+                    | Self::Blowfish
+                    | Self::Cryptohash
+                    | Self::Latency
+                    | Self::TcpRr
+                    | Self::UdpRr
+                    | Self::TcpStream
             ) || self.uses_files(),
         })
     }

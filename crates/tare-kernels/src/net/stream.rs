@@ -1,0 +1,95 @@
+//! `tcp-stream`: as many messages as were announced, one write for each, and one answer
+//! when all have come.
+//!
+//! The clock stops with the answer: what is timed is what was received, not what the
+//! sender's kernel still holds.
+
+use super::{Client, number, put};
+use crate::clock;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+/// What is read at a time at most, unless a message is longer: what iperf3 reads. Small
+/// messages come many at a time, as with any program that reads into a buffer.
+const READ: usize = 128 << 10;
+
+/// The end that sends.
+pub struct Stream {
+    stream: TcpStream,
+    message: Vec<u8>,
+}
+
+impl Stream {
+    pub fn connect(size: usize, server: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(server)?;
+        // The announcement, and the last message of a slice, are not to wait for more.
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            message: vec![0; size],
+        })
+    }
+}
+
+impl Client for Stream {
+    fn begin(&mut self, units: u64) -> io::Result<u64> {
+        self.stream.write_all(&units.to_le_bytes())?;
+        told(&self.stream)
+    }
+
+    fn work(&mut self, units: u64) -> io::Result<u64> {
+        for i in 0..units {
+            put(&mut self.message, i);
+            self.stream.write_all(&self.message)?;
+        }
+        told(&self.stream)
+    }
+}
+
+/// The number that the other end tells next.
+pub fn told(mut stream: &TcpStream) -> io::Result<u64> {
+    let mut answer = [0; 8];
+    stream.read_exact(&mut answer)?;
+    Ok(number(&answer))
+}
+
+/// Bytes into which messages of this size are read: as many whole ones as fit.
+pub const fn room(size: usize) -> usize {
+    if size > READ { size } else { READ / size * size }
+}
+
+/// Takes what is announced over a connection, and tells how many messages were not the
+/// next ones, until the connection ends.
+pub fn receive(mut stream: &TcpStream, size: usize, buffer: &mut [u8]) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    loop {
+        let units = told(stream)?;
+        stream.write_all(&clock::process_cpu_ns().to_le_bytes())?;
+        if units > 0 {
+            let wrong = messages(stream, units, size, buffer)?;
+            stream.write_all(&wrong.to_le_bytes())?;
+        }
+    }
+}
+
+/// Reads so many messages; how many were not the next ones. The buffer holds whole
+/// messages: it is filled and begun anew, and nothing is moved in it.
+fn messages(mut stream: &TcpStream, units: u64, size: usize, buffer: &mut [u8]) -> io::Result<u64> {
+    let (mut next, mut wrong) = (0, 0);
+    let (mut filled, mut seen) = (0, 0);
+    while next < units {
+        match stream.read(&mut buffer[filled..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            more => filled += more,
+        }
+        while seen + size <= filled {
+            wrong += u64::from(number(&buffer[seen..]) != next);
+            next += 1;
+            seen += size;
+        }
+        if seen == buffer.len() {
+            (filled, seen) = (0, 0);
+        }
+    }
+    Ok(wrong)
+}
