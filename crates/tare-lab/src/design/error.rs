@@ -221,17 +221,6 @@ pub enum DesignError {
         /// The image.
         image: String,
     },
-    /// Workloads out of several images.
-    #[error(
-        "{} is of the image '{}' and {} of '{}', and all boxes of a study have the same: run them apart, or name one image that has both with --image",
-        .workloads[0], .images[0], .workloads[1], .images[1]
-    )]
-    TwoImages {
-        /// The workloads.
-        workloads: [String; 2],
-        /// The images.
-        images: [String; 2],
-    },
     /// An entry point without an image.
     #[error("--entrypoint is what is run of an image: name the image with --image")]
     EntryPointWithoutImage,
@@ -338,8 +327,7 @@ impl DesignError {
             | Self::WithoutCommand
             | Self::EntryPointWithoutImage
             | Self::Environment(_) => ("command", None),
-            Self::TwoImages { .. }
-            | Self::ImageWithoutCommand { .. }
+            Self::ImageWithoutCommand { .. }
             | Self::NotInImage { .. }
             | Self::ImageUser { .. } => ("image", None),
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),

@@ -1,7 +1,6 @@
 //! What a user asks of a study, by options or by a file.
 
-use super::{CheckWish, ChosenImage, DesignError, MetricWish, ProtocolOptions};
-use crate::workload_file;
+use super::{CheckWish, ChosenImage, MetricWish, ProtocolOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tare_model::kernel::Isa;
@@ -9,7 +8,7 @@ use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
 use tare_model::template::Template;
 
-/// The word for boxes without an image, whatever the workloads have.
+/// The word for boxes without an image, whatever a study file has.
 pub const NO_IMAGE: &str = "none";
 
 /// What a user asks; what is absent gets a default that fits the host.
@@ -28,8 +27,8 @@ pub struct Wishes {
     pub workloads: Vec<WorkloadWish>,
     /// The user's own command.
     pub command: Option<CommandWish>,
-    /// The root filesystem of all boxes by what means it, [`NO_IMAGE`] for none; absent: that of
-    /// the workloads, if one of them has one.
+    /// The root filesystem of all boxes by what means it, [`NO_IMAGE`] for none; absent: none,
+    /// whatever images the workloads name.
     pub image_name: Option<String>,
     /// The same, found.
     pub image: Option<Arc<ChosenImage>>,
@@ -49,32 +48,8 @@ pub struct Wishes {
 
 impl Wishes {
     /// What means the root filesystem of all boxes; `None` where they have none.
-    ///
-    /// # Errors
-    /// [`DesignError::TwoImages`] of workloads that do not agree, and those of workload files.
-    pub fn wanted_image(&self) -> Result<Option<String>, DesignError> {
-        if let Some(name) = &self.image_name {
-            return Ok(Some(name.clone()).filter(|name| name != NO_IMAGE));
-        }
-        let mut wanted: Option<(String, String)> = None;
-        for wish in self
-            .workloads
-            .iter()
-            .filter(|wish| workload_file::is_known(&wish.kernel))
-        {
-            let read = workload_file::read(&wish.kernel)?;
-            let Some(image) = read.image else { continue };
-            match &wanted {
-                Some((first, other)) if *other != image => {
-                    return Err(DesignError::TwoImages {
-                        workloads: [first.clone(), read.name],
-                        images: [other.clone(), image],
-                    });
-                }
-                _ => wanted = Some((read.name, image)),
-            }
-        }
-        Ok(wanted.map(|(_, image)| image))
+    pub fn wanted_image(&self) -> Option<&str> {
+        self.image_name.as_deref().filter(|name| *name != NO_IMAGE)
     }
 }
 

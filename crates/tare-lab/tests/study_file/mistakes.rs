@@ -14,7 +14,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     );
     told(
         "colour = 1",
-        "s.toml:2:1: unknown key 'colour' in a study: the keys are title, include, requirement, features, workload, \
+        "s.toml:2:1: unknown key 'colour' in a study: the keys are title, include, requirement, features, image, workload, \
          metrics, factors, design, protocol, analysis, conclusion, small",
     );
     told(

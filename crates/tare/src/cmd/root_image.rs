@@ -20,20 +20,20 @@ pub enum Unmade {
 
 /// The image that is asked for, if one is.
 pub fn chosen(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Option<Arc<ChosenImage>>> {
-    let Some(name) = wishes.wanted_image()? else {
+    let Some(name) = wishes.wanted_image() else {
         return Ok(None);
     };
     let site = Site::open(state, DEFAULT_LIMIT)?;
     let image = match unmade {
-        Unmade::Make => images::obtain(&name, &site, &mut tell)?,
-        Unmade::Refuse => site.store().get(&name).map_err(|_| {
+        Unmade::Make => images::obtain(name, &site, &mut tell)?,
+        Unmade::Refuse => site.store().get(name).map_err(|_| {
             anyhow::anyhow!(
                 "the image '{name}' is not made yet: 'tare image build {name}' makes it, and so does 'tare run'"
             )
         })?,
     };
     Ok(Some(Arc::new(ChosenImage {
-        name,
+        name: name.to_owned(),
         image: Arc::new(image),
     })))
 }
