@@ -10,12 +10,12 @@ const STUDY: &str = "title = \"Does twice the cost show?\"
 [requirement]
 questions = [\"is \\u001b[31mit\\u001b[0m twice?\"]
 [features]
-storage = [\"transaction-speed\"]
+application = [\"transaction-speed\"]
 [[workload]]
 name = \"linpack\"
 size = [100, 200]
 [[workload]]
-name = \"fio\"
+name = \"redis\"
 [factors]
 platforms = [\"fake\", \"fake?cost=2\", \"ecs\"]
 provisioning = \"vanilla\"
@@ -41,10 +41,10 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     let plan = tare.ok("plan s.toml").stdout;
     for part in [
         "Does twice the cost show?",
-        "fake vanilla: linpack size=100, linpack size=200, [fio]",
-        "storage transaction-speed: fio",
+        "fake vanilla: linpack size=100, linpack size=200, [redis]",
+        "application transaction-speed: redis",
         "4 cells x 12 blocks",
-        "- workload fio: tare does not have it yet",
+        "- workload redis: tare does not have it yet",
         "- platform ecs: ",
     ] {
         assert!(plan.contains(part), "'{part}' is not in: {plan}");
@@ -114,7 +114,7 @@ fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let tare = tare_with(STUDY);
     let ended = tare.ok("run s.toml --blocks 3 -o r.jsonl");
     assert!(
-        ended.stderr.contains("left out: workload fio"),
+        ended.stderr.contains("left out: workload redis"),
         "{}",
         ended.stderr
     );

@@ -4,18 +4,13 @@
 use tare_model::template::{Capacity, Feature, Property};
 
 /// Their names, and what each would show.
-pub(super) const ELSEWHERE: [(&str, Feature); 16] = [
+pub(super) const ELSEWHERE: [(&str, Feature); 11] = [
     ("iperf", of(Property::Communication, Capacity::Throughput)),
     ("netperf", of(Property::Communication, Capacity::Latency)),
     (
         "netperf-stream",
         of(Property::Communication, Capacity::Throughput),
     ),
-    ("hardinfo", of(Property::Computation, Capacity::Latency)),
-    ("spec-cpu2006", of(Property::Computation, Capacity::Latency)),
-    ("bonnie++", of(Property::Storage, Capacity::Throughput)),
-    ("fio", of(Property::Storage, Capacity::TransactionSpeed)),
-    ("iozone", of(Property::Storage, Capacity::Throughput)),
     ("cassandra", of(Property::Application, Capacity::Latency)),
     ("ffmpeg", of(Property::Application, Capacity::Latency)),
     ("hibench", of(Property::Application, Capacity::Latency)),

@@ -7,7 +7,8 @@ use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
 use crate::design::{MAX_THREADS, WorkloadWish};
-use crate::workload_file;
+use crate::workload_file::{self, CatalogueWorkload};
+use tare_box::carry::{self, CarryError};
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::size::parse_memory;
 use tare_model::suggest;
@@ -51,9 +52,20 @@ impl Draft {
         Ok(())
     }
 
-    /// A workload of the catalogue, or of a file of its own.
+    /// A workload of the catalogue, or of a file of its own. One whose program is not installed
+    /// is left out, so that the rest of a published study runs where its tools are not.
     fn command(&mut self, name: &str, node: &Node) -> Result<(), StudyFileError> {
-        workload_file::read(name).map_err(|e| StudyFileError::at(&node.place, e.to_string()))?;
+        let read = workload_file::read(name).map_err(|e| StudyFileError::at(&node.place, e.to_string()))?;
+        if let Some(why) = not_installed(&read) {
+            self.template.left_out.push(LeftOut {
+                what: Missing::Workload,
+                name: read.name,
+                feature: read.feature,
+                settings: None,
+                why,
+            });
+            return Ok(());
+        }
         self.note(("workload", Some(self.wishes.workloads.len())), node);
         self.wishes.workloads.push(WorkloadWish::from(name));
         Ok(())
@@ -86,6 +98,16 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+/// Which program of a packaged workload is not on this host, and how it comes there.
+fn not_installed(read: &CatalogueWorkload) -> Option<String> {
+    let package = read.package.as_ref()?;
+    let mut programs = read.command.argv.iter().take(1).chain(&read.command.calls);
+    let absent = programs.find(|name| matches!(carry::find_program(name), Err(CarryError::NotFound(_))))?;
+    Some(format!(
+        "its program {absent} is not on PATH: install it (Debian: apt-get install {package})"
+    ))
 }
 
 /// A level of a parameter, and where it stands.
