@@ -327,9 +327,9 @@ impl DesignError {
             | Self::WithoutCommand
             | Self::EntryPointWithoutImage
             | Self::Environment(_) => ("command", None),
-            Self::ImageWithoutCommand { .. }
-            | Self::NotInImage { .. }
-            | Self::ImageUser { .. } => ("image", None),
+            Self::ImageWithoutCommand { .. } | Self::NotInImage { .. } | Self::ImageUser { .. } => {
+                ("image", None)
+            }
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),
