@@ -560,7 +560,7 @@ fn a_registry_gets_the_password_of_docker_login_and_a_wrong_one_is_told() {
     let registry = Registry::start(&tare, true);
     let import = |auth: Option<&str>| {
         let auths = auth.map(|auth| serde_json::json!({registry.name(""): {"auth": auth}}));
-        let config = serde_json::json!({"auths": auths.unwrap_or_default()});
+        let config = serde_json::json!({"auths": auths.unwrap_or_else(|| serde_json::json!({}))});
         fs::write(tare.path("config.json"), config.to_string().replace("/\"", "\"")).unwrap();
         let mut command = tare.command(&format!("image import {}", registry.name("a/b:1")));
         common::ended(command.env("DOCKER_CONFIG", tare.path("")).output().unwrap())

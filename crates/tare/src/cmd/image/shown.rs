@@ -183,7 +183,10 @@ fn explained(image: &Image) -> String {
     let entries = counted(manifest.entries, "file");
     row("size", &format!("{}, {entries}", show_memory(manifest.bytes)));
     if manifest.left_out > 0 {
-        row("left out", &counted(manifest.left_out, "device, pipe or socket"));
+        row(
+            "left out",
+            &format!("{} devices, pipes and sockets", manifest.left_out),
+        );
     }
     row("for", &format!("linux/{}", config.architecture));
     row("entrypoint", &config.entrypoint.join(" "));
