@@ -200,13 +200,13 @@ fn a_study_keeps_what_lies_between_with_each_trial() {
     ];
     tare.ok(&[
         &run[..],
-        &["--provisioning", "limited", "--no-settle", "-o", "r.jsonl"],
+        &["--provisioning", "vanilla", "--no-settle", "-o", "r.jsonl"],
     ]
     .concat());
     let trials = tare.records_of("r.jsonl", "trial");
     assert_eq!(trials.len(), 4);
     for trial in &trials {
-        let disk = &trial["outcome"]["kernel"]["disk"];
+        let disk = &trial["outcome"]["ok"]["kernel"]["disk"];
         let way = if trial["workload"] == "file" {
             "page-cache"
         } else {
