@@ -156,8 +156,9 @@ fn show(file: &Path, on: &Path, flags: MountFlags) -> Result<(), JailError> {
     mount_remount(on, MountFlags::BIND | flags, "").map_err(step(what()))
 }
 
-/// Makes this folder the root; the one before is gone.
-fn enter(place: &Path) -> io::Result<()> {
+/// Makes this folder, on which something is mounted, the root of this mount namespace; the one
+/// before is gone.
+pub(crate) fn enter(place: &Path) -> io::Result<()> {
     std::env::set_current_dir(place)?;
     rustix::process::pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;

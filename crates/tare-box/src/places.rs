@@ -1,5 +1,7 @@
 //! Places in a box on which whoever makes it and the agent in it have agreed.
 
+pub(crate) mod root;
+
 use std::fmt;
 use std::str::FromStr;
 

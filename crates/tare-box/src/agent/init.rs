@@ -1,11 +1,12 @@
 //! Duties of the first process of a VM.
 
-use crate::places::{BINARY, DISK_FILE_SYSTEM, MODULE_LIST};
+use crate::places::{BINARY, DISK_FILE_SYSTEM, MODULE_LIST, root};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::path::Path;
 
 /// `HOSTFS_SUPER_MAGIC`: the file system by which User-Mode Linux sees the host's files.
 const HOSTFS: rustix::fs::FsWord = 0x00c0_ffee;
@@ -102,12 +103,7 @@ fn enter_disk(device: &str) -> io::Result<()> {
     mount(device, NEW, DISK_FILE_SYSTEM, MountFlags::empty(), NO_OPTIONS)
         .map_err(|e| io::Error::new(e.kind(), format!("mount {device}: {e}")))?;
     let binary = format!("{NEW}{BINARY}");
-    // An image may have something of that name, as a link too.
-    match fs::remove_file(&binary) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
-    fs::File::create_new(&binary)?;
+    root::file(Path::new(&binary))?;
     mount_bind(BINARY, &binary)?;
     move_to_new()
 }

@@ -1,9 +1,9 @@
 //! A root of its own for an agent on the host's kernel: an image, as the boxes beside it have it.
 
+use crate::jail;
 use crate::places::{BINARY, HOST_PLACES, WORK_FOLDER};
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, mount_change,
-    mount_remount, unmount,
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,9 +45,7 @@ impl HostRoot {
         self.show(&std::env::current_exe()?, &binary)?;
         mount_remount(&binary, MountFlags::BIND | MountFlags::RDONLY, "")
             .map_err(|e| told("close the binary", &e.into()))?;
-        std::env::set_current_dir(root)?;
-        rustix::process::pivot_root(".", ".").map_err(|e| told("change the root", &e.into()))?;
-        unmount(".", UnmountFlags::DETACH).map_err(|e| told("leave the root before", &e.into()))?;
+        jail::enter(root).map_err(|e| told("change the root", &e))?;
         std::env::set_current_dir(WORK_FOLDER)
     }
 

@@ -6,10 +6,10 @@
 use super::contract::BoxError;
 use super::directory::canonical;
 use super::overlay::{Upper, mount_overlay};
+use crate::places::root;
 use crate::program;
 use rustix::mount::MountFlags;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -44,56 +44,19 @@ fn copy(image: &Path, rootfs: &Path) -> Result<(), BoxError> {
     Ok(program::run(command, COPY_DEADLINE)?)
 }
 
-/// A file directly in the root of a box on which something is to be mounted or written, empty
-/// and no link, whatever an image has in its place.
+/// As [`root::file`], for a box that is being made.
 pub(super) fn make_file(path: &Path) -> Result<(), BoxError> {
-    let what = || BoxError::host(format!("make {}", path.display()));
-    give_way(path, |_| false).map_err(what())?;
-    File::create_new(path).map(drop).map_err(what())
+    root::file(path).map_err(BoxError::host(format!("make {}", path.display())))
 }
 
-/// A folder directly in the root of a box on which something is to be mounted: that of the
-/// image, if it has one there and no link.
+/// As [`root::folder`], for a box that is being made.
 pub(super) fn make_folder(path: &Path) -> Result<(), BoxError> {
-    let what = || BoxError::host(format!("make {}", path.display()));
-    give_way(path, fs::Metadata::is_dir).map_err(what())?;
-    match fs::create_dir(path) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.map_err(what()),
-    }
-}
-
-/// Removes what is not to be kept at a path.
-fn give_way(path: &Path, is_kept: impl Fn(&fs::Metadata) -> bool) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(e),
-        Ok(meta) if is_kept(&meta) => Ok(()),
-        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-    }
+    root::folder(path).map_err(BoxError::host(format!("make {}", path.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_link_of_the_image_leads_nowhere() {
-        let folder = tempfile::tempdir().unwrap();
-        let outside = folder.path().join("outside");
-        fs::write(&outside, "kept").unwrap();
-        let place = folder.path().join("tare");
-        std::os::unix::fs::symlink(&outside, &place).unwrap();
-        make_file(&place).unwrap();
-        assert!(place.symlink_metadata().unwrap().is_file());
-        assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
-        let place = folder.path().join("work");
-        std::os::unix::fs::symlink(folder.path(), &place).unwrap();
-        make_folder(&place).unwrap();
-        make_folder(&place).unwrap();
-        assert!(place.symlink_metadata().unwrap().is_dir());
-    }
 
     #[test]
     fn a_copy_is_what_is_in_the_image() {
