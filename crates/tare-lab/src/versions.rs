@@ -6,11 +6,11 @@ use crate::preflight::Platforms;
 use std::path::Path;
 use std::time::Duration;
 use tare_box::link::Link;
-use tare_box::platforms::{BoxError, BoxSpec};
+use tare_box::platforms::BoxError;
 use tare_box::program;
 use tare_box::state::Run;
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Request};
-use tare_model::study::{BoxKind, Study};
+use tare_model::study::Study;
 use tare_model::time::nanoseconds;
 use tare_model::workload::{VersionReceipt, Workload};
 
@@ -41,15 +41,13 @@ pub fn ask_in_box(
     binary: &Path,
 ) -> Result<(), BoxError> {
     let asks = study.workloads.iter().any(|workload| workload.version.is_some());
+    if !asks || study.image.is_none() {
+        return Ok(());
+    }
     let kinds = study.box_kinds();
     let kind = kinds.iter().find(|kind| kind.platform == study.baseline);
-    let Some(spec) = kind
-        .filter(|_| asks && study.image.is_some())
-        .and_then(|kind| spec(study, kind, platforms, run, binary))
-    else {
-        return Ok(());
-    };
-    let Some(platform) = platforms.get(&study.baseline) else {
+    let spec = kind.and_then(|kind| platforms.spec(study, kind, (run, binary), &"versions"));
+    let Some((spec, platform)) = spec.zip(platforms.get(&study.baseline)) else {
         return Ok(());
     };
     let mut running = platform.launch(&spec)?;
@@ -77,22 +75,6 @@ pub fn take_from(study: &mut Study, other: &Study) {
 
 fn keep(receipt: &mut VersionReceipt, told: Option<String>) {
     receipt.found = told.and_then(|told| extract::matched(&told, &receipt.regex).ok());
-}
-
-fn spec(study: &Study, kind: &BoxKind, platforms: &Platforms, run: &Run, binary: &Path) -> Option<BoxSpec> {
-    let instance = study.instance_of(kind)?;
-    Some(BoxSpec {
-        name: format!("{}-versions", run.name()),
-        run: run.name().to_owned(),
-        instance: instance.size,
-        provisioning: kind.provisioning,
-        pinned_set: instance.pinned_set.clone(),
-        weight: platforms.weight(),
-        scratch: run.folder().to_owned(),
-        binary: binary.to_owned(),
-        holds_boxes: false,
-        image: platforms.image(),
-    })
 }
 
 /// All that a workload's program prints when it is asked for its version, whatever its status.

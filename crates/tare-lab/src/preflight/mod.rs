@@ -6,11 +6,13 @@ pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use tare_box::cgroup::Weight;
 use tare_box::host;
-use tare_box::platforms::{self, Absent, OpenError, Platform};
+use tare_box::platforms::{self, Absent, BoxSpec, OpenError, Platform};
+use tare_box::state::Run;
 use tare_image::Image;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
@@ -110,20 +112,34 @@ impl Platforms {
         }
     }
 
-    /// The root of all boxes; `None` where they have no files but those that are copied in.
-    pub(crate) fn image(&self) -> Option<Arc<Image>> {
-        self.image.clone()
+    /// What a box of this kind is to be, in the folder of a run and with this behind the run's name
+    /// in its own; `None` if the study has no such size.
+    pub(crate) fn spec(
+        &self,
+        study: &Study,
+        kind: &BoxKind,
+        (run, binary): (&Run, &Path),
+        label: &dyn Display,
+    ) -> Option<BoxSpec> {
+        let instance = study.instance_of(kind)?;
+        Some(BoxSpec {
+            name: format!("{}-{label}", run.name()),
+            run: run.name().to_owned(),
+            instance: instance.size,
+            provisioning: kind.provisioning,
+            pinned_set: instance.pinned_set.clone(),
+            weight: self.weight,
+            scratch: run.folder().to_owned(),
+            binary: binary.to_owned(),
+            holds_boxes: false,
+            image: self.image.clone(),
+        })
     }
 
     /// Whether boxes of this platform have the host's own files.
     pub(crate) fn has_host_files(&self, path: &PlatformPath) -> bool {
         let has = |(platform, _): &(Box<dyn Platform>, PlatformVersion)| platform.has_host_files();
         self.image.is_none() && self.open.get(path).is_some_and(has)
-    }
-
-    /// What boxes get of a CPU for which all else on the host competes.
-    pub const fn weight(&self) -> Weight {
-        self.weight
     }
 
     /// Opens those platforms that can make boxes here, and tells of the others why not.
@@ -244,11 +260,11 @@ mod tests {
         };
         let all = weighed(&[("native", None), ("docker", None)]);
         assert_eq!(
-            (all.weight(), told(&all)),
+            (all.weight, told(&all)),
             (Weight::Most, vec!["most".to_owned(); 2])
         );
         let one_cannot = weighed(&[("native", None), ("libvirt", Some("one cgroup"))]);
-        assert_eq!(one_cannot.weight(), Weight::Usual);
+        assert_eq!(one_cannot.weight, Weight::Usual);
         let told = told(&one_cannot);
         assert!(
             told.iter().all(|told| told == "usual (libvirt: one cgroup)"),

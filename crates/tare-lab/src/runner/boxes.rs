@@ -38,7 +38,10 @@ impl Runner<'_> {
         }
         (self.observe)(Event::Launching(kind));
         let id = self.progress.boxes;
-        let Some(spec) = self.spec(kind, id) else {
+        let Some(spec) = self
+            .platforms
+            .spec(self.study, kind, (self.run, &self.binary), &id)
+        else {
             return Ok(None);
         };
         let Some(platform) = self.platforms.get(&kind.platform) else {
@@ -182,22 +185,6 @@ impl Runner<'_> {
             held.waking = Some((freeze, begun.elapsed()));
         }
         Ok(Some(held))
-    }
-
-    fn spec(&self, kind: &BoxKind, id: u32) -> Option<BoxSpec> {
-        let instance = self.study.instance_of(kind)?;
-        Some(BoxSpec {
-            name: format!("{}-{id}", self.run.name()),
-            run: self.run.name().to_owned(),
-            instance: instance.size,
-            provisioning: kind.provisioning,
-            pinned_set: instance.pinned_set.clone(),
-            weight: self.platforms.weight(),
-            scratch: self.run.folder().to_owned(),
-            binary: self.binary.clone(),
-            holds_boxes: false,
-            image: self.platforms.image(),
-        })
     }
 
     /// What is known of a box before it tells anything.
