@@ -16,7 +16,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
-use tare_lab::design::{self, Cells, CommandWish, ProtocolOptions, Wishes};
+use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
@@ -478,7 +478,8 @@ impl StudyArgs {
             command.checks.is_empty(),
         ];
         // An image that is named alone is run as it says itself.
-        let is_of_image = self.image.is_some() && self.workloads.is_empty() && self.study.is_none();
+        let has_image = self.image.as_deref().is_some_and(|name| name != NO_IMAGE);
+        let is_of_image = has_image && self.workloads.is_empty() && self.study.is_none();
         let is_command = is_of_image || lists.iter().any(|empty| !*empty);
         Wishes {
             template: None,

@@ -107,24 +107,22 @@ pub struct Wish<'a> {
     pub anew: bool,
 }
 
-/// The image that is meant by a text: from the store if it is there, else made. It stays as long
-/// as it is kept.
+impl<'a> Wish<'a> {
+    /// What a text means, from the store if it is there.
+    pub const fn of(what: &'a str) -> Self {
+        Self {
+            what,
+            part: None,
+            anew: false,
+        }
+    }
+}
+
+/// The image that is wished for: from the store if it is there, else made. It stays as long as it
+/// is kept.
 ///
 /// # Errors
 /// [`NoImage`], which says what to do next.
-pub fn obtain(wanted: &str, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
-    let wish = Wish {
-        what: wanted,
-        part: None,
-        anew: false,
-    };
-    take(&wish, within, say)
-}
-
-/// As [`obtain`], with all that can be wished for.
-///
-/// # Errors
-/// As [`obtain`].
 pub fn take(wish: &Wish<'_>, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
     match Wanted::read(wish.what)? {
         Wanted::Debian(file) => build(&file, within, say),

@@ -24,7 +24,7 @@ impl Place {
 
     fn obtain(&self, what: &str) -> Result<(Image, Vec<Progress>), NoImage> {
         let mut told = Vec::new();
-        let image = obtain(what, &self.site, &mut |step| told.push(step))?;
+        let image = take(&Wish::of(what), &self.site, &mut |step| told.push(step))?;
         Ok((image, told))
     }
 }

@@ -1,7 +1,7 @@
 //! The arguments of `tare image`.
 
 use super::StateArgs;
-use clap::{Args, Subcommand};
+use clap::{Args, FromArgMatches, Subcommand};
 use std::path::PathBuf;
 use tare_lab::images::DEFAULT_LIMIT;
 use tare_model::size;
@@ -33,6 +33,15 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// As the environment has them, for commands that have no such options.
+    ///
+    /// # Errors
+    /// Of a variable that makes no sense.
+    pub fn of_environment() -> Result<Self, clap::Error> {
+        let command = Self::augment_args(clap::Command::new("tare"));
+        Self::from_arg_matches(&command.try_get_matches_from(["tare"])?)
+    }
+
     /// The state folder, absolute.
     pub fn state(&self) -> PathBuf {
         let state_dir = self.state_dir.clone();

@@ -71,25 +71,28 @@ fn build(site: &Site, name: &str, json: bool) -> anyhow::Result<()> {
         "there is no image '{name}' to build: name one of {}, or a file such as ./mine.toml; 'tare image import' takes all others",
         images::names().join(", ")
     );
-    let wish = Wish {
-        what: name,
-        part: None,
-        anew: false,
-    };
-    import(site, &wish, None, json)
+    import(site, &Wish::of(name), None, json)
 }
 
 fn import(site: &Site, wish: &Wish<'_>, name: Option<&str>, json: bool) -> anyhow::Result<()> {
     // What cannot be given is told before anything is taken.
     name.map_or(Ok(()), images::check_name)?;
-    let watch = Watch::begin();
-    let taken = images::take(wish, site, &mut |step| watch.tell(step));
-    watch.end();
-    let mut image = taken?;
+    let mut image = take(site, wish)?;
     if let Some(name) = name {
         image = images::call(&image, name, site)?;
     }
     shown::taken(&image, name, json)
+}
+
+/// Takes an image, and shows that it is being made.
+///
+/// # Errors
+/// [`NoImage`].
+pub fn take(site: &Site, wish: &Wish<'_>) -> Result<Image, NoImage> {
+    let watch = Watch::begin();
+    let taken = images::take(wish, site, &mut |step| watch.tell(step));
+    watch.end();
+    taken
 }
 
 /// The image that a user names who does not want it made.
