@@ -9,9 +9,10 @@ use crate::clock;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-/// What is read at a time at most, unless a message is longer: what iperf3 reads. Small
-/// messages come many at a time, as with any program that reads into a buffer.
-const READ: usize = 128 << 10;
+/// What is read at a time at most, unless a message is longer. Small messages come many at a time,
+/// as with any program that reads into a buffer. It stays in the first cache: with 128 KiB, messages
+/// of 32 KiB had half the throughput.
+const READ: usize = 32 << 10;
 
 /// The end that sends.
 pub struct Stream {
@@ -21,11 +22,8 @@ pub struct Stream {
 
 impl Stream {
     pub fn connect(size: usize, server: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(server)?;
-        // The announcement, and the last message of a slice, are not to wait for more.
-        stream.set_nodelay(true)?;
         Ok(Self {
-            stream,
+            stream: TcpStream::connect(server)?,
             message: vec![0; size],
         })
     }
@@ -38,10 +36,15 @@ impl Client for Stream {
     }
 
     fn work(&mut self, units: u64) -> io::Result<u64> {
+        // As with any connection of which nothing else was asked: messages behind one that is under
+        // way go together.
+        self.stream.set_nodelay(false)?;
         for i in 0..units {
             put(&mut self.message, i);
             self.stream.write_all(&self.message)?;
         }
+        // The last one is not to wait for more, nor is the next announcement.
+        self.stream.set_nodelay(true)?;
         told(&self.stream)
     }
 }
