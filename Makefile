@@ -53,6 +53,8 @@ bench:
 	@$(MAKE) --no-print-directory build
 	cargo run --release --locked -p xtask -- bench-kernels
 	cargo run --release --locked -p xtask -- bench-disk
+	cargo run --release --locked -p xtask -- bench-network
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-tools
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot
 	TARE_BIN="$(abspath $(TARE))" scripts/with-engines --only docker cargo run --release --locked -p xtask -- bench-startup; \

@@ -4,11 +4,11 @@
 //! the machine does meanwhile. A rival that is not installed is left out. netperf stands in
 //! Debian's section non-free; PATH may name the folder that its package was unpacked to.
 
-use super::median;
+use super::{bound, is_installed, median, told};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::io::{self, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
 
@@ -150,7 +150,8 @@ impl Duel {
         })?;
         let own = std::env::current_exe()?;
         let own = own.to_str().context("the path of this program is no text")?;
-        let report: KernelReport = serde_json::from_str(&told(cpu, &[own, "run-kernel", &spec])?)?;
+        let report: KernelReport =
+            serde_json::from_str(&told(".".as_ref(), cpu, &[own, "run-kernel", &spec])?)?;
         ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
         let latency = report.metrics.get("latency").map(|seconds| seconds.recip());
         latency
@@ -172,7 +173,7 @@ impl Duel {
                 let mut words = vec!["netperf", "-H", "127.0.0.1", "-p", NETPERF_PORT, "-t", test];
                 words.extend(["-l", &seconds, "-P", "0", "--", "-k", "THROUGHPUT"]);
                 words.extend(question);
-                let text = told(cpu, &words)?;
+                let text = told(".".as_ref(), cpu, &words)?;
                 let figure = text.trim().strip_prefix("THROUGHPUT=").context("no THROUGHPUT")?;
                 // A stream is told in millions of bits.
                 let is_stream = self.kernel == Kernel::TcpStream;
@@ -180,7 +181,11 @@ impl Duel {
             }
             Rival::Iperf => {
                 let to = ["iperf3", "-c", "127.0.0.1", "-p", IPERF_PORT, "-J"];
-                let text = told(cpu, &[&to[..], &["-t", &seconds, "-l", &size]].concat())?;
+                let text = told(
+                    ".".as_ref(),
+                    cpu,
+                    &[&to[..], &["-t", &seconds, "-l", &size]].concat(),
+                )?;
                 let told: Value = serde_json::from_str(&text)?;
                 let bits = told["end"]["sum_received"]["bits_per_second"].as_f64();
                 Ok(bits.context("no bits_per_second")? / 8.0)
@@ -206,24 +211,4 @@ impl Drop for Served {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A command on this CPU alone.
-fn bound(cpu: &str, words: &[&str]) -> Command {
-    let mut command = Command::new("taskset");
-    command.args(["-c", cpu]).args(words);
-    command
-}
-
-/// What a command prints.
-fn told(cpu: &str, words: &[&str]) -> Result<String> {
-    let output = bound(cpu, words).output().context("cannot run taskset")?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{words:?} failed: {stderr}");
-    Ok(String::from_utf8(output.stdout)?)
-}
-
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

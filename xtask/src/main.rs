@@ -7,6 +7,7 @@ mod bench_kernels;
 mod bench_network;
 mod bench_precision;
 mod bench_startup;
+mod bench_tools;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -36,6 +37,8 @@ enum Command {
     BenchStartup(bench_startup::Options),
     /// Hold the precision of slices against trials in one piece and against hyperfine, and what a slice's way to its box takes against its targets
     BenchPrecision(bench_precision::Options),
+    /// Hold memory bandwidth against hpcc's STREAM, and the time of a command against hyperfine's, where these are installed
+    BenchTools(bench_tools::Options),
     /// Run one kernel and print its report: what bench-kernels and bench-disk start
     #[command(hide = true)]
     RunKernel {
@@ -57,6 +60,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchBoot(options) => bench_boot::run(&options)?,
         Command::BenchStartup(options) => bench_startup::run(&options)?,
         Command::BenchPrecision(options) => return bench_precision::run(&options),
+        Command::BenchTools(options) => bench_tools::run(&options)?,
         Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -99,6 +103,27 @@ fn hyperfine(command: &Path, runs: u32, export: Option<&Path>) -> anyhow::Result
         .context("start hyperfine")?;
     anyhow::ensure!(done.success(), "hyperfine failed");
     Ok(())
+}
+
+/// A command on this CPU alone.
+fn bound(cpu: &str, words: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", cpu]).args(words);
+    command
+}
+
+/// What a command prints on one CPU, in this folder.
+fn told(folder: &Path, cpu: &str, words: &[&str]) -> anyhow::Result<String> {
+    let output = bound(cpu, words).current_dir(folder).output();
+    let output = output.context("cannot run taskset")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{words:?} failed: {stderr}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// The median of some figures, NaN of none.
