@@ -80,6 +80,8 @@ pub struct Port {
     /// Name of the host's end.
     name: String,
     address: Address,
+    /// The host's address on the bridge.
+    host: Ipv4Addr,
     host_reach: HostReach,
 }
 
@@ -98,6 +100,7 @@ impl Port {
         let port = Self {
             name: port,
             address,
+            host: bridge.subnet.host(),
             host_reach: HostReach::Direct,
         };
         Ok((port, bridge.index))
@@ -182,6 +185,11 @@ impl Port {
     /// The box's address.
     pub fn address(&self) -> Address {
         self.address
+    }
+
+    /// The host's address, if the box reaches it.
+    pub fn host_address(&self) -> Option<Ipv4Addr> {
+        (self.host_reach != HostReach::Never).then_some(self.host)
     }
 
     /// How the host reaches the box.

@@ -332,6 +332,14 @@ impl RunningBox for ChildBox {
         self.address
     }
 
+    fn host_address(&self) -> Option<IpAddr> {
+        match &self.port {
+            Some(port) => port.host_address().map(IpAddr::from),
+            // In the host's own network the two are one.
+            None => self.address,
+        }
+    }
+
     fn host_reach(&self) -> HostReach {
         self.port.as_ref().map(Port::host_reach).unwrap_or_default()
     }

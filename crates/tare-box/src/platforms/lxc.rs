@@ -92,6 +92,10 @@ impl Platform for Lxc {
         Ok(Box::new(made))
     }
 
+    fn network(&self) -> Network {
+        self.0.network
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.0.storage
     }

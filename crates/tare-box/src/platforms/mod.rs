@@ -50,5 +50,5 @@ pub use contract::{
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;
 pub use engines::{EngineSocket, IMAGE_ENGINES, engine_socket};
-pub use open::{OpenError, open};
+pub use open::{OpenError, on_this_host, open};
 pub use registry::{Entry, REGISTRY, names, untested};

@@ -44,6 +44,10 @@ impl Platform for Native {
         Ok(Box::new(made))
     }
 
+    fn network(&self) -> Network {
+        Network::Host
+    }
+
     fn has_host_files(&self) -> bool {
         true
     }

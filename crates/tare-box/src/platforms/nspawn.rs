@@ -181,6 +181,10 @@ impl Platform for Nspawn {
         Ok(Box::new(made))
     }
 
+    fn network(&self) -> Network {
+        self.0.network
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.0.storage
     }

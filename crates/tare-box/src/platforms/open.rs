@@ -50,6 +50,11 @@ pub enum OpenError {
 /// What is meant by a host alone.
 const ON_HOST: &str = "native";
 
+/// The platform of what runs outside of the boxes that are compared: this host itself.
+pub fn on_this_host() -> Box<dyn Platform> {
+    Box::new(native::Native)
+}
+
 /// Opens the platform of a path, with its options checked. Touches nothing.
 ///
 /// # Errors

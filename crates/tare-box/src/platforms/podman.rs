@@ -12,6 +12,7 @@ use super::probe::{cgroups_usable, installed};
 use super::security::Offer;
 use super::service::Service;
 use crate::cgroup::Layout;
+use crate::net::Network;
 use crate::program::version_of;
 use std::fs;
 use std::io;
@@ -176,6 +177,10 @@ impl Platform for Podman {
     fn without_weight(&self) -> Option<&'static str> {
         let connected = self.connected.as_ref();
         connected.map_or(Some(UNPROBED), |connected| connected.docker.without_weight())
+    }
+
+    fn network(&self) -> Network {
+        self.apart.network
     }
 
     fn storage(&self) -> Option<Storage> {

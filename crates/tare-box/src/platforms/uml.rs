@@ -87,6 +87,10 @@ impl Platform for Uml {
         Ok(Box::new(made))
     }
 
+    fn network(&self) -> Network {
+        self.network
+    }
+
     fn quota_view(&self) -> QuotaView {
         QuotaView::HostOnly
     }

@@ -16,7 +16,7 @@ pub use storage::Storage;
 use crate::carry;
 use crate::cgroup::{self, Meter};
 use crate::link::{Link, LinkError};
-use crate::net::HostReach;
+use crate::net::{HostReach, Network};
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -170,6 +170,11 @@ pub trait Platform {
         None
     }
 
+    /// The network that its boxes have.
+    fn network(&self) -> Network {
+        Network::None
+    }
+
     /// Why its boxes cannot have an image as their root, and what to do; `None` where they can.
     fn without_image(&self) -> Option<&'static str> {
         Some("its driver gives boxes no image as their root: leave this platform or the image out")
@@ -253,6 +258,12 @@ pub trait RunningBox {
     /// How the host reaches a box with an address.
     fn host_reach(&self) -> HostReach {
         HostReach::Direct
+    }
+
+    /// The host's address in the network of the box, at which the box reaches it; `None`
+    /// without a network, and where the kernel keeps the two apart.
+    fn host_address(&self) -> Option<IpAddr> {
+        None
     }
 
     /// Folder of the host that is the box's root, where files are better put by

@@ -23,6 +23,7 @@ pub(super) struct DockerBox {
     link: Option<Link>,
     cgroup: Option<Cgroup>,
     address: Option<IpAddr>,
+    host_address: Option<IpAddr>,
     host_reach: HostReach,
     hello_after: Duration,
     frozen: bool,
@@ -39,6 +40,7 @@ impl DockerBox {
             link: None,
             cgroup: None,
             address: None,
+            host_address: None,
             host_reach: HostReach::Direct,
             hello_after: Duration::ZERO,
             frozen: false,
@@ -83,10 +85,13 @@ impl DockerBox {
         match network {
             // The last is not an engine's.
             Network::None | Network::Macvlan => {}
-            Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
-            Network::Bridge => self.address = Some(self.find_address()?),
+            Network::Host => {
+                self.address = Some(Ipv4Addr::LOCALHOST.into());
+                self.host_address = self.address;
+            }
+            Network::Bridge => self.find_addresses()?,
             Network::Published => {
-                self.address = Some(self.find_address()?);
+                self.find_addresses()?;
                 self.host_reach = HostReach::Published(self.find_port()?);
             }
         }
@@ -98,16 +103,16 @@ impl DockerBox {
         own.is_some_and(|(own, layout)| own.path(&layout).starts_with(around))
     }
 
-    /// The address that the engine gave the container.
-    fn find_address(&self) -> Result<IpAddr, BoxError> {
+    /// The address that the engine gave the container, and that of the host beside it.
+    fn find_addresses(&mut self) -> Result<(), BoxError> {
         let networks = self.networks()?.and_then(|settings| settings.networks);
-        let mut addresses = networks
-            .into_iter()
-            .flatten()
-            .filter_map(|(_, one)| one.ip_address);
-        addresses
-            .find_map(|address| address.parse().ok())
-            .ok_or_else(|| self.lacks("address in the engine's bridge"))
+        let mut networks = networks.into_iter().flatten().map(|(_, one)| one);
+        let read = |text: Option<String>| text.and_then(|text| text.parse().ok());
+        let found = networks.find_map(|one| Some((read(one.ip_address)?, read(one.gateway))));
+        let (address, host) = found.ok_or_else(|| self.lacks("address in the engine's bridge"))?;
+        self.address = Some(address);
+        self.host_address = host;
+        Ok(())
     }
 
     /// Where the engine publishes the container's port on the host.
@@ -197,6 +202,10 @@ impl RunningBox for DockerBox {
 
     fn address(&self) -> Option<IpAddr> {
         self.address
+    }
+
+    fn host_address(&self) -> Option<IpAddr> {
+        self.host_address
     }
 
     fn host_reach(&self) -> HostReach {

@@ -180,6 +180,10 @@ impl Platform for Docker {
         Ok(Box::new(made))
     }
 
+    fn network(&self) -> Network {
+        self.apart.network
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.apart.storage
     }

@@ -9,6 +9,7 @@ use super::contract::{
 use super::security;
 use crate::carry;
 use crate::link::{Link, unexpected};
+use crate::net::Network;
 use running::{NestedBox, Relayed};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -170,6 +171,14 @@ impl Platform for Nested {
 
     fn has_host_files(&self) -> bool {
         self.outer.has_host_files() && self.inner.has_host_files()
+    }
+
+    fn network(&self) -> Network {
+        if self.shares_network {
+            self.outer.network()
+        } else {
+            Network::None
+        }
     }
 
     fn is_host(&self) -> bool {

@@ -87,6 +87,10 @@ impl RunningBox for NestedBox {
         self.outer.borrow().host_reach()
     }
 
+    fn host_address(&self) -> Option<IpAddr> {
+        self.shares_network.then(|| self.outer.borrow().host_address())?
+    }
+
     fn on_each_outer(&mut self, act: &mut OnLayer<'_>) -> Result<(), LinkError> {
         if self.on_host {
             return Ok(());

@@ -199,6 +199,10 @@ impl Platform for Oci {
         self.security
     }
 
+    fn network(&self) -> Network {
+        self.network
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.storage
     }

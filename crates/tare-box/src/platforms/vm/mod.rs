@@ -228,6 +228,10 @@ impl Platform for Vm {
         })
     }
 
+    fn network(&self) -> Network {
+        self.network
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.storage
     }

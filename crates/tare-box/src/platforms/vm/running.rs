@@ -51,6 +51,10 @@ impl RunningBox for VmBox {
         self.child.address()
     }
 
+    fn host_address(&self) -> Option<IpAddr> {
+        self.child.host_address()
+    }
+
     fn host_allowed_cpus(&self) -> Option<Vec<u32>> {
         self.child.host_allowed_cpus()
     }
