@@ -1,6 +1,7 @@
 //! Why a kernel or a proof could not be carried out.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use tare_model::kernel::{Isa, Kernel};
 
@@ -95,6 +96,16 @@ pub enum KernelError {
         file_system: String,
         /// Why that is no disk.
         why: &'static str,
+    },
+    /// The other end of a network kernel, elsewhere.
+    #[error("cannot {what} {peer}: {source}")]
+    Peer {
+        /// What it cannot do.
+        what: &'static str,
+        /// The address.
+        peer: SocketAddr,
+        /// The cause.
+        source: io::Error,
     },
     /// A system call that the work consists of, or rests on, failed.
     #[error("{what} failed: {source}")]

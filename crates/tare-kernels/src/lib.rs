@@ -55,12 +55,14 @@ mod touch;
 
 pub use error::KernelError;
 pub use isa::{available, highest};
+pub use net::serve as answer;
 pub use spawn::{NOOP_ARGUMENT, NOOP_STATUS, exit_if_noop};
 
 use gate::{Gate, Sliced};
 use isa::Granted;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
+use std::net::SocketAddr;
 use tare_model::kernel::{BurnReport, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 
 /// Runs a kernel and checks its answer; a wrong answer is a report whose
@@ -172,6 +174,20 @@ pub fn serve(
         Kernel::Stream => stream::serve(spec, isa, &mut gate),
         _ => gate.serve(&mut *sliced(spec, isa)?),
     }
+}
+
+/// As [`serve`], of a network kernel whose server is elsewhere.
+///
+/// # Errors
+/// As [`serve`], and if there is no way to the server.
+pub fn serve_to(
+    spec: &KernelSpec,
+    server: SocketAddr,
+    orders: &mut dyn BufRead,
+    answers: &mut dyn Write,
+) -> Result<KernelReport, KernelError> {
+    isa::require(spec.isa)?;
+    Gate::new(spec, orders, answers).serve(&mut net::Slices::to(spec, server)?)
 }
 
 /// What a proof saw; its JSON is that of the report within.

@@ -1,13 +1,16 @@
 //! The network kernels: one process sends, another answers, by sockets.
 //!
-//! Both stay on one CPU, as those of `switch` do. The other process listens on the
-//! loopback of its box alone. What is sent bears a number, by which a message that was
-//! lost, doubled or mixed up is seen.
+//! Both are in one box and stay on one CPU, as those of `switch` do, or each is in a place
+//! of its own and runs where that place has its CPUs. The one that answers listens on one
+//! address alone. What is sent bears a number, by which a message that was lost, doubled or
+//! mixed up is seen.
 
 mod connect;
 mod server;
 mod stream;
 mod trips;
+
+pub use server::serve;
 
 use crate::clock;
 use crate::error::KernelError;
@@ -16,9 +19,14 @@ use crate::report;
 use crate::size;
 use server::Server;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 use tare_model::gate::Part;
 use tare_model::kernel::{Check, Kernel, KernelSpec};
+
+/// Time to connect: far more than any network between a host and its boxes takes, and less
+/// than the kernel's own two minutes for one that answers nothing.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The end that asks.
 trait Client {
@@ -33,7 +41,8 @@ trait Client {
 pub struct Slices {
     // Dropped before the server, which would else wait for it.
     client: Box<dyn Client>,
-    _server: Server,
+    /// The other process, where it is in the same box.
+    server: Option<Server>,
     /// Bytes that a unit of work moves, where that is what is counted.
     per_unit: f64,
     wrong: u64,
@@ -44,12 +53,28 @@ impl Slices {
     /// [`KernelError`] of a size that the kernel does not take, and if there is no other
     /// process or no way to it.
     pub fn new(spec: &KernelSpec) -> Result<Self, KernelError> {
-        let message = size::count(spec)?;
-        let server = Server::start(spec.kernel, message)?;
-        let client = client(spec.kernel, message, server.address());
+        let server = Server::start(spec.kernel, size::count(spec)?)?;
+        let client = Self::to(spec, server.address())?;
         Ok(Self {
-            client: client.map_err(failed("connecting to the other process"))?,
-            _server: server,
+            server: Some(server),
+            ..client
+        })
+    }
+
+    /// The end that asks of a server elsewhere.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn to(spec: &KernelSpec, server: SocketAddr) -> Result<Self, KernelError> {
+        let message = size::count(spec)?;
+        let client = client(spec.kernel, message, server).map_err(|source| KernelError::Peer {
+            what: "connect to",
+            peer: server,
+            source,
+        })?;
+        Ok(Self {
+            client,
+            server: None,
             per_unit: match spec.kernel {
                 Kernel::TcpStream => message as f64,
                 _ => 1.0,
@@ -62,6 +87,11 @@ impl Slices {
         let begun = self.client.begin(units);
         begun.map_err(failed("asking the other process for its CPU time"))
     }
+}
+
+/// A connection to a server.
+fn connected(server: SocketAddr) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(&server, CONNECT_DEADLINE)
 }
 
 /// The client of a kernel, connected.
@@ -80,7 +110,10 @@ impl Sliced for Slices {
         let before_ns = self.begin(units)?;
         let wrong = timed(part, clock::process_cpu_ns, || self.client.work(units));
         self.wrong += wrong.map_err(failed("exchanging messages with the other process"))?;
-        part.cpu_ns += self.begin(0)?.saturating_sub(before_ns);
+        let after_ns = self.begin(0)?;
+        if self.server.is_some() {
+            part.cpu_ns += after_ns.saturating_sub(before_ns);
+        }
         part.work += units as f64 * self.per_unit;
         Ok(())
     }

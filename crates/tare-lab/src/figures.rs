@@ -77,7 +77,7 @@ fn used_or_reported(metric: &Metric, exited: &Exited, report: Option<&KernelRepo
     match sample(metric, exited, report) {
         Some(value) => Some(Ok((metric.name.clone(), value))),
         // What the box's kernel did not count is no fault of the process.
-        None if matches!(metric.from, Source::Usage(_)) => None,
+        None if matches!(metric.from, Source::Usage(_) | Source::Host) => None,
         None => Some(Err(bad_report(format!("it has no {}", metric.name)))),
     }
 }
@@ -142,9 +142,10 @@ pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<Kernel
 pub(crate) fn of_slices(
     workload: &Workload,
     parts: &BTreeMap<&str, Series>,
-    usage: &ProcessUsage,
+    (usage, box_cpu_seconds): (&ProcessUsage, Option<f64>),
     units: u64,
 ) -> BTreeMap<String, f64> {
+    let all_work = || parts.values().map(Series::total_work).sum::<f64>();
     let figure = |metric: &Metric| match (parts.get(metric.name.as_str()), &metric.from) {
         (Some(part), _) => {
             let seconds = part.wall_seconds() / part.total_work();
@@ -154,6 +155,7 @@ pub(crate) fn of_slices(
             })
         }
         (None, Source::Usage(of)) => used_each(*of, usage, units),
+        (None, Source::Host) => box_cpu_seconds.map(|seconds| seconds / all_work()),
         // A figure that a process reports beside its timed parts: CPU time per unit of work.
         (None, Source::Report | Source::Output(_) | Source::Later(_)) => {
             let costs = parts.values().map(|part| part.cpu_seconds() / part.total_work());
@@ -192,7 +194,7 @@ fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Op
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
         Source::Usage(usage) => used(*usage, exited),
-        Source::Output(_) | Source::Later(_) => None,
+        Source::Output(_) | Source::Host | Source::Later(_) => None,
     }
 }
 
@@ -218,6 +220,7 @@ fn used(usage: Usage, exited: &Exited) -> Option<f64> {
 mod tests {
     use super::*;
     use tare_model::catalogue;
+    use tare_model::ends::Ends;
     use tare_model::group::WorkDone;
     use tare_model::kernel::{Isa, Kernel, KernelSpec};
     use tare_model::protocol::ExitStatus;
@@ -282,6 +285,7 @@ mod tests {
             disk: None,
         };
         let run = KernelRun {
+            ends: Ends::Loopback,
             fixed_threads: false,
             spec,
         };
@@ -307,7 +311,7 @@ mod tests {
     fn a_peak_of_memory_that_the_kernel_did_not_count_is_absent() {
         let mut ended = exited(0, &[1_000_000]);
         ended.usage.max_rss_bytes = 0;
-        let in_slices = of_slices(&command(), &BTreeMap::new(), &ended.usage, 1);
+        let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None), 1);
         let in_one_piece = success(&command(), ended, b"", b"", 0).unwrap().samples;
         for figures in [in_slices, in_one_piece] {
             let names: Vec<&str> = figures.keys().map(String::as_str).collect();
@@ -337,7 +341,12 @@ mod tests {
         };
         let usage = exited(0, &[8_000_000_000]).usage;
         let figures = |workload: &Workload, part| {
-            of_slices(workload, &BTreeMap::from([(part, series.clone())]), &usage, 4)
+            of_slices(
+                workload,
+                &BTreeMap::from([(part, series.clone())]),
+                (&usage, None),
+                4,
+            )
         };
         let integer = figures(&integer().0, "time");
         assert_eq!((integer["time"], integer["cpu"]), (0.5, 0.25));

@@ -6,15 +6,16 @@ use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::settle::Watch;
 use std::io;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::Finding;
-use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Task};
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Served, Task};
 use tare_model::results::{Failure, HostReadings, Outcome, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
-use tare_model::workload::Run;
+use tare_model::workload::{Role, Run};
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.
@@ -133,15 +134,18 @@ pub(crate) fn patience(study: &Study) -> Duration {
     Duration::from_secs_f64(study.protocol.timeout_seconds) + ANSWER_DEADLINE
 }
 
-/// What runs, as the agent is told to start it.
-pub(crate) fn task(workload: &Workload) -> io::Result<Task> {
-    let unknown = || {
-        let name = &workload.name;
-        io::Error::other(format!("workload '{name}' is of a later version of tare"))
-    };
-    let role = workload.tested().ok_or_else(unknown)?;
+/// What is timed, as the agent is told to start it; a client is told where its server is.
+pub(crate) fn task(workload: &Workload, server: Option<SocketAddr>) -> io::Result<Task> {
+    let unknown = || later(workload);
+    let role = workload.timed().ok_or_else(unknown)?;
     match &role.run {
-        Run::Kernel(run) => Ok(Task::Kernel(run.spec.clone())),
+        Run::Kernel(run) => {
+            let spec = run.spec.clone();
+            Ok(match server {
+                Some(server) => Task::Client { spec, server },
+                None => Task::Kernel(spec),
+            })
+        }
         Run::Command(run) => Ok(Task::Command(CommandTask {
             argv: run.argv.clone(),
             env: role.env.clone(),
@@ -150,6 +154,25 @@ pub(crate) fn task(workload: &Workload) -> io::Result<Task> {
         })),
         Run::Later(_) => Err(unknown()),
     }
+}
+
+/// A server, as the agent is told to start it.
+pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr) -> io::Result<Task> {
+    match (&role.run, &role.ready) {
+        (Run::Kernel(run), Some(ready)) => Ok(Task::Server {
+            run: Served::Kernel {
+                spec: run.spec.clone(),
+                at,
+            },
+            ready: ready.clone(),
+        }),
+        _ => Err(later(workload)),
+    }
+}
+
+fn later(workload: &Workload) -> io::Error {
+    let name = &workload.name;
+    io::Error::other(format!("workload '{name}' is of a later version of tare"))
 }
 
 fn seconds(seconds: f64) -> u64 {
@@ -175,8 +198,9 @@ pub(crate) fn once(study: &Study, workload: &Workload, padding_bytes: u32) -> io
 /// A trial in one piece.
 fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
     let bounds = bounds(study, workload, padding_bytes);
-    Ok(match task(workload)? {
+    Ok(match task(workload, None)? {
         Task::Kernel(spec) => Request::Kernel { spec, bounds },
+        Task::Client { .. } | Task::Server { .. } => return Err(later(workload)),
         Task::Command(task) => Request::Command(CommandRequest {
             task,
             bounds,

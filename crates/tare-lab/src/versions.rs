@@ -79,7 +79,7 @@ fn keep(receipt: &mut VersionReceipt, told: Option<String>) {
 
 /// All that a workload's program prints when it is asked for its version, whatever its status.
 fn told(link: &mut Link, workload: &Workload) -> Option<String> {
-    let role = workload.tested()?;
+    let role = workload.timed()?;
     let request = Request::Command(CommandRequest {
         task: CommandTask {
             argv: workload.version.as_ref()?.argv.clone(),

@@ -1,8 +1,9 @@
 //! The workloads that tare has, as values. Results of versions 1 and 2 name them and say
 //! no more, so that this is also how such files are read.
 
+use crate::ends::Ends;
 use crate::metric::{Direction, Metric, Source, Unit, Usage};
-use crate::workload::{Check, KernelRun, Place, Role, Run, Workload};
+use crate::workload::{Check, KernelRun, Place, Ready, Role, Run, Workload};
 
 /// A built-in kernel, which reports its metrics and holds its answer against a known one.
 pub fn kernel(run: KernelRun) -> Workload {
@@ -15,10 +16,45 @@ pub fn kernel(run: KernelRun) -> Workload {
         version: None,
         image: None,
         seconds: None,
-        roles: vec![main(Run::Kernel(run))],
-        metrics: kernel.metrics(),
+        metrics: metrics(&run),
+        roles: roles(run),
         checks: vec![Check::ExitStatus, Check::KnownAnswer],
     }
+}
+
+/// The line in which a kernel that serves tells its port.
+pub const SERVES: &str = "^serves at port ([0-9]+)$";
+
+/// The parts of a kernel: one process, or a client and its server in two places.
+fn roles(run: KernelRun) -> Vec<Role> {
+    let ends = run.ends;
+    if ends.are_together() {
+        return vec![main(Run::Kernel(run))];
+    }
+    let server = Role {
+        name: "server".to_owned(),
+        place: ends.server(),
+        ready: Some(Ready::Line(SERVES.to_owned())),
+        ..main(Run::Kernel(run.clone()))
+    };
+    let client = Role {
+        name: "client".to_owned(),
+        place: ends.client(),
+        ..main(Run::Kernel(run))
+    };
+    vec![server, client]
+}
+
+/// What a kernel reports, and of one with an end outside also what the box of the cell used.
+fn metrics(run: &KernelRun) -> Vec<Metric> {
+    let mut metrics = run.spec.kernel.metrics();
+    if run.ends != Ends::Loopback {
+        metrics.push(Metric {
+            from: Source::Host,
+            ..Metric::new("box-cpu", Unit::Second, Direction::Lower, false)
+        });
+    }
+    metrics
 }
 
 /// A user's own command, of which the box's kernel tells what it used.
@@ -62,6 +98,8 @@ pub fn main(run: Run) -> Role {
         cwd: None,
         user: None,
         host_only: None,
+        ready: None,
+        cpus: Vec::new(),
     }
 }
 

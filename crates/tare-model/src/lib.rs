@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod conditions;
 pub mod density;
 pub mod digits;
+pub mod ends;
 pub mod finding;
 #[cfg(test)]
 mod fixture;

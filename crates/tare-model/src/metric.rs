@@ -132,6 +132,8 @@ pub enum Source {
     Usage(Usage),
     /// What the process printed.
     Output(Extractor),
+    /// CPU time of the box of the cell for each unit of work, by the host's counters.
+    Host,
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),

@@ -12,8 +12,9 @@ use crate::kernel::{KernelSpec, ProofSpec};
 use crate::platform::{PlatformPath, Provisioning};
 use crate::results::{ProcessUsage, Repetition};
 use crate::size::InstanceType;
-use crate::workload::User;
+use crate::workload::{Ready, User};
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 3;
@@ -134,8 +135,36 @@ pub enum Request {
 pub enum Task {
     /// A kernel: one process that waits at its gate between slices.
     Kernel(KernelSpec),
+    /// The same of a network kernel, as the client of a server elsewhere.
+    Client {
+        /// The kernel.
+        spec: KernelSpec,
+        /// Where its server is.
+        server: SocketAddr,
+    },
+    /// What others talk to. It does no slice; its output comes as standard error when it is
+    /// stopped, or did not come to serve.
+    Server {
+        /// What runs.
+        run: Served,
+        /// How it tells that it serves.
+        ready: Ready,
+    },
     /// A command: a unit of work is one repetition of it, in a process of its own.
     Command(CommandTask),
+}
+
+/// What a server is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Served {
+    /// The end of a network kernel that answers.
+    Kernel {
+        /// The kernel.
+        spec: KernelSpec,
+        /// Where it listens; at port 0, at one that nobody else has.
+        at: SocketAddr,
+    },
 }
 
 /// A command that is run again and again.
@@ -222,6 +251,11 @@ pub enum Reply {
     Exited(Exited),
     /// A process is set up and waits at its gate.
     Started,
+    /// A server serves.
+    Serves {
+        /// The port that it told, if it told one.
+        port: Option<u16>,
+    },
     /// A slice of work was done.
     Slice(Slice),
     /// A file was sent.

@@ -2,6 +2,7 @@
 //! the header of a results file, so that a file explains its own figures also to a
 //! version that never heard of the workload.
 
+use crate::ends::Ends;
 use crate::kernel::{Kernel, KernelSpec};
 use crate::metric::{Metric, Source};
 use crate::output::{Bounded, Said};
@@ -77,6 +78,24 @@ pub struct Role {
     /// Why it cannot run outside the host's own file system, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_only: Option<String>,
+    /// How it tells that it serves, of a server: it is started before the role that is timed,
+    /// and ended after it. Absent of the role that is timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Ready>,
+    /// CPUs of the host to which a process outside is bound; empty: to none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+}
+
+/// How a server tells that it serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ready {
+    /// It prints a line with this pattern, whose group, if there is one, is its port.
+    Line(String),
+    /// What only a later version knows, as it stands in the file.
+    #[serde(untagged)]
+    Later(serde_json::Value),
 }
 
 /// A user by number, without other groups than its own.
@@ -94,6 +113,8 @@ pub struct User {
 pub enum Place {
     /// In the box of the cell.
     Tested,
+    /// On the host, in a box of its own that is the same for every cell.
+    Outside,
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(String),
@@ -119,6 +140,9 @@ pub struct KernelRun {
     /// than that of the box's CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed_threads: bool,
+    /// Where the two ends of a network kernel are.
+    #[serde(default, skip_serializing_if = "Ends::are_together")]
+    pub ends: Ends,
     /// What is asked of the kernel.
     #[serde(flatten)]
     pub spec: KernelSpec,
@@ -161,17 +185,43 @@ impl Workload {
         self.metrics.clone()
     }
 
-    /// The role that runs in the box of the cell.
-    pub fn tested(&self) -> Option<&Role> {
-        self.roles.iter().find(|role| role.place == Place::Tested)
+    /// The role that is timed and whose output is read.
+    pub fn timed(&self) -> Option<&Role> {
+        self.roles.iter().find(|role| role.ready.is_none())
     }
 
-    /// What is asked of the kernel that runs in the box of the cell, if it is one.
+    /// The roles that serve it, in the order in which they are started.
+    pub fn servers(&self) -> impl Iterator<Item = &Role> {
+        self.roles.iter().filter(|role| role.ready.is_some())
+    }
+
+    /// The roles that run in the box of the cell.
+    pub fn tested(&self) -> impl Iterator<Item = &Role> {
+        self.roles.iter().filter(|role| role.place == Place::Tested)
+    }
+
+    /// The roles that run outside of it, on the host.
+    pub fn outside(&self) -> impl Iterator<Item = &Role> {
+        self.roles.iter().filter(|role| role.place == Place::Outside)
+    }
+
+    /// Where its processes run, for people; `None` where there is one, in the box.
+    pub fn placed(&self) -> Option<String> {
+        let places = self.roles.iter().map(Role::placed);
+        (self.roles.len() > 1).then(|| places.collect::<Vec<_>>().join("; "))
+    }
+
+    /// What is asked of the kernel that is timed, if it is one.
     pub fn kernel(&self) -> Option<&KernelSpec> {
-        match &self.tested()?.run {
+        match &self.timed()?.run {
             Run::Kernel(run) => Some(&run.spec),
             Run::Command(_) | Run::Later(_) => None,
         }
+    }
+
+    /// Whether it never gives its CPU up by itself while its clock runs.
+    pub fn never_waits(&self) -> bool {
+        self.kernel().is_some_and(|spec| spec.kernel.never_waits())
     }
 
     /// Threads that work in the box of the cell; `None` where that is not known.
@@ -230,6 +280,22 @@ impl Workload {
     }
 }
 
+impl Role {
+    /// Where its process runs, for people: `client outside, on CPU 1 of the host`.
+    pub fn placed(&self) -> String {
+        let name = &self.name;
+        match &self.place {
+            Place::Tested => format!("{name} in the box"),
+            Place::Outside if self.cpus.is_empty() => format!("{name} outside, on any CPU of the host"),
+            Place::Outside => {
+                let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+                format!("{name} outside, on CPU {} of the host", cpus.join(", "))
+            }
+            Place::Later(_) => format!("{name} in a place that this version of tare does not know"),
+        }
+    }
+}
+
 /// For people: what was chosen of it.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -260,6 +326,7 @@ mod tests {
     fn stream() -> KernelRun {
         KernelRun {
             fixed_threads: false,
+            ends: Ends::Loopback,
             spec: KernelSpec {
                 kernel: Kernel::Stream,
                 isa: Isa::Baseline,
@@ -305,6 +372,28 @@ mod tests {
         });
         assert_eq!((command.name(), command.parts()), ("command", vec!["wall"]));
         round_trip(&command);
+    }
+
+    #[test]
+    fn of_two_ends_the_client_is_timed_wherever_it_is() {
+        for ends in [Ends::ClientOutside, Ends::ServerOutside] {
+            let mut run = stream();
+            run.spec.kernel = Kernel::TcpRr;
+            run.ends = ends;
+            let workload = catalogue::kernel(run);
+            let timed = workload.timed().unwrap();
+            assert_eq!((timed.name.as_str(), &timed.place), ("client", &ends.client()));
+            assert_eq!((workload.tested().count(), workload.outside().count()), (1, 1));
+            assert!(workload.metrics.iter().any(|m| m.from == Source::Host));
+            assert!(
+                workload
+                    .placed()
+                    .unwrap()
+                    .contains("outside, on any CPU of the host")
+            );
+            round_trip(&workload);
+        }
+        assert_eq!(catalogue::kernel(stream()).placed(), None);
     }
 
     #[test]

@@ -199,9 +199,12 @@ fn seconds(value: f64) -> String {
 
 /// What a workload measures, and how it runs.
 fn about(workload: &Workload) -> String {
-    let runs = workload.roles.iter().map(|role| role.run.to_string());
+    let mut runs: Vec<String> = workload.roles.iter().map(|role| role.run.to_string()).collect();
+    // The two ends of a kernel are alike.
+    runs.dedup();
     let about = Some(workload.about.clone()).filter(|about| !about.is_empty());
-    about.into_iter().chain(runs).collect::<Vec<_>>().join("; ")
+    let told = about.into_iter().chain(workload.placed()).chain(runs);
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// The course of the run.

@@ -2,6 +2,7 @@
 //! be small, and the whole of the other one takes memory when it is built.
 
 use clap::{Args, Parser, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 #[derive(Debug, Parser)]
@@ -49,7 +50,12 @@ pub enum BoxCommand {
         /// Work in the slices that standard input orders
         #[arg(long)]
         gate: bool,
+        /// Be the client of a server at this address
+        #[arg(long, requires = "gate")]
+        server: Option<SocketAddr>,
     },
+    /// Run the server of a kernel for the agent
+    RunServer { spec: String, at: SocketAddr },
     /// Run a proof for the agent
     RunProof { spec: String },
 }

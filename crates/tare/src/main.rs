@@ -91,7 +91,8 @@ fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
             };
             cmd::agent::run_jailed(&jail, &program, &words)
         }
-        BoxCommand::RunKernel { spec, gate } => cmd::agent::run_kernel(&spec, gate),
+        BoxCommand::RunKernel { spec, gate, server } => cmd::agent::run_kernel(&spec, gate, server),
+        BoxCommand::RunServer { spec, at } => cmd::agent::run_server(&spec, at),
         BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
     }
 }

@@ -1,12 +1,15 @@
 //! Processes that work in slices: each was started, waits at its gate, and does a
-//! slice of work when it is told to. Any number of them may wait at a time.
+//! slice of work when it is told to. Any number of them may wait at a time, with the servers
+//! that they talk to.
 
 use super::process::{self, Ended, Failed, Output, Startable, Waited};
+use super::server::{Began, Server};
 use super::{Port, Refusal};
 use crate::seat;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::gate::{Order, Part, Slice};
@@ -33,6 +36,7 @@ pub(super) struct Gates {
 enum Gated {
     Kernel(KernelProcess),
     Command(Box<Repeated>),
+    Server(Server),
 }
 
 impl Gates {
@@ -41,6 +45,7 @@ impl Gates {
         let pid = |gated: &Gated| match gated {
             Gated::Kernel(kernel) => process::pid_of(&kernel.child),
             Gated::Command(command) => command.command.pid(),
+            Gated::Server(server) => server.pid(),
         };
         self.processes.values().filter_map(pid).collect()
     }
@@ -51,20 +56,31 @@ impl Gates {
             let message = format!("process {number} is under way already");
             return Ok(Err(Refusal::new(ErrorCode::BadRequest, message)));
         }
-        let mut gated = match task {
-            Task::Kernel(spec) => match KernelProcess::start(spec, bounds) {
-                Ok(kernel) => Gated::Kernel(kernel),
-                Err(e) => return Ok(Err(Refusal::new(ErrorCode::CannotStart, e.to_string()))),
-            },
-            Task::Command(command) => Gated::Command(Box::new(Repeated::new(command, bounds))),
+        let started = match task {
+            Task::Kernel(spec) => KernelProcess::start(spec, None, bounds).map(Gated::Kernel),
+            Task::Client { spec, server } => {
+                KernelProcess::start(spec, Some(*server), bounds).map(Gated::Kernel)
+            }
+            Task::Command(command) => Ok(Gated::Command(Box::new(Repeated::new(command, bounds)))),
+            Task::Server { run, .. } => Server::start(run, bounds).map(Gated::Server),
         };
-        if let Gated::Kernel(kernel) = &mut gated
-            && let Some(ended) = kernel.wait_ready(port)?
-        {
-            return kernel.tell_end(port, ended);
-        }
+        let mut gated = match started {
+            Ok(gated) => gated,
+            Err(e) => return Ok(Err(Refusal::new(ErrorCode::CannotStart, e.to_string()))),
+        };
+        let reply = match (&mut gated, task) {
+            (Gated::Kernel(kernel), _) => match kernel.wait_ready(port)? {
+                Some(ended) => return kernel.tell_end(port, ended),
+                None => Reply::Started,
+            },
+            (Gated::Server(server), Task::Server { ready, .. }) => match server.wait(port, ready, bounds)? {
+                Began::Ended(status) => return server.tell_end(port, status).map(Ok),
+                Began::Serves(port) => Reply::Serves { port },
+            },
+            _ => Reply::Started,
+        };
         self.processes.insert(number, gated);
-        Ok(Ok(Reply::Started))
+        Ok(Ok(reply))
     }
 
     /// Lets a process do a slice of work. One that ends instead is gone.
@@ -75,6 +91,10 @@ impl Gates {
         let answered = match gated {
             Gated::Kernel(kernel) => kernel.go(port, order),
             Gated::Command(command) => command.go(port, order, spared),
+            Gated::Server(_) => {
+                let message = format!("process {number} is a server, which does no slice");
+                return Ok(Err(Refusal::new(ErrorCode::BadRequest, message)));
+            }
         }?;
         if !matches!(answered, Ok(Reply::Slice(_))) {
             self.processes.remove(&number);
@@ -87,6 +107,7 @@ impl Gates {
         match self.processes.remove(&number) {
             Some(Gated::Kernel(mut kernel)) => kernel.stop(port),
             Some(Gated::Command(command)) => command.stop(port),
+            Some(Gated::Server(mut server)) => server.stop(port).map(Ok),
             None => Ok(Err(unknown(number))),
         }
     }
@@ -128,9 +149,12 @@ struct KernelProcess {
 }
 
 impl KernelProcess {
-    fn start(spec: &KernelSpec, bounds: &Bounds) -> io::Result<Self> {
+    fn start(spec: &KernelSpec, server: Option<SocketAddr>, bounds: &Bounds) -> io::Result<Self> {
         let mut command = Command::new(process::OWN_BINARY);
         command.args(["run-kernel", &serde_json::to_string(spec)?, "--gate"]);
+        if let Some(server) = server {
+            command.args(["--server", &server.to_string()]);
+        }
         process::confine(&mut command, &[], bounds);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = Instant::now();

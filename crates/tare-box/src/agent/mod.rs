@@ -13,6 +13,7 @@ mod line;
 mod port;
 mod process;
 mod root;
+mod server;
 mod work;
 
 pub use crate::places::Work;

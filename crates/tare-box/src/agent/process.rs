@@ -403,7 +403,7 @@ pub(super) fn wait_for_output(
     }
 }
 
-fn controller_is_gone() -> io::Error {
+pub(super) fn controller_is_gone() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the controller is gone")
 }
 

@@ -5,7 +5,7 @@
 //! before the second is over. The server closes first, and the client, once it has read
 //! the number, closes with a reset (a linger time of 0), which frees both ends at once.
 
-use super::{Client, stream::told};
+use super::{Client, connected, stream::told};
 use crate::clock;
 use rustix::net::sockopt::set_socket_linger;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ pub struct Connect {
 
 impl Connect {
     pub fn new(server: SocketAddr) -> io::Result<Self> {
-        let control = TcpStream::connect(server)?;
+        let control = connected(server)?;
         control.set_nodelay(true)?;
         Ok(Self { server, control })
     }

@@ -1,12 +1,13 @@
-//! The other process: what it listens on, what it does, and how it ends.
+//! The end that answers: what it listens on, what it does, and how it ends.
 
 use super::{connect, failed, stream, trips};
 use crate::error::KernelError;
+use crate::size;
 use crate::switch::stay_on_one_cpu;
 use rustix::process::{Signal, set_parent_process_death_signal};
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use tare_model::kernel::Kernel;
+use tare_model::kernel::{Kernel, KernelSpec};
 
 /// What a server listens on.
 enum Door {
@@ -24,14 +25,13 @@ struct Service {
 }
 
 impl Service {
-    /// Listens on a port of the loopback that nobody else has.
-    fn open(kernel: Kernel, size: usize) -> io::Result<Self> {
-        let any = (Ipv4Addr::LOCALHOST, 0);
+    /// Listens at this address alone; at port 0, at one that nobody else has.
+    fn open(kernel: Kernel, size: usize, at: SocketAddr) -> io::Result<Self> {
         Ok(Self {
             kernel,
             door: match kernel {
-                Kernel::UdpRr => Door::Udp(UdpSocket::bind(any)?),
-                _ => Door::Tcp(TcpListener::bind(any)?),
+                Kernel::UdpRr => Door::Udp(UdpSocket::bind(at)?),
+                _ => Door::Tcp(TcpListener::bind(at)?),
             },
             size,
             buffer: match kernel {
@@ -48,19 +48,42 @@ impl Service {
         }
     }
 
-    /// Serves one client, until it is gone; one without a connection for ever. Makes
-    /// plain system calls alone.
+    /// Serves one client, until it is gone; one without a connection for ever. Whether it was
+    /// served well is told by the client. Makes plain system calls alone.
     fn serve(&mut self) -> io::Result<()> {
         let listener = match &self.door {
             Door::Udp(socket) => return trips::answer_udp(socket, &mut self.buffer),
             Door::Tcp(listener) => listener,
         };
         let (client, _) = listener.accept()?;
-        match self.kernel {
+        let _ = match self.kernel {
             Kernel::TcpStream => stream::receive(&client, self.size, &mut self.buffer),
             Kernel::TcpConnect => connect::accept(listener, &client),
             _ => trips::answer_tcp(&client, &mut self.buffer),
-        }
+        };
+        Ok(())
+    }
+}
+
+/// Serves clients elsewhere, one after another, until it is ended. Says at which port as soon
+/// as it listens.
+///
+/// # Errors
+/// [`KernelError`] of a size that the kernel does not take, of an address that cannot be
+/// listened at, and of words that nobody takes.
+pub fn serve(spec: &KernelSpec, at: SocketAddr, said: &mut dyn Write) -> Result<(), KernelError> {
+    let cannot_listen = |source| KernelError::Peer {
+        what: "listen at",
+        peer: at,
+        source,
+    };
+    let opened = Service::open(spec.kernel, size::count(spec)?, at);
+    let mut service = opened.map_err(cannot_listen)?;
+    let port = service.address().map_err(cannot_listen)?.port();
+    let told = writeln!(said, "serves at port {port}").and_then(|()| said.flush());
+    told.map_err(failed("telling the port"))?;
+    loop {
+        service.serve().map_err(failed("taking what a client asks"))?;
     }
 }
 
@@ -78,7 +101,7 @@ impl Server {
     /// [`KernelError::System`] of the call that failed.
     pub fn start(kernel: Kernel, size: usize) -> Result<Self, KernelError> {
         stay_on_one_cpu()?;
-        let opened = Service::open(kernel, size);
+        let opened = Service::open(kernel, size, (Ipv4Addr::LOCALHOST, 0).into());
         let mut service = opened.map_err(failed("listening on the loopback (127.0.0.1)"))?;
         let address = service.address();
         let address = address.map_err(failed("finding the port that is listened on"))?;
@@ -90,7 +113,6 @@ impl Server {
                 // Without a connection nothing else would tell it that its owner was killed.
                 let bound = set_parent_process_death_signal(Some(Signal::KILL));
                 if bound.is_ok() {
-                    // Whether the client ended well or not is told by the client.
                     let _ = service.serve();
                 }
                 // SAFETY: ends the process; nothing of it is to be flushed or dropped.

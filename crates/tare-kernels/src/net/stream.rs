@@ -4,7 +4,7 @@
 //! The clock stops with the answer: what is timed is what was received, not what the
 //! sender's kernel still holds.
 
-use super::{Client, number, put};
+use super::{Client, connected, number, put};
 use crate::clock;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -23,7 +23,7 @@ pub struct Stream {
 impl Stream {
     pub fn connect(size: usize, server: SocketAddr) -> io::Result<Self> {
         Ok(Self {
-            stream: TcpStream::connect(server)?,
+            stream: connected(server)?,
             message: vec![0; size],
         })
     }

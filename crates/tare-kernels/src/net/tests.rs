@@ -1,4 +1,5 @@
 use super::*;
+use std::net::Ipv4Addr;
 use tare_model::kernel::Isa;
 
 const NETWORK: [Kernel; 4] = [
@@ -64,7 +65,7 @@ fn messages_that_are_not_the_next_ones_are_counted() {
 #[test]
 fn connections_leave_no_port_in_time_wait() {
     let mut slices = Slices::new(&spec(Kernel::TcpConnect, 0)).unwrap();
-    let port = slices._server.address().port();
+    let port = slices.server.as_ref().unwrap().address().port();
     slices.work(500, &mut [Part::from((0.0, 0, 0))]).unwrap();
     // The third field is the other end, the fourth the state; 06 is TIME_WAIT.
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
@@ -82,4 +83,57 @@ fn a_size_that_no_message_has_is_refused() {
         let refused = Slices::new(&spec(kernel, 1));
         assert!(matches!(refused, Err(KernelError::Size { .. })), "{kernel}");
     }
+}
+
+/// A writer that hands on each line.
+struct Lines(std::sync::mpsc::Sender<String>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(String::from_utf8_lossy(bytes).into_owned()).unwrap();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_server_elsewhere_tells_its_port_and_serves_one_client_after_another() {
+    for kernel in NETWORK {
+        let spec = spec(kernel, sized(kernel)[0]);
+        let (said, lines) = std::sync::mpsc::channel();
+        let served = spec.clone();
+        // Until the test ends: nothing else tells it to stop.
+        std::thread::spawn(move || serve(&served, (Ipv4Addr::LOCALHOST, 0).into(), &mut Lines(said)));
+        let mut told = String::new();
+        while !told.ends_with('\n') {
+            told += &lines.recv().unwrap();
+        }
+        let port = told.trim().strip_prefix("serves at port ").unwrap();
+        let at = (Ipv4Addr::LOCALHOST, port.parse().unwrap()).into();
+        for _ in 0..2 {
+            let mut client = Slices::to(&spec, at).unwrap();
+            let mut parts = [Part::from((0.0, 0, 0))];
+            client.work(100, &mut parts).unwrap();
+            assert_eq!(client.check().found, 0.0, "{kernel}");
+            assert!(parts[0].work >= 100.0 && parts[0].wall_ns > 0, "{parts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_with_its_address() {
+    let port = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .unwrap();
+    let refused = Slices::to(&spec(Kernel::TcpRr, 100), port).err().unwrap();
+    let told = refused.to_string();
+    assert!(told.starts_with(&format!("cannot connect to {port}: ")), "{told}");
+    let taken = std::net::TcpListener::bind(port).unwrap();
+    let refused = serve(&spec(Kernel::TcpRr, 100), port, &mut Vec::new()).unwrap_err();
+    let told = refused.to_string();
+    assert!(told.starts_with(&format!("cannot listen at {port}: ")), "{told}");
+    drop(taken);
 }

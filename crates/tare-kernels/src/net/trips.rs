@@ -3,7 +3,7 @@
 //! A message begins with its number and, of an answer that was asked for it, the CPU
 //! time of the process that answers.
 
-use super::{Client, number, put};
+use super::{Client, connected, number, put};
 use crate::clock;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -30,7 +30,7 @@ pub struct Tcp {
 
 impl Tcp {
     pub fn connect(size: usize, server: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(server)?;
+        let stream = connected(server)?;
         // A request that waits for the acknowledgement of the last one would be timed by
         // the delay of acknowledgements.
         stream.set_nodelay(true)?;

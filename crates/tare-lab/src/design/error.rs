@@ -4,6 +4,7 @@ use super::PrintedError;
 use crate::looks::AdaptiveError;
 use crate::workload_file::WorkloadFileError;
 use tare_box::carry::CarryError;
+use tare_model::ends::Ends;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::platform::PlatformPathError;
 use tare_model::size::{
@@ -244,6 +245,22 @@ pub enum DesignError {
         /// Which of the workloads, from 0.
         index: usize,
     },
+    /// What stands behind the name of a kernel.
+    #[error("{kernel}: {why}")]
+    KernelOption {
+        /// The kernel.
+        kernel: Kernel,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+    /// Ends of a kernel that has none.
+    #[error("{kernel} has no two ends that could be in different places: leave {parameter} out", parameter = Ends::PARAMETER)]
+    NoEnds {
+        /// The kernel.
+        kernel: Kernel,
+        /// Which of the workloads, from 0.
+        index: usize,
+    },
     /// Everything that is named is left out.
     #[error("none of the study's workloads can run: tare does not have them yet")]
     NothingToRun,
@@ -318,6 +335,7 @@ impl DesignError {
             | Self::File(_)
             | Self::NearWorkload { .. }
             | Self::NoProgram { .. }
+            | Self::KernelOption { .. }
             | Self::NothingToRun => ("workload", None),
             Self::Size(_) | Self::TooManyCpus { .. } | Self::PinnedFraction(_) => ("cpus", None),
             Self::Carry(_)
@@ -345,6 +363,7 @@ impl DesignError {
             Self::ShortTimeout { .. } => ("timeout", None),
             Self::OutOfRange { what, .. } => (key_of(what), None),
             Self::Parameter { parameter, index, .. } => (parameter, Some(*index)),
+            Self::NoEnds { index, .. } => (Ends::PARAMETER, Some(*index)),
             Self::TooMany { .. } => ("platforms", None),
             Self::NoLevel { index: None, .. } => ("base", None),
             Self::NoLevel { index, .. } => ("cells", *index),

@@ -132,6 +132,16 @@ fn pinned_set(provisioning: &[Provisioning], cpus: Cpus) -> Result<Vec<u32>, Des
     Ok(host::pinned_set(cpus.whole()))
 }
 
+/// CPUs for what runs outside: those of this host on which no pinned box is, of the largest
+/// size; none if such a box has them all.
+pub(super) fn outside_set(instances: &[Instance]) -> Vec<u32> {
+    let most = instances.iter().map(|instance| instance.size.cpus.whole()).max();
+    let taken = host::pinned_set(most.unwrap_or(0));
+    let mut left = host::allowed_cpus();
+    left.retain(|cpu| !taken.contains(cpu));
+    left
+}
+
 /// What workloads need of a box's memory.
 struct Needs {
     /// Bytes of the largest one's data; 0: any box will do.

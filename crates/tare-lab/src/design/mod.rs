@@ -5,6 +5,7 @@ mod cells;
 mod error;
 mod in_image;
 mod instances;
+mod parameters;
 mod printed;
 mod protocol;
 mod stored;
@@ -29,6 +30,7 @@ use crate::plan::{self, Room, SideBySide};
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
+use tare_model::workload::Place;
 
 /// As many cells as a study may have.
 const MAX_CELLS: usize = 100_000;
@@ -65,7 +67,7 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
     let mut protocol = wishes.protocol.protocol(wishes.command.is_some())?;
     let provisioning = provisioning(&wishes.provisioning)?;
     let cpus = wishes.cpus.map_or_else(instances::default_cpus, Ok)?;
-    let workloads = workloads::workloads(wishes, cpus, facts, protocol.trial_seconds)?;
+    let mut workloads = workloads::workloads(wishes, cpus, facts, protocol.trial_seconds)?;
     if wishes.protocol.timeout_seconds.is_none() {
         let lengths = workloads.iter().filter_map(|workload| workload.seconds);
         let waits = lengths.map(protocol::patience);
@@ -75,6 +77,12 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         misfits.push(DesignError::NothingToRun);
     }
     let instances = instances::instances(wishes, &provisioning, cpus, &workloads, facts, &mut misfits)?;
+    let outside = instances::outside_set(&instances);
+    for role in workloads.iter_mut().flat_map(|workload| &mut workload.roles) {
+        if role.place == Place::Outside {
+            role.cpus.clone_from(&outside);
+        }
+    }
     let mut study = Study {
         template: wishes.template.clone(),
         platforms,

@@ -132,7 +132,7 @@ fn a_dynamic_command_says_why_it_stays_on_the_host() {
         ..Wishes::default()
     };
     let study = study(&wishes, &facts()).unwrap();
-    let role = study.workloads[0].tested().unwrap();
+    let role = study.workloads[0].timed().unwrap();
     assert!(
         role.host_only.as_ref().is_some_and(|why| why.contains("--with")),
         "{role:?}"
@@ -269,6 +269,7 @@ fn parameters_that_a_kernel_does_not_take_are_refused() {
             kernel: kernel.into(),
             size,
             threads,
+            ends: None,
         }],
         ..Wishes::default()
     };

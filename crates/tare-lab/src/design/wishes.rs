@@ -3,6 +3,7 @@
 use super::{CheckWish, ChosenImage, MetricWish, ProtocolOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tare_model::ends::Ends;
 use tare_model::kernel::Isa;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
@@ -56,12 +57,14 @@ impl Wishes {
 /// A built-in workload as the user asks for it.
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadWish {
-    /// The kernel's name.
+    /// The kernel's name; of options, with its parameters behind it.
     pub kernel: String,
     /// Size of the problem; absent: one that fits the host.
     pub size: Option<u64>,
     /// Threads; absent: as many as the box has CPUs.
     pub threads: Option<u32>,
+    /// Where the ends of a network kernel are; absent: both in the box.
+    pub ends: Option<Ends>,
 }
 
 impl<T: Into<String>> From<T> for WorkloadWish {

@@ -1,10 +1,11 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
-use super::{CommandWish, DesignError, Wishes, WorkloadWish, in_image, printed, refuse_twice};
+use super::{CommandWish, DesignError, Wishes, WorkloadWish, in_image, parameters, printed, refuse_twice};
 use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
 use tare_box::carry::{self, CarryError, Needs};
 use tare_model::catalogue;
+use tare_model::ends::Ends;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
 use tare_model::size::Cpus;
@@ -51,13 +52,15 @@ pub(super) fn workloads(
         if workload_file::is_known(&wish.kernel) {
             return of_catalogue(&wish.kernel, wishes).map(Chosen::Command);
         }
-        if wish.kernel.parse::<Kernel>().is_err()
-            && let Some(near) = suggest::nearest(&wish.kernel, &workload_file::names())
+        let name = wish.kernel.split('?').next().unwrap_or_default();
+        if name.parse::<Kernel>().is_err()
+            && let Some(near) = suggest::nearest(name, &workload_file::names())
         {
-            let name = wish.kernel.clone();
+            let name = name.to_owned();
             return Err(DesignError::NearWorkload { name, near });
         }
-        kernel(wish, i, wishes.isa, cpus, facts, seconds, sliced).map(Chosen::Kernel)
+        let wish = parameters::taken(wish)?;
+        kernel(&wish, i, wishes.isa, cpus, facts, seconds, sliced).map(Chosen::Kernel)
     });
     let chosen = read.collect::<Result<Vec<Chosen>, _>>()?;
     let kernels = chosen.iter().filter_map(|chosen| match chosen {
@@ -147,8 +150,11 @@ fn kernel(
     if let Some(size) = wish.size {
         refuse_size(kernel, spec.threads, size, index)?;
     }
+    let ends = wish.ends.unwrap_or_default();
+    refuse_ends(kernel, ends, index)?;
     Ok(KernelRun {
         fixed_threads: wish.threads.is_some(),
+        ends,
         spec: KernelSpec {
             size: wish.size.unwrap_or(spec.size),
             ..spec
@@ -165,11 +171,19 @@ pub(super) fn refuse_parameters(run: &KernelRun, index: usize) -> Result<(), Des
         ..
     } = run.spec;
     refuse_threads(kernel, threads, index)?;
+    refuse_ends(kernel, run.ends, index)?;
     match kernel {
         // They have no size, which is told as 0.
         _ if kernel.sizes().is_none() && size == 0 => Ok(()),
         _ => refuse_size(kernel, threads, size, index),
     }
+}
+
+fn refuse_ends(kernel: Kernel, ends: Ends, index: usize) -> Result<(), DesignError> {
+    if ends.are_together() || kernel.has_ends() {
+        return Ok(());
+    }
+    Err(DesignError::NoEnds { kernel, index })
 }
 
 fn refuse_threads(kernel: Kernel, threads: u32, index: usize) -> Result<(), DesignError> {
@@ -220,6 +234,9 @@ fn name(run: &KernelRun, runs: &[KernelRun]) -> String {
     let kernel = run.spec.kernel;
     let others = || runs.iter().filter(|other| other.spec.kernel == kernel);
     let mut name = kernel.name().to_owned();
+    if !run.ends.are_together() {
+        name += &format!(" {}={}", Ends::PARAMETER, run.ends);
+    }
     if others().any(|other| shown_size(other) != shown_size(run)) {
         name += &format!(" size={}", shown_size(run));
     }

@@ -81,11 +81,11 @@ impl Foresight {
             Some(Barred {
                 workload: workload.name().to_owned(),
                 platforms: bare.to_vec(),
-                why: workload.tested()?.host_only.clone()?,
+                why: workload.tested().find_map(|role| role.host_only.clone())?,
             })
         });
         let left_behind = study.workloads.iter().filter_map(|workload| {
-            let files = left_behind(workload.tested()?);
+            let files: Vec<NamedFile> = workload.tested().flat_map(left_behind).collect();
             (!files.is_empty()).then(|| LeftBehind {
                 workload: workload.name().to_owned(),
                 files,

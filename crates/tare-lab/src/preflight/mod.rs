@@ -11,12 +11,16 @@ use std::path::Path;
 use std::sync::Arc;
 use tare_box::cgroup::Weight;
 use tare_box::host;
+use tare_box::net::Network;
 use tare_box::platforms::{self, Absent, BoxSpec, OpenError, Platform};
 use tare_box::state::Run;
 use tare_image::Image;
-use tare_model::platform::PlatformPath;
+use tare_model::kernel::Kernel;
+use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
-use tare_model::study::{BoxKind, Study};
+use tare_model::size::{Cpus, InstanceType};
+use tare_model::study::{BoxKind, Cell, Study};
+use tare_model::workload::{Place, Workload};
 
 /// Why nothing can be run.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +41,16 @@ pub enum PreflightError {
     NoImage {
         /// The platform.
         path: PlatformPath,
+        /// Why, and what to do.
+        why: &'static str,
+    },
+    /// A workload with an end outside, and boxes that cannot talk to it.
+    #[error("platform '{path}' cannot run {workload}: {why}")]
+    Apart {
+        /// The platform.
+        path: PlatformPath,
+        /// The workload.
+        workload: String,
         /// Why, and what to do.
         why: &'static str,
     },
@@ -136,6 +150,62 @@ impl Platforms {
         })
     }
 
+    /// What the box is to be in which things run outside of all others: on the host, bound to
+    /// these CPUs or, if there are none, to none. It has all the memory and is throttled by nothing.
+    pub(crate) fn outside(&self, cpus: &[u32], (run, binary): (&Run, &Path), label: &dyn Display) -> BoxSpec {
+        let all = u32::try_from(host::allowed_cpus().len()).unwrap_or(u32::MAX / 1000);
+        BoxSpec {
+            name: format!("{}-{label}", run.name()),
+            run: run.name().to_owned(),
+            instance: InstanceType {
+                cpus: Cpus::from_milli(1000 * all),
+                memory_bytes: host::facts().memory_bytes,
+            },
+            provisioning: if cpus.is_empty() {
+                Provisioning::Vanilla
+            } else {
+                Provisioning::Pinned
+            },
+            pinned_set: cpus.to_vec(),
+            weight: self.weight,
+            scratch: run.folder().to_owned(),
+            binary: binary.to_owned(),
+            holds_boxes: false,
+            image: self.image.clone(),
+        }
+    }
+
+    /// Checks that what runs outside and what runs in a box can talk to one another.
+    ///
+    /// # Errors
+    /// [`PreflightError::Apart`] for the first cell in which they cannot.
+    pub fn check_reach(&self, study: &Study) -> Result<(), PreflightError> {
+        let with_ends = |cell: &Cell| {
+            let workload = study.workload(cell)?;
+            let has_any = workload.outside().next().is_some();
+            has_any.then_some(workload)
+        };
+        for cell in study.cells() {
+            let path = &cell.kind.platform;
+            if let (Some(workload), true) = (with_ends(&cell), self.open.contains_key(path))
+                && let Some(why) = apart(self.network(path), &workload)
+            {
+                return Err(PreflightError::Apart {
+                    path: path.clone(),
+                    workload: workload.name,
+                    why,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The network of a platform's boxes.
+    pub(crate) fn network(&self, path: &PlatformPath) -> Network {
+        let platform = self.open.get(path);
+        platform.map_or(Network::None, |(platform, _)| platform.network())
+    }
+
     /// Whether boxes of this platform have the host's own files.
     pub(crate) fn has_host_files(&self, path: &PlatformPath) -> bool {
         let has = |(platform, _): &(Box<dyn Platform>, PlatformVersion)| platform.has_host_files();
@@ -202,6 +272,24 @@ impl Platforms {
         self.open
             .get_mut(path)
             .map(|(platform, _)| &mut **platform as &mut dyn Platform)
+    }
+}
+
+/// Why the two ends of a workload cannot talk to one another by this network, and what to do.
+fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
+    let is_udp = workload.kernel().is_some_and(|spec| spec.kernel == Kernel::UdpRr);
+    let serves = workload.servers().any(|role| role.place == Place::Tested);
+    match network {
+        Network::None => Some(
+            "its boxes have no network that this host shares; give them one by its option network, as in runc?network=bridge or docker?network=host (docs/platforms.md, Networks)",
+        ),
+        Network::Macvlan => {
+            Some("the kernel keeps the host and a macvlan on it apart; choose network=bridge or network=host")
+        }
+        Network::Published if is_udp && serves => {
+            Some("the engine publishes a port of TCP alone; choose network=bridge")
+        }
+        Network::Published | Network::Host | Network::Bridge => None,
     }
 }
 

@@ -3,19 +3,21 @@
 
 use super::Stop;
 use super::boxes::Held;
+use super::server::Serving;
 use crate::against::Exchange;
 use crate::faults;
 use crate::plan::PlannedTrial;
-use crate::trial;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_box::link::{Answer, LinkError};
 use tare_model::finding::Reason;
 use tare_model::gate::{Order, Slice};
+use tare_model::metric::Source;
 use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
+use tare_model::workload::Place;
 
 /// The number of the first process of an arm in its box.
 pub(super) const FIRST: u16 = 1;
@@ -38,6 +40,8 @@ pub(super) struct Arm {
     pub processes: u32,
     /// The numbers of those that wait at their gates.
     pub waiting: BTreeSet<u16>,
+    /// The servers that these talk to.
+    pub serving: Vec<Serving>,
     /// It takes part in every so many-th round.
     pub every: u32,
     /// Timed units of all its slices, those before the first round among them.
@@ -49,6 +53,9 @@ pub(super) struct Arm {
     pub host_ns: u64,
     /// What was asked and told of each slice that counts.
     pub exchanges: Vec<Exchange>,
+    /// CPU seconds that its box used in these, by the host's counters, where its workload has
+    /// a figure of that and the host could tell each time.
+    pub box_cpu_seconds: Option<f64>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
     /// Whether its box is stopped now.
@@ -61,6 +68,8 @@ pub(super) struct Done {
     pub slice: Slice,
     /// Its time by both clocks.
     pub exchange: Exchange,
+    /// CPU seconds of the box, of the timed units alone.
+    pub box_cpu_seconds: Option<f64>,
 }
 
 /// Why a cell has no trial in its block.
@@ -76,6 +85,13 @@ impl Arm {
         self.lost.is_none()
     }
 
+    /// Where its processes are, and their time is taken.
+    pub fn place(&self) -> Place {
+        self.workload
+            .timed()
+            .map_or(Place::Tested, |role| role.place.clone())
+    }
+
     /// The process whose turn it is in a round.
     pub fn process_of(&self, round: u32) -> u16 {
         FIRST + u16::try_from(round % self.processes).unwrap_or(0)
@@ -87,12 +103,15 @@ impl Arm {
         if !self.resume(held) {
             return Ok(());
         }
+        let Some(task) = self.task(held, process, bounds)? else {
+            return Ok(());
+        };
         let request = Request::Start {
             process,
-            task: trial::task(&self.workload)?,
+            task,
             bounds,
         };
-        let answer = held.running.link().request(&request, self.patience);
+        let answer = held.link(&self.place()).request(&request, self.patience);
         match self.judge(answer)? {
             Some(Reply::Started) => {
                 self.waiting.insert(process);
@@ -109,9 +128,12 @@ impl Arm {
             return Ok(None);
         }
         let request = Request::Go { process, order };
+        let place = self.place();
+        let before = self.box_cpu_ns(held);
         let begun = Instant::now();
-        let answer = held.running.link().request(&request, self.patience);
+        let answer = held.link(&place).request(&request, self.patience);
         let host_ns = nanoseconds(begun.elapsed());
+        let used = before.zip(self.box_cpu_ns(held));
         let slice = match self.judge(answer)? {
             Some(Reply::Slice(slice)) => self.accept(slice, order),
             Some(other) => {
@@ -129,6 +151,8 @@ impl Arm {
         self.rest(held);
         let of_command = self.workload.kernel().is_none();
         Ok(slice.map(|slice| Done {
+            box_cpu_seconds: used
+                .map(|(before, after)| seconds_of_units(after.saturating_sub(before), order)),
             exchange: Exchange {
                 host_ns,
                 timed_ns: slice.wall_ns(),
@@ -137,6 +161,22 @@ impl Arm {
             },
             slice,
         }))
+    }
+
+    /// Keeps a slice that counts, the so many-th of its round.
+    pub fn keep(&mut self, done: Done, place: u32) {
+        self.slices.push(done.slice);
+        self.exchanges.push(done.exchange);
+        self.places.push(place);
+        let used = self.box_cpu_seconds.zip(done.box_cpu_seconds);
+        self.box_cpu_seconds = used.map(|(all, more)| all + more);
+    }
+
+    /// CPU time that its box has used, where its workload has a figure of that.
+    fn box_cpu_ns(&self, held: &Held) -> Option<u64> {
+        let counts = self.workload.metrics.iter().any(|m| m.from == Source::Host);
+        let meter = held.meter.as_ref().filter(|_| counts)?;
+        meter.read().ok().map(|usage| usage.cpu_ns)
     }
 
     /// A slice that tells of work; one that does not condemns the process, and with it the box.
@@ -172,12 +212,12 @@ impl Arm {
                 break;
             }
             let answer = held
-                .running
-                .link()
+                .link(&self.place())
                 .request(&Request::Stop { process }, self.patience);
             let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
             ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));
         }
+        self.stop_servers(held)?;
         Ok(ended)
     }
 
@@ -240,7 +280,7 @@ impl Arm {
     }
 
     /// The reply of a process that is to go on; one that ended instead is lost.
-    fn judge(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
+    pub fn judge(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
         let stderr = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
@@ -256,7 +296,7 @@ impl Arm {
         Ok(reply)
     }
 
-    fn reply(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
+    pub fn reply(&mut self, answer: Result<Answer, LinkError>) -> Result<Option<Reply>, Stop> {
         match answer {
             Ok(answer) => Ok(Some(answer.reply)),
             Err(LinkError::Interrupted) => Err(Stop::Interrupted),
@@ -289,4 +329,11 @@ impl Arm {
             None => Lost { failure, box_lives },
         });
     }
+}
+
+/// The share of the timed units in what a slice used, which has untimed ones too, in seconds.
+#[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
+fn seconds_of_units(used_ns: u64, order: Order) -> f64 {
+    let timed = order.units as f64 / (order.units + order.lead) as f64;
+    used_ns as f64 / 1e9 * timed
 }

@@ -1,20 +1,26 @@
 //! The boxes of a run: made and proven, kept or removed.
 
+use super::outside::Outside;
 use super::{Event, RunError, Runner, Stop};
 use crate::against::Known;
 use crate::kept_checks::Basis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tare_box::cgroup::Meter;
+use tare_box::link::Link;
 use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
 use tare_box::{carry, footprint, host, interrupt, limits};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Workload};
+use tare_model::workload::Place;
 
 /// A box that is in use or kept.
 pub(super) struct Held {
     pub(super) running: Box<dyn RunningBox>,
+    /// The host's counters of its CPU time, where it has them.
+    pub(super) meter: Option<Meter>,
     pub(super) id: u32,
     pub(super) kind: BoxKind,
     pub(super) name: String,
@@ -24,6 +30,26 @@ pub(super) struct Held {
     pub(super) supplied: BTreeSet<String>,
     /// Time that the last freeze and the thaw after it took, until a trial tells.
     pub(super) waking: Option<(Duration, Duration)>,
+    /// The box on the host for what runs outside of this one, once something did.
+    pub(super) outside: Option<Outside>,
+}
+
+impl Held {
+    /// The link to the agent in whose box a role runs; outside, once there is such a box.
+    pub(super) fn link(&mut self, place: &Place) -> &mut Link {
+        match (&mut self.outside, place) {
+            (Some(outside), Place::Outside) => outside.running.link(),
+            _ => self.running.link(),
+        }
+    }
+
+    /// Whether what is told from where a role runs can be held against the host's clock.
+    fn keeps_time(&self, place: &Place) -> bool {
+        match (&self.outside, place) {
+            (Some(outside), Place::Outside) => outside.running.keeps_time(),
+            _ => self.running.keeps_time(),
+        }
+    }
 }
 
 /// The boxes of a stand that are there, by kind.
@@ -52,6 +78,7 @@ impl Runner<'_> {
         self.progress.boxes += 1;
         let name = spec.name.clone();
         let mut held = Held {
+            meter: running.meter(),
             running,
             id,
             kind: kind.clone(),
@@ -59,6 +86,7 @@ impl Runner<'_> {
             frozen: None,
             supplied: BTreeSet::new(),
             waking: None,
+            outside: None,
         };
         self.watch.follow(id, held.running.meter());
         let facts = held
@@ -187,12 +215,12 @@ impl Runner<'_> {
         Ok(Some(held))
     }
 
-    /// What is known of a box before it tells anything.
-    pub(super) fn known(&mut self, kind: &BoxKind, held: &Held) -> Known {
+    /// What is known of a box, and of where its work is timed, before anything is told.
+    pub(super) fn known(&mut self, kind: &BoxKind, held: &Held, timed: &Place) -> Known {
         let platform = self.platforms.get(&kind.platform);
         let instance = self.study.instance_of(kind);
         Known {
-            keeps_time: held.running.keeps_time(),
+            keeps_time: held.keeps_time(timed),
             shares_kernel: platform.is_some_and(|platform| platform.quota_view() == QuotaView::Inside),
             cpus: instance.map_or(f64::INFINITY, |instance| instance.size.cpus.as_f64()),
         }
@@ -230,21 +258,29 @@ impl Runner<'_> {
     }
 
     pub(super) fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
-        self.watch.forget(held.id);
+        let outside = held.outside.take();
+        let lowered = outside.map_or(Ok(()), |mut outside| {
+            self.end(outside.id, &outside.name, &mut *outside.running)
+        });
         let begun = Instant::now();
-        held.running.destroy().map_err(|source| {
-            self.run.leave_for_sweep();
-            RunError::Left {
-                name: held.name.clone(),
-                source,
-            }
-        })?;
+        self.end(held.id, &held.name, &mut *held.running)?;
         self.writer.append(&Record::Removed(RemovedRecord {
             box_id: held.id,
             kind: held.kind,
             seconds: begun.elapsed().as_secs_f64(),
         }))?;
-        Ok(())
+        lowered
+    }
+
+    fn end(&mut self, id: u32, name: &str, running: &mut dyn RunningBox) -> Result<(), RunError> {
+        self.watch.forget(id);
+        running.destroy().map_err(|source| {
+            self.run.leave_for_sweep();
+            RunError::Left {
+                name: name.to_owned(),
+                source,
+            }
+        })
     }
 }
 
@@ -256,7 +292,7 @@ pub(super) enum Obtain {
     Stop(Stop),
 }
 
-fn not_made(error: BoxError) -> Obtain {
+pub(super) fn not_made(error: BoxError) -> Obtain {
     if error.is_interruption() {
         return Obtain::Stop(Stop::Interrupted);
     }
@@ -271,9 +307,9 @@ fn not_made(error: BoxError) -> Obtain {
     Obtain::Failed(Failure::new(reason, error.to_string()))
 }
 
-/// Copies the files of what runs into a box that has its own root.
+/// Copies the files of what runs in a box into it, if it has its own root.
 pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
-    let files = workload.tested().map_or(&[][..], |role| &role.files);
+    let files = workload.tested().flat_map(|role| &role.files);
     if has_host_files {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 //! record of the group and one of each trial.
 
 use super::arm::{Arm, FIRST, Lost};
-use super::boxes::{Present, supply};
+use super::boxes::{Held, Obtain, Present, supply};
 use super::record::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, pace};
@@ -15,14 +15,16 @@ use crate::trial;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_box::interrupt;
+use tare_box::net::Network;
 use tare_model::finding::Reason;
 use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Outcome, Record, Success};
-use tare_model::study::Cell;
+use tare_model::study::{Cell, Workload};
 use tare_model::time::{nanoseconds, total};
+use tare_model::workload::Place;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
 pub(super) type End = Option<(Exited, Option<KernelReport>)>;
@@ -97,9 +99,17 @@ impl Runner<'_> {
         let fit = workload
             .zip(memory_bytes)
             .is_some_and(|(workload, memory_bytes)| {
-                workload.kernel().is_some() && design::holds_two(&workload, memory_bytes)
+                workload.kernel().is_some()
+                    && design::holds_two(&workload, memory_bytes)
+                    && !self.has_one_port(cell, &workload)
             });
         if fit { pace::PROCESSES } else { 1 }
+    }
+
+    /// Whether no more than one server in its box can be reached.
+    fn has_one_port(&self, cell: &Cell, workload: &Workload) -> bool {
+        let serves = workload.servers().any(|role| role.place == Place::Tested);
+        serves && self.platforms.network(&cell.kind.platform) == Network::Published
     }
 
     /// A cell's arm before its process is started.
@@ -118,12 +128,14 @@ impl Runner<'_> {
             order: pace::order(1),
             processes: self.processes(&planned.cell),
             waiting: BTreeSet::new(),
+            serving: Vec::new(),
             every: 1,
             units: 0,
             slices: Vec::new(),
             places: Vec::new(),
             host_ns: 0,
             exchanges: Vec::new(),
+            box_cpu_seconds: Some(0.0),
             turns: 0,
             paused: false,
             lost: None,
@@ -136,7 +148,7 @@ impl Runner<'_> {
     fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
         self.supply_all(arms, present)?;
         for arm in arms.iter_mut() {
-            self.start(arm, FIRST, present)?;
+            self.start_in_present(arm, FIRST, present)?;
         }
         let mut rounds = 0;
         if !self.is_spoiled(arms, pass) {
@@ -179,18 +191,32 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn start(&self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
+    fn start_in_present(&mut self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
         let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-        let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-        held.map_or(Ok(()), |held| arm.start(held, process, bounds))
+        held.map_or(Ok(()), |held| self.start(arm, held, process))
+    }
+
+    /// Starts one of an arm's processes, beside this box or in it.
+    pub(super) fn start(&mut self, arm: &mut Arm, held: &mut Held, process: u16) -> Result<(), Stop> {
+        match self.raise_outside(held, &arm.workload) {
+            Ok(()) => {
+                let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+                arm.start(held, process, bounds)
+            }
+            Err(Obtain::Stop(stop)) => Err(stop),
+            Err(Obtain::Failed(failure)) => {
+                arm.lose(failure);
+                Ok(())
+            }
+        }
     }
 
     /// Starts the second process of the arms that are to have two; each does a slice that does
     /// not count.
-    fn start_second(&self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+    fn start_second(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
         for arm in arms.iter_mut().filter(|arm| arm.processes > 1) {
             let lived = arm.lives();
-            self.start(arm, FIRST + 1, present)?;
+            self.start_in_present(arm, FIRST + 1, present)?;
             let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
             if lived && arm.lost.as_ref().is_some_and(cannot) {
                 // One is there: a box that has no room for another does with it.
@@ -209,22 +235,24 @@ impl Runner<'_> {
     }
 
     /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
-    fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
+    pub(super) fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
         for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
             let kind = &arm.planned.cell.kind;
             let told = present.get(kind).zip(end.as_ref());
             let (Some((held, (exited, _))), Some(seen)) = (told, measured.seen.witness(i)) else {
                 continue;
             };
-            let known = self.known(kind, held);
+            let place = arm.place();
+            let known = self.known(kind, held, &place);
             let held = if arm.turns > 0 {
                 against::turns((arm.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
-                let told_ns = total(arm.slices.iter().map(Slice::cpu_ns));
-                let busy = arm
-                    .workload
-                    .kernel()
-                    .is_some_and(|spec| spec.kernel.never_waits());
+                // What is told outside is no CPU time of the box that was counted.
+                let told_ns = match place {
+                    Place::Outside => 0,
+                    _ => total(arm.slices.iter().map(Slice::cpu_ns)),
+                };
+                let busy = arm.workload.never_waits();
                 against::slices(&arm.exchanges, (told_ns, busy), known, seen)
             };
             if let Err(failure) = held {
@@ -234,7 +262,7 @@ impl Runner<'_> {
     }
 
     /// Removes the boxes that failed with their processes.
-    fn remove_dead(&mut self, arms: &[Arm], present: &mut Present) -> Result<(), RunError> {
+    pub(super) fn remove_dead(&mut self, arms: &[Arm], present: &mut Present) -> Result<(), RunError> {
         let dead = arms
             .iter()
             .filter(|arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives));
@@ -275,7 +303,7 @@ impl Runner<'_> {
         for ((i, arm), end) in arms.iter().enumerate().zip(ends) {
             if is_told(arm) {
                 self.coming -= 1;
-                let ended = ended(arm, end, &mut seen, i, group);
+                let ended = ended(arm, end, &mut seen, i, Some(group));
                 self.record(&arm.planned, ended)?;
             }
         }
@@ -290,7 +318,7 @@ impl Runner<'_> {
 
 /// Ends the processes of an arm; one whose answer is wrong is lost. What they used together,
 /// and what the last reported.
-fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
+pub(super) fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
     let Some(held) = present.get_mut(&arm.planned.cell.kind) else {
         return Ok(None);
     };
@@ -308,7 +336,7 @@ fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
 }
 
 /// What came of the trial of the arm `i`.
-fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: u32) -> Ended {
+pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Option<u32>) -> Ended {
     let host = seen.host(i);
     let mut findings = seen.findings(i);
     let outcome = match (&arm.lost, end) {
@@ -322,7 +350,7 @@ fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: u32) -> Ended {
     };
     Ended {
         box_id: Some(seen.box_ids[i]),
-        group: matches!(outcome, Outcome::Ok(_)).then_some(group),
+        group: group.filter(|_| matches!(outcome, Outcome::Ok(_))),
         begun_unix_ns: Some(seen.begun_unix_ns),
         findings,
         host: Some(host),
@@ -377,7 +405,12 @@ fn gate_ns(arm: &Arm) -> u64 {
 /// One figure per metric, over all slices.
 fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Success {
     Success {
-        samples: figures::of_slices(&arm.workload, &series(arm).collect(), &exited.usage, arm.units),
+        samples: figures::of_slices(
+            &arm.workload,
+            &series(arm).collect(),
+            (&exited.usage, arm.box_cpu_seconds),
+            arm.units,
+        ),
         process: exited.usage,
         kernel: report,
         repetitions: None,

@@ -1,20 +1,29 @@
 //! Trials in one piece, one after another.
 
+use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present, supply};
+use super::group::Measured;
 use super::record::Ended;
-use super::{Event, Runner, Stop};
+use super::{Event, Runner, Stop, group, pace};
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::{Duration, Instant};
 use tare_box::interrupt;
+use tare_model::finding::Finding;
+use tare_model::gate::Order;
 use tare_model::results::{HostReadings, Outcome};
 use tare_model::time::nanoseconds;
+use tare_model::workload::Place;
 
 impl Runner<'_> {
     /// Runs trials in one piece, in their order; a box that is dead after one is removed.
     pub(super) fn pieces(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
         for planned in due {
             let kind = &planned.cell.kind;
+            if self.has_server(planned) {
+                self.piece_at_gate(planned, present)?;
+                continue;
+            }
             let Some(mut held) = present.remove(kind) else {
                 continue;
             };
@@ -45,14 +54,7 @@ impl Runner<'_> {
             self.record(planned, ended)?;
             return Ok(false);
         }
-        let mut waited = Duration::ZERO;
-        let mut findings = Vec::new();
-        if self.study.protocol.settle {
-            (self.observe)(Event::Settling(planned));
-            (waited, findings) = self.watch.settle()?;
-        }
-        self.rest()?;
-        (self.observe)(Event::Running(planned));
+        let (waited, mut findings) = self.quiet(planned)?;
         let padding = self.padding(planned);
         let set = self.study.pinned_set(&planned.cell.kind);
         let mut tried = trial::run(
@@ -67,7 +69,7 @@ impl Runner<'_> {
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.known(&planned.cell.kind, held));
+        tried.hold_against(self.known(&planned.cell.kind, held, &Place::Tested));
         findings.extend(tried.findings);
         let (freeze, thaw) = held.waking.take().unzip();
         let host = HostReadings {
@@ -88,6 +90,66 @@ impl Runner<'_> {
         Ok(tried.box_lives)
     }
 
+    /// Waits before a trial: for how long, and what that gives reason to doubt.
+    fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
+        let mut waited = (Duration::ZERO, Vec::new());
+        if self.study.protocol.settle {
+            (self.observe)(Event::Settling(planned));
+            waited = self.watch.settle()?;
+        }
+        self.rest()?;
+        (self.observe)(Event::Running(planned));
+        Ok(waited)
+    }
+
+    fn has_server(&self, planned: &PlannedTrial) -> bool {
+        let workload = self.study.workload(&planned.cell);
+        workload.is_some_and(|workload| workload.servers().next().is_some())
+    }
+
+    /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
+    /// behind some that warm up and tell how much work that is.
+    fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
+        let Some(arm) = self.arm(planned.clone(), false) else {
+            return Ok(());
+        };
+        let mut arms = [arm];
+        self.supply_all(&mut arms, present)?;
+        let (waited, mut findings) = self.quiet(planned)?;
+        let [arm] = &mut arms;
+        let mut order = None;
+        if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
+            self.start(arm, held, FIRST)?;
+            order = piece_of(arm, held, self.study.protocol.trial_seconds * 1e9)?;
+        }
+        let beginning = self.look_around(&arms, present)?;
+        let [arm] = &mut arms;
+        arm.host_ns = 0;
+        if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
+            && let Some(done) = arm.go(held, FIRST, order)?
+        {
+            arm.keep(done, 0);
+        }
+        let seen = self.look_back(beginning, &arms, present)?;
+        let [arm] = &mut arms;
+        let ends = vec![group::stop(arm, present)?];
+        let mut measured = Measured {
+            slice: Duration::ZERO,
+            rounds: 1,
+            seen,
+            ends,
+        };
+        self.hold_against(&mut arms, &measured, present);
+        self.remove_dead(&arms, present)?;
+        let end = measured.ends.pop().flatten();
+        let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
+        ended.findings.append(&mut findings);
+        if let Some(host) = &mut ended.host {
+            host.waited_ns = nanoseconds(waited);
+        }
+        Ok(self.record(planned, ended)?)
+    }
+
     /// The pause before a trial, the same in every cell.
     pub(super) fn rest(&self) -> Result<(), Stop> {
         let pause = Duration::try_from_secs_f64(self.study.protocol.pause_seconds).unwrap_or_default();
@@ -100,4 +162,28 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// Part of a trial in one piece that the slices before it are worked up to: a tenth.
+const WARM_UP: f64 = 0.1;
+
+/// The order for so many nanoseconds of work, found in ever longer slices; `None` if the arm is
+/// lost in one of them.
+fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64) -> Result<Option<Order>, Stop> {
+    let mut units = 1;
+    while arm.lives() {
+        let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
+            break;
+        };
+        match pace::next_guess(units, done.slice.wall_ns(), WARM_UP * trial_ns) {
+            Some(next) => units = next,
+            None => {
+                return Ok(Some(Order {
+                    units: pace::units(trial_ns, arm.unit_ns),
+                    lead: 0,
+                }));
+            }
+        }
+    }
+    Ok(None)
 }

@@ -146,9 +146,7 @@ impl Runner<'_> {
                     continue;
                 };
                 if let Some(done) = arm.go(held, arm.process_of(round), arm.order)? {
-                    arm.slices.push(done.slice);
-                    arm.exchanges.push(done.exchange);
-                    arm.places.push(place);
+                    arm.keep(done, place);
                     place += 1;
                 }
             }

@@ -131,7 +131,7 @@ impl Runner<'_> {
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
         let workload = self.study.workload(&planned.cell)?;
-        let detail = workload.tested()?.host_only.clone()?;
+        let detail = workload.tested().find_map(|role| role.host_only.clone())?;
         let has_host_files = self.has_host_files(&planned.cell.kind);
         (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }

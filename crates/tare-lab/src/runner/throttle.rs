@@ -9,7 +9,6 @@ use crate::collect::quota;
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::settle::Watch;
-use crate::trial;
 use tare_model::platform::Provisioning;
 use tare_model::results::ProcessUsage;
 use tare_model::study::Cell;
@@ -92,21 +91,14 @@ impl Runner<'_> {
             return Ok(Ok(None));
         };
         let box_id = held.id;
-        let mut used = None;
         match supply(held, &arm.workload, has_host_files) {
             Err(failure) => arm.lose_box(failure),
-            Ok(()) => arm.start(
-                held,
-                FIRST,
-                trial::bounds(self.study, &arm.workload, arm.padding_bytes),
-            )?,
+            Ok(()) => self.start(&mut arm, held, FIRST)?,
         }
         if arm.lives() {
             act(&mut arm, held, &self.watch)?;
         }
-        if arm.lives() {
-            used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
-        }
+        let used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
         let Some(lost) = arm.lost else {
             return Ok(Ok(used));
         };

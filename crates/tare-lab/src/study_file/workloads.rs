@@ -9,6 +9,7 @@ use super::value::Keys;
 use crate::design::{MAX_THREADS, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
+use tare_model::ends::Ends;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::size::parse_memory;
 use tare_model::suggest;
@@ -21,7 +22,7 @@ impl Draft {
     pub(super) fn workloads(&mut self, node: &Node) -> Result<(), StudyFileError> {
         self.note(("workload", None), node);
         for item in node.list("workload", "[{ name = \"stream\" }]")? {
-            let all = ["name", "size", "threads", "settings"];
+            let all = ["name", "size", "threads", "ends", "settings"];
             let keys = Keys::of(item, "[[workload]]", &all)?;
             let name_node = keys.needed("name", "\"stream\"")?;
             let name = name_node.text("name", "\"stream\"")?;
@@ -73,10 +74,11 @@ impl Draft {
 
     /// Every combination of a kernel's parameters.
     fn kernel(&mut self, kernel: Kernel, node: &Node) -> Result<(), StudyFileError> {
-        let keys = Keys::of(node, "[[workload]]", &["name", "size", "threads"])?;
+        let keys = Keys::of(node, "[[workload]]", &["name", "size", "threads", "ends"])?;
         let sizes = levels(keys, "size", "[\"64M\", \"256M\"]", |item| size(kernel, item))?;
         let threads = levels(keys, "threads", "[1, \"auto\"]", threads)?;
-        let runs = sizes.len() * threads.len();
+        let ends = levels(keys, Ends::PARAMETER, "[\"client-outside\"]", ends)?;
+        let runs = sizes.len() * threads.len() * ends.len();
         if runs + self.wishes.workloads.len() > MAX_RUNS {
             return Err(StudyFileError::at(
                 &node.place,
@@ -85,19 +87,28 @@ impl Draft {
         }
         for (size, size_node) in &sizes {
             for (threads, threads_node) in &threads {
-                let index = self.wishes.workloads.len();
-                self.note(("workload", Some(index)), node);
-                self.note(("size", Some(index)), size_node.unwrap_or(node));
-                self.note(("threads", Some(index)), threads_node.unwrap_or(node));
-                self.wishes.workloads.push(WorkloadWish {
-                    kernel: kernel.name().to_owned(),
-                    size: *size,
-                    threads: *threads,
-                });
+                for (ends, ends_node) in &ends {
+                    let index = self.wishes.workloads.len();
+                    self.note(("workload", Some(index)), node);
+                    self.note(("size", Some(index)), size_node.unwrap_or(node));
+                    self.note(("threads", Some(index)), threads_node.unwrap_or(node));
+                    self.note((Ends::PARAMETER, Some(index)), ends_node.unwrap_or(node));
+                    self.wishes.workloads.push(WorkloadWish {
+                        kernel: kernel.name().to_owned(),
+                        size: *size,
+                        threads: *threads,
+                        ends: *ends,
+                    });
+                }
             }
         }
         Ok(())
     }
+}
+
+fn ends(node: &Node) -> Result<Option<Ends>, StudyFileError> {
+    let choices = Ends::ALL.map(|ends| (ends.name(), ends));
+    node.choice(Ends::PARAMETER, &choices).map(Some)
 }
 
 /// Which program of a packaged workload is not on this host, and how it comes there.

@@ -19,7 +19,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     );
     told(
         "[[workload]]\nname = \"spawn\"\nsettings = \"x\"",
-        "s.toml:4:1: unknown key 'settings' in [[workload]]: the keys are name, size, threads",
+        "s.toml:4:1: unknown key 'settings' in [[workload]]: the keys are name, size, threads, ends",
     );
 }
 

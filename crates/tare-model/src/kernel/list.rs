@@ -180,16 +180,17 @@ impl Kernel {
     pub const fn never_waits(self) -> bool {
         !matches!(
             self,
-            Self::Spawn
-                | Self::Switch
-                | Self::Timer
-                | Self::Thread
-                | Self::Futex
-                | Self::TcpRr
-                | Self::TcpStream
-                | Self::UdpRr
-                | Self::TcpConnect
-        ) && !self.uses_files()
+            Self::Spawn | Self::Switch | Self::Timer | Self::Thread | Self::Futex
+        ) && !self.has_ends()
+            && !self.uses_files()
+    }
+
+    /// Whether it has two ends that talk by a network, and can be in different places.
+    pub const fn has_ends(self) -> bool {
+        matches!(
+            self,
+            Self::TcpRr | Self::TcpStream | Self::UdpRr | Self::TcpConnect
+        )
     }
 
     /// Whether it works on files, in the folder in which its process is started.

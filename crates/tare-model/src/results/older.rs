@@ -102,7 +102,7 @@ mod tests {
         let workload = raised(
             r#"{"kind":"command","argv":["/bin/x","y"],"env":[["A","b"]],"carried":["/bin/x"],"host_only":"why"}"#,
         );
-        let role = workload.tested().unwrap();
+        let role = workload.timed().unwrap();
         assert_eq!(role.run.to_string(), "/bin/x y");
         assert_eq!(role.env, [("A".to_owned(), "b".to_owned())]);
         assert_eq!(

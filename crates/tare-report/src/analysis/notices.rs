@@ -8,9 +8,10 @@ use super::run::{PlatformFacts, RunFacts};
 use super::slicing::SlicingFacts;
 use serde::Serialize;
 use tare_model::metric::Unit;
+use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
-use tare_model::study::{Fresh, Study};
+use tare_model::study::{Fresh, Study, Workload};
 
 /// Something out of the ordinary about the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -145,6 +146,7 @@ fn of_study(study: &Study) -> Vec<Notice> {
             "the study's margin is not one of 0.01 to 100 %: no verdicts",
         ));
     }
+    notices.extend(study.workloads.iter().filter_map(|w| crossed(study, w)));
     if study.protocol.fresh == Fresh::Study {
         notices.push(notice(
             "kept-boxes",
@@ -152,6 +154,33 @@ fn of_study(study: &Study) -> Vec<Notice> {
         ));
     }
     notices
+}
+
+/// Of a workload with an end outside, between which places its messages went, and by what.
+fn crossed(study: &Study, workload: &Workload) -> Option<Notice> {
+    workload.outside().next()?;
+    let placed = workload.placed()?;
+    let ways = study
+        .platforms
+        .iter()
+        .map(|path| format!("{path} by {}", network(path)));
+    let text = format!(
+        "{} crossed from place to place ({placed}): {}",
+        workload.name(),
+        ways.collect::<Vec<_>>().join(", ")
+    );
+    Some(notice("ends", text))
+}
+
+/// The network between the host and the boxes of a platform that it reaches.
+fn network(path: &PlatformPath) -> &'static str {
+    let outermost = path.segments().first();
+    let named = outermost.and_then(|segment| segment.options.get("network"));
+    match named.map(String::as_str) {
+        Some("bridge") => "a bridge",
+        Some("published") => "a published port and a bridge",
+        _ => "the host's own network",
+    }
 }
 
 fn of_run(run: &RunFacts) -> Vec<Notice> {

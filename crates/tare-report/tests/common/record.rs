@@ -3,6 +3,7 @@
 use super::Pinned;
 use std::collections::BTreeMap;
 use tare_model::catalogue;
+use tare_model::ends::Ends;
 use tare_model::host::{BoxFacts, HostFacts};
 use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
@@ -49,6 +50,7 @@ pub fn study() -> Study {
 
 pub fn workload(kernel: Kernel) -> Workload {
     catalogue::kernel(KernelRun {
+        ends: Ends::Loopback,
         fixed_threads: false,
         spec: spec(kernel),
     })

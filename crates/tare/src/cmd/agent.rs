@@ -3,6 +3,7 @@
 use crate::box_args::AgentArgs;
 use crate::out;
 use std::io;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use tare_box::agent::{self, HostRoot, LinkSource, MachineRoot, Options};
 use tare_box::jail::Jail;
@@ -48,14 +49,22 @@ pub fn run_jailed(jail: &Jail, program: &str, words: &[String]) -> anyhow::Resul
 
 /// Runs the kernel that a JSON text describes and prints its report as JSON. At a gate
 /// it works in the slices that standard input orders, each answered by a line before
-/// the report.
-pub fn run_kernel(spec: &str, gate: bool) -> anyhow::Result<ExitCode> {
+/// the report, by itself or as the client of a server elsewhere.
+pub fn run_kernel(spec: &str, gate: bool, server: Option<SocketAddr>) -> anyhow::Result<ExitCode> {
     let spec = serde_json::from_str(spec)?;
-    finish(if gate {
-        tare_kernels::serve(&spec, &mut io::stdin().lock(), &mut io::stdout().lock())
-    } else {
-        tare_kernels::run(&spec)
+    let (orders, answers) = (&mut io::stdin().lock(), &mut io::stdout().lock());
+    finish(match server {
+        Some(server) => tare_kernels::serve_to(&spec, server, orders, answers),
+        None if gate => tare_kernels::serve(&spec, orders, answers),
+        None => tare_kernels::run(&spec),
     })
+}
+
+/// Answers the clients of the kernel that a JSON text describes, until it is ended.
+pub fn run_server(spec: &str, at: SocketAddr) -> anyhow::Result<ExitCode> {
+    let spec = serde_json::from_str(spec)?;
+    tare_kernels::answer(&spec, at, &mut io::stdout())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs the proof that a JSON text describes and prints its report as JSON.

@@ -43,6 +43,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let run = super::begin(&state)?;
     let image = root_image::of(&study, &state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
+    platforms.check_reach(&study)?;
     let foreseen = platforms.foresee(&study);
     out::say_lines(&plan_words::foreseen(&foreseen));
     foreseen.worth(&study)?;

@@ -23,6 +23,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let study = super::study(&args.study, &facts, &state, Unmade::Refuse)?;
     let image = root_image::of(&study, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
+    platforms.check_reach(&study)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = platforms.foresee(&study);

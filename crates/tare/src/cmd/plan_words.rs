@@ -108,6 +108,11 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> Str
         "workloads",
         &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
     );
+    for workload in &study.workloads {
+        if let Some(placed) = workload.placed() {
+            row("ends", &format!("{}: {placed}", workload.name()));
+        }
+    }
     row(
         "design",
         &format!(

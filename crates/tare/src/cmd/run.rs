@@ -41,6 +41,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let image = root_image::of(&study, &state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
+    platforms.check_reach(&study)?;
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     if earlier.is_none() {
         versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;

@@ -47,6 +47,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
         .collect();
     missing.extend(absent.iter().map(ToString::to_string));
+    missing.extend(platforms.check_reach(&study).err().map(|e| e.to_string()));
     missing.extend(misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
     let foreseen = platforms.foresee(&study);

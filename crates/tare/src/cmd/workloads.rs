@@ -114,9 +114,10 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     if let Some(seconds) = workload.seconds {
         row("takes", &format!("about {}", show_seconds(seconds)));
     }
-    if let Some(role) = workload.tested() {
+    for role in &workload.roles {
         row("runs", &role.run.to_string());
     }
+    row("ends", &workload.placed().unwrap_or_default());
     for metric in &workload.metrics {
         let primary = if metric.primary {
             ", carries the verdict"
@@ -171,6 +172,7 @@ fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let run = super::begin(state)?;
     let image = root_image::of(&study, state)?;
     let mut platforms = Platforms::open(&study.platforms, state)?.with_image(image)?;
+    platforms.check_reach(&study)?;
     let binary = std::env::current_exe().context("cannot find the tare binary")?;
     versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;
     let output = run.folder().join("check.jsonl");

@@ -35,6 +35,7 @@ impl FakeAgent {
         let parts = match task {
             Task::Kernel(spec) => spec.kernel.parts().len(),
             Task::Command(_) => 1,
+            Task::Client { .. } | Task::Server { .. } => return Some(refused("a fake has no network")),
         };
         let process = Process {
             task: task.clone(),
@@ -82,7 +83,7 @@ impl FakeAgent {
         }
         let stdout = match &process.task {
             Task::Kernel(spec) => self.report(spec, BTreeMap::new(), Vec::new()),
-            Task::Command(_) => Vec::new(),
+            _ => Vec::new(),
         };
         let ended = exited(ExitStatus::Code(0), process.wall_ns, Vec::new());
         Some((stdout, Reply::Exited(ended)))
@@ -152,7 +153,7 @@ impl Process {
     fn kernel(&self) -> Option<&KernelSpec> {
         match &self.task {
             Task::Kernel(spec) => Some(spec),
-            Task::Command(_) => None,
+            _ => None,
         }
     }
 }
