@@ -87,18 +87,26 @@ fn hyperfine(command: &Path, trials: u32) -> Result<f64> {
 }
 
 /// Runs of tare, counted by their results files.
-struct Ours<'a> {
-    tare: &'a Path,
-    command: &'a Path,
-    folder: &'a Path,
+pub struct Ours<'a> {
+    /// The binary under test.
+    pub tare: &'a Path,
+    /// What it runs.
+    pub command: &'a Path,
+    /// For the results and the state folder.
+    pub folder: &'a Path,
 }
 
 impl Ours<'_> {
     /// Each trial is one execution.
     fn in_one_piece(&self, trials: u32) -> Result<f64> {
-        let results = self.results(&["--slices", "off", "--trial-time", "0"], trials)?;
+        let results = self.single(trials)?;
         let starts = starts(&results);
         cost(&starts, &vec![1.0; starts.len()]).context("one trial alone has no cost")
+    }
+
+    /// Results of so many trials in one piece, each of one execution.
+    pub fn single(&self, trials: u32) -> Result<Results> {
+        self.results(&["--slices", "off", "--trial-time", "0"], trials)
     }
 
     /// Each trial is all timed executions of a block.

@@ -20,7 +20,7 @@ use tare_model::metric::{Direction, Metric};
 pub struct Options {
     /// Rounds: each runs ours and the reference once, in turns first
     #[arg(long, default_value_t = 15)]
-    rounds: usize,
+    rounds: u32,
     /// Seconds of each run
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
@@ -111,16 +111,10 @@ pub fn run_kernel(spec: &str, gate: bool) -> Result<()> {
     Ok(())
 }
 
-fn compare(pair: &Pair, rounds: usize) -> Result<BTreeMap<String, Figures>> {
+fn compare(pair: &Pair, rounds: u32) -> Result<BTreeMap<String, Figures>> {
     let mut all: BTreeMap<String, Figures> = BTreeMap::new();
     for round in 0..rounds {
-        let (ours, reference) = if round % 2 == 0 {
-            let ours = pair.run_ours()?;
-            (ours, pair.run_reference()?)
-        } else {
-            let reference = pair.run_reference()?;
-            (pair.run_ours()?, reference)
-        };
+        let (ours, reference) = super::in_turn(round, || pair.run_ours(), || pair.run_reference())?;
         for (name, value) in ours {
             let figures = all.entry(name.clone()).or_default();
             figures.ours.push(value);

@@ -4,20 +4,20 @@
 //! the machine does meanwhile. A rival that is not installed is left out. netperf stands in
 //! Debian's section non-free; PATH may name the folder that its package was unpacked to.
 
-use super::{bound, is_installed, median, told};
-use anyhow::{Context, Result, ensure};
+use super::{bound, in_turn, is_installed, median, own_report, stdout_of};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
+use tare_model::kernel::{Isa, Kernel, KernelSpec};
 
 /// How much to run.
 #[derive(clap::Args)]
 pub struct Options {
     /// Rounds: each runs ours and the rival once, in turns first
     #[arg(long, default_value_t = 9)]
-    rounds: usize,
+    rounds: u32,
     /// Seconds of each run
     #[arg(long, default_value_t = 1)]
     seconds: u32,
@@ -109,13 +109,9 @@ impl Duel {
     fn fought(&self, options: &Options, cpu: &str) -> Result<String> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..options.rounds {
-            if round.is_multiple_of(2) {
-                ours.push(self.ours(options, cpu)?);
-                theirs.push(self.theirs(options, cpu)?);
-            } else {
-                theirs.push(self.theirs(options, cpu)?);
-                ours.push(self.ours(options, cpu)?);
-            }
+            let (own, other) = in_turn(round, || self.ours(options, cpu), || self.theirs(options, cpu))?;
+            ours.push(own);
+            theirs.push(other);
         }
         let ratios = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs);
         let ratio = median(ratios.collect());
@@ -141,18 +137,14 @@ impl Duel {
 
     /// Our speed: round trips, connections or bytes per second.
     fn ours(&self, options: &Options, cpu: &str) -> Result<f64> {
-        let spec = serde_json::to_string(&KernelSpec {
+        let spec = KernelSpec {
             kernel: self.kernel,
             isa: Isa::Baseline,
             threads: 1,
             size: self.size,
             seconds: options.seconds.into(),
-        })?;
-        let own = std::env::current_exe()?;
-        let own = own.to_str().context("the path of this program is no text")?;
-        let report: KernelReport =
-            serde_json::from_str(&told(".".as_ref(), cpu, &[own, "run-kernel", &spec])?)?;
-        ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
+        };
+        let report = own_report(cpu, &spec)?;
         let latency = report.metrics.get("latency").map(|seconds| seconds.recip());
         latency
             .or_else(|| report.metrics.get("rate").copied())
@@ -173,7 +165,7 @@ impl Duel {
                 let mut words = vec!["netperf", "-H", "127.0.0.1", "-p", NETPERF_PORT, "-t", test];
                 words.extend(["-l", &seconds, "-P", "0", "--", "-k", "THROUGHPUT"]);
                 words.extend(question);
-                let text = told(".".as_ref(), cpu, &words)?;
+                let text = stdout_of(&mut bound(cpu, &words))?;
                 let figure = text.trim().strip_prefix("THROUGHPUT=").context("no THROUGHPUT")?;
                 // A stream is told in millions of bits.
                 let is_stream = self.kernel == Kernel::TcpStream;
@@ -181,11 +173,8 @@ impl Duel {
             }
             Rival::Iperf => {
                 let to = ["iperf3", "-c", "127.0.0.1", "-p", IPERF_PORT, "-J"];
-                let text = told(
-                    ".".as_ref(),
-                    cpu,
-                    &[&to[..], &["-t", &seconds, "-l", &size]].concat(),
-                )?;
+                let words = [&to[..], &["-t", &seconds, "-l", &size]].concat();
+                let text = stdout_of(&mut bound(cpu, &words))?;
                 let told: Value = serde_json::from_str(&text)?;
                 let bits = told["end"]["sum_received"]["bits_per_second"].as_f64();
                 Ok(bits.context("no bits_per_second")? / 8.0)

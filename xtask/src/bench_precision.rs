@@ -17,6 +17,7 @@ mod lab;
 mod target;
 
 use anyhow::Result;
+pub use commands::batch;
 use gates::Gates;
 use kernels::{Duels, Load};
 use lab::Lab;

@@ -135,13 +135,11 @@ fn hold(engine: Engine, options: &Options, tare: &Path, folder: &Path, program: 
     let mut rival = Rival::prepare(engine, &folder, program)?;
     let (mut bytes, mut hellos, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..options.rounds {
-        let (said, greeted) = if round % 2 == 0 {
-            let said = rival.starts(options.starts)?;
-            (said, boxes(tare, engine, &folder, options.starts)?)
-        } else {
-            let greeted = boxes(tare, engine, &folder, options.starts)?;
-            (rival.starts(options.starts)?, greeted)
-        };
+        let (said, greeted) = super::in_turn(
+            round,
+            || rival.starts(options.starts),
+            || boxes(tare, engine, &folder, options.starts),
+        )?;
         let (byte, hello) = (super::median(said.clone()), super::median(greeted.clone()));
         eprintln!(
             "{}: round {} of {}: byte {:.1} ms, hello {:.1} ms",

@@ -4,21 +4,22 @@
 //! All run natively, in turns; the ratio of neighbours cancels what the machine
 //! does meanwhile. A tool that is not installed is left out.
 
-use super::{is_installed, median, told};
+use super::bench_harness::Ours;
+use super::bench_precision::batch;
+use super::{bound, in_turn, is_installed, median, own_report, stdout_of};
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
+use tare_model::kernel::{Isa, Kernel, KernelSpec};
 use tare_model::results::{Outcome, Results};
+use tare_stats::mean;
 
 /// How much to run.
 #[derive(clap::Args)]
 pub struct Options {
     /// Rounds: each runs both once, in turns first
     #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    rounds: u32,
     /// Order of HPL's matrix, from which the arrays of hpcc's STREAM follow: n * n / 3 numbers of 8 bytes
     #[arg(long, default_value_t = 3600)]
     order: u64,
@@ -73,9 +74,8 @@ fn stream(options: &Options, folder: &Path, out: &mut impl Write) -> Result<()> 
     // The arrays of both are as long: hpcc tells how long its own are.
     let (_, bytes) = hpcc_stream(options, folder)?;
     for round in 0..options.rounds {
-        let ours_first = round.is_multiple_of(2).then(|| our_stream(options, bytes));
-        let (hpcc, _) = hpcc_stream(options, folder)?;
-        let (mean, best) = ours_first.unwrap_or_else(|| our_stream(options, bytes))?;
+        let ours = || our_stream(options, bytes);
+        let ((mean, best), (hpcc, _)) = in_turn(round, ours, || hpcc_stream(options, folder))?;
         rounds.push(Round { hpcc, best, mean });
     }
     writeln!(
@@ -111,18 +111,14 @@ fn stream(options: &Options, folder: &Path, out: &mut impl Write) -> Result<()> 
 
 /// Means over all passes, and the fastest.
 fn our_stream(options: &Options, bytes: u64) -> Result<(Bandwidths, Bandwidths)> {
-    let spec = serde_json::to_string(&KernelSpec {
+    let spec = KernelSpec {
         kernel: Kernel::Stream,
         isa: Isa::Baseline,
         threads: 1,
         size: bytes,
         seconds: 1.0,
-    })?;
-    let own = std::env::current_exe()?;
-    let own = own.to_str().context("the path of this program is no text")?;
-    let text = told(".".as_ref(), &options.cpu, &[own, "run-kernel", &spec])?;
-    let report: KernelReport = serde_json::from_str(&text)?;
-    ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
+    };
+    let report = own_report(&options.cpu, &spec)?;
     let (mut mean, mut best) = ([0.0; LOOPS.len()], [0.0; LOOPS.len()]);
     for (i, (_, name)) in LOOPS.iter().enumerate() {
         let passes = report.raw_seconds.get(*name).context("no passes")?;
@@ -145,7 +141,7 @@ fn hpcc_stream(options: &Options, folder: &Path) -> Result<(Bandwidths, u64)> {
     let output = folder.join("hpccoutf.txt");
     // It adds to what is there.
     let _ = std::fs::remove_file(&output);
-    told(folder, &options.cpu, &["hpcc"])?;
+    stdout_of(bound(&options.cpu, &["hpcc"]).current_dir(folder))?;
     let text = std::fs::read_to_string(&output).context("read what hpcc wrote")?;
     let figure = |name: &str| -> Result<f64> {
         let line = text
@@ -170,68 +166,39 @@ fn hpcc_stream(options: &Options, folder: &Path) -> Result<(Bandwidths, u64)> {
 fn command(options: &Options, folder: &Path, out: &mut impl Write) -> Result<()> {
     let tare = super::tare_bin()?;
     let program = super::compile(folder, "work", WORK)?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let site = Ours {
+        tare: &tare,
+        command: &program,
+        folder,
+    };
+    let file = folder.join("hyperfine.json");
+    let ours = || our_times(&site.single(options.executions)?);
+    let hyperfine = || batch(&program, options.executions, &file);
+    let (mut own, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..options.rounds {
-        if round.is_multiple_of(2) {
-            ours.push(our_time(options, &tare, &program, folder)?);
-        }
-        theirs.push(hyperfine(options, &program, folder)?);
-        if !round.is_multiple_of(2) {
-            ours.push(our_time(options, &tare, &program, folder)?);
-        }
+        let (our_times, their_times) = in_turn(round, ours, hyperfine)?;
+        own.push(mean(&our_times).context("no trial")?);
+        theirs.push(mean(&their_times).context("hyperfine told no time")?);
     }
-    let ratios = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs);
-    let (rounds, ratio) = (ours.len(), median(ratios.collect()));
+    let ratios = own.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs);
+    let (rounds, ratio) = (own.len(), median(ratios.collect()));
     writeln!(
         out,
         "time of a command\nhyperfine -N {:.3} ms, tare natively {:.3} ms, ratio {ratio:.4}: medians of {rounds} rounds \
          of {} executions",
         1e3 * median(theirs),
-        1e3 * median(ours),
+        1e3 * median(own),
         options.executions
     )?;
     Ok(())
 }
 
-/// Mean seconds of an execution, by trials in one piece of one execution each.
-fn our_time(options: &Options, tare: &Path, program: &Path, folder: &Path) -> Result<f64> {
-    let file = folder.join("r.jsonl");
-    let _ = std::fs::remove_file(&file);
-    let mut run = Command::new(tare);
-    run.args(["run", "-p", "native", "--provisioning", "vanilla", "--cpus", "1"])
-        .args([
-            "--fresh",
-            "study",
-            "--no-settle",
-            "--slices",
-            "off",
-            "--trial-time",
-            "0",
-        ])
-        .args(["--blocks", &options.executions.to_string(), "-o"])
-        .arg(&file)
-        .arg("--state-dir")
-        .arg(folder.join("state"))
-        .arg("--")
-        .arg(program);
-    let done = run.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    ensure!(done.success(), "tare run failed");
-    let results = Results::read(&file)?;
-    let walls: Vec<f64> = results
-        .trials()
-        .filter_map(|trial| match &trial.outcome {
-            Outcome::Ok(success) => success.samples.get("wall").copied(),
-            _ => None,
-        })
-        .collect();
-    ensure!(!walls.is_empty(), "no trial succeeded");
-    Ok(walls.iter().sum::<f64>() / walls.len() as f64)
-}
-
-/// The same by hyperfine.
-fn hyperfine(options: &Options, program: &Path, folder: &Path) -> Result<f64> {
-    let file = folder.join("hyperfine.json");
-    super::hyperfine(program, options.executions, Some(&file))?;
-    let told: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
-    told["results"][0]["mean"].as_f64().context("no mean")
+/// Seconds of each execution; all trials must have ended well.
+fn our_times(results: &Results) -> Result<Vec<f64>> {
+    let time = |outcome: &Outcome| match outcome {
+        Outcome::Ok(success) => success.samples.get("wall").copied(),
+        _ => None,
+    };
+    let times = results.trials().map(|trial| time(&trial.outcome));
+    times.collect::<Option<_>>().context("a trial failed")
 }

@@ -13,6 +13,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
+use tare_model::kernel::{KernelReport, KernelSpec};
 
 #[derive(Parser)]
 #[command(about = "Chores of the workspace")]
@@ -112,13 +113,43 @@ fn bound(cpu: &str, words: &[&str]) -> std::process::Command {
     command
 }
 
-/// What a command prints on one CPU, in this folder.
-fn told(folder: &Path, cpu: &str, words: &[&str]) -> anyhow::Result<String> {
-    let output = bound(cpu, words).current_dir(folder).output();
-    let output = output.context("cannot run taskset")?;
+/// What a command prints, which must end well.
+fn stdout_of(command: &mut std::process::Command) -> anyhow::Result<String> {
+    let output = command
+        .output()
+        .with_context(|| format!("cannot run {command:?}"))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "{words:?} failed: {stderr}");
+    anyhow::ensure!(output.status.success(), "{command:?} failed: {stderr}");
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The report of a kernel that a command runs when it is told of it; its answer is right.
+fn report_of(command: &mut std::process::Command, spec: &KernelSpec) -> anyhow::Result<KernelReport> {
+    let told = stdout_of(command.args(["run-kernel", &serde_json::to_string(spec)?]))?;
+    let report: KernelReport = serde_json::from_str(&told)?;
+    anyhow::ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
+    Ok(report)
+}
+
+/// The same by this program, on this CPU alone.
+fn own_report(cpu: &str, spec: &KernelSpec) -> anyhow::Result<KernelReport> {
+    let own = std::env::current_exe()?;
+    let own = own.to_str().context("the path of this program is no text")?;
+    report_of(&mut bound(cpu, &[own]), spec)
+}
+
+/// One round of two: each comes first by turns.
+fn in_turn<A, B>(
+    round: u32,
+    ours: impl FnOnce() -> anyhow::Result<A>,
+    theirs: impl FnOnce() -> anyhow::Result<B>,
+) -> anyhow::Result<(A, B)> {
+    if round.is_multiple_of(2) {
+        Ok((ours()?, theirs()?))
+    } else {
+        let theirs = theirs()?;
+        Ok((ours()?, theirs))
+    }
 }
 
 fn is_installed(program: &str) -> bool {

@@ -148,23 +148,34 @@ fn a_box_that_shares_no_network_with_the_host_is_refused_before_anything_runs() 
     }
 }
 
-/// Kills the first process whose command line has this word, once there is one.
-fn kill(word: &str, mark: &str) {
+/// A run long enough to be disturbed. By the size its processes are known.
+fn long_run(platform: &str, ends: &str, size: u32) -> String {
+    let workload = format!("tcp-rr?ends={ends}&size={size}");
+    run(platform, &workload, "--provisioning pinned").replace("100ms", "3s")
+}
+
+/// The number of the first process whose command line has this word and the mark, once there is one.
+fn appears(word: &str, mark: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let found = processes_that_bear(mark);
         let found = found.iter().find(|line| line.contains(word));
         if let Some(pid) = found.and_then(|line| line.strip_prefix("process /proc/")?.split(':').next()) {
-            std::thread::sleep(Duration::from_millis(300));
-            std::process::Command::new("kill")
-                .args(["-KILL", pid])
-                .status()
-                .unwrap();
-            return;
+            return pid.to_owned();
         }
         assert!(Instant::now() < deadline, "no {word}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Kills that process in the middle of its work.
+fn kill(word: &str, mark: &str) {
+    let pid = appears(word, mark);
+    std::thread::sleep(Duration::from_millis(300));
+    std::process::Command::new("kill")
+        .args(["-KILL", &pid])
+        .status()
+        .unwrap();
 }
 
 #[test]
@@ -178,14 +189,7 @@ fn a_server_that_is_killed_fails_its_trial_and_the_next_one_has_another() {
             continue;
         }
         let tare = Tare::new();
-        // A size by which its processes are known.
-        let args = run(
-            platform,
-            &format!("tcp-rr?ends={ends}&size=7777"),
-            "--provisioning pinned",
-        )
-        .replace("100ms", "3s");
-        let child = tare.command(&args).spawn().unwrap();
+        let child = tare.command(&long_run(platform, ends, 7777)).spawn().unwrap();
         kill("run-server", "\"size\":7777");
         let ended = common::ended(child.wait_with_output().unwrap());
         assert_eq!(ended.code, 0, "{ended:?}");
@@ -202,12 +206,7 @@ fn a_server_that_is_killed_fails_its_trial_and_the_next_one_has_another() {
 #[test]
 fn a_client_that_is_killed_fails_its_trial_and_its_server_goes_with_it() {
     let tare = Tare::new();
-    let args = run(
-        "native",
-        "tcp-rr?ends=client-outside&size=7778",
-        "--provisioning pinned",
-    )
-    .replace("100ms", "3s");
+    let args = long_run("native", "client-outside", 7778);
     let child = tare.command(&args).spawn().unwrap();
     kill("--server", "\"size\":7778");
     let ended = common::ended(child.wait_with_output().unwrap());
@@ -221,21 +220,9 @@ fn a_client_that_is_killed_fails_its_trial_and_its_server_goes_with_it() {
 #[test]
 fn a_run_that_is_killed_leaves_nothing_that_the_next_start_does_not_remove() {
     let tare = Tare::new();
-    let args = run(
-        "native",
-        "tcp-rr?ends=client-outside&size=7779",
-        "--provisioning pinned",
-    )
-    .replace("100ms", "5s");
+    let args = long_run("native", "client-outside", 7779);
     let mut child = tare.command(&args).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !processes_that_bear("\"size\":7779")
-        .iter()
-        .any(|line| line.contains("--server"))
-    {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    appears("--server", "\"size\":7779");
     child.kill().unwrap();
     child.wait().unwrap();
     let run = tare.run_name("r.jsonl");

@@ -1,11 +1,12 @@
 //! The two programs of a comparison: how they are built and run.
 
+use crate::{report_of, stdout_of};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
+use tare_model::kernel::{Isa, Kernel, KernelSpec};
 
 /// The target that ships.
 const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -100,11 +101,7 @@ impl Pair {
 
     /// Our figures by metric.
     pub fn run_ours(&self) -> Result<BTreeMap<String, f64>> {
-        let spec = serde_json::to_string(&self.spec)?;
-        let stdout = stdout_of(Command::new(&self.ours).args(["run-kernel", &spec]))?;
-        let report: KernelReport = serde_json::from_str(&stdout)?;
-        ensure!(report.check.passed(), "wrong answer: {:?}", report.check);
-        Ok(report.metrics)
+        Ok(report_of(&mut Command::new(&self.ours), &self.spec)?.metrics)
     }
 
     /// The reference's figures by metric, and its error.
@@ -129,13 +126,4 @@ fn march(isa: Isa) -> Option<&'static str> {
         Isa::V3 => Some("-march=x86-64-v3"),
         Isa::V4 => Some("-march=x86-64-v4"),
     }
-}
-
-fn stdout_of(command: &mut Command) -> Result<String> {
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {command:?}"))?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} failed: {stderr}");
-    Ok(String::from_utf8(output.stdout)?)
 }

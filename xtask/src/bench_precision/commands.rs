@@ -40,13 +40,8 @@ pub fn hold(lab: &Lab, options: &Options) -> Result<Commands> {
     let command = crate::compile(lab.folder(), "noop", NO_OP)?;
     let mut held = Commands::default();
     for round in 0..options.rounds {
-        let (ours, theirs) = if round % 2 == 0 {
-            let ours = in_slices(lab, options, &command)?;
-            (ours, in_batches(lab, options, &command)?)
-        } else {
-            let theirs = in_batches(lab, options, &command)?;
-            (in_slices(lab, options, &command)?, theirs)
-        };
+        let slices = || in_slices(lab, options, &command);
+        let (ours, theirs) = crate::in_turn(round, slices, || in_batches(lab, options, &command))?;
         eprintln!(
             "round {}: in slices {ours:.4}, in batches {:.4}",
             round + 1,
@@ -92,7 +87,7 @@ fn runs(seconds: f64, each: f64) -> u32 {
 }
 
 /// The times of so many runs, in seconds.
-fn batch(command: &Path, runs: u32, file: &Path) -> Result<Vec<f64>> {
+pub fn batch(command: &Path, runs: u32, file: &Path) -> Result<Vec<f64>> {
     crate::hyperfine(command, runs, Some(file))?;
     times(&std::fs::read(file)?)
 }

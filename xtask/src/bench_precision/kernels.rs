@@ -48,13 +48,7 @@ pub fn hold(lab: &Lab, options: &Options, load: Load, mut note: impl FnMut(&Anal
     let study = |slices| study(lab, options, load, slices);
     let mut duels = Duels::new();
     for round in 0..options.rounds {
-        let (sliced, whole) = if round % 2 == 0 {
-            let sliced = study("auto")?;
-            (sliced, study("off")?)
-        } else {
-            let whole = study("off")?;
-            (study("auto")?, whole)
-        };
+        let (sliced, whole) = crate::in_turn(round, || study("auto"), || study("off"))?;
         note(&sliced);
         let (sliced, whole) = (half_widths(&sliced, true)?, half_widths(&whole, false)?);
         eprintln!(
