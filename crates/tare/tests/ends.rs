@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Tare, left_of, processes_that_bear, ready};
+use common::{Tare, alone, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -49,6 +49,7 @@ fn sample(trial: &Value, metric: &str) -> f64 {
 
 #[test]
 fn messages_cross_into_every_box_and_out_of_it_and_the_box_is_counted() {
+    let _alone = alone();
     let workloads = ["client-outside", "server-outside"].map(|ends| {
         ["tcp-rr", "udp-rr", "tcp-stream", "tcp-connect"].map(|kernel| format!("{kernel}?ends={ends}"))
     });
@@ -71,6 +72,7 @@ fn messages_cross_into_every_box_and_out_of_it_and_the_box_is_counted() {
 
 #[test]
 fn ends_are_told_in_plan_header_and_report() {
+    let _alone = alone();
     let tare = Tare::new();
     let args = "-p native,native?network=host -w tcp-rr?ends=client-outside&size=1K,tcp-rr --cpus 1";
     let plan = tare.ok(&format!("plan {args}")).stdout;
@@ -103,6 +105,7 @@ fn ends_are_told_in_plan_header_and_report() {
 /// With a quota below a CPU the box is throttled, and its trials run in one piece.
 #[test]
 fn a_quota_throttles_the_end_in_the_box_and_not_the_one_outside() {
+    let _alone = alone();
     let tare = Tare::new();
     let stream = "tcp-stream?ends=server-outside";
     tare.ok(&run("native", stream, "--provisioning vanilla").replace("--cpus 1", "--cpus 0.2"));
@@ -180,6 +183,7 @@ fn kill(word: &str, mark: &str) {
 
 #[test]
 fn a_server_that_is_killed_fails_its_trial_and_the_next_one_has_another() {
+    let _alone = alone();
     for (ends, platform) in [
         ("client-outside", "native"),
         ("server-outside", "native"),
@@ -205,6 +209,7 @@ fn a_server_that_is_killed_fails_its_trial_and_the_next_one_has_another() {
 
 #[test]
 fn a_client_that_is_killed_fails_its_trial_and_its_server_goes_with_it() {
+    let _alone = alone();
     let tare = Tare::new();
     let args = long_run("native", "client-outside", 7778);
     let child = tare.command(&args).spawn().unwrap();
@@ -219,6 +224,7 @@ fn a_client_that_is_killed_fails_its_trial_and_its_server_goes_with_it() {
 
 #[test]
 fn a_run_that_is_killed_leaves_nothing_that_the_next_start_does_not_remove() {
+    let _alone = alone();
     let tare = Tare::new();
     let args = long_run("native", "client-outside", 7779);
     let mut child = tare.command(&args).spawn().unwrap();
@@ -233,6 +239,7 @@ fn a_run_that_is_killed_leaves_nothing_that_the_next_start_does_not_remove() {
 
 #[test]
 fn a_study_file_names_ends_and_a_run_with_them_is_gone_on_with() {
+    let _alone = alone();
     let tare = Tare::new();
     let study = "title = \"ends\"
 [requirement]

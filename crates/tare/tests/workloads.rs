@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Tare;
+use common::{Tare, alone};
 
 const TOOL: &str = r#"about = "a tool that prints a rate"
 feature = { property = "memory", capacity = "throughput" }
@@ -57,6 +57,7 @@ fn workloads_are_listed_and_shown() {
 
 #[test]
 fn a_workload_of_ones_own_is_tried_natively() {
+    let _alone = alone();
     if !common::ready("native") {
         return;
     }
@@ -78,6 +79,7 @@ fn a_workload_of_ones_own_is_tried_natively() {
 
 #[test]
 fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
+    let _alone = alone();
     if !common::ready("native") || !common::ready("runc") {
         return;
     }
@@ -109,6 +111,7 @@ fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
 
 #[test]
 fn every_workload_that_ships_runs_natively() {
+    let _alone = alone();
     if !common::ready("native") {
         return;
     }

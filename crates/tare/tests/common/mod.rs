@@ -5,7 +5,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tempfile::TempDir;
 
 /// The static binary under test: `make test` builds it and names it.
@@ -162,6 +162,13 @@ pub fn ended(output: Output) -> Ended {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Held by tests of one suite whose trials must all end well. The boxes of two runs weigh alike: each
+/// waits for the other's between its slices, for longer than what it tells of time explains.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static RUNS: Mutex<()> = Mutex::new(());
+    RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a platform can run here. If not, says why; where engines are
