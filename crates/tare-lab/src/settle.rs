@@ -257,6 +257,11 @@ impl Watch {
         }
     }
 
+    /// CPUs of the host.
+    pub(crate) fn cpus(&self) -> f64 {
+        f64::from(self.host.cpus())
+    }
+
     /// Begins to observe a trial.
     pub(crate) fn begin(&mut self) -> io::Result<Observation> {
         Ok(Observation {

@@ -1,7 +1,7 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::against::{self, Known, Witness};
-use crate::collect::{Collectors, Seen, Stage};
+use crate::collect::{Collectors, Others, Seen, Stage};
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::settle::Watch;
@@ -39,8 +39,8 @@ pub(crate) struct Tried {
     pub host: HostReadings,
     /// Between the readings of the box's counters.
     pub window: Duration,
-    /// CPU time of others over the host's.
-    pub others: f64,
+    /// CPU time of others meanwhile.
+    pub others: Others,
     /// Whether the box can still be used.
     pub box_lives: bool,
     /// Whether the user asked to stop meanwhile: the trial does not count.

@@ -1,6 +1,6 @@
 //! What others on the host did meanwhile, and its hypervisor: the same for all trials.
 
-use super::{Collector, Seen, Stage};
+use super::{Collector, Others, Seen, Stage};
 use crate::settle::{self, Observation, Watch};
 use std::io;
 use tare_model::time::nanoseconds;
@@ -19,7 +19,10 @@ impl Collector for Collected {
         let Some(begun) = &self.0 else { return Ok(()) };
         let observed = watch.end(begun)?;
         for seen in seen {
-            seen.others = observed.during.others;
+            seen.others = Others {
+                of_host: observed.during.others,
+                of_a_cpu: (observed.during.others * watch.cpus()).min(1.0),
+            };
             let Some(told) = &observed.told else { continue };
             seen.host.others_load = Some(told.stretch.others);
             seen.host.steal = Some(told.stretch.steal);

@@ -45,8 +45,17 @@ pub(crate) struct Seen {
     pub findings: Vec<Finding>,
     /// Between the readings of the box's counters.
     pub window: Duration,
-    /// CPU time of others over the host's, 0 to 1; of a short trial told only roughly.
-    pub others: f64,
+    /// CPU time of others; of a short trial told only roughly.
+    pub others: Others,
+}
+
+/// CPU time of others.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Others {
+    /// Over the host's, 0 to 1.
+    pub of_host: f64,
+    /// Over that of one CPU, at most 1: all of it may have been on the one of a box.
+    pub of_a_cpu: f64,
 }
 
 /// Looks at one thing around trials that run side by side. A stage is `None` where its box

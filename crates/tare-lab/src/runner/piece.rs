@@ -4,7 +4,7 @@ use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present, supply};
 use super::group::Measured;
 use super::record::Ended;
-use super::{Event, Runner, Stop, group, pace};
+use super::{Event, Runner, Stop, group, pace, throttle};
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::{Duration, Instant};
@@ -120,7 +120,13 @@ impl Runner<'_> {
         let mut order = None;
         if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
             self.start(arm, held, FIRST)?;
-            order = piece_of(arm, held, self.study.protocol.trial_seconds * 1e9)?;
+            let trial_ns = self.study.protocol.trial_seconds * 1e9;
+            // In a part of a quota's period, work is either not throttled at all or stands still.
+            let least_ns = match self.paces.is_throttled(&planned.cell) {
+                true => throttle::STRETCH_NS,
+                false => 0.0,
+            };
+            order = piece_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
         }
         let beginning = self.look_around(&arms, present)?;
         let [arm] = &mut arms;
@@ -166,16 +172,15 @@ impl Runner<'_> {
 
 /// Part of a trial in one piece that the slices before it are worked up to: a tenth.
 const WARM_UP: f64 = 0.1;
-
-/// The order for so many nanoseconds of work, found in ever longer slices; `None` if the arm is
-/// lost in one of them.
-fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64) -> Result<Option<Order>, Stop> {
+/// The order for so many nanoseconds of work, found in ever longer slices up to those of a
+/// warm-up; `None` if the arm is lost in one of them.
+fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64, warm_up_ns: f64) -> Result<Option<Order>, Stop> {
     let mut units = 1;
     while arm.lives() {
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             break;
         };
-        match pace::next_guess(units, done.slice.wall_ns(), WARM_UP * trial_ns) {
+        match pace::next_guess(units, done.slice.wall_ns(), warm_up_ns) {
             Some(next) => units = next,
             None => {
                 return Ok(Some(Order {

@@ -14,7 +14,7 @@ use tare_model::results::ProcessUsage;
 use tare_model::study::Cell;
 
 /// Length of the stretch that tells: some quota periods of 100 ms.
-const STRETCH_NS: f64 = 350e6;
+pub(super) const STRETCH_NS: f64 = 350e6;
 /// Share of the stretch for which a cell that counts as throttled was.
 const SHARE: f64 = 0.01;
 
