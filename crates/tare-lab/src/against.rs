@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-    use tare_model::results::{ProcessUsage, Repetition};
+    use tare_model::results::ProcessUsage;
 
     const BOX: Known = Known {
         keeps_time: true,
@@ -321,26 +321,15 @@ mod tests {
 
     /// A command whose repetitions are told to have taken so many nanoseconds each.
     fn command(walls_ns: &[u64], all_ns: u64) -> Success {
-        let repetition = |wall: &u64| Repetition {
-            wall_ns: *wall,
-            user_ns: 0,
-            system_ns: 0,
-            max_rss_bytes: 0,
-            major_faults: None,
-            voluntary_switches: None,
+        let used = |wall_ns| ProcessUsage {
+            wall_ns,
+            ..ProcessUsage::default()
         };
         Success {
             samples: BTreeMap::new(),
-            process: ProcessUsage {
-                wall_ns: all_ns,
-                user_ns: 0,
-                system_ns: 0,
-                max_rss_bytes: 0,
-                major_faults: None,
-                voluntary_switches: None,
-            },
+            process: used(all_ns),
             kernel: None,
-            repetitions: Some(walls_ns.iter().map(repetition).collect()),
+            repetitions: Some(walls_ns.iter().copied().map(used).collect()),
             padding_bytes: 0,
         }
     }

@@ -10,7 +10,7 @@ use tare_model::kernel::KernelReport;
 use tare_model::metric::{Metric, Quantity, Source, Usage};
 use tare_model::output::{Extractor, Said};
 use tare_model::protocol::Exited;
-use tare_model::results::{Failure, ProcessUsage, Repetition, Success};
+use tare_model::results::{Failure, ProcessUsage, Success};
 use tare_model::workload::{Check, Workload};
 
 /// The figures of a trial in one piece, if what must hold for it to count does.
@@ -168,18 +168,24 @@ pub(crate) fn of_slices(
         .collect()
 }
 
-/// What each of so many repetitions used; the peak of memory of all.
+/// What each of so many repetitions used; the peak of memory of all. Absent where the box's
+/// kernel did not count it.
 #[expect(
     clippy::cast_precision_loss,
     reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
 )]
 fn used_each(of: Usage, usage: &ProcessUsage, units: u64) -> Option<f64> {
-    let seconds = |total: u64| Some(total as f64 / 1e9 / units.max(1) as f64);
+    let mean = |total: u64| total as f64 / units.max(1) as f64;
+    let seconds = |total_ns: u64| Some(mean(total_ns) / 1e9);
     match of {
         Usage::Wall => seconds(usage.wall_ns),
         Usage::User => seconds(usage.user_ns),
         Usage::System => seconds(usage.system_ns),
         Usage::PeakMemory => peak(usage),
+        Usage::Faults => usage.faults().map(mean),
+        Usage::Switches => usage.switches().map(mean),
+        Usage::Read => usage.read_bytes.map(mean),
+        Usage::Written => usage.written_bytes.map(mean),
     }
 }
 
@@ -199,21 +205,10 @@ fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Op
 }
 
 /// Of a command's repetitions the mean; the peak of memory.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nanoseconds of hours and bytes of terabytes fit into 53 bits"
-)]
 fn used(usage: Usage, exited: &Exited) -> Option<f64> {
-    let n = exited.repetitions.len().max(1) as f64;
-    let mean_seconds = |part: fn(&Repetition) -> u64| {
-        Some(exited.repetitions.iter().map(|r| part(r) as f64).sum::<f64>() / n / 1e9)
-    };
-    match usage {
-        Usage::Wall => mean_seconds(|r| r.wall_ns),
-        Usage::User => mean_seconds(|r| r.user_ns),
-        Usage::System => mean_seconds(|r| r.system_ns),
-        Usage::PeakMemory => peak(&exited.usage),
-    }
+    let each = &exited.repetitions;
+    let all = each.iter().fold(ProcessUsage::NONE, |all, one| all.and(*one));
+    used_each(usage, &all, each.len() as u64)
 }
 
 #[cfg(test)]
@@ -224,30 +219,23 @@ mod tests {
     use tare_model::group::WorkDone;
     use tare_model::kernel::{Isa, Kernel, KernelSpec};
     use tare_model::protocol::ExitStatus;
-    use tare_model::results::ProcessUsage;
     use tare_model::workload::{CommandRun, KernelRun, Run};
 
     fn exited(code: i32, walls: &[u64]) -> Exited {
         let usage = |wall_ns| ProcessUsage {
             wall_ns,
             user_ns: wall_ns / 2,
-            system_ns: 0,
             max_rss_bytes: 4096,
-            major_faults: None,
+            minor_faults: Some(4),
+            written_bytes: Some(512),
             voluntary_switches: None,
-        };
-        let repetition = |wall: &u64| Repetition {
-            wall_ns: *wall,
-            user_ns: wall / 2,
-            system_ns: 0,
-            max_rss_bytes: 4096,
-            major_faults: None,
-            voluntary_switches: None,
+            major_faults: Some(1),
+            ..ProcessUsage::NONE
         };
         Exited {
             status: ExitStatus::Code(code),
             usage: usage(walls.iter().sum()),
-            repetitions: walls.iter().map(repetition).collect(),
+            repetitions: walls.iter().copied().map(usage).collect(),
             stdout_lost_bytes: 0,
             stderr_lost_bytes: 0,
         }
@@ -301,9 +289,14 @@ mod tests {
     fn a_command_yields_the_means_of_its_repetitions_and_the_peak_of_memory() {
         let success = success(&command(), exited(0, &[1_000_000, 3_000_000]), b"", b"", 7).unwrap();
         let names: Vec<&str> = success.samples.keys().map(String::as_str).collect();
-        assert_eq!(names, ["peak-memory", "system", "user", "wall"]);
+        // Which kind of switch was not counted, so no sum of both is.
+        let counted = ["page-faults", "peak-memory", "storage-read", "storage-written"];
+        assert_eq!(names[..4], counted);
+        assert_eq!(names[4..], ["system", "user", "wall"]);
         assert_eq!((success.samples["wall"], success.samples["user"]), (0.002, 0.001));
         assert_eq!(success.samples["peak-memory"], 4096.0);
+        assert_eq!(success.samples["page-faults"], 5.0);
+        assert_eq!(success.samples["storage-written"], 512.0);
         assert_eq!(success.repetitions.map(|each| each.len()), Some(2));
     }
 
@@ -311,11 +304,15 @@ mod tests {
     fn a_peak_of_memory_that_the_kernel_did_not_count_is_absent() {
         let mut ended = exited(0, &[1_000_000]);
         ended.usage.max_rss_bytes = 0;
+        ended.repetitions[0].max_rss_bytes = 0;
         let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None), 1);
         let in_one_piece = success(&command(), ended, b"", b"", 0).unwrap().samples;
         for figures in [in_slices, in_one_piece] {
             let names: Vec<&str> = figures.keys().map(String::as_str).collect();
-            assert_eq!(names, ["system", "user", "wall"]);
+            assert!(
+                names.contains(&"user") && !names.contains(&"peak-memory"),
+                "{names:?}"
+            );
         }
     }
 

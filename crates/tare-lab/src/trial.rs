@@ -19,7 +19,7 @@ use tare_model::workload::{Role, Run};
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.
-const MAX_REPETITIONS: u32 = 4800;
+const MAX_REPETITIONS: u32 = 2700;
 /// Bytes of a kernel's report that are taken.
 const MAX_REPORT: u64 = 8 << 20;
 /// Bytes of standard error that are taken.
@@ -253,30 +253,27 @@ mod tests {
     use super::*;
     use tare_model::frame::MAX_PAYLOAD;
     use tare_model::protocol::{ExitStatus, Exited};
-    use tare_model::results::{ProcessUsage, Repetition};
+    use tare_model::results::ProcessUsage;
 
     #[test]
     fn the_answer_to_a_trial_of_the_most_repetitions_fits_into_a_frame() {
         let most = u64::MAX;
-        let repetition = Repetition {
+        let used = ProcessUsage {
             wall_ns: most,
             user_ns: most,
             system_ns: most,
             max_rss_bytes: most,
+            minor_faults: Some(most),
             major_faults: Some(most),
             voluntary_switches: Some(most),
+            involuntary_switches: Some(most),
+            read_bytes: Some(most),
+            written_bytes: Some(most),
         };
         let reply = Reply::Exited(Exited {
             status: ExitStatus::Signal(i32::MIN),
-            usage: ProcessUsage {
-                wall_ns: most,
-                user_ns: most,
-                system_ns: most,
-                max_rss_bytes: most,
-                major_faults: Some(most),
-                voluntary_switches: Some(most),
-            },
-            repetitions: vec![repetition; MAX_REPETITIONS as usize],
+            usage: used,
+            repetitions: vec![used; MAX_REPETITIONS as usize],
             stdout_lost_bytes: most,
             stderr_lost_bytes: most,
         });

@@ -84,6 +84,10 @@ pub fn used_by_a_command() -> Vec<Metric> {
         used("user", Unit::Second, false, Usage::User),
         used("system", Unit::Second, false, Usage::System),
         used("peak-memory", Unit::Byte, false, Usage::PeakMemory),
+        used("page-faults", Unit::One, false, Usage::Faults),
+        used("context-switches", Unit::One, false, Usage::Switches),
+        used("storage-read", Unit::Byte, false, Usage::Read),
+        used("storage-written", Unit::Byte, false, Usage::Written),
     ]
 }
 

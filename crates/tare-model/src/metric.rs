@@ -152,6 +152,14 @@ pub enum Usage {
     System,
     /// Largest resident set of any repetition in bytes.
     PeakMemory,
+    /// Page faults, of those that found their page in memory and those that waited for a disk.
+    Faults,
+    /// Context switches, of its own accord and others.
+    Switches,
+    /// Bytes read from storage.
+    Read,
+    /// Bytes of changed pages that storage is to get.
+    Written,
 }
 
 /// Which direction of a metric is better.

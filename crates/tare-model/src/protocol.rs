@@ -10,7 +10,7 @@ use crate::gate::{Order, Slice};
 use crate::host::BoxFacts;
 use crate::kernel::{KernelSpec, ProofSpec};
 use crate::platform::{PlatformPath, Provisioning};
-use crate::results::{ProcessUsage, Repetition};
+use crate::results::ProcessUsage;
 use crate::size::InstanceType;
 use crate::workload::{Ready, User};
 use serde::{Deserialize, Serialize};
@@ -315,7 +315,7 @@ pub struct Exited {
     /// All repetitions together.
     pub usage: ProcessUsage,
     /// Each of them; empty for kernels.
-    pub repetitions: Vec<Repetition>,
+    pub repetitions: Vec<ProcessUsage>,
     /// Bytes of standard output that were not kept.
     pub stdout_lost_bytes: u64,
     /// Bytes of standard error that were not kept.

@@ -8,9 +8,11 @@
 mod doubles;
 mod older;
 mod read;
+mod usage;
 
 pub use doubles::Doubles;
 pub use read::{ReadError, Results};
+pub use usage::ProcessUsage;
 
 use crate::brief::shorten;
 use crate::conditions::Conditions;
@@ -283,7 +285,7 @@ pub struct Success {
     /// Everything the kernel reported; absent for a command.
     pub kernel: Option<KernelReport>,
     /// Every repetition of a command; absent for a kernel.
-    pub repetitions: Option<Vec<Repetition>>,
+    pub repetitions: Option<Vec<ProcessUsage>>,
     /// Length in bytes of the random padding of the environment.
     pub padding_bytes: u32,
 }
@@ -334,68 +336,6 @@ impl Outcome {
         }
         self
     }
-}
-
-/// Resource usage of a workload's processes, by wait4 in the box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessUsage {
-    /// From before the spawn of the first to after the wait for the last, by the box's monotonic clock.
-    pub wall_ns: u64,
-    /// User time.
-    pub user_ns: u64,
-    /// System time.
-    pub system_ns: u64,
-    /// Largest resident set of any process.
-    pub max_rss_bytes: u64,
-    /// Page faults that waited for a disk; absent in files of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub major_faults: Option<u64>,
-    /// Times that a process gave up its CPU by itself, to wait for something; absent in
-    /// files of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub voluntary_switches: Option<u64>,
-}
-
-impl ProcessUsage {
-    /// CPU time.
-    pub const fn cpu_ns(&self) -> u64 {
-        self.user_ns.saturating_add(self.system_ns)
-    }
-
-    /// What these and then others used.
-    #[must_use]
-    pub fn and(self, then: Self) -> Self {
-        // A box may tell anything.
-        let both = |first: Option<u64>, then: Option<u64>| Some(first?.saturating_add(then?));
-        Self {
-            wall_ns: self.wall_ns.saturating_add(then.wall_ns),
-            user_ns: self.user_ns.saturating_add(then.user_ns),
-            system_ns: self.system_ns.saturating_add(then.system_ns),
-            max_rss_bytes: self.max_rss_bytes.max(then.max_rss_bytes),
-            major_faults: both(self.major_faults, then.major_faults),
-            voluntary_switches: both(self.voluntary_switches, then.voluntary_switches),
-        }
-    }
-}
-
-/// One repetition of a command within a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repetition {
-    /// From before the spawn to after the wait, by the box's monotonic clock.
-    pub wall_ns: u64,
-    /// User time.
-    pub user_ns: u64,
-    /// System time.
-    pub system_ns: u64,
-    /// Largest resident set.
-    pub max_rss_bytes: u64,
-    /// Page faults that waited for a disk; absent in files of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub major_faults: Option<u64>,
-    /// Times that a process gave up its CPU by itself, to wait for something; absent in
-    /// files of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub voluntary_switches: Option<u64>,
 }
 
 /// What the host saw of a trial.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How a process ended and what it used, as wait4(2) tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reaped {
     /// Process id.
     pub pid: u32,
@@ -29,10 +29,28 @@ pub struct Reaped {
     /// Largest resident set in bytes. A child's starts at its parent's
     /// (getrusage(2) carries it over exec): see [`starter`].
     pub max_rss_bytes: u64,
+    /// Page faults that found their page in memory, or made it.
+    pub minor_faults: u64,
     /// Page faults that waited for a disk.
     pub major_faults: u64,
     /// Times that it gave up its CPU by itself, to wait for something.
     pub voluntary_switches: u64,
+    /// Times that its CPU was taken from it.
+    pub involuntary_switches: u64,
+    /// Bytes that were read from storage for it.
+    pub read_bytes: u64,
+    /// Bytes of pages that it changed and that storage is to get.
+    pub written_bytes: u64,
+}
+
+impl Reaped {
+    /// Of a process that nobody knows the end of.
+    pub fn unknown(pid: u32) -> Self {
+        Self {
+            pid,
+            ..Self::default()
+        }
+    }
 }
 
 /// Lets the calling thread run before all that share the CPU by weight, or no longer so.
@@ -94,17 +112,25 @@ fn wait4_raw(pid: libc::pid_t, options: libc::c_int) -> io::Result<Option<Reaped
 }
 
 fn reaped_from(pid: libc::pid_t, status: libc::c_int, usage: &libc::rusage) -> Reaped {
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
     Reaped {
         pid: pid.cast_unsigned(),
         code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
         signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
         user_ns: timeval_ns(usage.ru_utime),
         system_ns: timeval_ns(usage.ru_stime),
-        max_rss_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
-        major_faults: u64::try_from(usage.ru_majflt).unwrap_or(0),
-        voluntary_switches: u64::try_from(usage.ru_nvcsw).unwrap_or(0),
+        max_rss_bytes: count(usage.ru_maxrss) * 1024,
+        minor_faults: count(usage.ru_minflt),
+        major_faults: count(usage.ru_majflt),
+        voluntary_switches: count(usage.ru_nvcsw),
+        involuntary_switches: count(usage.ru_nivcsw),
+        read_bytes: count(usage.ru_inblock) * BLOCK_BYTES,
+        written_bytes: count(usage.ru_oublock) * BLOCK_BYTES,
     }
 }
+
+/// What getrusage(2) counts blocks of storage in, whatever the file system has.
+const BLOCK_BYTES: u64 = 512;
 
 fn timeval_ns(time: libc::timeval) -> u64 {
     let part = |value: i64| u64::try_from(value).unwrap_or(0);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tare_model::gate::{Order, Part, Slice};
 use tare_model::kernel::KernelSpec;
 use tare_model::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
-use tare_model::results::{ProcessUsage, Repetition};
+use tare_model::results::ProcessUsage;
 use tare_model::time::nanoseconds;
 
 /// Said by a kernel when it is set up and waits for its first order.
@@ -283,7 +283,7 @@ impl Repeated {
             command: Startable::new(task, bounds),
             output: Output::new(bounds),
             allowance: Allowance::new(bounds),
-            used: process::total(&[], Duration::ZERO),
+            used: ProcessUsage::NONE,
         }
     }
 
@@ -311,7 +311,7 @@ impl Repeated {
                 part.work += 1.0;
                 part.wall_ns += ended.repetition.wall_ns;
                 part.cpu_ns += ended.repetition.user_ns + ended.repetition.system_ns;
-                self.count(&ended.repetition);
+                self.used = self.used.and(ended.repetition);
             }
         }
         self.allowance.spend(begun);
@@ -320,17 +320,6 @@ impl Repeated {
             parts: vec![part],
             untimed_ns,
         })))
-    }
-
-    fn count(&mut self, repetition: &Repetition) {
-        let used = &mut self.used;
-        used.wall_ns += repetition.wall_ns;
-        used.user_ns += repetition.user_ns;
-        used.system_ns += repetition.system_ns;
-        used.max_rss_bytes = used.max_rss_bytes.max(repetition.max_rss_bytes);
-        let sum = |all: Option<u64>, one: Option<u64>| all.zip(one).map(|(all, one)| all + one);
-        used.major_faults = sum(used.major_faults, repetition.major_faults);
-        used.voluntary_switches = sum(used.voluntary_switches, repetition.voluntary_switches);
     }
 
     fn stop(&self, port: &mut Port) -> Answered {

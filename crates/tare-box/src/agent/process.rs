@@ -18,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
-use tare_model::results::{ProcessUsage, Repetition};
+use tare_model::results::ProcessUsage;
 use tare_model::time::nanoseconds;
 use tare_sys::Reaped;
 use tare_sys::starter::{Started, Starter};
@@ -108,7 +108,7 @@ pub(super) fn command(
 pub(super) fn exited(
     status: ExitStatus,
     usage: ProcessUsage,
-    repetitions: Vec<Repetition>,
+    repetitions: Vec<ProcessUsage>,
     output: &Output,
 ) -> Exited {
     let [stdout_lost_bytes, stderr_lost_bytes] = output.lost();
@@ -245,22 +245,19 @@ pub(super) fn confine(command: &mut Command, env: &[(String, String)], bounds: &
 }
 
 /// What repetitions used together, over `elapsed` in all.
-pub(super) fn total(repetitions: &[Repetition], elapsed: Duration) -> ProcessUsage {
-    let sum = |part: fn(&Repetition) -> u64| repetitions.iter().map(part).sum();
+pub(super) fn total(repetitions: &[ProcessUsage], elapsed: Duration) -> ProcessUsage {
     ProcessUsage {
         wall_ns: nanoseconds(elapsed),
-        user_ns: sum(|r| r.user_ns),
-        system_ns: sum(|r| r.system_ns),
-        max_rss_bytes: repetitions.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0),
-        major_faults: repetitions.iter().map(|r| r.major_faults).sum(),
-        voluntary_switches: repetitions.iter().map(|r| r.voluntary_switches).sum(),
+        ..repetitions
+            .iter()
+            .fold(ProcessUsage::NONE, |all, one| all.and(*one))
     }
 }
 
 /// A process that ended.
 pub(super) struct Ended {
     pub status: ExitStatus,
-    pub repetition: Repetition,
+    pub repetition: ProcessUsage,
 }
 
 /// Why a process has no end to tell of.
@@ -320,13 +317,17 @@ fn ended(reaped: &Reaped, in_time: bool, wall_ns: u64) -> Ended {
         (true, Some(code), _) => ExitStatus::Code(code),
         (true, None, signal) => ExitStatus::Signal(signal.unwrap_or(0)),
     };
-    let repetition = Repetition {
+    let repetition = ProcessUsage {
         wall_ns,
         user_ns: reaped.user_ns,
         system_ns: reaped.system_ns,
         max_rss_bytes: reaped.max_rss_bytes,
+        minor_faults: Some(reaped.minor_faults),
         major_faults: Some(reaped.major_faults),
         voluntary_switches: Some(reaped.voluntary_switches),
+        involuntary_switches: Some(reaped.involuntary_switches),
+        read_bytes: Some(reaped.read_bytes),
+        written_bytes: Some(reaped.written_bytes),
     };
     Ended { status, repetition }
 }
@@ -335,16 +336,7 @@ fn ended(reaped: &Reaped, in_time: bool, wall_ns: u64) -> Ended {
 /// takes what it left in its pipes.
 pub(super) fn reap(child: &mut Child, in_time: bool, started: Instant, output: &mut Output) -> Ended {
     // One that died unseen may have been reaped with what a workload left behind.
-    let reaped = tare_sys::wait4(child.id()).unwrap_or_else(|_| Reaped {
-        pid: child.id(),
-        code: None,
-        signal: None,
-        user_ns: 0,
-        system_ns: 0,
-        max_rss_bytes: 0,
-        major_faults: 0,
-        voluntary_switches: 0,
-    });
+    let reaped = tare_sys::wait4(child.id()).unwrap_or_else(|_| Reaped::unknown(child.id()));
     output.drain(child);
     ended(&reaped, in_time, nanoseconds(started.elapsed()))
 }

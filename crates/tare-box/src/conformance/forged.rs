@@ -152,8 +152,7 @@ fn answer() -> io::Result<Vec<u8>> {
             user_ns: 7000,
             system_ns: 0,
             max_rss_bytes: 4096,
-            major_faults: None,
-            voluntary_switches: None,
+            ..ProcessUsage::default()
         },
         repetitions: Vec::new(),
         stdout_lost_bytes: 0,

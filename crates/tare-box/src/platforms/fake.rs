@@ -21,7 +21,7 @@ use tare_model::host::BoxFacts;
 use tare_model::kernel::{BurnReport, Check, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 use tare_model::metric::Direction;
 use tare_model::protocol::{Counters, ErrorCode, ExitStatus, Exited, Reply, Request, VERSION};
-use tare_model::results::{PlatformVersion, ProcessUsage, Repetition};
+use tare_model::results::{PlatformVersion, ProcessUsage};
 use tare_model::time::nanoseconds;
 
 /// Stretches that a kernel times.
@@ -542,17 +542,9 @@ impl FakeAgent {
         )]
         let wall_ns = (1e6 * self.script.cost * self.noise()) as u64;
         self.script.really_take(wall_ns);
-        let repetition = Repetition {
-            wall_ns,
-            user_ns: wall_ns / 2,
-            system_ns: wall_ns / 4,
-            max_rss_bytes: 1 << 20,
-            major_faults: Some(0),
-            voluntary_switches: None,
-        };
         (
             Vec::new(),
-            Reply::Exited(exited(ExitStatus::Code(0), wall_ns, vec![repetition])),
+            Reply::Exited(exited(ExitStatus::Code(0), wall_ns, vec![used(wall_ns)])),
         )
     }
 
@@ -598,18 +590,21 @@ fn factor(noise: &mut ChaCha8Rng, sd: f64) -> f64 {
     (sd * (sum - 6.0)).exp()
 }
 
-fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<Repetition>) -> Exited {
-    let usage = ProcessUsage {
+fn used(wall_ns: u64) -> ProcessUsage {
+    ProcessUsage {
         wall_ns,
         user_ns: wall_ns / 2,
         system_ns: wall_ns / 4,
         max_rss_bytes: 1 << 20,
         major_faults: Some(0),
-        voluntary_switches: None,
-    };
+        ..ProcessUsage::default()
+    }
+}
+
+fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<ProcessUsage>) -> Exited {
     Exited {
         status,
-        usage,
+        usage: used(wall_ns),
         repetitions,
         stdout_lost_bytes: 0,
         stderr_lost_bytes: 0,

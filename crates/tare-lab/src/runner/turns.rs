@@ -245,10 +245,8 @@ mod tests {
         ProcessUsage {
             wall_ns: wall_ms * 1_000_000,
             user_ns: cpu_ms * 1_000_000,
-            system_ns: 0,
-            max_rss_bytes: 0,
-            major_faults: None,
             voluntary_switches: Some(waits),
+            ..ProcessUsage::default()
         }
     }
 

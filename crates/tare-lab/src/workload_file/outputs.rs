@@ -7,7 +7,7 @@ use crate::figures::success;
 use std::path::Path;
 use tare_model::catalogue;
 use tare_model::protocol::{ExitStatus, Exited};
-use tare_model::results::{Failure, ProcessUsage, Repetition, Success};
+use tare_model::results::{Failure, ProcessUsage, Success};
 use tare_model::workload::{CommandRun, Run};
 
 /// A workload, and two of its figures in base units.
@@ -167,26 +167,16 @@ fn trial(name: &str, from: &str, to: &str) -> Result<Success, Failure> {
 }
 
 fn ended_well() -> Exited {
-    let (wall_ns, user_ns, system_ns, max_rss_bytes) = (2_000_000_000, 1_000_000_000, 0, 4096);
-    let (major_faults, voluntary_switches) = (None, None);
+    let usage = ProcessUsage {
+        wall_ns: 2_000_000_000,
+        user_ns: 1_000_000_000,
+        max_rss_bytes: 4096,
+        ..ProcessUsage::default()
+    };
     Exited {
         status: ExitStatus::Code(0),
-        usage: ProcessUsage {
-            wall_ns,
-            user_ns,
-            system_ns,
-            max_rss_bytes,
-            major_faults,
-            voluntary_switches,
-        },
-        repetitions: vec![Repetition {
-            wall_ns,
-            user_ns,
-            system_ns,
-            max_rss_bytes,
-            major_faults,
-            voluntary_switches,
-        }],
+        usage,
+        repetitions: vec![usage],
         stdout_lost_bytes: 0,
         stderr_lost_bytes: 0,
     }

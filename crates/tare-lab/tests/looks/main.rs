@@ -49,8 +49,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
                 user_ns: 1,
                 system_ns: 1,
                 max_rss_bytes: 1,
-                major_faults: None,
-                voluntary_switches: None,
+                ..ProcessUsage::default()
             },
             kernel: None,
             repetitions: None,

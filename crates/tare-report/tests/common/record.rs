@@ -179,7 +179,7 @@ pub fn ended_well(
         system_ns: 100_000_000,
         max_rss_bytes: 4 << 20,
         major_faults: Some(0),
-        voluntary_switches: None,
+        ..ProcessUsage::default()
     };
     TrialRecord {
         trial,
