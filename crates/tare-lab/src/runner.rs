@@ -2,6 +2,7 @@
 //! trials, in rounds of slices or one by one in one piece, each appended as it ends.
 
 mod arm;
+mod aside;
 mod baselines;
 mod boxes;
 mod course;

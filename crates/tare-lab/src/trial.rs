@@ -94,6 +94,14 @@ pub(crate) fn run(
 }
 
 impl Tried {
+    /// Fails a trial by what came behind it; what had failed before is the reason that is told.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        if matches!(self.outcome, Outcome::Ok(_)) {
+            self.outcome = Outcome::Failed(failure);
+        }
+        self.box_lives = false;
+    }
+
     /// Fails a trial whose result does not fit what the host saw; its box is not trusted
     /// with another.
     pub(crate) fn hold_against(&mut self, known: Known) {
@@ -131,7 +139,7 @@ pub(crate) fn bounds(study: &Study, workload: &Workload, padding_bytes: u32) -> 
 
 /// Time that an answer to a trial's request may take.
 pub(crate) fn patience(study: &Study) -> Duration {
-    Duration::from_secs_f64(study.protocol.timeout_seconds) + ANSWER_DEADLINE
+    timeout(study) + ANSWER_DEADLINE
 }
 
 /// What is timed, as the agent is told to start it; a client is told where its server is.
@@ -154,6 +162,31 @@ pub(crate) fn task(workload: &Workload, server: Option<SocketAddr>) -> io::Resul
         })),
         Run::Later(_) => Err(unknown()),
     }
+}
+
+/// What runs before a trial or behind it, as the same user in the same environment.
+pub(crate) fn aside(role: &Role, argv: &[String], timeout: Duration) -> Request {
+    Request::Command(CommandRequest {
+        task: CommandTask {
+            argv: argv.to_vec(),
+            env: role.env.clone(),
+            cwd: role.cwd.clone(),
+            user: role.user,
+        },
+        bounds: Bounds {
+            timeout_ns: nanoseconds(timeout),
+            max_stdout_bytes: 0,
+            max_stderr_bytes: MAX_STDERR,
+            padding_bytes: 0,
+        },
+        min_wall_ns: 0,
+        max_repetitions: 1,
+    })
+}
+
+/// The most time that a workload's processes may take.
+pub(crate) fn timeout(study: &Study) -> Duration {
+    Duration::from_secs_f64(study.protocol.timeout_seconds)
 }
 
 /// A server, as the agent is told to start it.

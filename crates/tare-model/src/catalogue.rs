@@ -100,6 +100,8 @@ pub fn main(run: Run) -> Role {
         env: Vec::new(),
         files: Vec::new(),
         cwd: None,
+        setup: Vec::new(),
+        teardown: Vec::new(),
         user: None,
         host_only: None,
         ready: None,

@@ -72,6 +72,12 @@ pub struct Role {
     /// The folder in which a command starts; absent: that in which the agent is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// What runs in the box before each trial of a command, untimed; empty: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+    /// What runs behind each trial of it, whatever came of that; empty: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub teardown: Vec<String>,
     /// Who runs a command; absent: root of the box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,

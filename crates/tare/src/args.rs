@@ -359,6 +359,12 @@ pub struct StudyArgs {
     /// Carry into boxes what the command needs to be started: interpreter, loader and libraries of this host
     #[arg(long)]
     pub with_libraries: bool,
+    /// What to run in the box before each trial of the command, untimed: program and arguments in one word, quoted as for a shell, without a shell
+    #[arg(long, value_name = "COMMAND", value_parser = command_line)]
+    pub setup: Option<CommandLine>,
+    /// What to run there behind each trial, whatever came of it
+    #[arg(long, value_name = "COMMAND", value_parser = command_line)]
+    pub teardown: Option<CommandLine>,
     /// Variable of the command's environment; nothing else is passed on
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
@@ -449,6 +455,19 @@ fn whole_number<T: FromStr + PartialOrd + Display>(
     number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
 }
 
+/// Program and arguments that were given in one word.
+#[derive(Debug, Clone, Default)]
+pub struct CommandLine(Vec<String>);
+
+/// Splits a word as a shell would, without running one.
+fn command_line(text: &str) -> Result<CommandLine, &'static str> {
+    match shlex::split(text) {
+        None => Err("a quotation mark is not closed"),
+        Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
+        Some(words) => Ok(CommandLine(words)),
+    }
+}
+
 /// What is run in place of an entry point; an empty word is none.
 fn words(word: &str) -> Vec<String> {
     let given = (!word.is_empty()).then(|| word.to_owned());
@@ -464,6 +483,8 @@ impl StudyArgs {
             with: self.with.clone(),
             with_libraries: self.with_libraries,
             calls: Vec::new(),
+            setup: self.setup.clone().unwrap_or_default().0,
+            teardown: self.teardown.clone().unwrap_or_default().0,
             env: self.env.clone(),
             metrics: self.printed.metrics(),
             checks: self.printed.checks(),
@@ -473,6 +494,8 @@ impl StudyArgs {
             self.with.is_empty(),
             !self.with_libraries,
             self.env.is_empty(),
+            self.setup.is_none(),
+            self.teardown.is_none(),
             self.entrypoint.is_none(),
             command.metrics.is_empty(),
             command.checks.is_empty(),
@@ -511,6 +534,8 @@ impl StudyArgs {
             ("--with", !self.with.is_empty()),
             ("--with-libraries", self.with_libraries),
             ("--env", !self.env.is_empty()),
+            ("--setup", self.setup.is_some()),
+            ("--teardown", self.teardown.is_some()),
             ("--entrypoint", self.entrypoint.is_some()),
             ("--metric", !self.printed.metric.is_empty()),
             ("--check", !self.printed.check.is_empty()),

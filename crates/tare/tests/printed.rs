@@ -7,6 +7,7 @@ mod common;
 
 use common::Tare;
 use serde_json::Value;
+use std::path::Path;
 
 /// What all of these commands are asked for: a figure, and what must and must not be printed.
 const ASKED: [&str; 10] = [
@@ -245,5 +246,81 @@ fn what_could_never_be_read_is_refused() {
     refused(
         &["--metric", "a=(x)", "--higher", "--lower"],
         &["--higher", "--lower"],
+    );
+}
+
+/// The trials of a command with a setup and a teardown, natively and in a container.
+fn beside(tare: &Tare, name: &str, more: &[&str], command: &[&str]) -> Vec<Value> {
+    let output = format!("{name}.jsonl");
+    let platforms = if common::ready("runc") {
+        "native,runc"
+    } else {
+        "native"
+    };
+    let mut words = vec!["run", "-p", platforms, "--provisioning", "pinned", "--cpus", "1"];
+    words.extend([
+        "--memory",
+        "512M",
+        "--blocks",
+        "1",
+        "--no-settle",
+        "--trial-time",
+        "100ms",
+    ]);
+    words.extend(["--with-libraries", "-o", &output]);
+    words.extend(more);
+    words.push("--");
+    words.extend(command);
+    let ended = tare.run(&words);
+    assert!(tare.path(&output).exists(), "{name}: {ended:?}");
+    tare.records_of(&output, "trial")
+}
+
+/// In slices and in one piece: what the setup made is there in each run, and gone behind them.
+#[test]
+fn a_setup_runs_before_each_trial_and_a_teardown_behind_it() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    let made = tare.path("made");
+    let made = made.to_str().unwrap();
+    // Of a folder that is not there, a file can be made in no box.
+    let folder = format!("mkdir -p '{made}'");
+    let removed = format!("rmdir {made}");
+    for (name, slices) in [("sliced", "10ms"), ("piece", "off")] {
+        let more = ["--setup", &folder, "--teardown", &removed, "--slices", slices];
+        let trials = beside(&tare, name, &more, &["test", "-d", made]);
+        assert!(!trials.is_empty(), "{name}");
+        for trial in trials {
+            assert!(trial["outcome"]["ok"].is_object(), "{name}: {trial}");
+        }
+        assert!(!Path::new(made).exists(), "{name}: the teardown did not run");
+    }
+}
+
+#[test]
+fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    for which in ["setup", "teardown"] {
+        let option = format!("--{which}");
+        let trials = beside(&tare, which, &[&option, "ls /no-such-folder"], &["true"]);
+        assert!(!trials.is_empty(), "{which}");
+        for trial in trials {
+            let detail = trial["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
+            assert!(detail.contains(&format!("its {which}, ")), "{which}: {trial}");
+            assert!(detail.contains("No such file"), "{which}: {trial}");
+        }
+    }
+    tare.refused(
+        "plan -p native --setup nowhere-at-all -- true",
+        &["nowhere-at-all"],
+    );
+    tare.refused(
+        "plan -p native -w syscall --setup true",
+        &["belong to a command of yours"],
     );
 }

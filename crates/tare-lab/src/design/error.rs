@@ -189,7 +189,7 @@ pub enum DesignError {
     IsaAndCommand,
     /// Files to carry without a command.
     #[error(
-        "--with and --env belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
+        "--with, --env, --setup and --teardown belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
     )]
     WithoutCommand,
     /// An image that says nothing of what is run.

@@ -49,6 +49,14 @@ pub(super) fn role(wish: &CommandWish, chosen: &ChosenImage) -> Result<Role, Des
         })?;
     let env = environment(wish, chosen)?;
     argv[0] = program(&name, &env, chosen)?;
+    let beside = |argv: &[String]| -> Result<Vec<String>, DesignError> {
+        let mut argv = argv.to_vec();
+        if let Some(name) = argv.first_mut() {
+            *name = program(name, &env, chosen)?;
+        }
+        Ok(argv)
+    };
+    let (setup, teardown) = (beside(&wish.setup)?, beside(&wish.teardown)?);
     let mut files = Vec::new();
     for path in &wish.with {
         files.extend(carry::files_below(path)?.iter().map(|path| workloads::text(path)));
@@ -56,6 +64,8 @@ pub(super) fn role(wish: &CommandWish, chosen: &ChosenImage) -> Result<Role, Des
     Ok(Role {
         env,
         files,
+        setup,
+        teardown,
         cwd: config.working_dir.clone().filter(|folder| folder != "/"),
         user: user(chosen)?,
         ..catalogue::main(Run::Command(CommandRun { argv }))

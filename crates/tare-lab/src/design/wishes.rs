@@ -127,6 +127,10 @@ pub struct CommandWish {
     pub with_libraries: bool,
     /// Programs that it calls, to carry likewise.
     pub calls: Vec<String>,
+    /// What runs before each trial, program and arguments; empty: nothing.
+    pub setup: Vec<String>,
+    /// What runs behind each trial; empty: nothing.
+    pub teardown: Vec<String>,
     /// Environment, `NAME=VALUE`.
     pub env: Vec<String>,
     /// Figures that it prints.

@@ -310,7 +310,9 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
     if wish.with_libraries {
         files.extend(carry::runtime_files(&program)?.iter().map(|p| text(p)));
     }
-    for called in &wish.calls {
+    let aside = [&wish.setup, &wish.teardown];
+    let aside = aside.into_iter().filter_map(|argv| argv.first());
+    for called in wish.calls.iter().chain(aside) {
         files.extend(carry::program_files(called)?.iter().map(|p| text(p)));
     }
     for path in &wish.with {
@@ -330,8 +332,21 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
         env,
         files,
         host_only,
+        setup: beside(&wish.setup)?,
+        teardown: beside(&wish.teardown)?,
         ..catalogue::main(Run::Command(CommandRun { argv }))
     })
+}
+
+/// What runs before a trial or behind it, by the path of its program.
+fn beside(argv: &[String]) -> Result<Vec<String>, DesignError> {
+    let Some((name, arguments)) = argv.split_first() else {
+        return Ok(Vec::new());
+    };
+    let program = text(&carry::find_program(name)?);
+    Ok(std::iter::once(program)
+        .chain(arguments.iter().cloned())
+        .collect())
 }
 
 /// Why a program cannot run in boxes that hold nothing but these files, and the ways out.

@@ -1,9 +1,9 @@
 //! One cell of a group while it runs: its processes, which wait at their gates in its box,
 //! and what their slices told.
 
-use super::Stop;
 use super::boxes::Held;
 use super::server::Serving;
+use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -218,7 +218,17 @@ impl Arm {
             ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));
         }
         self.stop_servers(held)?;
+        self.tear_down(held);
         Ok(ended)
+    }
+
+    /// Runs the teardown of its workload, if its box is there.
+    pub fn tear_down(&mut self, held: &mut Held) {
+        if self.lost.as_ref().is_none_or(|lost| lost.box_lives)
+            && let Err(failure) = aside::tear_down(held, &self.workload, self.patience)
+        {
+            self.lose_box(failure);
+        }
     }
 
     /// Stops its box after a slice, if it uses much CPU while it waits.

@@ -2,10 +2,10 @@
 //! record of the group and one of each trial.
 
 use super::arm::{Arm, FIRST, Lost};
-use super::boxes::{Held, Obtain, Present, supply};
+use super::boxes::{Held, Obtain, Present};
 use super::record::Ended;
 use super::seen::Seen;
-use super::{Event, RunError, Runner, Stop, pace};
+use super::{Event, RunError, Runner, Stop, aside, pace};
 use crate::against::{self, Exchange};
 use crate::design;
 use crate::faults;
@@ -173,7 +173,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Copies into each box what its workload needs.
+    /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
     pub(super) fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
         for arm in arms {
             let kind = &arm.planned.cell.kind;
@@ -181,7 +181,8 @@ impl Runner<'_> {
             let Some(held) = present.get_mut(kind) else {
                 continue;
             };
-            if let Err(failure) = supply(held, &arm.workload, has_host_files) {
+            let timeout = trial::timeout(self.study);
+            if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
                 if interrupt::requested() {
                     return Err(Stop::Interrupted);
                 }

@@ -1,10 +1,10 @@
 //! Trials in one piece, one after another.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present, supply};
+use super::boxes::{Held, Present};
 use super::group::Measured;
 use super::record::Ended;
-use super::{Event, Runner, Stop, group, pace, throttle};
+use super::{Event, Runner, Stop, aside, group, pace, throttle};
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::time::{Duration, Instant};
@@ -43,7 +43,9 @@ impl Runner<'_> {
         let Some(workload) = self.study.workload(&planned.cell) else {
             return Ok(true);
         };
-        if let Err(failure) = supply(held, &workload, self.has_host_files(&planned.cell.kind)) {
+        let timeout = trial::timeout(self.study);
+        let has_host_files = self.has_host_files(&planned.cell.kind);
+        if let Err(failure) = aside::make_ready(held, &workload, has_host_files, timeout) {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
@@ -70,6 +72,11 @@ impl Runner<'_> {
             return Err(Stop::Interrupted);
         }
         tried.hold_against(self.known(&planned.cell.kind, held, &Place::Tested));
+        if tried.box_lives
+            && let Err(failure) = aside::tear_down(held, &workload, timeout)
+        {
+            tried.fail(failure);
+        }
         findings.extend(tried.findings);
         let (freeze, thaw) = held.waking.take().unzip();
         let host = HostReadings {

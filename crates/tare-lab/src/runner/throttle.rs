@@ -2,13 +2,14 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present, supply};
+use super::boxes::{Held, Present};
 use super::record::Ended;
-use super::{Runner, Stop, pace};
+use super::{Runner, Stop, aside, pace};
 use crate::collect::quota;
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::settle::Watch;
+use crate::trial;
 use tare_model::platform::Provisioning;
 use tare_model::results::ProcessUsage;
 use tare_model::study::Cell;
@@ -91,7 +92,8 @@ impl Runner<'_> {
             return Ok(Ok(None));
         };
         let box_id = held.id;
-        match supply(held, &arm.workload, has_host_files) {
+        let timeout = trial::timeout(self.study);
+        match aside::make_ready(held, &arm.workload, has_host_files, timeout) {
             Err(failure) => arm.lose_box(failure),
             Ok(()) => self.start(&mut arm, held, FIRST)?,
         }

@@ -96,6 +96,11 @@ impl Runner<'_> {
             }
         }
         let seen = self.look_back(beginning, arms, present)?;
+        for arm in arms.iter_mut().filter(|arm| !arm.paused) {
+            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+                arm.tear_down(held);
+            }
+        }
         // Of a group that was given up: a command is under way in them, which would go on
         // beside what runs next.
         for arm in arms.iter().filter(|arm| arm.paused) {

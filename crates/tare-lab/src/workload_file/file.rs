@@ -39,6 +39,10 @@ pub(super) struct Command {
     pub version: Option<Version>,
     #[serde(default)]
     pub calls: Vec<String>,
+    #[serde(default)]
+    pub setup: Vec<String>,
+    #[serde(default)]
+    pub teardown: Vec<String>,
     pub seconds: Option<Seconds>,
 }
 

@@ -224,6 +224,8 @@ impl Reader<'_> {
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
                 calls: filled(&command.calls)?,
+                setup: filled(&command.setup)?,
+                teardown: filled(&command.teardown)?,
                 env: command
                     .env
                     .iter()

@@ -1,0 +1,53 @@
+//! What runs in a box before a trial of a command and behind it, untimed: its setup and its
+//! teardown. Each is a request of its own, outside of what is read and held against the clock.
+
+use super::boxes::{Held, supply};
+use crate::faults;
+use crate::trial;
+use std::time::Duration;
+use tare_box::platforms::ANSWER_DEADLINE;
+use tare_model::protocol::Reply;
+use tare_model::results::Failure;
+use tare_model::study::Workload;
+
+/// Makes a box ready for a trial: its files are there, and its setup ended well.
+pub(super) fn make_ready(
+    held: &mut Held,
+    workload: &Workload,
+    has_host_files: bool,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    supply(held, workload, has_host_files)?;
+    let setup = workload.timed().map(|role| &role.setup);
+    run(held, workload, "setup", setup, timeout)
+}
+
+/// Runs the teardown of a trial that is over.
+pub(super) fn tear_down(held: &mut Held, workload: &Workload, timeout: Duration) -> Result<(), Failure> {
+    let teardown = workload.timed().map(|role| &role.teardown);
+    run(held, workload, "teardown", teardown, timeout)
+}
+
+fn run(
+    held: &mut Held,
+    workload: &Workload,
+    which: &str,
+    argv: Option<&Vec<String>>,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    let (Some(argv), Some(role)) = (argv.filter(|argv| !argv.is_empty()), workload.timed()) else {
+        return Ok(());
+    };
+    let request = trial::aside(role, argv, timeout);
+    let ended = match held.running.link().request(&request, timeout + ANSWER_DEADLINE) {
+        Ok(answer) => match &answer.reply {
+            Reply::Exited(exited) => faults::ended_well(exited, &answer.stderr),
+            other => Err(faults::bad_report(format!("{other:?}"))),
+        },
+        Err(error) => Err(faults::failure(&error)),
+    };
+    ended.map_err(|failure| Failure {
+        detail: format!("its {which}, {}: {}", argv.join(" "), failure.detail),
+        ..failure
+    })
+}
