@@ -479,6 +479,7 @@ impl StudyArgs {
     pub fn wishes(&self) -> Wishes {
         let command = CommandWish {
             argv: self.command.clone(),
+            image_only: false,
             entrypoint: self.entrypoint.as_ref().map(|word| words(word)),
             with: self.with.clone(),
             with_libraries: self.with_libraries,

@@ -222,6 +222,11 @@ pub enum DesignError {
         /// The image.
         image: String,
     },
+    /// A workload that is for images, on the host's own files.
+    #[error(
+        "this workload changes files of its box and runs in an image alone, not on the host's own files: name one with --image, such as --image micro (docs/images.md)"
+    )]
+    ImageOnly,
     /// An entry point without an image.
     #[error("--entrypoint is what is run of an image: name the image with --image")]
     EntryPointWithoutImage,
@@ -345,9 +350,10 @@ impl DesignError {
             | Self::WithoutCommand
             | Self::EntryPointWithoutImage
             | Self::Environment(_) => ("command", None),
-            Self::ImageWithoutCommand { .. } | Self::NotInImage { .. } | Self::ImageUser { .. } => {
-                ("image", None)
-            }
+            Self::ImageOnly
+            | Self::ImageWithoutCommand { .. }
+            | Self::NotInImage { .. }
+            | Self::ImageUser { .. } => ("image", None),
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),

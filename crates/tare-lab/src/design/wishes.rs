@@ -121,6 +121,8 @@ pub struct CommandWish {
     pub argv: Vec<String>,
     /// What is run of an image in place of its entry point; empty: none.
     pub entrypoint: Option<Vec<String>>,
+    /// Whether it must not run on the host's own files.
+    pub image_only: bool,
     /// Files and folders to carry into boxes.
     pub with: Vec<PathBuf>,
     /// Whether to carry the program's interpreter, loader and libraries.

@@ -305,6 +305,9 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
         return Err(DesignError::EntryPointWithoutImage);
     }
     let (name, arguments) = wish.argv.split_first().ok_or(DesignError::WithoutCommand)?;
+    if wish.image_only {
+        return Err(DesignError::ImageOnly);
+    }
     let program = carry::find_program(name)?;
     let mut files = vec![text(&program)];
     if wish.with_libraries {

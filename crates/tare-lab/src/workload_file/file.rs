@@ -36,6 +36,8 @@ pub(super) struct Command {
     pub env: BTreeMap<String, String>,
     pub package: Option<String>,
     pub image: Option<String>,
+    #[serde(default)]
+    pub image_only: bool,
     pub version: Option<Version>,
     #[serde(default)]
     pub calls: Vec<String>,

@@ -219,6 +219,7 @@ impl Reader<'_> {
             parameters: self.parameters(file),
             command: CommandWish {
                 argv: filled(&command.argv)?,
+                image_only: command.image_only,
                 // The file names the program itself.
                 entrypoint: Some(Vec::new()),
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),

@@ -1,8 +1,9 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
+    ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
         "cyclictest",
         include_str!("../../../../workloads/cyclictest.toml"),
