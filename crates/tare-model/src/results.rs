@@ -264,6 +264,7 @@ pub struct TrialRecord {
 }
 
 /// How a trial ended.
+#[expect(clippy::large_enum_variant, reason = "nearly all trials end well")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
