@@ -16,7 +16,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
-use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, ProtocolOptions, Wishes};
+use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
@@ -347,7 +347,7 @@ pub struct StudyArgs {
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]
     pub isa: Option<Isa>,
-    /// Root filesystem of all boxes: a name in the image store, a folder, an archive, docker:NAME, a registry's NAME:TAG (docs/images.md); none: the host's programs
+    /// Root filesystem of all boxes: a name in the image store, a folder, an archive, docker:NAME, a registry's NAME:TAG (docs/images.md); none: the host's programs [default: that which the workloads name, else none]
     #[arg(long, value_name = "IMAGE")]
     pub image: Option<String>,
     /// Program of the image to run in place of its entry point; '' for none
@@ -513,7 +513,7 @@ impl StudyArgs {
             workloads: self.workloads.iter().map(Into::into).collect(),
             command: is_command.then_some(command),
             image_name: self.image.clone(),
-            image: None,
+            programs: Programs::Host,
             cpus: self.cpus,
             memory_bytes: self.memory,
             instances: self.instance.clone(),

@@ -217,6 +217,102 @@ fn an_entry_point_is_overridden_and_a_program_that_is_not_there_is_refused() {
     tare.refused(&words, &["fake", "image"]);
 }
 
+/// A workload of a program that is in its image alone.
+const TOOL: &str = r#"about = "what an image holds"
+metric = [{ name = "files", unit = "op", regex = '^files: (\d+)$' }]
+[command]
+argv = ["in-image-alone"]
+package = "none-has-it"
+image = "./rootfs"
+"#;
+
+/// A tare with that workload as `tool.toml`, its image, and one of a program that is nowhere as `nowhere.toml`.
+fn with_tool_in_image() -> Tare {
+    let tare = Tare::new();
+    let root = rootfs(&tare);
+    write(&root.join("bin/in-image-alone"), SCRIPT, 0o755);
+    fs::write(tare.path("tool.toml"), TOOL).unwrap();
+    let nowhere = TOOL.replace("in-image-alone", "in-no-image");
+    fs::write(tare.path("nowhere.toml"), nowhere).unwrap();
+    tare
+}
+
+/// How the runs of these tests are made.
+const SHORT: &str = "--provisioning pinned --cpus 1 --memory 512M --blocks 1 --no-settle --trial-time 100ms";
+
+#[test]
+fn the_image_that_a_workload_names_is_taken_by_itself() {
+    if !ready("native") || !ready("runc") {
+        return;
+    }
+    let tare = with_tool_in_image();
+    let asked = format!("-p native,runc -w ./tool.toml {SHORT}");
+    let plan = tare.ok(&format!("plan {asked}")).stdout;
+    assert!(
+        plan.contains("./rootfs, not made yet: 'tare run' makes it"),
+        "{plan}"
+    );
+    assert!(!tare.path("state/images").exists(), "a plan makes nothing");
+    tare.ok(&format!("run {asked} -o r.jsonl"));
+    let header = tare.records_of("r.jsonl", "header");
+    assert_eq!(header[0]["study"]["image"]["name"], "./rootfs");
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        assert_eq!(trial["outcome"]["ok"]["samples"]["files"], 1.0, "{trial}");
+    }
+    let plan = tare.ok(&format!("plan {asked}")).stdout;
+    assert!(plan.contains("./rootfs (sha256:"), "{plan}");
+    // Whoever goes on with the file means its image: it is the same study, and complete.
+    let again = format!("run --resume r.jsonl {asked}");
+    tare.refused(&again, &["r.jsonl is complete"]);
+    let host = format!("plan {asked} --image none");
+    tare.refused(&host, &["in-image-alone", "apt-get install none-has-it"]);
+    // One platform without an image: the host's programs, and why.
+    let bare = format!("plan {asked}").replace("runc", "fake");
+    tare.refused(&bare, &["no image: ./rootfs", "'fake'", "in-image-alone"]);
+    let twice = TOOL.replace("./rootfs", "./other");
+    fs::write(tare.path("other.toml"), twice).unwrap();
+    let two = asked.replace("./tool.toml", "./tool.toml,./other.toml");
+    tare.refused(
+        &format!("plan {two}"),
+        &["one image", "./tool.toml names ./rootfs"],
+    );
+}
+
+#[test]
+fn a_study_leaves_out_what_the_image_of_its_workloads_does_not_have() {
+    if !ready("native") {
+        return;
+    }
+    let tare = with_tool_in_image();
+    let study = "title = \"what an image has\"
+workload = [{ name = \"./tool.toml\" }, { name = \"./nowhere.toml\" }]
+[factors]
+platforms = [\"native\"]
+provisioning = \"pinned\"
+cpus = 1
+memory = \"512M\"
+[protocol]
+blocks = 1
+settle = false
+";
+    fs::write(tare.path("s.toml"), study).unwrap();
+    let told = tare.ok("run ./s.toml -o r.jsonl").stderr;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("left out: workload nowhere: its program in-no-image is not in the image ./rootfs"),
+        "{told}"
+    );
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(trials.len(), 1);
+    assert!(trials[0]["outcome"]["ok"].is_object(), "{trials:?}");
+    let told = tare.run("plan ./s.toml --image none").stdout;
+    for program in ["in-image-alone", "in-no-image"] {
+        assert!(told.contains(&format!("its program {program} is not")), "{told}");
+    }
+}
+
 #[test]
 fn nothing_is_left_of_a_run_with_an_image_that_was_killed() {
     if !ready("native") || !ready("lxc") {

@@ -49,6 +49,16 @@ pub enum DesignError {
         /// The Debian package that has it.
         package: String,
     },
+    /// Workloads that cannot have the same root.
+    #[error(
+        "the boxes of a study have one image, and workload {first} and {second}: choose with --image NAME, or --image none for the programs of this host"
+    )]
+    TwoImages {
+        /// A workload, and what it names.
+        first: String,
+        /// Another.
+        second: String,
+    },
     /// A figure or a check of what a command prints.
     #[error(transparent)]
     Printed(#[from] PrintedError),
@@ -340,6 +350,7 @@ impl DesignError {
             | Self::File(_)
             | Self::NearWorkload { .. }
             | Self::NoProgram { .. }
+            | Self::TwoImages { .. }
             | Self::KernelOption { .. }
             | Self::NothingToRun => ("workload", None),
             Self::Size(_) | Self::TooManyCpus { .. } | Self::PinnedFraction(_) => ("cpus", None),

@@ -72,6 +72,25 @@ pub(super) fn role(wish: &CommandWish, chosen: &ChosenImage) -> Result<Role, Des
     })
 }
 
+/// That of a command whose image is yet to be made: as it is written, for a plan.
+pub(super) fn role_of_unmade(wish: &CommandWish) -> Result<Role, DesignError> {
+    let entry = wish.entrypoint.iter().flatten();
+    let argv = entry.chain(&wish.argv).cloned().collect();
+    let env = wish.env.iter().map(|given| workloads::variable(given));
+    Ok(Role {
+        env: env.collect::<Result<_, _>>()?,
+        ..catalogue::main(Run::Command(CommandRun { argv }))
+    })
+}
+
+/// The first of the programs of a command that an image does not have.
+pub(crate) fn lacking<'a>(wish: &'a CommandWish, chosen: &ChosenImage) -> Option<&'a str> {
+    let env = environment(wish, chosen).ok()?;
+    let mut programs = wish.argv.iter().take(1).chain(&wish.calls);
+    let absent = programs.find(|name| program(name, &env, chosen).is_err());
+    absent.map(String::as_str)
+}
+
 /// The environment of the image, with the user's variables in it.
 fn environment(wish: &CommandWish, chosen: &ChosenImage) -> Result<Vec<(String, String)>, DesignError> {
     let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];

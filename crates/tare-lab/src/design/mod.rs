@@ -16,11 +16,12 @@ mod workloads;
 
 pub use error::{Concern, DesignError};
 pub use in_image::ChosenImage;
+pub(crate) use in_image::lacking;
 pub(crate) use instances::holds_two;
 pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
-pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Wishes, WorkloadWish};
+pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Programs, Wishes, WorkloadWish};
 #[cfg(test)]
 pub(crate) use workloads::of_file;
 pub use workloads::{MAX_THREADS, kernel_spec};
@@ -89,7 +90,7 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         baseline,
         provisioning,
         instances,
-        image: wishes.image.as_deref().map(in_image::record),
+        image: wishes.programs.image().map(in_image::record),
         workloads,
         listed: std::collections::BTreeSet::new(),
         protocol,

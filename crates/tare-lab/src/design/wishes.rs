@@ -1,6 +1,7 @@
 //! What a user asks of a study, by options or by a file.
 
-use super::{CheckWish, ChosenImage, MetricWish, ProtocolOptions};
+use super::{CheckWish, ChosenImage, DesignError, MetricWish, ProtocolOptions};
+use crate::workload_file;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tare_model::ends::Ends;
@@ -28,11 +29,11 @@ pub struct Wishes {
     pub workloads: Vec<WorkloadWish>,
     /// The user's own command.
     pub command: Option<CommandWish>,
-    /// The root filesystem of all boxes by what means it, [`NO_IMAGE`] for none; absent: none,
-    /// whatever images the workloads name.
+    /// The root filesystem of all boxes by what means it, [`NO_IMAGE`] for none; absent: the
+    /// image that the workloads name.
     pub image_name: Option<String>,
-    /// The same, found.
-    pub image: Option<Arc<ChosenImage>>,
+    /// Where the programs of commands are: what came of the image.
+    pub programs: Programs,
     /// CPUs of a box.
     pub cpus: Option<Cpus>,
     /// Memory of a box in bytes.
@@ -51,6 +52,63 @@ impl Wishes {
     /// What means the root filesystem of all boxes; `None` where they have none.
     pub fn wanted_image(&self) -> Option<&str> {
         self.image_name.as_deref().filter(|name| *name != NO_IMAGE)
+    }
+
+    /// The image that the workloads name, where nothing else is said of one.
+    ///
+    /// # Errors
+    /// [`DesignError::TwoImages`], since the boxes of a study have one root; those of workload files.
+    pub fn image_of_workloads(&self) -> Result<Option<String>, DesignError> {
+        if self.image_name.is_some() {
+            return Ok(None);
+        }
+        let mut found: Option<(&str, String)> = None;
+        for WorkloadWish { kernel: name, .. } in &self.workloads {
+            let image = workload_file::is_known(name).then(|| workload_file::read(name));
+            let Some(image) = image.transpose()?.and_then(|read| read.image) else {
+                continue;
+            };
+            match &found {
+                Some((first, of_first)) if *of_first != image => {
+                    return Err(DesignError::TwoImages {
+                        first: format!("{first} names {of_first}"),
+                        second: format!("{name} names {image}"),
+                    });
+                }
+                _ => found = Some((name, image)),
+            }
+        }
+        Ok(found.map(|(_, image)| image))
+    }
+}
+
+/// Where the programs of a study's commands are.
+#[derive(Debug, Clone, Default)]
+pub enum Programs {
+    /// On this host: boxes get copies of them.
+    #[default]
+    Host,
+    /// In the image that is the root of all boxes.
+    Image(Arc<ChosenImage>),
+    /// In an image of this name that is not made yet: none is looked for.
+    Unmade(String),
+}
+
+impl Programs {
+    /// The image, if there is one.
+    pub(crate) fn image(&self) -> Option<&ChosenImage> {
+        match self {
+            Self::Image(chosen) => Some(chosen),
+            Self::Host | Self::Unmade(_) => None,
+        }
+    }
+
+    /// The image that is not made yet.
+    pub fn unmade(&self) -> Option<&str> {
+        match self {
+            Self::Unmade(name) => Some(name),
+            Self::Host | Self::Image(_) => None,
+        }
     }
 }
 

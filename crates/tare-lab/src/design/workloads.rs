@@ -1,6 +1,8 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
-use super::{CommandWish, DesignError, Wishes, WorkloadWish, in_image, parameters, printed, refuse_twice};
+use super::{
+    CommandWish, DesignError, Programs, Wishes, WorkloadWish, in_image, parameters, printed, refuse_twice,
+};
 use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
 use tare_box::carry::{self, CarryError, Needs};
@@ -293,9 +295,10 @@ pub fn kernel_spec(
 
 /// The one role of a command.
 fn role(wish: &CommandWish, wishes: &Wishes) -> Result<Role, DesignError> {
-    match &wishes.image {
-        Some(chosen) => in_image::role(wish, chosen),
-        None => of_host(wish),
+    match &wishes.programs {
+        Programs::Image(chosen) => in_image::role(wish, chosen),
+        Programs::Host => of_host(wish),
+        Programs::Unmade(_) => in_image::role_of_unmade(wish),
     }
 }
 

@@ -29,6 +29,7 @@ pub use progress::Progress;
 pub use shipped::{names, shipped};
 
 use std::path::{Path, PathBuf};
+use tare_box::carry;
 use tare_box::interrupt;
 use tare_box::platforms::IMAGE_ENGINES;
 use tare_image::{Deadlines, Image, ImageError, Mirrors, NoReference, Reference, Store};
@@ -166,6 +167,30 @@ pub fn kept(wanted: &str, within: &Site) -> Result<Image, NoImage> {
     other
         .map_or(Err(unknown), |name| within.store.get(&name))
         .map_err(NoImage::from)
+}
+
+/// The image that [`take`] would find in the store, as far as that can be told without asking
+/// where it comes from. An image of packages is found by its list: one that an older list made is another.
+///
+/// # Errors
+/// Those of an image file, and of the store.
+pub fn made(wanted: &str, within: &Site) -> Result<Image, NoImage> {
+    match Wanted::read(wanted)? {
+        Wanted::Debian(file) => {
+            let spec = file.debian.checked().map_err(ImageError::from)?;
+            Ok(within.store.get(&spec.name())?)
+        }
+        _ => kept(wanted, within),
+    }
+}
+
+/// Why an image of Debian's packages cannot be built on this host; `None` if nothing is known
+/// that keeps it from that.
+pub fn unbuildable(wanted: &str) -> Option<&'static str> {
+    let is_built = matches!(Wanted::read(wanted), Ok(Wanted::Debian(_)));
+    (is_built && carry::find_program("mmdebstrap").is_err()).then_some(
+        "there is no mmdebstrap to build it: install it (Debian: apt-get install mmdebstrap e2fsprogs)",
+    )
 }
 
 /// Gives an image of the store a name of the user's.

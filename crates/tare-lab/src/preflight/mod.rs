@@ -56,6 +56,16 @@ pub enum PreflightError {
     },
 }
 
+/// The first of these platforms whose boxes can have no image as their root, and why; nothing is
+/// probed. What is no platform is told elsewhere.
+pub fn without_image(names: &[String], state: &Path) -> Option<PreflightError> {
+    names.iter().find_map(|name| {
+        let path: PlatformPath = name.parse().ok()?;
+        let why = platforms::open(&path, state).ok()?.without_image()?;
+        Some(PreflightError::NoImage { path, why })
+    })
+}
+
 /// The platforms of a study, opened and probed.
 pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,

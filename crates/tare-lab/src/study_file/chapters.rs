@@ -4,7 +4,7 @@ use super::Places;
 use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
-use crate::design::{Base, Cells, Concern, Levels, Wishes};
+use crate::design::{Base, Cells, Concern, Levels, Programs, Wishes};
 use std::collections::BTreeMap;
 use tare_model::template::{Capacity, Chapter, Feature, Missing, Property, Template};
 
@@ -33,13 +33,16 @@ const TOP: [&str; 13] = [
 ];
 
 /// Reads the whole study.
-pub(super) fn read(tree: &Node) -> Result<(Wishes, Places), StudyFileError> {
+pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(Wishes, Places), StudyFileError> {
     let top = Keys::of(tree, "", &TOP)?;
     let title = top
         .needed("title", "\"what the study asks\"")?
         .text("title", "\"what the study asks\"")?;
     let mut draft = Draft {
-        wishes: Wishes::default(),
+        wishes: Wishes {
+            programs: programs.clone(),
+            ..Wishes::default()
+        },
         places: Places::new(),
         template: Template {
             source: String::new(),

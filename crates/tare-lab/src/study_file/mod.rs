@@ -17,11 +17,10 @@ mod workloads;
 pub use error::StudyFileError;
 pub use shipped::SHIPPED;
 
-use crate::design::{self, Cells, ChosenImage, Concern, DesignError, Wishes};
+use crate::design::{self, Cells, Concern, DesignError, Programs, Wishes};
 use place::Place;
 pub(crate) use place::line_and_column;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 use tare_model::template::Missing;
@@ -36,16 +35,27 @@ pub struct StudyFile {
     places: Places,
 }
 
-/// Reads a study: a file, or a shipped one by its name; `small` in its small size.
+/// Reads a study: a file, or a shipped one by its name; `small` in its small size. A tool that
+/// is not on this host is left out.
 ///
 /// # Errors
 /// [`StudyFileError`] for the first thing that is wrong.
 pub fn read(study: &str, small: bool) -> Result<StudyFile, StudyFileError> {
+    read_with(study, small, &Programs::Host)
+}
+
+/// Reads a study as [`read`] does. A tool that is not among these programs is left out.
+///
+/// # Errors
+/// [`StudyFileError`] for the first thing that is wrong.
+pub fn read_with(study: &str, small: bool, programs: &Programs) -> Result<StudyFile, StudyFileError> {
     let mut tree = source::load(study)?;
     let small_tree = tree::take_small(&mut tree)?;
     // Both are read whichever is wanted: a mistake is told before it is needed.
-    let whole = chapters::read(&tree)?;
-    let in_small = small_tree.map(|tree| chapters::read(&tree)).transpose()?;
+    let whole = chapters::read(&tree, programs)?;
+    let in_small = small_tree
+        .map(|tree| chapters::read(&tree, programs))
+        .transpose()?;
     let (mut wishes, places) = match in_small {
         _ if !small => whole,
         Some(in_small) => in_small,
@@ -124,11 +134,6 @@ impl StudyFile {
             own("image");
         }
         Ok(())
-    }
-
-    /// Gives all boxes an image that was found.
-    pub fn use_image(&mut self, image: Option<Arc<ChosenImage>>) {
-        self.wishes.image = image;
     }
 
     /// The study on this host, and what keeps it from running here; `wishes` are

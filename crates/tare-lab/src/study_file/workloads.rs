@@ -6,7 +6,7 @@ use super::elsewhere::ELSEWHERE;
 use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
-use crate::design::{MAX_THREADS, WorkloadWish};
+use crate::design::{self, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
 use tare_model::ends::Ends;
@@ -53,11 +53,11 @@ impl Draft {
         Ok(())
     }
 
-    /// A workload of the catalogue, or of a file of its own. One whose program is not installed
-    /// is left out, so that the rest of a published study runs where its tools are not.
+    /// A workload of the catalogue, or of a file of its own. One whose program is not there is
+    /// left out, so that the rest of a published study runs where its tools are not.
     fn command(&mut self, name: &str, node: &Node) -> Result<(), StudyFileError> {
         let read = workload_file::read(name).map_err(|e| StudyFileError::at(&node.place, e.to_string()))?;
-        if let Some(why) = not_installed(&read) {
+        if let Some(why) = without_program(&read, &self.wishes.programs) {
             self.template.left_out.push(LeftOut {
                 what: Missing::Workload,
                 name: read.name,
@@ -111,9 +111,22 @@ fn ends(node: &Node) -> Result<Option<Ends>, StudyFileError> {
     node.choice(Ends::PARAMETER, &choices).map(Some)
 }
 
-/// Which program of a packaged workload is not on this host, and how it comes there.
-fn not_installed(read: &CatalogueWorkload) -> Option<String> {
+/// Which program of a packaged workload is not where programs are, and how it comes there.
+fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<String> {
     let package = read.package.as_ref()?;
+    match programs {
+        Programs::Host => not_installed(read, package),
+        Programs::Image(chosen) => design::lacking(&read.command, chosen).map(|absent| {
+            let image = &chosen.name;
+            format!(
+                "its program {absent} is not in the image {image}: choose one that has it by --image, or --image none for the programs of this host"
+            )
+        }),
+        Programs::Unmade(_) => None,
+    }
+}
+
+fn not_installed(read: &CatalogueWorkload, package: &str) -> Option<String> {
     let mut programs = read.command.argv.iter().take(1).chain(&read.command.calls);
     let absent = programs.find(|name| matches!(carry::find_program(name), Err(CarryError::NotFound(_))))?;
     Some(format!(

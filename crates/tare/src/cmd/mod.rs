@@ -59,19 +59,27 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
 }
 
 /// The study that the arguments ask for; without platforms, those of the default study
-/// that can run here. Says on standard error which were left out.
-fn study(args: &StudyArgs, facts: &HostFacts, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
+/// that can run here. Says on standard error which were left out. With it the image that
+/// is yet to be made for it.
+fn study(
+    args: &StudyArgs,
+    facts: &HostFacts,
+    state: &Path,
+    unmade: Unmade,
+) -> anyhow::Result<(Study, Option<String>)> {
     if let Some(name) = &args.study {
-        return study::to_run(name, args, facts, state);
+        return Ok((study::to_run(name, args, facts, state)?, None));
     }
     let mut wishes = args.wishes();
-    wishes.image = root_image::chosen(&wishes, state, unmade)?;
+    wishes.programs = root_image::asked(&wishes, state, unmade)?;
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         design::study(&wishes_for_check(&wishes), facts)?;
         wishes.platforms = runnable(state, |entry| entry.by_default);
     }
-    Ok(design::study(&wishes, facts)?)
+    wishes.programs = root_image::on_platforms(wishes.programs, &wishes.platforms, state, unmade)?;
+    let study = design::study(&wishes, facts)?;
+    Ok((study, wishes.programs.unmade().map(str::to_owned)))
 }
 
 /// The wishes with a platform that always exists, and without a baseline.

@@ -31,7 +31,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let mut asked = args.study.clone();
     // Its boxes need not fit the host side by side.
     asked.protocol.slices = Some(Slicing::Off);
-    let mut study = super::study(&asked, &tare_box::host::facts(), &state, Unmade::Make)?;
+    let (mut study, _) = super::study(&asked, &tare_box::host::facts(), &state, Unmade::Make)?;
     study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
         fresh: Fresh::Study,

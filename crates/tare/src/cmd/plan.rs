@@ -7,7 +7,8 @@ use crate::args::PlanArgs;
 use crate::out;
 use std::process::ExitCode;
 use tare_lab::plan::{self, Room};
-use tare_lab::preflight::Platforms;
+use tare_lab::preflight::{Foresight, Platforms};
+use tare_model::study::Study;
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -20,18 +21,26 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if let Some(name) = &args.study.study {
         return study_plan::run(name, args, &facts, &state);
     }
-    let study = super::study(&args.study, &facts, &state, Unmade::Refuse)?;
+    let (study, unmade) = super::study(&args.study, &facts, &state, Unmade::Leave)?;
     let image = root_image::of(&study, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     platforms.check_reach(&study)?;
     let room = Room::of_host(facts.memory_bytes);
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
-    let foreseen = platforms.foresee(&study);
+    let foreseen = foresee(&platforms, &study, unmade.as_deref());
     if args.json {
-        out::print_json(&json(&study, &cost, room, &foreseen))?;
+        out::print_json(&json(&study, &cost, room, &foreseen, unmade.as_deref()))?;
     } else {
-        out::print(&text(&study, &cost, room, &foreseen))?;
+        out::print(&text(&study, &cost, room, &foreseen, unmade.as_deref()))?;
     }
     foreseen.worth(&study)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What cannot go well; of programs in an image that is yet to be made nothing is known.
+pub(super) fn foresee(platforms: &Platforms, study: &Study, unmade: Option<&str>) -> Foresight {
+    match unmade {
+        None => platforms.foresee(study),
+        Some(_) => Foresight::default(),
+    }
 }

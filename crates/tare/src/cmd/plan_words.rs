@@ -13,7 +13,13 @@ use tare_model::workload::Run;
 const VERDICT_BLOCKS: u32 = 10;
 
 /// The plan for programs.
-pub fn json(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> serde_json::Value {
+pub fn json(
+    study: &Study,
+    cost: &Cost,
+    room: Room,
+    foreseen: &Foresight,
+    unmade: Option<&str>,
+) -> serde_json::Value {
     let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
     let looks: Vec<u32> = looks::schedule(study).collect();
     let cost = serde_json::json!({
@@ -23,7 +29,7 @@ pub fn json(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> ser
         .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
     serde_json::json!({
         "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
-        "cannot_run": foreseen.barred, "left_behind": foreseen.left_behind,
+        "image_to_make": unmade, "cannot_run": foreseen.barred, "left_behind": foreseen.left_behind,
     })
 }
 
@@ -79,7 +85,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
 const INDENT: usize = 14;
 
 /// The plan in a few lines.
-pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> String {
+pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade: Option<&str>) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let mut text = String::new();
     let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
@@ -103,6 +109,12 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight) -> Str
     }
     if let Some(image) = &study.image {
         row("image", &image.to_string());
+    }
+    if let Some(name) = unmade {
+        row(
+            "image",
+            &format!("{name}, not made yet: 'tare run' makes it first, which takes minutes"),
+        );
     }
     row(
         "workloads",

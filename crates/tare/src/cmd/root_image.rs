@@ -1,13 +1,18 @@
 //! The image that is the root of a study's boxes: found, or made, before the study; and found
 //! again for the boxes.
+//!
+//! An image that the user names is had, or nothing is run. One that only the workloads name is had
+//! where it can be: else boxes get the programs of this host, and that is told.
 
 use super::image;
 use crate::args::image::StoreArgs;
+use crate::out;
 use std::path::Path;
 use std::sync::Arc;
 use tare_image::Image;
-use tare_lab::design::{ChosenImage, Wishes};
+use tare_lab::design::{ChosenImage, Programs, Wishes};
 use tare_lab::images::{self, Site, Wish};
+use tare_lab::preflight;
 use tare_model::study::Study;
 
 /// What is done about an image that is not in the store.
@@ -15,28 +20,74 @@ use tare_model::study::Study;
 pub enum Unmade {
     /// It is made, however long that takes.
     Make,
-    /// It is an error: nothing is to be done yet.
-    Refuse,
+    /// Nothing is to be done yet.
+    Leave,
 }
 
-/// The image that is asked for, if one is.
-pub fn chosen(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Option<Arc<ChosenImage>>> {
+/// Where the programs are as far as that does not depend on the platforms: in the image that the
+/// user names, in one that the workloads name, which is neither looked for nor made, or on the host.
+pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
     let Some(name) = wishes.wanted_image() else {
-        return Ok(None);
+        let named = wishes.image_of_workloads()?;
+        return Ok(named.map_or(Programs::Host, Programs::Unmade));
     };
     let site = site(state)?;
     let image = match unmade {
         Unmade::Make => image::take(&site, &Wish::of(name))?,
-        Unmade::Refuse => images::kept(name, &site).map_err(|_| {
+        Unmade::Leave => images::made(name, &site).map_err(|_| {
             anyhow::anyhow!(
                 "the image '{name}' is not made yet: 'tare image build {name}' makes it, and so does 'tare run'"
             )
         })?,
     };
-    Ok(Some(Arc::new(ChosenImage {
+    Ok(in_image(name, image))
+}
+
+/// Where the programs are on these platforms: an image that the workloads name is found, or made.
+/// Says on standard error why it is not had.
+pub fn on_platforms(
+    asked: Programs,
+    platforms: &[String],
+    state: &Path,
+    unmade: Unmade,
+) -> anyhow::Result<Programs> {
+    let Programs::Unmade(name) = asked else {
+        return Ok(asked);
+    };
+    let why = match preflight::without_image(platforms, state) {
+        Some(why) => why.to_string(),
+        None => match of_workloads(&name, state, unmade) {
+            Err(error) if !image::is_stopped(&error) => error.to_string(),
+            had => return had,
+        },
+    };
+    let line = format!("{name}, which the workloads name: {why}; boxes get the programs of this host");
+    out::say_lines(&out::wrapped("no image:", 10, &line));
+    Ok(Programs::Host)
+}
+
+fn of_workloads(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
+    // A plan makes no store either.
+    let has_store = unmade == Unmade::Make || images::folder(state).is_dir();
+    let site = has_store.then(|| site(state)).transpose()?;
+    let made = site.as_ref().and_then(|site| images::made(name, site).ok());
+    if let Some(image) = made {
+        return Ok(in_image(name, image));
+    }
+    if let Some(why) = images::unbuildable(name) {
+        anyhow::bail!(why);
+    }
+    match (unmade, site) {
+        (Unmade::Make, Some(site)) => Ok(in_image(name, image::take(&site, &Wish::of(name))?)),
+        _ => Ok(Programs::Unmade(name.to_owned())),
+    }
+}
+
+fn in_image(name: &str, image: Image) -> Programs {
+    Programs::Image(Arc::new(ChosenImage {
         name: name.to_owned(),
         image: Arc::new(image),
-    })))
+    }))
 }
 
 /// The store, with the limit that the user's environment sets.

@@ -2,7 +2,7 @@
 
 use super::root_image::{self, Unmade};
 use super::{plan_words, report};
-use crate::args::RunArgs;
+use crate::args::{RunArgs, StudyArgs};
 use crate::progress::Progress as Display;
 use crate::{files, out};
 use anyhow::Context;
@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_box::state::Run;
+use tare_lab::design::NO_IMAGE;
 use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::{self, Progress};
 use tare_lab::runner::{Runner, Summary};
 use tare_lab::{Writer, own, versions};
+use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -51,7 +53,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let room = Room::of_host(header.host.memory_bytes);
     let expected = cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = platforms.foresee(&study);
-    let plan = plan_words::text(&study, &expected, room, &foreseen);
+    let plan = plan_words::text(&study, &expected, room, &foreseen, None);
     if let Err(futile) = foreseen.worth(&study) {
         out::say_lines(&plan);
         return Err(futile.into());
@@ -87,7 +89,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
     let facts = tare_box::host::facts();
     let Some(results) = earlier else {
-        let mut study = super::study(&args.study, &facts, state, Unmade::Make)?;
+        let (mut study, _) = super::study(&args.study, &facts, state, Unmade::Make)?;
         versions::ask_on_host(&mut study);
         return Ok(study);
     };
@@ -117,10 +119,7 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
         );
     }
     if !args.study.is_empty() {
-        let mut asked = match args.study.study {
-            Some(_) => super::study(&args.study, &facts, state, Unmade::Make)?,
-            None => resume::asked(&theirs, &args.study.wishes(), &facts)?,
-        };
+        let mut asked = asked_beside(&args.study, &theirs, &facts, state)?;
         versions::ask_on_host(&mut asked);
         versions::take_from(&mut asked, &theirs);
         resume::check_study(&path, &theirs, &asked)?;
@@ -128,6 +127,28 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
     // Before any platform is opened: of a complete file nothing else matters.
     resume::unfinished(&path, results, theirs.protocol.blocks)?;
     Ok(theirs)
+}
+
+/// What the options beside `--resume` ask for; where they name no image, in that of the file.
+fn asked_beside(args: &StudyArgs, theirs: &Study, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
+    let image = || {
+        theirs
+            .image
+            .as_ref()
+            .map_or(NO_IMAGE, |image| &image.name)
+            .to_owned()
+    };
+    if args.study.is_some() {
+        let args = StudyArgs {
+            image: Some(args.image.clone().unwrap_or_else(image)),
+            ..args.clone()
+        };
+        return Ok(super::study(&args, facts, state, Unmade::Make)?.0);
+    }
+    let mut wishes = args.wishes();
+    wishes.image_name.get_or_insert_with(image);
+    wishes.programs = root_image::asked(&wishes, state, Unmade::Make)?;
+    Ok(resume::asked(theirs, &wishes, facts)?)
 }
 
 /// Whoever goes on with a file may not know what stands in it: it is told before anything that

@@ -5,13 +5,19 @@ use super::{runnable, wishes_for_check};
 use crate::args::StudyArgs;
 use crate::{misplaced, out};
 use std::path::Path;
-use tare_lab::design::Wishes;
-use tare_lab::study_file::{self, StudyFileError};
+use tare_lab::design::{Programs, Wishes};
+use tare_lab::study_file::{self, StudyFile, StudyFileError};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 
-/// A study, and what keeps it from running on this host.
-pub(super) type Sketch = (Study, Vec<StudyFileError>);
+/// A study, and what is missing for it on this host.
+pub(super) struct Sketch {
+    pub study: Study,
+    /// What keeps it from running here.
+    pub misfits: Vec<StudyFileError>,
+    /// The image that is yet to be made for it.
+    pub unmade: Option<String>,
+}
 
 /// Reads the study; without platforms, it gets those of the default study that can run
 /// here. Says on standard error which were left out.
@@ -22,7 +28,35 @@ pub(super) fn sketch(
     state: &Path,
     unmade: Unmade,
 ) -> anyhow::Result<Sketch> {
-    let mut file = study_file::read(name, args.small)
+    // Which workloads are left out depends on where programs are, and that on the workloads and the
+    // platforms: the file is read again with each that is known.
+    let read = |programs: &Programs| file(name, args, programs);
+    let all = read(&Programs::Unmade(String::new()))?;
+    let asked = root_image::asked(all.wishes(), state, unmade)?;
+    let file = read(&asked)?;
+    let mut platforms = file.wishes().platforms.clone();
+    if platforms.is_empty() {
+        // All else is checked first: probing may take seconds.
+        file.sketch(&wishes_for_check(file.wishes()), facts)?;
+        platforms = runnable(state, |entry| entry.by_default);
+    }
+    let programs = root_image::on_platforms(asked, &platforms, state, unmade)?;
+    let file = read(&programs)?;
+    let chosen = Wishes {
+        platforms,
+        ..file.wishes().clone()
+    };
+    let (study, misfits) = file.sketch(&chosen, facts)?;
+    Ok(Sketch {
+        study,
+        misfits,
+        unmade: programs.unmade().map(str::to_owned),
+    })
+}
+
+/// The study file with the options beside it.
+fn file(name: &str, args: &StudyArgs, programs: &Programs) -> anyhow::Result<StudyFile> {
+    let mut file = study_file::read_with(name, args.small, programs)
         .map_err(|error| misplaced::in_place_of_study().unwrap_or_else(|| error.into()))?;
     if let Some(option) = args.compared() {
         anyhow::bail!(
@@ -30,25 +64,13 @@ pub(super) fn sketch(
         );
     }
     file.override_with(&args.wishes())?;
-    let image = root_image::chosen(file.wishes(), state, unmade)?;
-    file.use_image(image);
-    let wishes = file.wishes();
-    if !wishes.platforms.is_empty() {
-        return Ok(file.sketch(wishes, facts)?);
-    }
-    // All else is checked first: probing may take seconds.
-    file.sketch(&wishes_for_check(wishes), facts)?;
-    let chosen = Wishes {
-        platforms: runnable(state, |entry| entry.by_default),
-        ..wishes.clone()
-    };
-    Ok(file.sketch(&chosen, facts)?)
+    Ok(file)
 }
 
 /// The study to be run. What tare does not have is said and left out; what does
 /// not fit this host is an error.
 pub(super) fn to_run(name: &str, args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
-    let (study, misfits) = sketch(name, args, facts, state, Unmade::Make)?;
+    let Sketch { study, misfits, .. } = sketch(name, args, facts, state, Unmade::Make)?;
     if let Some(misfit) = misfits.into_iter().next() {
         return Err(misfit.into());
     }

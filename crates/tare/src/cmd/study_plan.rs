@@ -2,7 +2,7 @@
 //! it takes, and what is missing for it here.
 
 use super::root_image::{self, Unmade};
-use super::{plan_words, study};
+use super::{plan, plan_words, study};
 use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
@@ -36,7 +36,8 @@ pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
 
 /// Prints the plan of a study.
 pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<ExitCode> {
-    let (study, misfits) = study::sketch(name, &args.study, facts, state, Unmade::Refuse)?;
+    let sketch = study::sketch(name, &args.study, facts, state, Unmade::Leave)?;
+    let (study, unmade) = (sketch.study, sketch.unmade.as_deref());
     let image = root_image::of(&study, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
     let platforms = platforms.with_image(image)?;
@@ -48,11 +49,11 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         .collect();
     missing.extend(absent.iter().map(ToString::to_string));
     missing.extend(platforms.check_reach(&study).err().map(|e| e.to_string()));
-    missing.extend(misfits.iter().map(ToString::to_string));
+    missing.extend(sketch.misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
-    let foreseen = platforms.foresee(&study);
+    let foreseen = plan::foresee(&platforms, &study, unmade);
     if args.json {
-        let mut json = plan_words::json(&study, &cost, room, &foreseen);
+        let mut json = plan_words::json(&study, &cost, room, &foreseen, unmade);
         json["blueprint"] = blueprint.iter().map(Layer::json).collect();
         json["missing"] = missing.into();
         out::print_json(&json)?;
@@ -63,7 +64,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         page.chapters(template, &study, &blueprint);
     }
     page.heading("what it takes");
-    page.text += &plan_words::text(&study, &cost, room, &foreseen);
+    page.text += &plan_words::text(&study, &cost, room, &foreseen, unmade);
     page.heading("missing here");
     for item in &missing {
         page.paragraph("- ", item);

@@ -62,7 +62,7 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let file = workload_file::is_known(name)
         .then(|| workload_file::read(name))
         .transpose()?;
-    match (designed(name, state, Unmade::Refuse), &file) {
+    match (designed(name, state, Unmade::Leave), &file) {
         (Ok(study), _) if json => out::print_json(&study.workloads)?,
         (Ok(study), _) => {
             let workloads = study.workloads.iter();
@@ -94,7 +94,8 @@ fn designed(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
         },
         ..Wishes::default()
     };
-    wishes.image = root_image::chosen(&wishes, state, unmade)?;
+    let asked = root_image::asked(&wishes, state, unmade)?;
+    wishes.programs = root_image::on_platforms(asked, &wishes.platforms, state, unmade)?;
     Ok(design::study(&wishes, &tare_box::host::facts())?)
 }
 

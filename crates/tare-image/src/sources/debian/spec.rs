@@ -84,7 +84,7 @@ impl DebianSpec {
     }
 
     /// The name of its image.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let lists = [self.components.join(","), self.packages.join(",")];
         let snapshot = self.snapshot.as_deref().unwrap_or_default();
         let text = format!("{}\n{}\n{snapshot}\n", self.suite, lists.join("\n"));

@@ -51,8 +51,8 @@ fn open(store: &StoreArgs) -> anyhow::Result<Site> {
     Ok(Site::open(&folder, store.limit)?)
 }
 
-/// Whether the user stopped it.
-fn is_stopped(error: &anyhow::Error) -> bool {
+/// Whether the user stopped what made an image.
+pub fn is_stopped(error: &anyhow::Error) -> bool {
     let stopped = |error: &ImageError| matches!(error, ImageError::Stopped);
     match error.downcast_ref::<NoImage>() {
         Some(NoImage::Image(error)) => stopped(error),
