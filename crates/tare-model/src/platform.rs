@@ -51,6 +51,21 @@ impl PlatformPath {
         (around, last)
     }
 
+    /// The same path with an option of the innermost platform.
+    #[must_use]
+    pub fn with_option(&self, key: &str, value: &str) -> Self {
+        let mut path = self.clone();
+        if let Some(last) = path.segments.last_mut() {
+            last.options.insert(key.to_owned(), value.to_owned());
+        }
+        path
+    }
+
+    /// Whether the innermost platform has an option of its own here.
+    pub fn has_option(&self, key: &str) -> bool {
+        self.split_last().1.options.contains_key(key)
+    }
+
     /// The other host that it names, if it names one.
     pub fn host(&self) -> Option<&str> {
         let mut segments = self.segments.iter();
@@ -214,6 +229,14 @@ mod tests {
         ] {
             assert_eq!(text.parse::<PlatformPath>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn an_option_is_that_of_the_innermost_platform() {
+        let path: PlatformPath = "vm/docker?runtime=crun".parse().unwrap();
+        let other = path.with_option("network", "host");
+        assert_eq!(other.to_string(), "vm/docker?network=host&runtime=crun");
+        assert!(other.has_option("network") && !path.has_option("network"));
     }
 
     #[test]

@@ -10,12 +10,14 @@ pub mod workloads;
 pub use protocol::ProtocolArgs;
 
 use self::printed::PrintedArgs;
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use tare_box::platforms::OPTION_FACTORS;
 use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
@@ -324,6 +326,15 @@ pub struct StudyArgs {
     /// Platforms, such as native,docker,lxc,vm [default: those of native, docker, lxc and vm that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
+    /// Networks: every platform once for each that it can have: none, host, bridge, macvlan, published
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("networks"))]
+    pub networks: Vec<String>,
+    /// Storages of the work folder, likewise: own, volume, tmpfs, overlay, raw, qcow2
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("storages"))]
+    pub storages: Vec<String>,
+    /// Caches of VMs' disks, beside --storages raw,qcow2: writeback, none, writethrough, directsync, unsafe
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("caches"))]
+    pub caches: Vec<String>,
     /// Platform that the others are held against [default: native if it is among them, else the first]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
@@ -403,6 +414,12 @@ fn platform(text: &str) -> Result<String, &'static str> {
         ),
         name => Ok(name.to_owned()),
     }
+}
+
+/// Reads a level of a factor that is an option of platforms.
+fn level(factor: &str) -> PossibleValuesParser {
+    let factor = OPTION_FACTORS.iter().find(|known| known.name == factor);
+    PossibleValuesParser::new(factor.map_or(&[][..], |factor| factor.levels))
 }
 
 fn workload(text: &str) -> Result<String, &'static str> {
@@ -508,6 +525,7 @@ impl StudyArgs {
         Wishes {
             template: None,
             platforms: self.platforms.clone(),
+            levels: self.levels(),
             baseline: self.baseline.clone(),
             provisioning: self.provisioning.iter().map(|p| (*p).into()).collect(),
             workloads: self.workloads.iter().map(Into::into).collect(),
@@ -523,11 +541,25 @@ impl StudyArgs {
         }
     }
 
+    /// Levels of options of platforms, by option.
+    fn levels(&self) -> BTreeMap<&'static str, Vec<String>> {
+        let given = |name| match name {
+            "networks" => &self.networks,
+            "storages" => &self.storages,
+            _ => &self.caches,
+        };
+        let factors = OPTION_FACTORS.iter().map(|f| (f.option, given(f.name).clone()));
+        factors.filter(|(_, levels)| !levels.is_empty()).collect()
+    }
+
     /// The first option given that says what is compared: beside a study file, that is the file's matter.
     pub fn compared(&self) -> Option<&'static str> {
         let given = [
             ("a command", !self.command.is_empty()),
             ("--workloads", !self.workloads.is_empty()),
+            ("--networks", !self.networks.is_empty()),
+            ("--storages", !self.storages.is_empty()),
+            ("--caches", !self.caches.is_empty()),
             ("--provisioning", !self.provisioning.is_empty()),
             ("--cpus", self.cpus.is_some()),
             ("--memory", self.memory.is_some()),
@@ -554,6 +586,7 @@ impl StudyArgs {
         };
         let lists = [
             w.platforms.is_empty(),
+            w.levels.is_empty(),
             w.provisioning.is_empty(),
             w.workloads.is_empty(),
             w.instances.is_empty(),

@@ -146,6 +146,47 @@ fn cells_that_are_listed_are_those_that_are_run() {
 }
 
 #[test]
+fn networks_and_storages_are_factors_of_every_platform_that_has_them() {
+    let study = STUDY
+        .replace(
+            "[\"fake\", \"fake?cost=2\", \"ecs\"]",
+            "[\"native\", \"runc\", \"vm\"]",
+        )
+        .replace(
+            "cpus = 1",
+            "networks = [\"host\", \"bridge\"]\nstorages = \"tmpfs\"\ncpus = 1",
+        );
+    let tare = tare_with(&study);
+    let plan: serde_json::Value = serde_json::from_str(&tare.ok("plan ./s.toml --json").stdout).unwrap();
+    assert_eq!(
+        plan["study"]["platforms"],
+        serde_json::json!([
+            "native",
+            "runc?network=host&storage=tmpfs",
+            "runc?network=bridge&storage=tmpfs",
+            "vm?network=bridge&storage=tmpfs"
+        ])
+    );
+    let missing = plan["missing"].to_string();
+    assert!(
+        missing.contains("platform vm?network=host&storage=tmpfs: 'host' is not a value of option 'network'"),
+        "{missing}"
+    );
+    tare.refused("plan ./s.toml --networks host", &["--networks beside the study"]);
+    tare.refused("plan --networks brige", &["'brige'", "bridge"]);
+    if common::ready("native") && common::ready("runc") {
+        let run = "run -p native,runc -w syscall --networks host,macvlan,published --provisioning pinned --cpus 1 --blocks 1 --trial-time 100ms -o r.jsonl";
+        let told = tare.ok(run).stderr;
+        assert!(told.contains("left out: runc?network=published:"), "{told}");
+        let header = tare.records_of("r.jsonl", "header");
+        assert_eq!(
+            header[0]["study"]["platforms"],
+            serde_json::json!(["native", "runc?network=host", "runc?network=macvlan"])
+        );
+    }
+}
+
+#[test]
 fn shipped_studies_are_listed_and_take_other_platforms() {
     let tare = Tare::new();
     let json: serde_json::Value = serde_json::from_str(&tare.ok("plan --list --json").stdout).unwrap();

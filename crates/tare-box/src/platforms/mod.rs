@@ -17,6 +17,7 @@ mod engines;
 mod example;
 #[cfg(test)]
 mod example_tests;
+mod factors;
 mod fake;
 mod guest;
 mod image_root;
@@ -50,5 +51,6 @@ pub use contract::{
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;
 pub use engines::{EngineSocket, IMAGE_ENGINES, engine_socket};
+pub use factors::{OPTION_FACTORS, OptionFactor};
 pub use open::{OpenError, on_this_host, open};
 pub use registry::{Entry, REGISTRY, names, untested};

@@ -47,6 +47,16 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// What is wrong, without the path where the path is at hand.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Option { detail, .. } => detail.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// What is meant by a host alone.
 const ON_HOST: &str = "native";
 

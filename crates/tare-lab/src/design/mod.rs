@@ -5,6 +5,7 @@ mod cells;
 mod error;
 mod in_image;
 mod instances;
+mod levels;
 mod parameters;
 mod printed;
 mod protocol;
@@ -18,6 +19,7 @@ pub use error::{Concern, DesignError};
 pub use in_image::ChosenImage;
 pub(crate) use in_image::lacking;
 pub(crate) use instances::holds_two;
+pub use levels::levels_left_out;
 pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
 pub use stored::stored;
@@ -63,7 +65,8 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
 /// [`DesignError`], one for the first thing that would be wrong on any host.
 pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError> {
     let mut misfits = Vec::new();
-    let platforms = platforms(&wishes.platforms)?;
+    let spread = levels::spread(platforms(&wishes.platforms)?, wishes);
+    let platforms = spread.platforms;
     let baseline = baseline(wishes.baseline.as_deref(), &platforms)?;
     let mut protocol = wishes.protocol.protocol(wishes.command.is_some())?;
     let provisioning = provisioning(&wishes.provisioning)?;
@@ -85,7 +88,10 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         }
     }
     let mut study = Study {
-        template: wishes.template.clone(),
+        template: wishes.template.clone().map(|mut template| {
+            template.left_out.extend(spread.left_out);
+            template
+        }),
         platforms,
         baseline,
         provisioning,

@@ -2,6 +2,7 @@
 
 use super::{CheckWish, ChosenImage, DesignError, MetricWish, ProtocolOptions};
 use crate::workload_file;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tare_model::ends::Ends;
@@ -20,6 +21,8 @@ pub struct Wishes {
     pub template: Option<Box<Template>>,
     /// Platforms; empty: the caller chooses.
     pub platforms: Vec<String>,
+    /// Levels of options of platforms, by option: every platform is taken once for each that it has.
+    pub levels: BTreeMap<&'static str, Vec<String>>,
     /// The baseline; absent: native if it is among the platforms, else the first.
     pub baseline: Option<String>,
     /// Ways to grant CPUs; empty: both.

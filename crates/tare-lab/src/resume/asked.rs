@@ -43,7 +43,7 @@ struct Asked {
 impl Asked {
     fn of(wishes: &Wishes) -> Self {
         Self {
-            platforms: !wishes.platforms.is_empty() || wishes.baseline.is_some(),
+            platforms: !wishes.platforms.is_empty() || !wishes.levels.is_empty() || wishes.baseline.is_some(),
             provisioning: !wishes.provisioning.is_empty(),
             size: wishes.cpus.is_some() || wishes.memory_bytes.is_some() || !wishes.instances.is_empty(),
             work: !wishes.workloads.is_empty() || wishes.command.is_some() || wishes.isa.is_some(),

@@ -5,14 +5,14 @@ use super::error::StudyFileError;
 use super::tree::{Node, Value};
 use super::value::Keys;
 use std::path::Path;
-use tare_box::platforms;
+use tare_box::platforms::{self, OPTION_FACTORS, OptionFactor};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, parse_instance};
 use tare_model::template::{Chapter, LeftOut, Missing};
 
 impl Draft {
     pub(super) fn factors(&mut self, node: &Node) -> Result<(), StudyFileError> {
-        let known = [
+        let own = [
             "text",
             "platforms",
             "baseline",
@@ -21,6 +21,8 @@ impl Draft {
             "cpus",
             "memory",
         ];
+        let options = OPTION_FACTORS.iter().map(|factor| factor.name);
+        let known: Vec<&str> = own.into_iter().chain(options).collect();
         let keys = Keys::of(node, "[factors]", &known)?;
         self.words(keys, Chapter::Factors)?;
         if let Some(node) = keys.get("platforms") {
@@ -35,6 +37,11 @@ impl Draft {
                 return Err(StudyFileError::at(&node.place, message));
             }
             self.wishes.baseline = Some(name.to_owned());
+        }
+        for factor in &OPTION_FACTORS {
+            if let Some(node) = keys.get(factor.name) {
+                self.levels(factor, node)?;
+            }
         }
         if let Some(node) = keys.get("provisioning") {
             self.note(("provisioning", None), node);
@@ -59,6 +66,17 @@ impl Draft {
             self.note(("memory", None), node);
             self.wishes.memory_bytes = Some(node.read("memory", "\"2G\"", size::parse_memory)?);
         }
+        Ok(())
+    }
+
+    /// Levels of an option of platforms.
+    fn levels(&mut self, factor: &OptionFactor, node: &Node) -> Result<(), StudyFileError> {
+        let choices: Vec<(&str, &str)> = factor.levels.iter().map(|level| (*level, *level)).collect();
+        let example = format!("[\"{}\"]", factor.levels.join("\", \""));
+        let items = node.one_or_more(factor.name, &example)?.iter();
+        let levels = items.map(|item| item.choice(factor.name, &choices).map(str::to_owned));
+        let levels = levels.collect::<Result<_, _>>()?;
+        self.wishes.levels.insert(factor.option, levels);
         Ok(())
     }
 

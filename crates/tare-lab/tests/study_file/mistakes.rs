@@ -135,6 +135,14 @@ fn what_is_given_twice_is_named_where_it_is_given_again() {
         "s.toml:3:31: platform 'native' is given twice: name each once",
     );
     told(
+        "[factors]\nnetworks = [\"host\", \"brige\"]",
+        "s.toml:3:21: 'networks' cannot be 'brige': did you mean 'bridge'?",
+    );
+    told(
+        "[factors]\nstorages = \"ssd\"",
+        "s.toml:3:12: 'storages' cannot be 'ssd': the choices are own, volume, tmpfs, overlay, raw, qcow2",
+    );
+    told(
         "[factors]\nprovisioning = [\"vanilla\", \"vanilla\"]",
         "s.toml:3:28: provisioning 'vanilla' is given twice: name each once",
     );

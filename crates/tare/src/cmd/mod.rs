@@ -79,6 +79,10 @@ fn study(
     }
     wishes.programs = root_image::on_platforms(wishes.programs, &wishes.platforms, state, unmade)?;
     let study = design::study(&wishes, facts)?;
+    for level in design::levels_left_out(&wishes) {
+        let line = format!("{}: {}", level.name, level.why);
+        out::say_lines(&out::wrapped("left out:", 10, &line));
+    }
     Ok((study, wishes.programs.unmade().map(str::to_owned)))
 }
 
