@@ -6,6 +6,7 @@ use crate::ends::Ends;
 use crate::kernel::{Kernel, KernelSpec};
 use crate::metric::{Metric, Source};
 use crate::output::{Bounded, Said};
+use crate::platform::PlatformPath;
 use crate::size::{Cpus, counted};
 use crate::template::Feature;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ pub struct Workload {
     /// host's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// Where it cannot run on this host, whatever is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cannot_run: Option<Barrier>,
     /// How long a run of it takes on an ordinary machine, in seconds, where its file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -178,6 +182,26 @@ pub enum Check {
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),
+}
+
+/// Platforms in whose boxes a workload cannot run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Barrier {
+    /// Their names, without options.
+    pub platforms: Vec<String>,
+    /// Why, and the ways out.
+    pub why: String,
+}
+
+impl Barrier {
+    /// Whether it is in the way of boxes of this path; of a path with several platforms nothing is
+    /// known.
+    pub fn bars(&self, path: &PlatformPath) -> bool {
+        match path.segments() {
+            [one] => self.platforms.contains(&one.name),
+            _ => false,
+        }
+    }
 }
 
 impl Workload {

@@ -128,6 +128,37 @@ fn every_workload_that_ships_runs_natively() {
 }
 
 #[test]
+fn what_cannot_run_on_a_platform_is_skipped_there_and_refused_where_nothing_is_left() {
+    let _alone = alone();
+    if !common::ready("native") || !common::ready("runc") {
+        return;
+    }
+    let tare = with_tool();
+    let barred = TOOL.replace(
+        "[command]",
+        "[command]\ncannot_run = { platforms = [\"runc\"], if_host_has = \"/proc/self\", why = \"it is so\" }",
+    );
+    std::fs::write(tare.path("tool.toml"), barred).unwrap();
+    let short = "--provisioning pinned --cpus 1 --blocks 1 --no-settle";
+    let alone = format!("-p runc -w ./tool.toml {short}");
+    tare.refused(&format!("run {alone}"), &["nothing could be measured: it is so"]);
+    let plan = tare.ok(&format!("plan -p native,runc -w ./tool.toml,syscall {short}"));
+    assert!(
+        plan.stdout.contains("cannot run    tool in runc: it is so"),
+        "{plan:?}"
+    );
+    tare.ok(&format!(
+        "run -p native,runc -w ./tool.toml,syscall {short} -o r.jsonl"
+    ));
+    for trial in tare.records_of("r.jsonl", "trial") {
+        let skipped = &trial["outcome"]["skipped"];
+        let is_barred = trial["workload"] == "tool" && trial["platform"] == "runc";
+        assert_eq!(skipped.is_object(), is_barred, "{trial}");
+        assert!(!is_barred || skipped["detail"] == "it is so", "{trial}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_workload_is_told() {
     let tare = with_tool();
     let wrong = TOOL.replace("MB/s\"", "mb/s\"");

@@ -92,15 +92,25 @@ enum Chosen {
 /// A workload of the catalogue, or of a file.
 fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
-    let role = role(&read.command, wishes).map_err(|error| match (error, &read.package) {
-        (DesignError::Carry(CarryError::NotFound(program)), Some(package)) => DesignError::NoProgram {
+    let role = role(&read.command, wishes).map_err(|error| without_program(error, &read))?;
+    of_file(read, role).map(Box::new)
+}
+
+/// The error that a packaged workload has no program, where that is what is wrong.
+fn without_program(error: DesignError, read: &CatalogueWorkload) -> DesignError {
+    let program = match &error {
+        DesignError::Carry(CarryError::NotFound(name)) => name.clone(),
+        DesignError::Carry(CarryError::NoFile(path)) => text(path),
+        _ => return error,
+    };
+    match &read.package {
+        Some(package) => DesignError::NoProgram {
             workload: read.family.clone(),
             program,
             package: package.clone(),
         },
-        (error, _) => error,
-    })?;
-    of_file(read, role).map(Box::new)
+        None => error,
+    }
 }
 
 /// A workload of a file, run by this role.
@@ -118,6 +128,7 @@ pub(crate) fn of_file(read: CatalogueWorkload, role: Role) -> Result<Workload, D
         feature: read.feature,
         version: read.version,
         image: read.image,
+        cannot_run: read.cannot_run,
         seconds: read.seconds,
         metrics: printed::metrics(&read.command.metrics, own.metrics)?,
         roles: own.roles,

@@ -41,7 +41,7 @@ pub struct NamedFile {
 /// What can be told before the first trial.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Foresight {
-    /// What cannot run, one entry for each workload.
+    /// What cannot run, one entry for each workload and reason.
     #[serde(rename = "cannot_run")]
     pub barred: Vec<Barred>,
     /// What will probably fail, one entry for each workload.
@@ -74,16 +74,24 @@ pub enum Futile {
 impl Foresight {
     /// Of a study, where boxes of `bare` platforms have none of the host's files.
     pub(super) fn of(study: &Study, bare: &[PlatformPath]) -> Self {
+        let barred = study
+            .workloads
+            .iter()
+            .filter_map(|workload| behind_barrier(study, workload));
         if bare.is_empty() {
-            return Self::default();
+            return Self {
+                barred: barred.collect(),
+                left_behind: Vec::new(),
+            };
         }
-        let barred = study.workloads.iter().filter_map(|workload| {
+        let host_only = study.workloads.iter().filter_map(|workload| {
             Some(Barred {
                 workload: workload.name().to_owned(),
                 platforms: bare.to_vec(),
                 why: workload.tested().find_map(|role| role.host_only.clone())?,
             })
         });
+        let barred = barred.chain(host_only);
         let left_behind = study.workloads.iter().filter_map(|workload| {
             let files: Vec<NamedFile> = workload.tested().flat_map(left_behind).collect();
             (!files.is_empty()).then(|| LeftBehind {
@@ -132,13 +140,25 @@ impl Foresight {
 
     /// The platforms that can run a workload.
     fn able<'a>(&self, study: &'a Study, workload: &'a Workload) -> Able<'a> {
-        let barred = self.barred.iter().find(|b| b.workload == workload.name());
-        let can = |path: &&PlatformPath| barred.is_none_or(|barred| !barred.platforms.contains(path));
+        let barred = || self.barred.iter().filter(|b| b.workload == workload.name());
+        let can = |path: &&PlatformPath| !barred().any(|barred| barred.platforms.contains(path));
         Able {
             workload: workload.name(),
             platforms: study.platforms.iter().filter(can).collect(),
         }
     }
+}
+
+/// The platforms of a study in whose boxes a workload cannot run by what its file says.
+fn behind_barrier(study: &Study, workload: &Workload) -> Option<Barred> {
+    let barrier = workload.cannot_run.as_ref()?;
+    let barred = study.platforms.iter().filter(|path| barrier.bars(path));
+    let platforms: Vec<PlatformPath> = barred.cloned().collect();
+    (!platforms.is_empty()).then(|| Barred {
+        workload: workload.name().to_owned(),
+        platforms,
+        why: barrier.why.clone(),
+    })
 }
 
 /// A workload, and the platforms that can run it.

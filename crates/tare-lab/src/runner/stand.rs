@@ -131,6 +131,10 @@ impl Runner<'_> {
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
         let workload = self.study.workload(&planned.cell)?;
+        let barrier = workload.cannot_run.as_ref();
+        if let Some(barrier) = barrier.filter(|barrier| barrier.bars(&planned.cell.kind.platform)) {
+            return Some(Failure::new(Reason::CannotRun, barrier.why.clone()));
+        }
         let detail = workload.tested().find_map(|role| role.host_only.clone())?;
         let has_host_files = self.has_host_files(&planned.cell.kind);
         (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use tare_model::metric::Direction;
 use tare_model::output::{Field, Find, Stream};
 use tare_model::template::Feature;
@@ -46,6 +47,19 @@ pub(super) struct Command {
     #[serde(default)]
     pub teardown: Vec<String>,
     pub seconds: Option<Seconds>,
+    pub cannot_run: Option<Spanned<CannotRun>>,
+}
+
+/// Where the program cannot run, whatever is done.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CannotRun {
+    /// Platforms, without options.
+    pub platforms: Vec<String>,
+    /// The file of the host that tells so; absent: on every host.
+    pub if_host_has: Option<PathBuf>,
+    /// Why, and the ways out.
+    pub why: String,
 }
 
 /// How long a run takes on an ordinary machine, by preset.

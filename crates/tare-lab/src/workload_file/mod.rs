@@ -13,11 +13,12 @@ use file::{CheckText, File, MetricText};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use tare_box::platforms;
 use tare_model::output::{Bounded, Extractor};
 use tare_model::regular;
 use tare_model::suggest;
 use tare_model::template::Feature;
-use tare_model::workload::VersionReceipt;
+use tare_model::workload::{Barrier, VersionReceipt};
 use toml::Spanned;
 
 /// A workload file has a few hundred bytes.
@@ -49,6 +50,8 @@ pub struct CatalogueWorkload {
     pub parameters: BTreeMap<String, (String, String)>,
     /// What is run and read.
     pub command: CommandWish,
+    /// Where its program cannot run on this host, whatever is done.
+    pub cannot_run: Option<Barrier>,
     /// How the program tells its version.
     pub version: Option<VersionReceipt>,
     /// How long a run takes on an ordinary machine, with the parameters of its preset.
@@ -216,6 +219,7 @@ impl Reader<'_> {
             studies: file.studies.clone(),
             package: command.package.clone(),
             image: command.image.clone(),
+            cannot_run: self.cannot_run(command)?,
             parameters: self.parameters(file),
             command: CommandWish {
                 argv: filled(&command.argv)?,
@@ -250,6 +254,24 @@ impl Reader<'_> {
             }),
             seconds: self.seconds(&file.command)?,
         })
+    }
+
+    /// Where it cannot run, if that is so on this host.
+    fn cannot_run(&self, command: &file::Command) -> Result<Option<Barrier>, WorkloadFileError> {
+        let Some(place) = &command.cannot_run else {
+            return Ok(None);
+        };
+        let told = place.get_ref();
+        let known = platforms::names();
+        if let Some(unknown) = told.platforms.iter().find(|name| !known.contains(&name.as_str())) {
+            let advice = suggest::among(unknown, &known, "the platforms");
+            return Err(self.at(place, format!("unknown platform '{unknown}': {advice}")));
+        }
+        let is_so = told.if_host_has.as_ref().is_none_or(|path| path.exists());
+        Ok(is_so.then(|| Barrier {
+            platforms: told.platforms.clone(),
+            why: told.why.clone(),
+        }))
     }
 
     /// How long a run takes with the parameters of the preset, if the file says so.

@@ -127,6 +127,11 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
         ("{n}", "{m}", "tool.toml:4:1: '{m}' is no parameter"),
+        (
+            "[command]",
+            "[command]\ncannot_run = { platforms = [\"dokcer\"], why = \"no\" }",
+            "tool.toml:5:14: unknown platform 'dokcer': did you mean 'docker'?",
+        ),
         ("[command]", "[command", "tool.toml:4:"),
         ("argv =", "args =", "unknown field 'args'"),
     ] {
@@ -140,6 +145,21 @@ fn what_is_wrong_is_told_with_its_place() {
             .to_string()
             .contains("check the path")
     );
+}
+
+#[test]
+fn where_it_cannot_run_is_so_on_hosts_that_say_so() {
+    let barred = |host: &str| {
+        let key = format!("[command]\ncannot_run = {{ platforms = [\"docker\"], {host} why = \"no\" }}");
+        let read = of(&WHOLE.replacen("[command]", &key, 1), "").unwrap();
+        read.cannot_run
+    };
+    let barrier = barred("").unwrap();
+    assert_eq!(barred("if_host_has = \"/proc/self\",").as_ref(), Some(&barrier));
+    assert_eq!(barred("if_host_has = \"/no/such\","), None);
+    let bars = |path: &str| barrier.bars(&path.parse().unwrap());
+    assert!(bars("docker") && bars("docker?network=host"));
+    assert!(!bars("native") && !bars("vm/docker"));
 }
 
 #[test]
