@@ -39,7 +39,7 @@ pub enum DesignError {
     File(#[from] WorkloadFileError),
     /// A workload whose program is not here.
     #[error(
-        "workload '{workload}' needs the program {program}, which is not on PATH: install it (Debian: apt-get install {package})"
+        "workload '{workload}' needs the program {program}, which is not installed: install it (Debian: apt-get install {package})"
     )]
     NoProgram {
         /// The workload.

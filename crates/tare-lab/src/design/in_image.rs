@@ -79,6 +79,8 @@ pub(super) fn role_of_unmade(wish: &CommandWish) -> Result<Role, DesignError> {
     let env = wish.env.iter().map(|given| workloads::variable(given));
     Ok(Role {
         env: env.collect::<Result<_, _>>()?,
+        setup: wish.setup.clone(),
+        teardown: wish.teardown.clone(),
         ..catalogue::main(Run::Command(CommandRun { argv }))
     })
 }

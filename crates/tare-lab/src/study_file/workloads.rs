@@ -6,7 +6,7 @@ use super::elsewhere::ELSEWHERE;
 use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
-use crate::design::{self, MAX_THREADS, Programs, WorkloadWish};
+use crate::design::{self, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
 use tare_model::ends::Ends;
@@ -115,6 +115,7 @@ fn ends(node: &Node) -> Result<Option<Ends>, StudyFileError> {
 fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<String> {
     let package = read.package.as_ref()?;
     match programs {
+        Programs::Host if read.command.image_only => Some(DesignError::ImageOnly.to_string()),
         Programs::Host => not_installed(read, package),
         Programs::Image(chosen) => design::lacking(&read.command, chosen).map(|absent| {
             let image = &chosen.name;
@@ -128,7 +129,12 @@ fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<Stri
 
 fn not_installed(read: &CatalogueWorkload, package: &str) -> Option<String> {
     let mut programs = read.command.argv.iter().take(1).chain(&read.command.calls);
-    let absent = programs.find(|name| matches!(carry::find_program(name), Err(CarryError::NotFound(_))))?;
+    let absent = programs.find(|name| {
+        matches!(
+            carry::find_program(name),
+            Err(CarryError::NotFound(_) | CarryError::NoFile(_))
+        )
+    })?;
     Some(format!(
         "its program {absent} is not on PATH: install it (Debian: apt-get install {package})"
     ))
