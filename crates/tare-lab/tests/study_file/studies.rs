@@ -2,7 +2,11 @@
 
 use super::{facts, study};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+use tare_lab::design::Programs;
 use tare_lab::study_file::{self, SHIPPED};
+use tare_lab::workload_file;
+use tare_model::kernel::Kernel;
 use tare_model::study::{Study, Workload};
 
 #[test]
@@ -35,7 +39,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         let file = study_file::read(name, false).unwrap();
         file.sketch(file.wishes(), &facts()).unwrap();
     }
-    for name in ["ruan2016", "li2018", "ghatrehsamani2020", "conaboy2021"] {
+    for name in ["full", "ruan2016", "li2018", "ghatrehsamani2020", "conaboy2021"] {
         let file = study_file::read(name, true).unwrap();
         let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
         assert!(study.template.as_ref().is_some_and(|t| t.small));
@@ -48,6 +52,26 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         }
         assert!(!study.cells().is_empty(), "{name}");
     }
+}
+
+#[test]
+fn the_small_full_study_has_every_workload_that_comes_with_tare() {
+    let all = study_file::read_with("full", true, &Programs::Unmade("micro".to_owned())).unwrap();
+    let workloads = all.wishes().workloads.iter();
+    let asked: BTreeSet<&str> = workloads
+        .filter_map(|wish| wish.kernel.split('?').next())
+        .collect();
+    let kernels = Kernel::ALL.map(Kernel::name);
+    // SPEC CPU is sold: its trees are their owners'.
+    let tools = workload_file::names()
+        .into_iter()
+        .filter(|name| !name.starts_with("spec-cpu"));
+    let every: BTreeSet<&str> = kernels.into_iter().chain(tools).collect();
+    assert_eq!(asked, every);
+    assert_eq!(
+        all.wishes().image_of_workloads().unwrap().as_deref(),
+        Some("micro")
+    );
 }
 
 #[test]
