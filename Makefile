@@ -1,6 +1,7 @@
 # make run   installs what is missing, builds, measures, ends with the path of the report;
 #            ARGS='-p native,docker -- ./program' measures something else than the default study
 # make test  installs what tests need, builds, runs all tests
+# make test-all  runs every workload once on every platform that can run here: a table of how each ended (an hour)
 # make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
 # make test-dist  the same, then installs and runs each of them
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
@@ -12,7 +13,7 @@ TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
 SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 
-.PHONY: run test dist test-dist fuzz bench build lint fmt clean help
+.PHONY: run test test-all dist test-dist fuzz bench build lint fmt clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -38,6 +39,12 @@ test:
 
 dist: build
 	@scripts/dist $(TARE) dist
+
+test-all:
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo run --locked -p xtask -- test-all; \
+		status=$$?; $(TARE) clean; exit $$status
 
 test-dist:
 	@scripts/setup dist

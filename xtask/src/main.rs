@@ -8,6 +8,7 @@ mod bench_network;
 mod bench_precision;
 mod bench_startup;
 mod bench_tools;
+mod test_all;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -40,6 +41,8 @@ enum Command {
     BenchPrecision(bench_precision::Options),
     /// Hold memory bandwidth against hpcc's STREAM, and the time of a command against hyperfine's, where these are installed
     BenchTools(bench_tools::Options),
+    /// Run every workload that comes with tare once on every platform that can run here, and tell how each ended
+    TestAll(test_all::Options),
     /// Run one kernel and print its report: what bench-kernels and bench-disk start
     #[command(hide = true)]
     RunKernel {
@@ -62,6 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchStartup(options) => bench_startup::run(&options)?,
         Command::BenchPrecision(options) => return bench_precision::run(&options),
         Command::BenchTools(options) => bench_tools::run(&options)?,
+        Command::TestAll(options) => return test_all::run(&options),
         Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -109,22 +109,41 @@ fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
     assert!(tare.ok("report r.jsonl").stdout.contains("tool"));
 }
 
+/// Tools are those of the image that they name where it can be made here, else the host's; what is
+/// neither here nor there is left out.
 #[test]
-fn every_workload_that_ships_runs_natively() {
+fn every_workload_that_ships_runs_natively_and_in_a_container() {
     let _alone = alone();
-    if !common::ready("native") {
+    if !common::ready("native") || !common::ready("runc") {
         return;
     }
     let tare = Tare::new();
-    for (name, program) in [
-        ("sysbench-cpu", "sysbench"),
-        ("sysbench-memory", "sysbench"),
-        ("openssl-sha256", "openssl"),
-    ] {
-        if common::installed(program) {
-            tare.ok(&format!("workloads check {name}"));
-        }
+    let ended = tare.run(
+        "run full --small -p native,runc --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
+    );
+    let header = &tare.records_of("r.jsonl", "header")[0]["study"];
+    let names = |list: &serde_json::Value| {
+        let list = list.as_array().cloned().unwrap_or_default();
+        let names = list
+            .iter()
+            .filter_map(|item| item["name"].as_str().map(str::to_owned));
+        names.collect::<Vec<String>>()
+    };
+    let (workloads, left_out) = (
+        names(&header["workloads"]),
+        names(&header["template"]["left_out"]),
+    );
+    assert!(workloads.len() >= 33, "the kernels need nothing: {workloads:?}");
+    if header["image"].is_object() {
+        assert!(left_out.is_empty(), "the image has every tool: {left_out:?}");
     }
+    let trials = tare.records_of("r.jsonl", "trial");
+    let failed = trials
+        .iter()
+        .filter(|trial| trial["outcome"]["failed"].is_object());
+    let failed: Vec<_> = failed.map(|trial| trial.to_string()).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!(trials.len(), 2 * workloads.len(), "{}", ended.stderr);
 }
 
 #[test]
