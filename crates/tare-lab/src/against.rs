@@ -142,14 +142,20 @@ pub(crate) struct Witness<'a> {
 ///
 /// # Errors
 /// Where the two disagree, or the box used more CPU time than it was granted.
-pub(crate) fn piece(success: &Success, known: Known, seen: Witness<'_>) -> Result<(), Failure> {
+pub(crate) fn piece(
+    success: &Success,
+    is_in_box: bool,
+    known: Known,
+    seen: Witness<'_>,
+) -> Result<(), Failure> {
     if known.keeps_time {
         let exchange = exchange(success, seen.readings.wall_ns);
         time(&[exchange], Slack::of_one(seen))?;
     }
     let window = seen.window.as_secs_f64();
     over_limit(seen, known, OVER * known.cpus * window)?;
-    told_cpu(seen, known, success.process.cpu_ns())
+    let told_ns = if is_in_box { success.process.cpu_ns() } else { 0 };
+    told_cpu(seen, known, told_ns)
 }
 
 /// Holds the slices of a trial against what the host saw; `busy` if its threads never wait.
@@ -340,7 +346,7 @@ mod tests {
             window: *window,
             others: Others::default(),
         };
-        piece(success, BOX, seen).map_err(|failure| failure.reason)
+        piece(success, true, BOX, seen).map_err(|failure| failure.reason)
     }
 
     fn slice(host_ms: u64, timed_ms: u64, untimed_ms: u64) -> Exchange {

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod against;
 pub mod collect;
 pub mod density;

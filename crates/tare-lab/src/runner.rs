@@ -15,6 +15,7 @@ mod piece;
 mod record;
 mod rounds;
 mod seen;
+mod served;
 mod server;
 mod stand;
 mod throttle;

@@ -1,7 +1,9 @@
 //! One trial: a workload run once in a box, and what came of it.
 
+use crate::addresses::Book;
 use crate::against::{self, Known, Witness};
 use crate::collect::{Collectors, Others, Seen, Stage};
+use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::settle::Watch;
@@ -12,10 +14,10 @@ use tare_box::link::{Answer, Link, LinkError};
 use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::Finding;
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Served, Task};
-use tare_model::results::{Failure, HostReadings, Outcome, Success};
+use tare_model::results::{Failure, HostReadings, Outcome, Printed, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
-use tare_model::workload::{Role, Run};
+use tare_model::workload::{CommandRun, Place, Ready, Role, Run};
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.
@@ -45,26 +47,44 @@ pub(crate) struct Tried {
     pub box_lives: bool,
     /// Whether the user asked to stop meanwhile: the trial does not count.
     pub interrupted: bool,
+    /// What its process printed, where that was read.
+    pub printed: Option<Printed>,
 }
 
-/// Runs a workload once.
+/// The box of a trial.
+pub(crate) struct Site<'a> {
+    pub id: u32,
+    /// The way to its agent.
+    pub link: &'a mut Link,
+    /// That to the agent outside of it, if what is timed runs there.
+    pub outside: Option<&'a mut Link>,
+    /// The CPUs on which the box is pinned; empty if it is not.
+    pub pinned_set: &'a [u32],
+}
+
+/// Runs a workload once, with its servers in the book.
 pub(crate) fn run(
-    link: &mut Link,
+    site: Site<'_>,
     watch: &mut Watch,
-    box_id: u32,
     study: &Study,
     workload: &Workload,
+    book: &Book,
     padding_bytes: u32,
-    pinned_set: &[u32],
 ) -> io::Result<Tried> {
-    let request = request(study, workload, padding_bytes)?;
+    let Site {
+        id,
+        link,
+        outside,
+        pinned_set,
+    } = site;
+    let request = request(study, workload, book, padding_bytes)?;
     let within = patience(study);
-    let stage = Stage::new(box_id, Some(&mut *link), pinned_set);
+    let stage = Stage::new(id, Some(&mut *link), pinned_set);
     let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
     let begun = Instant::now();
-    let answer = link.request(&request, within);
+    let answer = outside.unwrap_or(&mut *link).request(&request, within);
     let wall = begun.elapsed();
-    let stage = Stage::new(box_id, answer.is_ok().then_some(link), pinned_set);
+    let stage = Stage::new(id, answer.is_ok().then_some(link), pinned_set);
     let seen = collectors.end(watch, &mut [Some(stage)])?;
     let Seen {
         mut host,
@@ -75,6 +95,7 @@ pub(crate) fn run(
     host.wall_ns = nanoseconds(wall);
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
     let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
+    let printed = answer.as_ref().ok().filter(|_| workload.is_read()).map(printed);
     let outcome = match judge(answer, workload, padding_bytes) {
         Ok(success) => {
             findings.extend(doubts(&success, &host));
@@ -90,7 +111,16 @@ pub(crate) fn run(
         others,
         box_lives,
         interrupted,
+        printed,
     })
+}
+
+fn printed(answer: &Answer) -> Printed {
+    let output = Output {
+        stdout: &answer.stdout,
+        stderr: &answer.stderr,
+    };
+    output.printed()
 }
 
 impl Tried {
@@ -103,15 +133,15 @@ impl Tried {
     }
 
     /// Fails a trial whose result does not fit what the host saw; its box is not trusted
-    /// with another.
-    pub(crate) fn hold_against(&mut self, known: Known) {
+    /// with another. CPU time of what ran outside of the box was not counted there.
+    pub(crate) fn hold_against(&mut self, known: Known, timed: &Place) {
         let seen = Witness {
             readings: &self.host,
             window: self.window,
             others: self.others,
         };
         if let Outcome::Ok(success) = &self.outcome
-            && let Err(failure) = against::piece(success, known, seen)
+            && let Err(failure) = against::piece(success, *timed == Place::Tested, known, seen)
         {
             self.outcome = Outcome::Failed(failure);
             self.box_lives = false;
@@ -142,24 +172,19 @@ pub(crate) fn patience(study: &Study) -> Duration {
     timeout(study) + ANSWER_DEADLINE
 }
 
-/// What is timed, as the agent is told to start it; a client is told where its server is.
-pub(crate) fn task(workload: &Workload, server: Option<SocketAddr>) -> io::Result<Task> {
+/// What is timed, as the agent is told to start it; a client is told where its servers are.
+pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
     let unknown = || later(workload);
     let role = workload.timed().ok_or_else(unknown)?;
     match &role.run {
         Run::Kernel(run) => {
             let spec = run.spec.clone();
-            Ok(match server {
+            Ok(match book.first() {
                 Some(server) => Task::Client { spec, server },
                 None => Task::Kernel(spec),
             })
         }
-        Run::Command(run) => Ok(Task::Command(CommandTask {
-            argv: run.argv.clone(),
-            env: role.env.clone(),
-            cwd: role.cwd.clone(),
-            user: role.user,
-        })),
+        Run::Command(run) => Ok(Task::Command(command(role, run, None, book))),
         Run::Later(_) => Err(unknown()),
     }
 }
@@ -189,17 +214,39 @@ pub(crate) fn timeout(study: &Study) -> Duration {
     Duration::from_secs_f64(study.protocol.timeout_seconds)
 }
 
-/// A server, as the agent is told to start it.
-pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr) -> io::Result<Task> {
-    match (&role.run, &role.ready) {
-        (Run::Kernel(run), Some(ready)) => Ok(Task::Server {
-            run: Served::Kernel {
-                spec: run.spec.clone(),
-                at,
-            },
-            ready: ready.clone(),
-        }),
-        _ => Err(later(workload)),
+/// A server that listens at this address, as the agent is told to start it beside those that
+/// serve already.
+pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr, book: &Book) -> io::Result<Task> {
+    let (run, ready) = match (&role.run, &role.ready) {
+        (Run::Kernel(run), Some(ready)) => {
+            let spec = run.spec.clone();
+            (Served::Kernel { spec, at }, ready)
+        }
+        (Run::Command(run), Some(ready)) => (Served::Command(command(role, run, Some(at), book)), ready),
+        _ => return Err(later(workload)),
+    };
+    let fill = |words: &[String]| book.filled(words, &role.place, Some(at));
+    let ready = match ready {
+        Ready::Tcp(port) => {
+            let port = fill(std::slice::from_ref(port)).concat();
+            Ready::Tcp(match at {
+                SocketAddr::V4(at) => format!("{}:{port}", at.ip()),
+                SocketAddr::V6(at) => format!("[{}]:{port}", at.ip()),
+            })
+        }
+        Ready::Command(argv) => Ready::Command(fill(argv)),
+        Ready::Line(_) | Ready::Later(_) => ready.clone(),
+    };
+    Ok(Task::Server { run, ready })
+}
+
+/// A command with the addresses of the servers in it; `own` is that of the command itself.
+fn command(role: &Role, run: &CommandRun, own: Option<SocketAddr>, book: &Book) -> CommandTask {
+    CommandTask {
+        argv: book.filled(&run.argv, &role.place, own),
+        env: role.env.clone(),
+        cwd: role.cwd.clone(),
+        user: role.user,
     }
 }
 
@@ -214,7 +261,7 @@ fn seconds(seconds: f64) -> u64 {
 
 /// A command that is run once.
 pub(crate) fn once(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
-    Ok(match request(study, workload, padding_bytes)? {
+    Ok(match request(study, workload, &Book::default(), padding_bytes)? {
         Request::Command(command) => Request::Command(CommandRequest {
             max_repetitions: 1,
             // Its time is that for which it was let run, which only the host knows.
@@ -229,9 +276,9 @@ pub(crate) fn once(study: &Study, workload: &Workload, padding_bytes: u32) -> io
 }
 
 /// A trial in one piece.
-fn request(study: &Study, workload: &Workload, padding_bytes: u32) -> io::Result<Request> {
+fn request(study: &Study, workload: &Workload, book: &Book, padding_bytes: u32) -> io::Result<Request> {
     let bounds = bounds(study, workload, padding_bytes);
-    Ok(match task(workload, None)? {
+    Ok(match task(workload, book)? {
         Task::Kernel(spec) => Request::Kernel { spec, bounds },
         Task::Client { .. } | Task::Server { .. } => return Err(later(workload)),
         Task::Command(task) => Request::Command(CommandRequest {

@@ -3,7 +3,7 @@
 
 use crate::ends::Ends;
 use crate::metric::{Direction, Metric, Source, Unit, Usage};
-use crate::workload::{Check, KernelRun, Place, Ready, Role, Run, Workload};
+use crate::workload::{COMMAND, Check, KernelRun, Place, Ready, Role, Run, Workload};
 
 /// A built-in kernel, which reports its metrics and holds its answer against a known one.
 pub fn kernel(run: KernelRun) -> Workload {
@@ -50,12 +50,17 @@ fn roles(run: KernelRun) -> Vec<Role> {
 fn metrics(run: &KernelRun) -> Vec<Metric> {
     let mut metrics = run.spec.kernel.metrics();
     if run.ends != Ends::Loopback {
-        metrics.push(Metric {
-            from: Source::Host,
-            ..Metric::new("box-cpu", Unit::Second, Direction::Lower, false)
-        });
+        metrics.push(box_cpu());
     }
     metrics
+}
+
+/// What the box of the cell used, of a workload that is not in it alone.
+fn box_cpu() -> Metric {
+    Metric {
+        from: Source::Host,
+        ..Metric::new("box-cpu", Unit::Second, Direction::Lower, false)
+    }
 }
 
 /// A user's own command, of which the box's kernel tells what it used.
@@ -73,6 +78,19 @@ pub fn command(role: Role) -> Workload {
         metrics: used_by_a_command(),
         checks: vec![Check::ExitStatus],
     }
+}
+
+/// The same with servers, which are started before it.
+pub fn command_with(role: Role, servers: Vec<Role>) -> Workload {
+    let mut workload = command(role);
+    if let ([timed], false) = (&mut workload.roles[..], servers.is_empty()) {
+        COMMAND.clone_into(&mut timed.name);
+        workload.roles.splice(0..0, servers);
+    }
+    if workload.outside().next().is_some() {
+        workload.metrics.push(box_cpu());
+    }
+    workload
 }
 
 /// What the box's kernel tells of every command.

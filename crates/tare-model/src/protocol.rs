@@ -147,7 +147,7 @@ pub enum Task {
     Server {
         /// What runs.
         run: Served,
-        /// How it tells that it serves.
+        /// How it tells that it serves; an address with a port where that is a connection.
         ready: Ready,
     },
     /// A command: a unit of work is one repetition of it, in a process of its own.
@@ -165,6 +165,8 @@ pub enum Served {
         /// Where it listens; at port 0, at one that nobody else has.
         at: SocketAddr,
     },
+    /// A command.
+    Command(CommandTask),
 }
 
 /// A command that is run again and again.
@@ -256,6 +258,8 @@ pub enum Reply {
         /// The port that it told, if it told one.
         port: Option<u16>,
     },
+    /// A server was ended, which had served until then.
+    Stopped,
     /// A slice of work was done.
     Slice(Slice),
     /// A file was sent.

@@ -58,6 +58,9 @@ pub struct VersionReceipt {
     pub found: Option<String>,
 }
 
+/// The name of the role that is timed, of a command with servers.
+pub const COMMAND: &str = "command";
+
 /// A part that a process plays in a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Role {
@@ -103,6 +106,10 @@ pub struct Role {
 pub enum Ready {
     /// It prints a line with this pattern, whose group, if there is one, is its port.
     Line(String),
+    /// It takes a connection at this port of its address.
+    Tcp(String),
+    /// This command, run where it runs, ends with status 0.
+    Command(Vec<String>),
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),
@@ -265,13 +272,19 @@ impl Workload {
         self.metrics.iter().any(from_report) || self.checks.contains(&Check::KnownAnswer)
     }
 
-    /// Whether figures or checks are looked for in what its process prints. It is then run
-    /// once in a trial, in one piece: what it prints is of a whole run.
+    /// Whether it is a command that talks to servers.
+    pub fn is_served_command(&self) -> bool {
+        self.kernel().is_none() && self.servers().next().is_some()
+    }
+
+    /// Whether figures or checks are looked for in what its process prints, or servers are
+    /// started for it. It is then run once in a trial, in one piece: what it prints is of a
+    /// whole run, and its servers serve one run.
     pub fn is_read(&self) -> bool {
         let from_output = |metric: &Metric| matches!(metric.from, Source::Output(_));
         let of_output =
             |check: &Check| matches!(check, Check::Figure(_) | Check::Says(_) | Check::SaysNot(_));
-        self.metrics.iter().any(from_output) || self.checks.iter().any(of_output)
+        self.is_served_command() || self.metrics.iter().any(from_output) || self.checks.iter().any(of_output)
     }
 
     /// The names of the metrics that the timed parts of a slice are the figures of, in
@@ -311,6 +324,12 @@ impl Workload {
 }
 
 impl Role {
+    /// Where its process runs and what it is, for people, and how it tells that it serves.
+    pub fn explained(&self) -> String {
+        let ready = self.ready.iter().map(|ready| format!("; serves once {ready}"));
+        format!("{}: {}{}", self.placed(), self.run, ready.collect::<String>())
+    }
+
     /// Where its process runs, for people: `client outside, on CPU 1 of the host`.
     pub fn placed(&self) -> String {
         let name = &self.name;
@@ -322,6 +341,18 @@ impl Role {
                 format!("{name} outside, on CPU {} of the host", cpus.join(", "))
             }
             Place::Later(_) => format!("{name} in a place that this version of tare does not know"),
+        }
+    }
+}
+
+/// For people: `it takes a connection at port 80`.
+impl fmt::Display for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(pattern) => write!(f, "it prints '{pattern}'"),
+            Self::Tcp(port) => write!(f, "it takes a connection at port {port}"),
+            Self::Command(argv) => write!(f, "'{}' ends with status 0", argv.join(" ")),
+            Self::Later(_) => f.write_str("it tells so in a way that this version of tare does not know"),
         }
     }
 }

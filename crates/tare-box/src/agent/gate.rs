@@ -62,7 +62,7 @@ impl Gates {
                 KernelProcess::start(spec, Some(*server), bounds).map(Gated::Kernel)
             }
             Task::Command(command) => Ok(Gated::Command(Box::new(Repeated::new(command, bounds)))),
-            Task::Server { run, .. } => Server::start(run, bounds).map(Gated::Server),
+            Task::Server { run, ready } => Server::start(run, ready, bounds).map(Gated::Server),
         };
         let mut gated = match started {
             Ok(gated) => gated,
@@ -73,7 +73,7 @@ impl Gates {
                 Some(ended) => return kernel.tell_end(port, ended),
                 None => Reply::Started,
             },
-            (Gated::Server(server), Task::Server { ready, .. }) => match server.wait(port, ready, bounds)? {
+            (Gated::Server(server), _) => match server.wait(port, bounds)? {
                 Began::Ended(status) => return server.tell_end(port, status).map(Ok),
                 Began::Serves(port) => Reply::Serves { port },
             },
@@ -102,12 +102,16 @@ impl Gates {
         Ok(answered)
     }
 
-    /// Ends a process and tells how it ended.
-    pub(super) fn stop(&mut self, port: &mut Port, number: u16) -> Answered {
+    /// Ends a process and tells how it ended. What a server left running is ended with it.
+    pub(super) fn stop(&mut self, port: &mut Port, number: u16, spared: &[Pid]) -> Answered {
         match self.processes.remove(&number) {
             Some(Gated::Kernel(mut kernel)) => kernel.stop(port),
             Some(Gated::Command(command)) => command.stop(port),
-            Some(Gated::Server(mut server)) => server.stop(port).map(Ok),
+            Some(Gated::Server(mut server)) => {
+                let reply = server.stop(port)?;
+                process::end_children(spared);
+                Ok(Ok(reply))
+            }
             None => Ok(Err(unknown(number))),
         }
     }

@@ -216,7 +216,10 @@ impl Agent {
                 let spared = self.spared();
                 return self.gates.go(&mut self.port, *process, *order, &spared);
             }
-            Request::Stop { process } => return self.gates.stop(&mut self.port, *process),
+            Request::Stop { process } => {
+                let spared = self.spared();
+                return self.gates.stop(&mut self.port, *process, &spared);
+            }
             Request::ReadFile { path, max_bytes } => return files::send(&mut self.port, path, *max_bytes),
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);

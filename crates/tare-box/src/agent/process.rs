@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Kind, MAX_PAYLOAD};
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
@@ -187,14 +188,7 @@ impl Startable {
     }
 
     fn dress(&self, command: &mut Command) {
-        confine(command, &self.task.env, &self.bounds);
-        if let Some(cwd) = &self.task.cwd {
-            command.current_dir(cwd);
-        }
-        if let Some(user) = self.task.user {
-            // Other groups of the agent's are given up with this.
-            command.gid(user.gid).uid(user.uid);
-        }
+        dress(command, &self.task, &self.bounds);
     }
 
     /// The process that starts it, as long as it is there: no workload left that behind.
@@ -203,8 +197,20 @@ impl Startable {
     }
 }
 
+/// Gives a process all that its command has beside program and arguments.
+pub(super) fn dress(command: &mut Command, task: &CommandTask, bounds: &Bounds) {
+    confine(command, &task.env, bounds);
+    if let Some(cwd) = &task.cwd {
+        command.current_dir(cwd);
+    }
+    if let Some(user) = task.user {
+        // Other groups of the agent's are given up with this.
+        command.gid(user.gid).uid(user.uid);
+    }
+}
+
 /// The file of a program, looked for in the folders of its own `PATH` as execvp(3) does.
-fn found(program: &str, env: &[(String, String)], cwd: Option<&str>) -> io::Result<PathBuf> {
+pub(super) fn found(program: &str, env: &[(String, String)], cwd: Option<&str>) -> io::Result<PathBuf> {
     if program.contains('/') {
         return Ok(program.into());
     }
@@ -471,6 +477,13 @@ fn pid_from(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().and_then(Pid::from_raw)
 }
 
+/// Asks a child to end.
+pub(super) fn ask_to_end(child: &Child) {
+    if let Some(pid) = pid_of(child) {
+        let _ = kill_process(pid, Signal::TERM);
+    }
+}
+
 /// Kills a child with its group.
 pub(super) fn end_child(child: &Child) {
     if let Some(pid) = pid_of(child) {
@@ -483,12 +496,34 @@ fn end_group(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
 }
 
+/// Children to be spared that had ended by themselves, and were reaped with what a workload left.
+static REAPED: Mutex<Vec<Reaped>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How a child ended that was reaped with what a workload left.
+pub(super) fn reaped_before(child: &Child) -> Option<ExitStatus> {
+    let mut reaped = lock(&REAPED);
+    let at = reaped.iter().position(|reaped| reaped.pid == child.id())?;
+    let reaped = reaped.swap_remove(at);
+    Some(match reaped.code {
+        Some(code) => ExitStatus::Code(code),
+        None => ExitStatus::Signal(reaped.signal.unwrap_or(0)),
+    })
+}
+
 /// Ends whatever a workload left running, but not those `spared`: orphans come to
 /// us, as first process or as subreaper. Costs one system call when there is nothing.
 pub(super) fn end_children(spared: &[Pid]) {
     let deadline = Instant::now() + Duration::from_secs(5);
     while let Ok(reaped) = tare_sys::reap_any() {
-        if reaped.is_some() {
+        if let Some(reaped) = reaped {
+            // A server that died under its client is reaped here, whoever asks for it later.
+            if pid_from(reaped.pid).is_some_and(|pid| spared.contains(&pid)) {
+                lock(&REAPED).push(reaped);
+            }
             continue;
         }
         let left: Vec<Pid> = children()

@@ -10,7 +10,7 @@ use tare_box::carry;
 use tare_model::metric::Source;
 use tare_model::size::LONGEST_SECONDS;
 use tare_model::study::{Protocol, Slicing, Stopping, Study};
-use tare_model::workload::{Check, Run, Workload};
+use tare_model::workload::{Check, Ready, Run, Workload};
 
 /// Half-widths of the intervals of an adaptive study, in logs: half of the margins.
 const HALF_WIDTHS: RangeInclusive<f64> = 1e-5..=1.0;
@@ -124,6 +124,10 @@ fn runs(workload: &Workload, index: usize) -> Result<(), DesignError> {
         role.files
             .iter()
             .try_for_each(|file| carry::file(Path::new(file)))?;
+        if let Some(Ready::Line(pattern)) = &role.ready {
+            let unfit = |source| DesignError::from(PrintedError::Check(source));
+            extract::pattern(pattern).map_err(unfit)?;
+        }
         match &role.run {
             Run::Kernel(run) => {
                 refuse_parameters(run, index)?;

@@ -13,7 +13,7 @@ use tare_model::kernel::{Isa, Kernel, KernelSpec};
 use tare_model::size::Cpus;
 use tare_model::suggest;
 use tare_model::template::Missing;
-use tare_model::workload::{CommandRun, KernelRun, Role, Run, Workload};
+use tare_model::workload::{CommandRun, KernelRun, Place, Role, Run, Workload};
 
 /// Last-level cache assumed where the host does not tell.
 const UNKNOWN_LLC: u64 = 32 << 20;
@@ -92,8 +92,17 @@ enum Chosen {
 /// A workload of the catalogue, or of a file.
 fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
-    let role = role(&read.command, wishes).map_err(|error| without_program(error, &read))?;
-    of_file(read, role).map(Box::new)
+    let unfound = |error| without_program(error, &read);
+    let servers = read.roles.iter().map(|wish| {
+        Ok(Role {
+            name: wish.name.clone(),
+            ready: Some(wish.ready.clone()),
+            ..placed(&wish.command, &wish.place, wishes)?
+        })
+    });
+    let servers = servers.collect::<Result<Vec<_>, _>>().map_err(unfound)?;
+    let role = placed(&read.command, &read.place, wishes).map_err(unfound)?;
+    of_file(read, role, servers).map(Box::new)
 }
 
 /// The error that a packaged workload has no program, where that is what is wrong.
@@ -113,12 +122,29 @@ fn without_program(error: DesignError, read: &CatalogueWorkload) -> DesignError 
     }
 }
 
-/// A workload of a file, run by this role.
+/// The role of a command that runs in this place: outside it is one of the host's, whatever boxes
+/// are made of.
+fn placed(wish: &CommandWish, place: &Place, wishes: &Wishes) -> Result<Role, DesignError> {
+    let role = match place {
+        Place::Outside => of_host(wish),
+        Place::Tested | Place::Later(_) => role(wish, wishes),
+    }?;
+    Ok(Role {
+        place: place.clone(),
+        ..role
+    })
+}
+
+/// A workload of a file, run by this role with these servers.
 ///
 /// # Errors
 /// [`DesignError::Printed`].
-pub(crate) fn of_file(read: CatalogueWorkload, role: Role) -> Result<Workload, DesignError> {
-    let own = catalogue::command(role);
+pub(crate) fn of_file(
+    read: CatalogueWorkload,
+    role: Role,
+    servers: Vec<Role>,
+) -> Result<Workload, DesignError> {
+    let own = catalogue::command_with(role, servers);
     let mut checks = own.checks;
     checks.extend(printed::checks(&read.command.checks)?);
     Ok(Workload {

@@ -4,6 +4,7 @@ mod foresight;
 
 pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
+use crate::addresses;
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -299,8 +300,19 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
         Network::Published if is_udp && serves => {
             Some("the engine publishes a port of TCP alone; choose network=bridge")
         }
+        Network::Published if published(workload) > 1 => Some(
+            "the engine publishes one port, and more than one of its servers is talked to from outside; choose network=bridge",
+        ),
         Network::Published | Network::Host | Network::Bridge => None,
     }
+}
+
+/// How many servers in the box are talked to from outside.
+fn published(workload: &Workload) -> usize {
+    let in_box = workload.servers().filter(|role| role.place == Place::Tested);
+    in_box
+        .filter(|server| addresses::is_talked_to_across(workload, server))
+        .count()
 }
 
 /// The header of a new results file.

@@ -2,7 +2,7 @@
 //! and what their slices told.
 
 use super::boxes::Held;
-use super::server::Serving;
+use super::server::{Serving, Words};
 use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
@@ -42,6 +42,8 @@ pub(super) struct Arm {
     pub waiting: BTreeSet<u16>,
     /// The servers that these talk to.
     pub serving: Vec<Serving>,
+    /// What servers printed.
+    pub words: Vec<Words>,
     /// It takes part in every so many-th round.
     pub every: u32,
     /// Timed units of all its slices, those before the first round among them.

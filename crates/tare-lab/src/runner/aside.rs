@@ -39,7 +39,10 @@ fn run(
         return Ok(());
     };
     let request = trial::aside(role, argv, timeout);
-    let ended = match held.running.link().request(&request, timeout + ANSWER_DEADLINE) {
+    let ended = match held
+        .link(&role.place)
+        .request(&request, timeout + ANSWER_DEADLINE)
+    {
         Ok(answer) => match &answer.reply {
             Reply::Exited(exited) => faults::ended_well(exited, &answer.stderr),
             other => Err(faults::bad_report(format!("{other:?}"))),

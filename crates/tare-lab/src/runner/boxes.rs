@@ -43,6 +43,12 @@ impl Held {
         }
     }
 
+    /// The links to the agent in the box, and to that in the box outside, once there is one.
+    pub(super) fn links(&mut self) -> (&mut Link, Option<&mut Link>) {
+        let outside = self.outside.as_mut().map(|outside| outside.running.link());
+        (self.running.link(), outside)
+    }
+
     /// Whether what is told from where a role runs can be held against the host's clock.
     fn keeps_time(&self, place: &Place) -> bool {
         match (&self.outside, place) {

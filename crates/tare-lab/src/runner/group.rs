@@ -129,6 +129,7 @@ impl Runner<'_> {
             processes: self.processes(&planned.cell),
             waiting: BTreeSet::new(),
             serving: Vec::new(),
+            words: Vec::new(),
             every: 1,
             units: 0,
             slices: Vec::new(),
@@ -175,7 +176,7 @@ impl Runner<'_> {
 
     /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
     pub(super) fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        for arm in arms {
+        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
             let kind = &arm.planned.cell.kind;
             let has_host_files = self.has_host_files(kind);
             let Some(held) = present.get_mut(kind) else {
@@ -199,17 +200,21 @@ impl Runner<'_> {
 
     /// Starts one of an arm's processes, beside this box or in it.
     pub(super) fn start(&mut self, arm: &mut Arm, held: &mut Held, process: u16) -> Result<(), Stop> {
-        match self.raise_outside(held, &arm.workload) {
-            Ok(()) => {
-                let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-                arm.start(held, process, bounds)
-            }
-            Err(Obtain::Stop(stop)) => Err(stop),
-            Err(Obtain::Failed(failure)) => {
-                arm.lose(failure);
-                Ok(())
-            }
+        if self.raise_beside(arm, held)? {
+            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+            arm.start(held, process, bounds)?;
         }
+        Ok(())
+    }
+
+    /// Has a box outside beside this one if the arm needs it; false if the arm is lost by that.
+    pub(super) fn raise_beside(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
+        match self.raise_outside(held, &arm.workload) {
+            Ok(()) => {}
+            Err(Obtain::Stop(stop)) => return Err(stop),
+            Err(Obtain::Failed(failure)) => arm.lose(failure),
+        }
+        Ok(arm.lives())
     }
 
     /// Starts the second process of the arms that are to have two; each does a slice that does

@@ -5,13 +5,15 @@ use super::boxes::{Held, Present};
 use super::group::Measured;
 use super::record::Ended;
 use super::{Event, Runner, Stop, aside, group, pace, throttle};
+use crate::addresses::Book;
 use crate::plan::PlannedTrial;
-use crate::trial;
+use crate::trial::{self, Site, Tried};
 use std::time::{Duration, Instant};
 use tare_box::interrupt;
 use tare_model::finding::Finding;
 use tare_model::gate::Order;
 use tare_model::results::{HostReadings, Outcome};
+use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 use tare_model::workload::Place;
 
@@ -20,9 +22,16 @@ impl Runner<'_> {
     pub(super) fn pieces(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
         for planned in due {
             let kind = &planned.cell.kind;
-            if self.has_server(planned) {
-                self.piece_at_gate(planned, present)?;
-                continue;
+            match self.study.workload(&planned.cell) {
+                Some(workload) if workload.is_served_command() => {
+                    self.piece_served(planned, present)?;
+                    continue;
+                }
+                Some(workload) if workload.servers().next().is_some() => {
+                    self.piece_at_gate(planned, present)?;
+                    continue;
+                }
+                _ => {}
             }
             let Some(mut held) = present.remove(kind) else {
                 continue;
@@ -57,48 +66,53 @@ impl Runner<'_> {
             return Ok(false);
         }
         let (waited, mut findings) = self.quiet(planned)?;
-        let padding = self.padding(planned);
-        let set = self.study.pinned_set(&planned.cell.kind);
-        let mut tried = trial::run(
-            held.running.link(),
-            &mut self.watch,
-            held.id,
-            self.study,
-            &workload,
-            padding,
-            set,
-        )?;
-        if tried.interrupted {
-            return Err(Stop::Interrupted);
-        }
-        tried.hold_against(self.known(&planned.cell.kind, held, &Place::Tested));
+        let mut tried = self.try_once(planned, held, &workload, &Book::default())?;
         if tried.box_lives
             && let Err(failure) = aside::tear_down(held, &workload, timeout)
         {
             tried.fail(failure);
         }
         findings.extend(tried.findings);
-        let (freeze, thaw) = held.waking.take().unzip();
-        let host = HostReadings {
-            waited_ns: nanoseconds(waited),
-            freeze_ns: freeze.map(nanoseconds),
-            thaw_ns: thaw.map(nanoseconds),
-            ..tried.host
-        };
         let ended = Ended {
             box_id: Some(held.id),
             group: None,
             begun_unix_ns: None,
             findings,
-            host: Some(host),
+            host: Some(readings(held, waited, tried.host)),
             outcome: tried.outcome,
         };
         self.record(planned, ended)?;
         Ok(tried.box_lives)
     }
 
+    /// Runs what is timed once, where it runs, and holds what it tells against the host.
+    pub(super) fn try_once(
+        &mut self,
+        planned: &PlannedTrial,
+        held: &mut Held,
+        workload: &Workload,
+        book: &Book,
+    ) -> Result<Tried, Stop> {
+        let place = workload.timed().map_or(Place::Tested, |role| role.place.clone());
+        let padding = self.padding(planned);
+        let id = held.id;
+        let (link, outside) = held.links();
+        let site = Site {
+            id,
+            link,
+            outside: outside.filter(|_| place == Place::Outside),
+            pinned_set: self.study.pinned_set(&planned.cell.kind),
+        };
+        let mut tried = trial::run(site, &mut self.watch, self.study, workload, book, padding)?;
+        if tried.interrupted {
+            return Err(Stop::Interrupted);
+        }
+        tried.hold_against(self.known(&planned.cell.kind, held, &place), &place);
+        Ok(tried)
+    }
+
     /// Waits before a trial: for how long, and what that gives reason to doubt.
-    fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
+    pub(super) fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
         let mut waited = (Duration::ZERO, Vec::new());
         if self.study.protocol.settle {
             (self.observe)(Event::Settling(planned));
@@ -107,11 +121,6 @@ impl Runner<'_> {
         self.rest()?;
         (self.observe)(Event::Running(planned));
         Ok(waited)
-    }
-
-    fn has_server(&self, planned: &PlannedTrial) -> bool {
-        let workload = self.study.workload(&planned.cell);
-        workload.is_some_and(|workload| workload.servers().next().is_some())
     }
 
     /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
@@ -174,6 +183,17 @@ impl Runner<'_> {
             return Err(Stop::Interrupted);
         }
         Ok(())
+    }
+}
+
+/// What the host read of a trial, and how long waking its box took.
+pub(super) fn readings(held: &mut Held, waited: Duration, host: HostReadings) -> HostReadings {
+    let (freeze, thaw) = held.waking.take().unzip();
+    HostReadings {
+        waited_ns: nanoseconds(waited),
+        freeze_ns: freeze.map(nanoseconds),
+        thaw_ns: thaw.map(nanoseconds),
+        ..host
     }
 }
 

@@ -4,24 +4,35 @@
 use super::Stop;
 use super::arm::{Arm, Lost};
 use super::boxes::Held;
+use crate::addresses::{self, Book, Entry};
+use crate::extract::Output;
 use crate::faults;
 use crate::trial;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
-use tare_model::protocol::{Bounds, Reply, Request, Task};
-use tare_model::results::Failure;
-use tare_model::workload::{Place, Role};
+use tare_model::protocol::{Bounds, ExitStatus, Reply, Request, Task};
+use tare_model::results::{Failure, Printed};
+use tare_model::workload::{Place, Role, Run};
 
-/// What is added to the number of a process for that of its server, which may be in the same box.
+/// What is added to the number of a process for that of its first server, which may be in the
+/// same box; for the next one as much again.
 const SERVERS: u16 = 1000;
 
 /// A server that serves.
 pub(super) struct Serving {
+    /// Its name, for people.
+    name: String,
     /// Its number in its box.
     process: u16,
     /// Which box that is.
     place: Place,
+}
+
+/// What a server printed.
+pub(super) struct Words {
+    name: String,
+    said: Vec<u8>,
 }
 
 /// The way between the two ends of a workload.
@@ -34,8 +45,21 @@ struct Way {
 }
 
 impl Way {
+    /// To a server, from wherever it is talked to.
+    fn to(arm: &Arm, server: &Role, held: &Held) -> Result<Self, Failure> {
+        let way = match addresses::is_talked_to_across(&arm.workload, server) {
+            true => Self::across(&server.place, held)?,
+            false => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
+        };
+        Ok(match server.run {
+            // It tells at which port it listens.
+            Run::Kernel(_) => way,
+            Run::Command(_) | Run::Later(_) => way.with_port(),
+        })
+    }
+
     /// To a server that is in this place, from the other one.
-    fn to(server: &Place, held: &Held) -> Result<Self, Failure> {
+    fn across(server: &Place, held: &Held) -> Result<Self, Failure> {
         let apart = || Failure::new(Reason::CannotRun, "the host and the box share no network");
         let running = &held.running;
         if *server == Place::Outside {
@@ -53,20 +77,37 @@ impl Way {
         }
     }
 
+    /// The same with a port that is free: on this host, whose network a box may share.
+    fn with_port(mut self) -> Self {
+        if self.listens.port() == 0 {
+            // An address of a network that is not the host's has every port free.
+            let asked = [self.listens.ip(), IpAddr::from(Ipv4Addr::UNSPECIFIED)];
+            let listener = asked.iter().find_map(|ip| TcpListener::bind((*ip, 0)).ok());
+            let free = listener.and_then(|listener| listener.local_addr().ok());
+            self.listens.set_port(free.map_or(PORT, |free| free.port()));
+        }
+        self
+    }
+
     const fn direct(listens: SocketAddr) -> Self {
         Self { listens, found: None }
     }
 
-    /// Where a client finds the server that told this port.
-    fn found(self, port: Option<u16>) -> SocketAddr {
+    /// Where the server that told this port is.
+    fn entry(self, role: &Role, port: Option<u16>) -> Entry {
         let mut listens = self.listens;
         listens.set_port(port.unwrap_or_else(|| listens.port()));
-        self.found.unwrap_or(listens)
+        Entry {
+            name: role.name.clone(),
+            place: role.place.clone(),
+            listens,
+            found: self.found.unwrap_or(listens),
+        }
     }
 }
 
 impl Arm {
-    /// What one of its processes is to do, once the server that it talks to serves; `None` if
+    /// What one of its processes is to do, once the servers that it talks to serve; `None` if
     /// the arm is lost by that.
     pub(super) fn task(
         &mut self,
@@ -74,29 +115,47 @@ impl Arm {
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Task>, Stop> {
-        let Some(role) = self.workload.servers().next().cloned() else {
-            return Ok(Some(trial::task(&self.workload, None)?));
-        };
-        let way = match Way::to(&role.place, held) {
-            Ok(way) => way,
-            Err(failure) => {
-                self.lose(failure);
+        match self.open(held, process, bounds)? {
+            Some(book) => Ok(Some(trial::task(&self.workload, &book)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Starts the servers that one of its processes talks to, one after another: where they are,
+    /// or `None` if the arm is lost by one.
+    pub(super) fn open(
+        &mut self,
+        held: &mut Held,
+        process: u16,
+        bounds: Bounds,
+    ) -> Result<Option<Book>, Stop> {
+        let mut book = Book::default();
+        let servers: Vec<Role> = self.workload.servers().cloned().collect();
+        let numbers = (1..).map(|i| SERVERS * i + process);
+        for (role, number) in servers.iter().zip(numbers) {
+            let way = match Way::to(self, role, held) {
+                Ok(way) => way,
+                Err(failure) => {
+                    self.lose(failure);
+                    return Ok(None);
+                }
+            };
+            let request = Request::Start {
+                process: number,
+                task: trial::server(&self.workload, role, way.listens, &book)?,
+                bounds,
+            };
+            let Some(port) = self.serve(held, role, &request)? else {
                 return Ok(None);
-            }
-        };
-        let request = Request::Start {
-            process: SERVERS + process,
-            task: trial::server(&self.workload, &role, way.listens)?,
-            bounds,
-        };
-        let Some(port) = self.serve(held, &role, &request)? else {
-            return Ok(None);
-        };
-        self.serving.push(Serving {
-            process: SERVERS + process,
-            place: role.place,
-        });
-        Ok(Some(trial::task(&self.workload, Some(way.found(port)))?))
+            };
+            self.serving.push(Serving {
+                name: called(role),
+                process: number,
+                place: role.place.clone(),
+            });
+            book.add(way.entry(role, port));
+        }
+        Ok(Some(book))
     }
 
     /// Starts a server; the port that it told, or `None` if the arm is lost by it.
@@ -107,51 +166,94 @@ impl Arm {
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
         let answer = held.link(&role.place).request(request, self.patience);
+        self.hear(&called(role), answer.as_ref().map_or(&[], |a| &a.stderr));
         match self.judge(answer)? {
             Some(Reply::Serves { port }) => return Ok(Some(port)),
             Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
             None => {}
         }
         if let Some(lost) = &mut self.lost {
-            lost.failure.detail = format!("the server did not come to serve: {}", lost.failure.detail);
+            let detail = &lost.failure.detail;
+            lost.failure.detail = format!("{} did not come to serve: {detail}", called(role));
         }
         Ok(None)
     }
 
-    /// Ends its servers. One that had ended by itself is why the arm is lost, whatever its
-    /// client told of that.
+    /// Ends its servers, the last one first. One that had ended by itself is why the arm is
+    /// lost, whatever its client told of that.
     pub(super) fn stop_servers(&mut self, held: &mut Held) -> Result<(), Stop> {
-        for Serving { process, place } in std::mem::take(&mut self.serving) {
+        for serving in std::mem::take(&mut self.serving).into_iter().rev() {
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;
             }
-            let answer = held
-                .link(&place)
-                .request(&Request::Stop { process }, self.patience);
+            let request = Request::Stop {
+                process: serving.process,
+            };
+            let answer = held.link(&serving.place).request(&request, self.patience);
             let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
+            self.hear(&serving.name, &said);
             match self.reply(answer)? {
+                Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => {
-                    let failed = faults::ended_well(&exited, &said).err();
-                    failed.into_iter().for_each(|failure| self.blame_server(failure));
+                    let by_itself = || {
+                        let code = ExitStatus::Code(0);
+                        let detail = format!("by itself before its client, with {code:?}");
+                        Failure::new(Reason::ExitStatus, detail)
+                    };
+                    let failure = faults::ended_well(&exited, &said).err();
+                    self.blame(&serving.name, failure.unwrap_or_else(by_itself));
                 }
                 Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
-                None => {}
             }
         }
         Ok(())
     }
 
-    fn blame_server(&mut self, failure: Failure) {
+    fn blame(&mut self, server: &str, failure: Failure) {
         let told = self.lost.take();
         let then = told
             .as_ref()
             .map(|lost| format!("; then its client: {}", lost.failure.detail));
         self.lost = Some(Lost {
             failure: Failure {
-                detail: format!("the server ended: {}{}", failure.detail, then.unwrap_or_default()),
+                detail: format!("{server} ended: {}{}", failure.detail, then.unwrap_or_default()),
                 ..failure
             },
             box_lives: told.is_none_or(|lost| lost.box_lives),
         });
+    }
+
+    /// Keeps what a server printed, for a trial that fails.
+    fn hear(&mut self, server: &str, said: &[u8]) {
+        if !said.is_empty() {
+            self.words.push(Words {
+                name: server.to_owned(),
+                said: said.to_vec(),
+            });
+        }
+    }
+
+    /// What all of its processes printed, beside this of its client.
+    pub(super) fn all_printed(&self, client: Option<Printed>) -> Printed {
+        let mut printed = client.unwrap_or_else(|| Printed {
+            stdout: String::new(),
+            stderr: String::new(),
+        });
+        for Words { name, said } in &self.words {
+            let said = Output {
+                stdout: &[],
+                stderr: said,
+            };
+            printed.stderr += &format!("[{name} printed]\n{}\n", said.printed().stderr);
+        }
+        printed
+    }
+}
+
+/// A server, for people.
+fn called(role: &Role) -> String {
+    match role.name.as_str() {
+        "server" => "the server".to_owned(),
+        name => format!("the server {name}"),
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct File {
     #[serde(default)]
     pub studies: Vec<String>,
     pub command: Spanned<Command>,
+    #[serde(default, rename = "role")]
+    pub roles: Vec<Spanned<RoleText>>,
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
     #[serde(default, rename = "metric")]
@@ -31,6 +33,8 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 pub(super) struct Command {
     pub argv: Vec<String>,
+    #[serde(default)]
+    pub place: PlaceText,
     #[serde(default)]
     pub with: Vec<String>,
     #[serde(default)]
@@ -60,6 +64,40 @@ pub(super) struct CannotRun {
     pub if_host_has: Option<PathBuf>,
     /// Why, and the ways out.
     pub why: String,
+}
+
+/// Where a process runs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum PlaceText {
+    #[default]
+    Tested,
+    Outside,
+}
+
+/// A server that the command talks to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RoleText {
+    pub name: Spanned<String>,
+    pub place: PlaceText,
+    pub argv: Vec<String>,
+    #[serde(default)]
+    pub with: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub calls: Vec<String>,
+    pub ready: Spanned<ReadyText>,
+}
+
+/// How a server tells that it serves.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadyText {
+    pub line: Option<String>,
+    pub tcp: Option<String>,
+    pub command: Option<Vec<String>>,
 }
 
 /// How long a run takes on an ordinary machine, by preset.

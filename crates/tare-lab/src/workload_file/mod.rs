@@ -3,13 +3,17 @@
 
 mod error;
 mod file;
+mod roles;
 mod shipped;
 
 pub use error::WorkloadFileError;
+pub use roles::RoleWish;
 pub use shipped::names;
 
+use crate::addresses::{is_name, next_braces};
 use crate::design::{CheckWish, CommandWish, MetricWish, PrintedError};
 use file::{CheckText, File, MetricText};
+use roles::Scope;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -18,7 +22,7 @@ use tare_model::output::{Bounded, Extractor};
 use tare_model::regular;
 use tare_model::suggest;
 use tare_model::template::Feature;
-use tare_model::workload::{Barrier, VersionReceipt};
+use tare_model::workload::{Barrier, Place, VersionReceipt};
 use toml::Spanned;
 
 /// A workload file has a few hundred bytes.
@@ -50,6 +54,10 @@ pub struct CatalogueWorkload {
     pub parameters: BTreeMap<String, (String, String)>,
     /// What is run and read.
     pub command: CommandWish,
+    /// Where that is.
+    pub place: Place,
+    /// The servers that it talks to, in the order in which they are started.
+    pub roles: Vec<RoleWish>,
     /// Where its program cannot run on this host, whatever is done.
     pub cannot_run: Option<Barrier>,
     /// How the program tells its version.
@@ -201,12 +209,10 @@ impl Reader<'_> {
         file: &File,
     ) -> Result<CatalogueWorkload, WorkloadFileError> {
         let command = file.command.get_ref();
-        let filled = |words: &[String]| -> Result<Vec<String>, WorkloadFileError> {
-            words
-                .iter()
-                .map(|word| self.filled(word, &file.command))
-                .collect()
-        };
+        let roles = self.roles(file)?;
+        let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+        let scope = Scope::of_command(&names);
+        let filled = |words: &[String]| self.all_filled(words, &file.command, &scope);
         let options = split(asked)
             .1
             .map_or_else(String::new, |options| format!(" {options}"));
@@ -231,11 +237,7 @@ impl Reader<'_> {
                 calls: filled(&command.calls)?,
                 setup: filled(&command.setup)?,
                 teardown: filled(&command.teardown)?,
-                env: command
-                    .env
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}"))
-                    .collect(),
+                env: variables(&command.env),
                 metrics: file
                     .metrics
                     .iter()
@@ -247,6 +249,8 @@ impl Reader<'_> {
                     .map(|c| self.check(c))
                     .collect::<Result<_, _>>()?,
             },
+            place: command.place.into(),
+            roles,
             version: command.version.clone().map(|version| VersionReceipt {
                 argv: version.argv,
                 regex: version.regex,
@@ -295,21 +299,28 @@ impl Reader<'_> {
         file.parameters.iter().map(of).collect()
     }
 
-    /// A word with each `{parameter}` replaced by its value.
-    fn filled(&self, word: &str, of: &Spanned<file::Command>) -> Result<String, WorkloadFileError> {
+    /// Words with each `{parameter}` replaced by its value. What stands for addresses of servers
+    /// stays: they are known when these serve.
+    fn all_filled<T>(
+        &self,
+        words: &[String],
+        of: &Spanned<T>,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<String>, WorkloadFileError> {
+        let filled = words.iter().map(|word| self.filled(word, scope));
+        let filled: Result<Vec<String>, String> = filled.collect();
+        filled.map_err(|message| self.at(of, message))
+    }
+
+    fn filled(&self, word: &str, scope: &Scope<'_>) -> Result<String, String> {
         let mut filled = String::new();
         let mut rest = word;
-        while let Some((before, (key, after))) = next_parameter(rest) {
-            let value = self.values.get(key).ok_or_else(|| {
-                self.at(
-                    of,
-                    format!(
-                        "'{{{key}}}' is no parameter: add [parameters] {key} = {{ about, small, paper }}"
-                    ),
-                )
-            })?;
+        while let Some((before, key, after)) = next_braces(rest, |key| is_name(key) || scope.takes(key)) {
             filled += before;
-            filled += value;
+            match self.values.get(key) {
+                Some(value) => filled += value,
+                None => filled += &scope.kept(key)?,
+            }
             rest = after;
         }
         Ok(filled + rest)
@@ -370,19 +381,10 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before the next `{name}`, the name, and what stands behind it. Braces around
-/// anything else are those of a script.
-fn next_parameter(word: &str) -> Option<(&str, (&str, &str))> {
-    let mut opens = word.match_indices('{').map(|(at, _)| at);
-    opens.find_map(|at| {
-        let (name, after) = word[at + 1..].split_once('}')?;
-        is_name(name).then_some((&word[..at], (name, after)))
-    })
-}
-
-fn is_name(text: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    !text.is_empty() && text.bytes().all(fits)
+/// Variables as options give them.
+fn variables(env: &BTreeMap<String, String>) -> Vec<String> {
+    let variables = env.iter().map(|(name, value)| format!("{name}={value}"));
+    variables.collect()
 }
 
 /// What a figure without exactly one way to find it is told.

@@ -158,7 +158,7 @@ fn trial(name: &str, from: &str, to: &str) -> Result<Success, Failure> {
         "{name}: '{from}' was not printed"
     );
     let role = catalogue::main(Run::Command(CommandRun { argv: Vec::new() }));
-    let workload = of_file(read(name).unwrap(), role).unwrap();
+    let workload = of_file(read(name).unwrap(), role, Vec::new()).unwrap();
     success(
         &workload,
         ended_well(),

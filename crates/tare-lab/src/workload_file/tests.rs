@@ -1,5 +1,6 @@
 use super::*;
 use tare_model::output::{Find, Stream};
+use tare_model::workload::Ready;
 
 const WHOLE: &str = r#"about = "a tool"
 feature = { property = "memory", capacity = "throughput" }
@@ -174,4 +175,175 @@ fn every_workload_that_ships_is_short_and_can_be_read() {
         assert!(shipped::text(name).unwrap().lines().count() <= 40, "{name}");
     }
     assert!(is_known("sysbench-cpu?primes=5") && !is_known("sysbench"));
+}
+
+const SERVED: &str = r#"about = "a client of two servers"
+
+[command]
+place = "outside"
+argv = ["client", "{db.address}:{db.port}", "{cache.port}", "{n}"]
+
+[[role]]
+name = "cache"
+place = "outside"
+argv = ["cached", "--port={port}"]
+ready = { line = '^port (\d+)$' }
+
+[[role]]
+name = "db"
+place = "tested"
+argv = ["sh", "-c", "f() { serve; }; f {address} {port} {cache.port} {n}"]
+with = ["{file}"]
+env = { A = "b" }
+calls = ["serve"]
+ready = { command = ["ping", "{address}", "{port}"] }
+
+[parameters]
+n = { about = "how many", small = "1", paper = "100" }
+file = { about = "what", small = "/etc/hostname", paper = "/etc/passwd" }
+"#;
+
+#[test]
+fn a_file_has_servers_whose_addresses_are_filled_later() {
+    let read = of(SERVED, "?n=7").unwrap();
+    assert_eq!(read.place, Place::Outside);
+    assert_eq!(
+        read.command.argv,
+        ["client", "{db.address}:{db.port}", "{cache.port}", "7"]
+    );
+    let [cache, db] = &read.roles[..] else {
+        panic!("{:?}", read.roles);
+    };
+    assert_eq!((cache.name.as_str(), &cache.place), ("cache", &Place::Outside));
+    assert_eq!(cache.ready, Ready::Line(r"^port (\d+)$".to_owned()));
+    assert_eq!(
+        db.command.argv[2],
+        "f() { serve; }; f {address} {port} {cache.port} 7"
+    );
+    assert_eq!(db.command.with, [PathBuf::from("/etc/hostname")]);
+    assert_eq!(
+        (&db.command.env[..], &db.command.calls[..]),
+        (
+            &["A=b".to_owned()][..],
+            &["serve".to_owned(), "ping".to_owned()][..]
+        )
+    );
+    let tcp = SERVED.replace("{ line = '^port (\\d+)$' }", "{ tcp = \"{port}\" }");
+    assert_eq!(
+        of(&tcp, "").unwrap().roles[0].ready,
+        Ready::Tcp("{port}".to_owned())
+    );
+}
+
+#[test]
+fn what_is_wrong_with_servers_is_told_with_its_place() {
+    for (from, to, told) in [
+        (
+            "place = \"tested\"",
+            "place = \"inside\"",
+            "tool.toml:15:9: unknown variant 'inside', expected 'tested' or 'outside'",
+        ),
+        (
+            "place = \"tested\"",
+            "place = \"outside\"",
+            "tool.toml:3:1: nothing of it runs in the box",
+        ),
+        (
+            "name = \"db\"",
+            "name = \"cache\"",
+            "tool.toml:14:8: the role 'cache' is there already",
+        ),
+        (
+            "name = \"db\"",
+            "name = \"command\"",
+            "tool.toml:14:8: 'command' is the name of [command]",
+        ),
+        (
+            "name = \"db\"",
+            "name = \"d b\"",
+            "tool.toml:14:8: 'd b' is no name of a role",
+        ),
+        (
+            "{db.port}",
+            "{dba.port}",
+            "tool.toml:3:1: '{dba.port}' is of no role: did you mean 'db'?",
+        ),
+        (
+            "{db.port}",
+            "{port}",
+            "tool.toml:3:1: '{port}' is for the words of a server; the command names one, as in '{cache.port}'",
+        ),
+        (
+            "--port={port}",
+            "--port={db.port}",
+            "tool.toml:7:1: '{db.port}' is of a server that is started later: put [[role]] db before this one",
+        ),
+        (
+            "--port={port}",
+            "--port={cache.port}",
+            "tool.toml:7:1: '{cache.port}' is of the server itself: write '{port}'",
+        ),
+        (
+            "--port={port}",
+            "--port={prot}",
+            "tool.toml:7:1: '{prot}' is no parameter",
+        ),
+        (
+            "{ line = '^port (\\d+)$' }",
+            "{}",
+            "tool.toml:11:9: a server tells in one way that it serves",
+        ),
+        (
+            "{ line = ",
+            "{ tcp = \"{port}\", line = ",
+            "tool.toml:11:9: a server tells in one way that it serves",
+        ),
+        (
+            "(\\d+)$",
+            "(\\d+)(x)$",
+            "tool.toml:11:9: '^port (\\d+)(x)$' has 2 groups",
+        ),
+        (
+            "(\\d+)$",
+            "(\\d+$",
+            "tool.toml:11:9: '^port (\\d+$' is no regular expression",
+        ),
+        (
+            "{ line = '^port (\\d+)$' }",
+            "{ tcp = \"http\" }",
+            "tool.toml:11:9: 'http' is no port",
+        ),
+        (
+            "{ command = [\"ping\", \"{address}\", \"{port}\"] }",
+            "{ command = [] }",
+            "tool.toml:20:9: a server tells in one way",
+        ),
+        (
+            "[\"cached\", \"--port={port}\"]",
+            "[]",
+            "tool.toml:7:1: a role needs a program",
+        ),
+        ("calls = ", "call = ", "tool.toml:19:1: unknown field 'call'"),
+        (
+            "n = {",
+            "port = {",
+            "tool.toml:7:1: '{port}' is that of a role: give the parameter 'port' another name",
+        ),
+    ] {
+        let mut text = SERVED.replacen(from, to, 1);
+        if from == "n = {" {
+            text = text.replace("{n}", "1");
+        }
+        let error = of(&text, "").unwrap_err();
+        assert!(error.contains(told), "{told}: {error}");
+    }
+    // Without servers such braces are those of a script.
+    let script = WHOLE.replace("--n={n}", "{db.port}");
+    assert_eq!(of(&script, "").unwrap().command.argv[1], "{db.port}");
+    let alone = WHOLE.replace("[command]", "[command]\nplace = \"outside\"");
+    assert!(
+        of(&alone, "")
+            .unwrap_err()
+            .contains("nothing of it runs in the box")
+    );
 }

@@ -7,7 +7,7 @@ use tare_lab::preflight::{Barred, Foresight, LeftBehind};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
-use tare_model::workload::Run;
+use tare_model::workload::{Ready, Run};
 
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;
@@ -238,6 +238,9 @@ pub fn commands(study: &Study) -> String {
             .collect();
         let words = format!("{} in the environment {}{with}", quoted(&run.argv), quoted(&env));
         text += &out::wrapped("runs", INDENT, &words);
+        if let Some(Ready::Command(argv)) = &role.ready {
+            text += &out::wrapped("runs", INDENT, &quoted(argv));
+        }
     }
     text
 }

@@ -115,10 +115,18 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     if let Some(seconds) = workload.seconds {
         row("takes", &format!("about {}", show_seconds(seconds)));
     }
-    for role in &workload.roles {
-        row("runs", &role.run.to_string());
+    if workload.is_served_command() {
+        workload
+            .roles
+            .iter()
+            .for_each(|role| row("runs", &role.explained()));
+    } else {
+        workload
+            .roles
+            .iter()
+            .for_each(|role| row("runs", &role.run.to_string()));
+        row("ends", &workload.placed().unwrap_or_default());
     }
-    row("ends", &workload.placed().unwrap_or_default());
     for metric in &workload.metrics {
         let primary = if metric.primary {
             ", carries the verdict"

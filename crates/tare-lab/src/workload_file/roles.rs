@@ -1,0 +1,213 @@
+//! The servers of a workload file: `[[role]]`.
+
+use super::file::{File, PlaceText, ReadyText, RoleText};
+use super::{Reader, WorkloadFileError, variables};
+use crate::addresses::{Blank, is_name};
+use crate::design::CommandWish;
+use crate::extract;
+use std::path::PathBuf;
+use tare_model::suggest;
+use tare_model::workload::{COMMAND, Place, Ready};
+use toml::Spanned;
+
+/// A server that a command talks to.
+#[derive(Debug, Clone)]
+pub struct RoleWish {
+    /// Its name.
+    pub name: String,
+    /// Where it runs.
+    pub place: Place,
+    /// What is run.
+    pub command: CommandWish,
+    /// How it tells that it serves.
+    pub ready: Ready,
+}
+
+impl From<PlaceText> for Place {
+    fn from(place: PlaceText) -> Self {
+        match place {
+            PlaceText::Tested => Self::Tested,
+            PlaceText::Outside => Self::Outside,
+        }
+    }
+}
+
+/// Which servers the words of a process can name.
+pub(super) struct Scope<'a> {
+    /// The server whose words these are; `None`: the command's.
+    own: Option<&'a str>,
+    /// Those that serve by then.
+    started: &'a [&'a str],
+    /// All of the file.
+    all: &'a [&'a str],
+}
+
+impl<'a> Scope<'a> {
+    /// That of the command, with which all serve.
+    pub(super) const fn of_command(all: &'a [&'a str]) -> Self {
+        Self {
+            own: None,
+            started: all,
+            all,
+        }
+    }
+
+    /// Whether these words between braces are about a server. Without servers they are those of
+    /// a script.
+    pub(super) fn takes(&self, words: &str) -> bool {
+        !self.all.is_empty() && Blank::of(words).is_some()
+    }
+
+    /// What is no parameter, as it stands: it is filled when the servers serve. The error says
+    /// why that cannot be.
+    pub(super) fn kept(&self, words: &str) -> Result<String, String> {
+        let blank = Blank::of(words).filter(|_| self.takes(words));
+        let Some(blank) = blank else {
+            return Err(format!(
+                "'{{{words}}}' is no parameter: add [parameters] {words} = {{ about, small, paper }}"
+            ));
+        };
+        match (blank.role, self.own) {
+            (None, Some(_)) => Ok(format!("{{{words}}}")),
+            (None, None) => Err(format!(
+                "'{{{words}}}' is for the words of a server; the command names one, as in '{{{}.{words}}}'",
+                self.all[0]
+            )),
+            (Some(name), Some(own)) if name == own => {
+                let part = words.rsplit('.').next().unwrap_or_default();
+                Err(format!(
+                    "'{{{words}}}' is of the server itself: write '{{{part}}}'"
+                ))
+            }
+            (Some(name), _) if self.started.contains(&name) => Ok(format!("{{{words}}}")),
+            (Some(name), _) if self.all.contains(&name) => Err(format!(
+                "'{{{words}}}' is of a server that is started later: put [[role]] {name} before this one"
+            )),
+            (Some(name), _) => Err(format!(
+                "'{{{words}}}' is of no role: {}",
+                suggest::among(name, self.all, "the roles")
+            )),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The servers of a file, in their order.
+    pub(super) fn roles(&self, file: &File) -> Result<Vec<RoleWish>, WorkloadFileError> {
+        let names: Vec<&str> = file
+            .roles
+            .iter()
+            .map(|role| role.get_ref().name.get_ref().as_str())
+            .collect();
+        let mut roles = Vec::new();
+        for (i, role) in file.roles.iter().enumerate() {
+            let text = role.get_ref();
+            self.fits_as_name(&text.name, &names[..i])?;
+            let scope = Scope {
+                own: Some(names[i]),
+                started: &names[..i],
+                all: &names,
+            };
+            roles.push(self.role(role, &scope)?);
+        }
+        let own = |part: &str| file.parameters.contains_key(part);
+        if let (Some(first), Some(part)) = (
+            file.roles.first(),
+            ["address", "port"].into_iter().find(|p| own(p)),
+        ) {
+            let message = format!("'{{{part}}}' is that of a role: give the parameter '{part}' another name");
+            return Err(self.at(first, message));
+        }
+        let places = file.roles.iter().map(|role| role.get_ref().place);
+        let mut places = places.chain([file.command.get_ref().place]);
+        if !places.any(|place| place == PlaceText::Tested) {
+            let message = "nothing of it runs in the box: give the command or a role place = \"tested\"";
+            return Err(self.at(&file.command, message));
+        }
+        Ok(roles)
+    }
+
+    fn fits_as_name(&self, name: &Spanned<String>, before: &[&str]) -> Result<(), WorkloadFileError> {
+        let text = name.get_ref().as_str();
+        let message = if !is_name(text) {
+            format!("'{text}' is no name of a role: give letters, digits and dashes, such as server")
+        } else if text == COMMAND {
+            format!("'{COMMAND}' is the name of [command]: give the role another, such as server")
+        } else if before.contains(&text) {
+            format!("the role '{text}' is there already: give each another name")
+        } else {
+            return Ok(());
+        };
+        Err(self.at(name, message))
+    }
+
+    fn role(&self, role: &Spanned<RoleText>, scope: &Scope<'_>) -> Result<RoleWish, WorkloadFileError> {
+        let text = role.get_ref();
+        if text.argv.is_empty() {
+            return Err(self.at(
+                role,
+                "a role needs a program: give argv = [\"PROGRAM\", \"ARGUMENT\"]",
+            ));
+        }
+        let filled = |words: &[String]| self.all_filled(words, role, scope);
+        let ready = self.ready(&text.ready, scope)?;
+        let mut calls = filled(&text.calls)?;
+        if let Ready::Command(argv) = &ready {
+            calls.extend(argv.first().cloned());
+        }
+        Ok(RoleWish {
+            name: text.name.get_ref().clone(),
+            place: text.place.into(),
+            command: CommandWish {
+                argv: filled(&text.argv)?,
+                // The file names the program itself.
+                entrypoint: Some(Vec::new()),
+                with: filled(&text.with)?.into_iter().map(PathBuf::from).collect(),
+                with_libraries: true,
+                calls,
+                image_only: false,
+                setup: Vec::new(),
+                teardown: Vec::new(),
+                env: variables(&text.env),
+                metrics: Vec::new(),
+                checks: Vec::new(),
+            },
+            ready,
+        })
+    }
+
+    fn ready(&self, ready: &Spanned<ReadyText>, scope: &Scope<'_>) -> Result<Ready, WorkloadFileError> {
+        let text = ready.get_ref();
+        match (&text.line, &text.tcp, &text.command) {
+            (Some(line), None, None) => {
+                let groups = extract::pattern(line).map(|pattern| pattern.captures_len() - 1);
+                match groups {
+                    Ok(0 | 1) => Ok(Ready::Line(line.clone())),
+                    Ok(more) => {
+                        let message =
+                            format!("'{line}' has {more} groups: put the port alone into one, or nothing");
+                        Err(self.at(ready, message))
+                    }
+                    Err(e) => Err(self.at(ready, e.to_string())),
+                }
+            }
+            (None, Some(port), None) => {
+                let filled = self
+                    .all_filled(std::slice::from_ref(port), ready, scope)?
+                    .concat();
+                if filled == "{port}" || filled.parse::<u16>().is_ok_and(|port| port > 0) {
+                    return Ok(Ready::Tcp(filled));
+                }
+                let message = format!("'{filled}' is no port: give tcp = \"{{port}}\", or a number");
+                Err(self.at(ready, message))
+            }
+            (None, None, Some(argv)) if !argv.is_empty() => {
+                Ok(Ready::Command(self.all_filled(argv, ready, scope)?))
+            }
+            _ => Err(self.at(
+                ready,
+                "a server tells in one way that it serves: give one of 'line', 'tcp' and 'command'",
+            )),
+        }
+    }
+}
