@@ -9,6 +9,7 @@ use crate::extract::Output;
 use crate::faults;
 use crate::trial;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use tare_box::link::Answer;
 use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
 use tare_model::protocol::{Bounds, ExitStatus, Reply, Request, Task};
@@ -18,6 +19,9 @@ use tare_model::workload::{Place, Role, Run};
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.
 const SERVERS: u16 = 1000;
+
+/// Lines of what a server printed that are told of its end.
+const LAST_WORDS: usize = 3;
 
 /// A server that serves.
 pub(super) struct Serving {
@@ -166,7 +170,10 @@ impl Arm {
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
         let answer = held.link(&role.place).request(request, self.patience);
-        self.hear(&called(role), answer.as_ref().map_or(&[], |a| &a.stderr));
+        let answer = answer.map(|answer| Answer {
+            stderr: self.hear(&called(role), answer.stderr),
+            ..answer
+        });
         match self.judge(answer)? {
             Some(Reply::Serves { port }) => return Ok(Some(port)),
             Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
@@ -191,7 +198,7 @@ impl Arm {
             };
             let answer = held.link(&serving.place).request(&request, self.patience);
             let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
-            self.hear(&serving.name, &said);
+            let said = self.hear(&serving.name, said);
             match self.reply(answer)? {
                 Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => {
@@ -223,14 +230,23 @@ impl Arm {
         });
     }
 
-    /// Keeps what a server printed, for a trial that fails.
-    fn hear(&mut self, server: &str, said: &[u8]) {
+    /// Keeps what a server printed, for a trial that fails. Its last words, in one line: the
+    /// very last one may be no more than a farewell.
+    fn hear(&mut self, server: &str, said: Vec<u8>) -> Vec<u8> {
+        let text = String::from_utf8_lossy(&said);
+        let lines: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let last = lines[lines.len().saturating_sub(LAST_WORDS)..].join("; ");
         if !said.is_empty() {
             self.words.push(Words {
                 name: server.to_owned(),
-                said: said.to_vec(),
+                said,
             });
         }
+        last.into_bytes()
     }
 
     /// What all of its processes printed, beside this of its client.
