@@ -12,7 +12,7 @@ use tare_box::state::Run;
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Request};
 use tare_model::study::Study;
 use tare_model::time::nanoseconds;
-use tare_model::workload::{Place, VersionReceipt, Workload};
+use tare_model::workload::{VersionReceipt, Workload};
 
 /// Time for a program to tell its version, in an emulated machine too.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -21,21 +21,13 @@ const MOST: u64 = 64 << 10;
 
 /// Asks the programs of the host; those of an image are in no place where they could be asked yet.
 pub fn ask_on_host(study: &mut Study) {
-    let has_image = study.image.is_some();
-    for workload in &mut study.workloads {
-        if has_image && !is_outside(workload) {
-            continue;
-        }
-        if let Some(receipt) = &mut workload.version {
-            let told = program::told(&receipt.argv).ok();
-            keep(receipt, told);
-        }
+    if study.image.is_some() {
+        return;
     }
-}
-
-/// Whether the program that tells its version is one of the host's, whatever boxes are made of.
-fn is_outside(workload: &Workload) -> bool {
-    workload.timed().is_some_and(|role| role.place == Place::Outside)
+    for receipt in study.workloads.iter_mut().filter_map(|w| w.version.as_mut()) {
+        let told = program::told(&receipt.argv).ok();
+        keep(receipt, told);
+    }
 }
 
 /// Asks the programs of an image in a box of the baseline, which is removed then.
@@ -48,8 +40,8 @@ pub fn ask_in_box(
     run: &Run,
     binary: &Path,
 ) -> Result<(), BoxError> {
-    let asks = |workload: &Workload| workload.version.is_some() && !is_outside(workload);
-    if !study.workloads.iter().any(asks) || study.image.is_none() {
+    let asks = study.workloads.iter().any(|workload| workload.version.is_some());
+    if !asks || study.image.is_none() {
         return Ok(());
     }
     let kinds = study.box_kinds();
@@ -59,7 +51,7 @@ pub fn ask_in_box(
         return Ok(());
     };
     let mut running = platform.launch(&spec)?;
-    for workload in study.workloads.iter_mut().filter(|w| asks(w)) {
+    for workload in &mut study.workloads {
         let told = told(running.link(), workload);
         if let Some(receipt) = &mut workload.version {
             keep(receipt, told);

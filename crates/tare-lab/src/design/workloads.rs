@@ -122,16 +122,11 @@ fn without_program(error: DesignError, read: &CatalogueWorkload) -> DesignError 
     }
 }
 
-/// The role of a command that runs in this place: outside it is one of the host's, whatever boxes
-/// are made of.
+/// The role of a command that runs in this place. With an image both places are made of it.
 fn placed(wish: &CommandWish, place: &Place, wishes: &Wishes) -> Result<Role, DesignError> {
-    let role = match place {
-        Place::Outside => of_host(wish),
-        Place::Tested | Place::Later(_) => role(wish, wishes),
-    }?;
     Ok(Role {
         place: place.clone(),
-        ..role
+        ..role(wish, wishes)?
     })
 }
 

@@ -315,21 +315,30 @@ pub(super) fn not_made(error: BoxError) -> Obtain {
 
 /// Copies the files of what runs in a box into it, if it has its own root.
 pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
-    let files = workload.tested().flat_map(|role| &role.files);
     if has_host_files {
         return Ok(());
     }
+    let files = workload.tested().flat_map(|role| &role.files);
+    carry_in(&mut *held.running, &mut held.supplied, files)
+}
+
+/// Copies files into a box that were not copied before.
+pub(super) fn carry_in<'a>(
+    running: &mut dyn RunningBox,
+    supplied: &mut BTreeSet<String>,
+    files: impl Iterator<Item = &'a String>,
+) -> Result<(), Failure> {
     for path in files {
-        if held.supplied.contains(path) {
+        if supplied.contains(path) {
             continue;
         }
         let failed = |detail: String| Failure::new(Reason::CannotRun, detail);
         let content = carry::content(Path::new(path)).map_err(|e| failed(e.to_string()))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
-        held.running
+        running
             .carry(path, 0o755, &content, within)
             .map_err(|e| failed(e.to_string()))?;
-        held.supplied.insert(path.clone());
+        supplied.insert(path.clone());
     }
     Ok(())
 }

@@ -4,13 +4,7 @@
 use tare_model::template::{Capacity, Feature, Property};
 
 /// Their names, and what each would show.
-pub(super) const ELSEWHERE: [(&str, Feature); 11] = [
-    ("iperf", of(Property::Communication, Capacity::Throughput)),
-    ("netperf", of(Property::Communication, Capacity::Latency)),
-    (
-        "netperf-stream",
-        of(Property::Communication, Capacity::Throughput),
-    ),
+pub(super) const ELSEWHERE: [(&str, Feature); 8] = [
     ("cassandra", of(Property::Application, Capacity::Latency)),
     ("ffmpeg", of(Property::Application, Capacity::Latency)),
     ("hibench", of(Property::Application, Capacity::Latency)),

@@ -6,7 +6,7 @@ use super::elsewhere::ELSEWHERE;
 use super::error::StudyFileError;
 use super::tree::Node;
 use super::value::Keys;
-use crate::design::{self, DesignError, MAX_THREADS, Programs, WorkloadWish};
+use crate::design::{self, CommandWish, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
 use tare_model::ends::Ends;
@@ -117,7 +117,7 @@ fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<Stri
     match programs {
         Programs::Host if read.command.image_only => Some(DesignError::ImageOnly.to_string()),
         Programs::Host => not_installed(read, package),
-        Programs::Image(chosen) => design::lacking(&read.command, chosen).map(|absent| {
+        Programs::Image(chosen) => commands(read).find_map(|command| design::lacking(command, chosen)).map(|absent| {
             let image = &chosen.name;
             format!(
                 "its program {absent} is not in the image {image}: choose one that has it by --image, or --image none for the programs of this host"
@@ -127,8 +127,14 @@ fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<Stri
     }
 }
 
+/// All that a workload runs: its servers and its command.
+fn commands(read: &CatalogueWorkload) -> impl Iterator<Item = &CommandWish> {
+    let servers = read.roles.iter().map(|role| &role.command);
+    servers.chain([&read.command])
+}
+
 fn not_installed(read: &CatalogueWorkload, package: &str) -> Option<String> {
-    let mut programs = read.command.argv.iter().take(1).chain(&read.command.calls);
+    let mut programs = commands(read).flat_map(|command| command.argv.iter().take(1).chain(&command.calls));
     let absent = programs.find(|name| {
         matches!(
             carry::find_program(name),

@@ -14,7 +14,7 @@ use tare_model::workload::{CommandRun, Run};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 18] = [
+const RECORDED: [Recorded; 22] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
@@ -41,8 +41,27 @@ const RECORDED: [Recorded; 18] = [
         [("write", 5_113_352.0 * 1024.0), ("reread", 22_259_318.0 * 1024.0)],
     ),
     (
+        "iperf",
+        [
+            ("throughput", 12_836_230_596.0 / 8.0),
+            ("throughput", 12_836_230_596.0 / 8.0),
+        ],
+    ),
+    (
+        "iperf3",
+        [
+            ("throughput", 13_019_696_049.666_2 / 8.0),
+            ("throughput", 13_019_696_049.666_2 / 8.0),
+        ],
+    ),
+    (
         "lmbench-syscall",
         [("latency", 0.3157e-6), ("latency", 0.3157e-6)],
+    ),
+    ("netperf", [("round-trips", 40_525.135), ("p99", 56e-6)]),
+    (
+        "netperf-stream",
+        [("throughput", 4558.95e6 / 8.0), ("throughput", 4558.95e6 / 8.0)],
     ),
     (
         "openssl-sha256",
@@ -65,7 +84,7 @@ const RECORDED: [Recorded; 18] = [
 /// A workload, what is put in the place of what in what it printed, and what is told.
 type Spoiled = (&'static str, &'static str, &'static str, &'static str);
 
-const SPOILED: [Spoiled; 25] = [
+const SPOILED: [Spoiled; 32] = [
     // A phase that took under 0.5 s.
     (
         "bonnie++",
@@ -116,7 +135,30 @@ const SPOILED: [Spoiled; 25] = [
         "does not have",
     ),
     ("iozone", " 64  ", " 128  ", "no write"),
+    // A connection that broke: the rate until then, and status 0.
+    (
+        "iperf",
+        ",0.0-1.0,",
+        ",0.0-0.3,",
+        "seconds of sending is 0.3, and at least 0.9 is right",
+    ),
+    ("iperf", "12836230596", "-nan", "no throughput"),
+    (
+        "iperf3",
+        "\"end\":",
+        "\"error\":\t\"unable to connect to server: Connection refused\", \"end\":",
+        "standard output has",
+    ),
+    ("iperf3", "sum_received", "sum", "no throughput"),
     ("lmbench-syscall", "microseconds", "milliseconds", "no latency"),
+    (
+        "netperf",
+        "ELAPSED_TIME=1.00",
+        "ELAPSED_TIME=0.31",
+        "seconds is 0.31, and at least 0.9 is right",
+    ),
+    ("netperf", "P99_LATENCY=56", "P99_LATENCY=", "no p99"),
+    ("netperf-stream", "10^6bits", "10^9bits", "does not have"),
     (
         "openssl-sha256",
         "+F:25:sha256:2098115764.71",

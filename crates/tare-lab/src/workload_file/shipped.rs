@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 22] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
@@ -24,9 +24,16 @@ const FILES: [(&str, &str); 18] = [
         include_str!("../../../../workloads/hpcc-stream.toml"),
     ),
     ("iozone", include_str!("../../../../workloads/iozone.toml")),
+    ("iperf", include_str!("../../../../workloads/iperf.toml")),
+    ("iperf3", include_str!("../../../../workloads/iperf3.toml")),
     (
         "lmbench-syscall",
         include_str!("../../../../workloads/lmbench-syscall.toml"),
+    ),
+    ("netperf", include_str!("../../../../workloads/netperf.toml")),
+    (
+        "netperf-stream",
+        include_str!("../../../../workloads/netperf-stream.toml"),
     ),
     (
         "openssl-sha256",

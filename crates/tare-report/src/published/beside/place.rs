@@ -83,7 +83,7 @@ impl Place<'_> {
             .library
             .mapping
             .own_platforms(&self.study.study.id, published);
-        names.iter().any(|name| *name == without_accelerator(own))
+        names.iter().any(|name| *name == without_particulars(own))
     }
 
     /// One row per own kind of box that stands beside a row of a table; else one that says why there is none.
@@ -217,11 +217,13 @@ fn described(row: &Printed) -> String {
     parts.join(", ")
 }
 
-/// The path as text, without the accelerator: whether it emulated is told apart.
-fn without_accelerator(path: &PlatformPath) -> String {
+/// The path as text, without the accelerator, since whether it emulated is told apart, and
+/// without the network of its boxes, which makes no other platform of it.
+fn without_particulars(path: &PlatformPath) -> String {
     let segment = |segment: &tare_model::platform::PlatformSegment| {
         let mut segment = segment.clone();
         segment.options.remove("accel");
+        segment.options.remove("network");
         PlatformPath::from(segment).to_string()
     };
     let segments: Vec<String> = path.segments().iter().map(segment).collect();
