@@ -347,3 +347,30 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
             .contains("nothing of it runs in the box")
     );
 }
+
+#[test]
+fn the_examples_of_the_documentation_can_be_read() {
+    let page = include_str!("../../../../docs/workload-files.md");
+    let blocks = page
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("```"));
+    let files: Vec<&str> = blocks
+        .map(|(block, _)| block)
+        .filter(|block| block.starts_with("about"))
+        .collect();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        of(file, "").unwrap_or_else(|e| panic!("{e}: {file}"));
+    }
+    let served = of(
+        page.split("```toml\n")
+            .nth(2)
+            .unwrap()
+            .split_once("```")
+            .unwrap()
+            .0,
+        "",
+    );
+    assert_eq!(served.unwrap().roles[0].ready, Ready::Tcp("{port}".to_owned()));
+}

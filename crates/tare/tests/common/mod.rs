@@ -183,11 +183,15 @@ pub fn ready(platform: &str) -> bool {
     platform.split('/').all(|layer| layer_ready(layer, found))
 }
 
+/// Whether a program is on the search path, where it is not required.
+pub fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Whether a program is on the search path.
 pub fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    found || skipped(&format!("{program} is not installed"))
+    on_path(program) || skipped(&format!("{program} is not installed"))
 }
 
 /// Whether another host can be used: the doctor knows of none.
