@@ -52,10 +52,7 @@ impl<'a> Blank<'a> {
 
 /// What stands before the next pair of braces around words that `is_one` takes, those words, and
 /// what stands behind. Other braces are those of a script.
-pub(crate) fn next_braces<'a>(
-    word: &'a str,
-    is_one: impl Fn(&str) -> bool,
-) -> Option<(&'a str, &'a str, &'a str)> {
+pub(crate) fn next_braces(word: &str, is_one: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
     let mut opens = word.match_indices('{').map(|(at, _)| at);
     opens.find_map(|at| {
         let (words, after) = word[at + 1..].split_once('}')?;
