@@ -6,7 +6,6 @@ mod common;
 
 use common::{Tare, alone, left_of, processes_that_bear, ready};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Platforms with the network by which the host reaches their boxes.
@@ -29,11 +28,7 @@ fn run(platforms: &str, workloads: &str, more: &str) -> String {
 /// The trials in the end, all of which must have ended well, and so many: on a host that others
 /// use one may need its second try.
 fn good(tare: &Tare, many: usize) -> Vec<Value> {
-    let mut last = BTreeMap::new();
-    for trial in tare.records_of("r.jsonl", "trial") {
-        last.insert(trial["trial"].as_u64(), trial);
-    }
-    let trials: Vec<Value> = last.into_values().collect();
+    let trials = tare.trials_in_the_end("r.jsonl");
     assert_eq!(trials.len(), many, "{trials:?}");
     assert!(
         trials.iter().all(|t| t["outcome"]["ok"].is_object()),

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -143,6 +144,16 @@ impl Tare {
         self.records(name)
             .into_iter()
             .filter(|r| r["record"] == kind)
+            .collect()
+    }
+
+    /// The last record of each trial: one that failed may have been repeated.
+    pub fn trials_in_the_end(&self, name: &str) -> Vec<Value> {
+        let of_number = |trial: Value| (trial["trial"].as_u64(), trial);
+        let all = self.records_of(name, "trial").into_iter();
+        all.map(of_number)
+            .collect::<BTreeMap<_, _>>()
+            .into_values()
             .collect()
     }
 
