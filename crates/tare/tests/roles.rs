@@ -112,6 +112,8 @@ fn servers_start_in_order_are_waited_for_and_end_in_reverse() {
         r#"about = "a client of two servers"
 [command]
 argv = ["sh", "-c", """{client}"""]
+setup = ["sh", "-c", "echo setup >> log"]
+teardown = ["sh", "-c", "echo teardown >> log"]
 [[role]]
 name = "cache"
 place = "tested"
@@ -133,7 +135,7 @@ regex = '^rate: (\S+)$'
     good(&tare, 1);
     let log = std::fs::read_to_string(tare.path("log")).unwrap();
     let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split(' ').collect()).collect();
-    let [cache, db, command, ends @ ..] = &lines[..] else {
+    let [setup, cache, db, command, ends @ .., teardown] = &lines[..] else {
         panic!("{log}");
     };
     let cache_port: u16 = cache[1].parse().unwrap();
@@ -142,7 +144,19 @@ regex = '^rate: (\S+)$'
     assert_eq!((cache[0], db[0], db[2]), ("cache", "db", cache[1]), "{log}");
     assert_eq!(command[..], ["command", "127.0.0.1", cache[1], db[1]], "{log}");
     assert_eq!(ends, [["db", "ends"], ["cache", "ends"]], "{log}");
+    assert_eq!((setup[0], teardown[0]), ("setup", "teardown"), "{log}");
     assert_eq!(processes_that_bear("sleep\x006543"), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_that_does_not_end_when_it_is_asked_to_is_killed_and_the_trial_counts() {
+    let _alone = alone();
+    let stubborn = "trap '' TERM; echo ready; while :; do sleep 0.1; : 4324; done";
+    let tare = with(&file(&stubborn.replace('\'', "\""), CLIENT));
+    tare.ok(&run("-p native --blocks 1"));
+    good(&tare, 1);
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+    assert_eq!(processes_that_bear(": 4324"), Vec::<String>::new());
 }
 
 #[test]

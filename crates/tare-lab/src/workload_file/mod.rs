@@ -212,6 +212,7 @@ impl Reader<'_> {
         let roles = self.roles(file)?;
         let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
         let scope = Scope::of_command(&names);
+        let aside = Scope::without_servers(&names);
         let filled = |words: &[String]| self.all_filled(words, &file.command, &scope);
         let options = split(asked)
             .1
@@ -235,8 +236,8 @@ impl Reader<'_> {
                 with: filled(&command.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
                 calls: filled(&command.calls)?,
-                setup: filled(&command.setup)?,
-                teardown: filled(&command.teardown)?,
+                setup: self.all_filled(&command.setup, &file.command, &aside)?,
+                teardown: self.all_filled(&command.teardown, &file.command, &aside)?,
                 env: variables(&command.env),
                 metrics: file
                     .metrics

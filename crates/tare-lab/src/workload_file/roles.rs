@@ -52,6 +52,15 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// That of what runs before the servers and behind them.
+    pub(super) const fn without_servers(all: &'a [&'a str]) -> Self {
+        Self {
+            own: None,
+            started: &[],
+            all,
+        }
+    }
+
     /// Whether these words between braces are about a server. Without servers they are those of
     /// a script.
     pub(super) fn takes(&self, words: &str) -> bool {
@@ -80,7 +89,10 @@ impl<'a> Scope<'a> {
                 ))
             }
             (Some(name), _) if self.started.contains(&name) => Ok(format!("{{{words}}}")),
-            (Some(name), _) if self.all.contains(&name) => Err(format!(
+            (Some(name), None) if self.all.contains(&name) => Err(format!(
+                "'{{{words}}}' is of a server, and setup and teardown run without servers: put it into argv"
+            )),
+            (Some(name), Some(_)) if self.all.contains(&name) => Err(format!(
                 "'{{{words}}}' is of a server that is started later: put [[role]] {name} before this one"
             )),
             (Some(name), _) => Err(format!(

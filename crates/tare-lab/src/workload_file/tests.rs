@@ -274,6 +274,11 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
             "tool.toml:3:1: '{port}' is for the words of a server; the command names one, as in '{cache.port}'",
         ),
         (
+            "place = \"outside\"",
+            "place = \"outside\"\nsetup = [\"fill\", \"{db.port}\"]",
+            "tool.toml:3:1: '{db.port}' is of a server, and setup and teardown run without servers",
+        ),
+        (
             "--port={port}",
             "--port={db.port}",
             "tool.toml:7:1: '{db.port}' is of a server that is started later: put [[role]] db before this one",
