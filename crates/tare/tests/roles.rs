@@ -396,3 +396,41 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         with(&two).refused(plan, &["the engine publishes one port"]);
     }
 }
+
+#[test]
+fn a_study_skips_where_a_workload_does_not_reach_and_runs_the_rest() {
+    let _alone = alone();
+    if !ready("runc") {
+        return;
+    }
+    let tare = with(&file(SERVES, CLIENT));
+    let study = "title = \"reach\"
+[requirement]
+questions = [\"does it reach?\"]
+[[workload]]
+name = \"w.toml\"
+[[workload]]
+name = \"syscall\"
+[factors]
+platforms = [\"native\", \"runc\"]
+provisioning = \"pinned\"
+cpus = 1
+memory = \"256M\"
+[protocol]
+blocks = 1
+trial_time = \"50ms\"
+settle = false
+";
+    std::fs::write(tare.path("s.toml"), study).unwrap();
+    let plan = tare.ok("plan s.toml").stdout;
+    let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plan.contains("w in runc: its boxes have no network"), "{plan}");
+    tare.run("run s.toml -o r.jsonl");
+    let trials = tare.records_of("r.jsonl", "trial");
+    for trial in &trials {
+        let skipped = trial["outcome"]["skipped"]["reason"] == "cannot-run";
+        let unreached = trial["workload"] == "w" && trial["platform"] == "runc";
+        assert_eq!(skipped, unreached, "{trial}");
+    }
+    assert!(trials.len() >= 4, "{trials:?}");
+}

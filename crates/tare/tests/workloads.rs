@@ -119,7 +119,7 @@ fn every_workload_that_ships_runs_natively_and_in_a_container() {
     }
     let tare = Tare::new();
     let ended = tare.run(
-        "run full --small -p native,runc --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
+        "run full --small -p native,runc?network=bridge --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
     );
     let header = &tare.records_of("r.jsonl", "header")[0]["study"];
     let names = |list: &serde_json::Value| {

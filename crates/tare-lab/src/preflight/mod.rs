@@ -20,7 +20,7 @@ use tare_model::kernel::Kernel;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::size::{Cpus, InstanceType};
-use tare_model::study::{BoxKind, Cell, Study};
+use tare_model::study::{BoxKind, Study};
 use tare_model::workload::{Place, Workload};
 
 /// Why nothing can be run.
@@ -186,20 +186,19 @@ impl Platforms {
         }
     }
 
-    /// Checks that what runs outside and what runs in a box can talk to one another.
+    /// Checks that what runs outside and what runs in a box can talk to one another. A study file
+    /// has workloads of many kinds: those trials of it in which they cannot are skipped.
     ///
     /// # Errors
     /// [`PreflightError::Apart`] for the first cell in which they cannot.
     pub fn check_reach(&self, study: &Study) -> Result<(), PreflightError> {
-        let with_ends = |cell: &Cell| {
-            let workload = study.workload(cell)?;
-            let has_any = workload.outside().next().is_some();
-            has_any.then_some(workload)
-        };
+        if study.template.is_some() {
+            return Ok(());
+        }
         for cell in study.cells() {
             let path = &cell.kind.platform;
-            if let (Some(workload), true) = (with_ends(&cell), self.open.contains_key(path))
-                && let Some(why) = apart(self.network(path), &workload)
+            if let Some(workload) = study.workload(&cell)
+                && let Some(why) = self.unreached(path, &workload)
             {
                 return Err(PreflightError::Apart {
                     path: path.clone(),
@@ -209,6 +208,13 @@ impl Platforms {
             }
         }
         Ok(())
+    }
+
+    /// Why what runs outside and what runs in a box of this platform cannot talk to one another, of
+    /// a workload with ends in both.
+    pub(crate) fn unreached(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
+        let asks = workload.outside().next().is_some() && self.open.contains_key(path);
+        asks.then(|| apart(self.network(path), workload)).flatten()
     }
 
     /// The network of a platform's boxes.
@@ -276,7 +282,26 @@ impl Platforms {
         // What is in an image was looked for where the command was.
         let without_files = |path: &&PlatformPath| self.image.is_none() && !self.has_host_files(path);
         let bare: Vec<PlatformPath> = study.platforms.iter().filter(without_files).cloned().collect();
-        Foresight::of(study, &bare)
+        let mut foresight = Foresight::of(study, &bare);
+        let unreached = study.workloads.iter().flat_map(|w| self.unreached_of(study, w));
+        foresight.barred.extend(unreached);
+        foresight
+    }
+
+    /// The platforms whose boxes a workload with ends in two places does not reach, by the reason.
+    fn unreached_of(&self, study: &Study, workload: &Workload) -> Vec<Barred> {
+        let mut by_reason: BTreeMap<&str, Vec<PlatformPath>> = BTreeMap::new();
+        for path in &study.platforms {
+            if let Some(why) = self.unreached(path, workload) {
+                by_reason.entry(why).or_default().push(path.clone());
+            }
+        }
+        let barred = by_reason.into_iter().map(|(why, platforms)| Barred {
+            workload: workload.name().to_owned(),
+            platforms,
+            why: why.to_owned(),
+        });
+        barred.collect()
     }
 
     pub(crate) fn get(&mut self, path: &PlatformPath) -> Option<&mut dyn Platform> {
