@@ -12,8 +12,11 @@ use std::time::Duration;
 const PARTIAL: &str = ".disk.partial";
 const OUTPUT: &str = ".disk.output";
 const LOCK: &str = ".disk.lock";
-/// Room for what a machine writes. The file is sparse: room takes none on the host.
-const ROOM_BYTES: u64 = 1 << 30;
+/// Room for what a machine writes: bonnie++ has a file of 4 GiB. The file is sparse: room takes none
+/// on the host.
+const ROOM_BYTES: u64 = 6 << 30;
+/// The journal, in MiB. It is written whole when the disk is made, and would grow with the room.
+const JOURNAL_MIB: &str = "size=32";
 /// Inodes beside those of the image.
 const ROOM_INODES: u64 = 65_536;
 const KIB: u64 = 1024;
@@ -21,7 +24,7 @@ const KIB: u64 = 1024;
 const MOST: Duration = Duration::from_secs(900);
 
 impl Image {
-    /// The root filesystem as an ext4 filesystem in a file, with 1 GiB of room: made once,
+    /// The root filesystem as an ext4 filesystem in a file, with 6 GiB of room: made once,
     /// without mounting anything, and kept beside the image. Machines must write to a copy or an
     /// overlay of it.
     ///
@@ -72,6 +75,8 @@ impl Image {
             "0",
             "-N",
             &inodes.to_string(),
+            "-J",
+            JOURNAL_MIB,
             "-U",
             &uuid,
         ]);
