@@ -36,11 +36,15 @@ impl Image {
 
     pub(super) fn disk_by(&self, mke2fs: &OsStr, stop: Stop) -> Result<PathBuf, ImageError> {
         let disk = self.folder().join(DISK);
-        if disk.exists() {
+        // An earlier tare made disks with less room. The file of a filesystem ends where something is
+        // written last, which is somewhat before its end.
+        let least = self.disk_bytes() - ROOM_BYTES / 2;
+        let is_made = || fs::metadata(&disk).is_ok_and(|made| made.len() >= least);
+        if is_made() {
             return Ok(disk);
         }
         let _lock = self.lock_beside(LOCK, MOST, stop, "makes the disk of the image")?;
-        if disk.exists() {
+        if is_made() {
             return Ok(disk);
         }
         let partial = self.folder().join(PARTIAL);
@@ -59,9 +63,14 @@ impl Image {
         fs::remove_file(&output).map_err(ImageError::file("remove", &output))
     }
 
+    fn disk_bytes(&self) -> u64 {
+        let bytes = self.manifest().bytes;
+        bytes + bytes / 8 + ROOM_BYTES
+    }
+
     fn mke2fs(&self, mke2fs: &OsStr, partial: &Path) -> Command {
         let manifest = self.manifest();
-        let kib = (manifest.bytes + manifest.bytes / 8 + ROOM_BYTES) / KIB;
+        let kib = self.disk_bytes() / KIB;
         let inodes = manifest.entries + ROOM_INODES;
         // The same image has the same disk, so far as mke2fs lets it.
         let uuid = uuid(manifest.digest.hex());
