@@ -26,6 +26,10 @@ fn reason(error: &LinkError) -> Reason {
             code: ErrorCode::CannotStart | ErrorCode::Unsupported,
             ..
         } => Reason::CannotRun,
+        LinkError::Refused {
+            code: ErrorCode::Taken,
+            ..
+        } => Reason::ExitStatus,
         LinkError::Refused { .. } | LinkError::Unexpected { .. } => Reason::BadReport,
         LinkError::Mismatch { .. } => Reason::Handshake,
         LinkError::Behind { .. }
@@ -38,6 +42,9 @@ fn reason(error: &LinkError) -> Reason {
         | LinkError::Frame { .. } => Reason::LinkLost,
     }
 }
+
+/// Of a process that ran over its time, before its own last words.
+pub(crate) const TIME_OVER: &str = "killed when its time was over";
 
 /// Whether processes ended as they should.
 pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> {
@@ -58,7 +65,7 @@ pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> 
             "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned(),
         ),
         ExitStatus::Signal(signal) => failure(Reason::Killed, format!("signal {signal}")),
-        ExitStatus::TimedOut => failure(Reason::Timeout, "killed when its time was over".to_owned()),
+        ExitStatus::TimedOut => failure(Reason::Timeout, TIME_OVER.to_owned()),
     }
 }
 

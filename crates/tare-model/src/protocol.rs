@@ -305,6 +305,8 @@ pub enum ErrorCode {
     BadRequest,
     /// A program could not be started.
     CannotStart,
+    /// Another program serves where a server was to.
+    Taken,
     /// A file could not be read or written.
     File,
     /// The box lacks something (an instruction set, a privilege).

@@ -476,10 +476,16 @@ fn whole_number<T: FromStr + PartialOrd + Display>(
 #[derive(Debug, Clone, Default)]
 pub struct CommandLine(Vec<String>);
 
+/// What only a shell understands.
+const SHELL_WORDS: [&str; 8] = ["<", ">", ">>", "2>", "|", "&&", "||", ";"];
+
 /// Splits a word as a shell would, without running one.
 fn command_line(text: &str) -> Result<CommandLine, &'static str> {
     match shlex::split(text) {
         None => Err("a quotation mark is not closed"),
+        Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => {
+            Err("there is no shell: for redirections, pipes and lists name one, as in \"sh -c 'cmd > file'\"")
+        }
         Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
         Some(words) => Ok(CommandLine(words)),
     }

@@ -315,6 +315,11 @@ fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
             assert!(detail.contains("No such file"), "{which}: {trial}");
         }
     }
+    let redirected = ["plan", "-p", "native", "--setup", "echo x > y", "--", "true"];
+    tare.refused(&redirected[..], &["there is no shell"]);
+    // The loader that comes with a setup brings not the libraries of the command.
+    let plan = tare.run("plan -p native,runc --setup true -- ls");
+    assert!(plan.stdout.contains("--with-libraries"), "{plan:?}");
     tare.refused(
         "plan -p native --setup nowhere-at-all -- true",
         &["nowhere-at-all"],

@@ -199,7 +199,7 @@ fn a_server_that_does_not_come_to_serve_fails_the_trial_with_its_own_words() {
     let failed = failure(&file("echo loading; exec sleep 4322", CLIENT), "--timeout 1s");
     told(
         &failed,
-        &["the server db did not come to serve: killed when its time was over: loading"],
+        &["the server db did not come to serve: it printed no line with '^ready$' within 1 s: loading"],
     );
     kept(&failed, "", "[the server db printed]\nloading");
     assert_eq!(failed["reason"], "timeout");
@@ -209,13 +209,32 @@ fn a_server_that_does_not_come_to_serve_fails_the_trial_with_its_own_words() {
         &failed,
         &["the server db did not come to serve: exit status 4: no disk"],
     );
-    for ready in ["{ tcp = \"{port}\" }", "{ command = [\"false\"] }"] {
+    for (ready, why) in [
+        ("{ tcp = \"{port}\" }", "it takes no connection at 127.0.0.1:"),
+        (
+            "{ command = [\"false\"] }",
+            "'false' did not end with status 0 within 1 s",
+        ),
+    ] {
         let text = file(SERVES, CLIENT).replace("{ line = '^ready$' }", ready);
-        told(
-            &failure(&text, "--timeout 1s"),
-            &["the server db did not come to serve: killed when"],
-        );
+        let failed = failure(&text, "--timeout 1s");
+        told(&failed, &["the server db did not come to serve: ", why]);
     }
+}
+
+/// A client would measure whoever serves there, and nobody would know.
+#[test]
+fn a_stranger_at_the_port_of_a_server_is_not_taken_for_it() {
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = stranger.local_addr().unwrap().port().to_string();
+    let text =
+        file("exec sleep 4325", CLIENT).replace("{ line = '^ready$' }", &format!("{{ tcp = \"{port}\" }}"));
+    let failed = failure(&text, "--timeout 5s");
+    told(
+        &failed,
+        &["another program takes connections at 127.0.0.1:", "already"],
+    );
+    assert_eq!(processes_that_bear("sleep\x004325"), Vec::<String>::new());
 }
 
 #[test]
@@ -272,7 +291,7 @@ fn a_refused_connection_and_a_port_that_is_taken_fail_the_trial() {
     let failed = failure(&iperf3(&port, "{db.port}"), "--timeout 5s");
     told(
         &failed,
-        &["the server db", "exit status 1", "Address already in use"],
+        &["the server db", "another program takes connections at 127.0.0.1:"],
     );
 }
 

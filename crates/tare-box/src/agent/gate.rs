@@ -66,7 +66,13 @@ impl Gates {
         };
         let mut gated = match started {
             Ok(gated) => gated,
-            Err(e) => return Ok(Err(Refusal::new(ErrorCode::CannotStart, e.to_string()))),
+            Err(e) => {
+                let code = match e.kind() {
+                    io::ErrorKind::AddrInUse => ErrorCode::Taken,
+                    _ => ErrorCode::CannotStart,
+                };
+                return Ok(Err(Refusal::new(code, e.to_string())));
+            }
         };
         let reply = match (&mut gated, task) {
             (Gated::Kernel(kernel), _) => match kernel.wait_ready(port)? {

@@ -65,6 +65,7 @@ impl Server {
     /// Starts one; it ends with the agent.
     pub(super) fn start(run: &Served, ready: &Ready, bounds: &Bounds) -> io::Result<Self> {
         let sign = Sign::of(run, ready, bounds)?;
+        sign.refuse_a_stranger()?;
         let mut command = command_of(run, bounds)?;
         let said = Words::of_at_most(SAID)?;
         command.stdout(said.writer()?).stderr(said.writer()?);
@@ -200,6 +201,17 @@ impl Sign {
             (Ready::Command(_) | Ready::Later(_), _) => {
                 Err(unknown("a sign of a later version of tare".to_owned()))
             }
+        }
+    }
+
+    /// Refuses a port at which somebody serves already: a client would measure that one.
+    fn refuse_a_stranger(&self) -> io::Result<()> {
+        match self {
+            Self::Connection(at) if TcpStream::connect_timeout(at, TO_CONNECT).is_ok() => {
+                let message = format!("another program takes connections at {at} already");
+                Err(io::Error::new(io::ErrorKind::AddrInUse, message))
+            }
+            _ => Ok(()),
         }
     }
 

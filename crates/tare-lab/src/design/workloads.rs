@@ -348,17 +348,18 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
     if wish.with_libraries {
         files.extend(carry::runtime_files(&program)?.iter().map(|p| text(p)));
     }
+    for path in &wish.with {
+        files.extend(carry::files_below(path)?.iter().map(|p| text(p)));
+    }
+    // Before the loader of other programs is among them, which brings not the command's libraries.
+    let host_only = host_only(&program, &files)?;
     let aside = [&wish.setup, &wish.teardown];
     let aside = aside.into_iter().filter_map(|argv| argv.first());
     for called in wish.calls.iter().chain(aside) {
         files.extend(carry::program_files(called)?.iter().map(|p| text(p)));
     }
-    for path in &wish.with {
-        files.extend(carry::files_below(path)?.iter().map(|p| text(p)));
-    }
     files.sort();
     files.dedup();
-    let host_only = host_only(&program, &files)?;
     let mut env = vec![("PATH".to_owned(), carry::PATH.to_owned())];
     for given in &wish.env {
         env.push(variable(given)?);

@@ -13,7 +13,7 @@ use tare_box::link::{Answer, LinkError};
 use tare_model::finding::Reason;
 use tare_model::gate::{Order, Slice};
 use tare_model::metric::Source;
-use tare_model::protocol::{Bounds, ExitStatus, Exited, Reply, Request};
+use tare_model::protocol::{Bounds, Exited, Reply, Request};
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
@@ -298,10 +298,7 @@ impl Arm {
         if let Some(Reply::Exited(exited)) = &reply {
             let failure = faults::ended_well(exited, &stderr).err();
             self.lose(failure.unwrap_or_else(|| {
-                Failure::new(
-                    Reason::ExitStatus,
-                    format!("ended before it was told to, with {:?}", ExitStatus::Code(0)),
-                )
+                Failure::new(Reason::ExitStatus, "ended before it was told to, with status 0")
             }));
             return Ok(None);
         }

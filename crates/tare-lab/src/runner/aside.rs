@@ -50,7 +50,16 @@ fn run(
         Err(error) => Err(faults::failure(&error)),
     };
     ended.map_err(|failure| Failure {
-        detail: format!("its {which}, {}: {}", argv.join(" "), failure.detail),
+        detail: format!("its {which}, {}: {}", quoted(argv), failure.detail),
         ..failure
     })
+}
+
+/// Words for people: one with blanks in it is seen to be one.
+fn quoted(argv: &[String]) -> String {
+    let quoted = argv.iter().map(|word| match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word.clone(),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }

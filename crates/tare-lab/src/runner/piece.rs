@@ -199,6 +199,7 @@ pub(super) fn readings(held: &mut Held, waited: Duration, host: HostReadings) ->
 
 /// Part of a trial in one piece that the slices before it are worked up to: a tenth.
 const WARM_UP: f64 = 0.1;
+
 /// The order for so many nanoseconds of work, found in ever longer slices up to those of a
 /// warm-up; `None` if the arm is lost in one of them.
 fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64, warm_up_ns: f64) -> Result<Option<Order>, Stop> {

@@ -6,15 +6,16 @@ use super::arm::{Arm, Lost};
 use super::boxes::Held;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
-use crate::faults;
+use crate::faults::{self, TIME_OVER};
 use crate::trial;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
 use tare_box::link::Answer;
 use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
 use tare_model::protocol::{Bounds, ExitStatus, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
-use tare_model::workload::{Place, Role, Run};
+use tare_model::workload::{Place, Ready, Role, Run};
 
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.
@@ -180,8 +181,11 @@ impl Arm {
             None => {}
         }
         if let Some(lost) = &mut self.lost {
-            let detail = &lost.failure.detail;
-            lost.failure.detail = format!("{} did not come to serve: {detail}", called(role));
+            let why = match lost.failure.reason {
+                Reason::Timeout => lost.failure.detail.replacen(TIME_OVER, &waited_for(request), 1),
+                _ => lost.failure.detail.clone(),
+            };
+            lost.failure.detail = format!("{} did not come to serve: {why}", called(role));
         }
         Ok(None)
     }
@@ -272,4 +276,24 @@ fn called(role: &Role) -> String {
         "server" => "the server".to_owned(),
         name => format!("the server {name}"),
     }
+}
+
+/// What a server that ran to the end of its time did not do.
+fn waited_for(request: &Request) -> String {
+    let Request::Start { task, bounds, .. } = request else {
+        return String::new();
+    };
+    let seconds = Duration::from_nanos(bounds.timeout_ns).as_secs();
+    let what = match task {
+        Task::Server { ready, .. } => match ready {
+            Ready::Tcp(at) => {
+                format!("it takes no connection at {at} (does it listen at that address, or at 127.0.0.1?)")
+            }
+            Ready::Line(pattern) => format!("it printed no line with '{pattern}'"),
+            Ready::Command(argv) => format!("'{}' did not end with status 0", argv.join(" ")),
+            Ready::Later(_) => "its sign is of a later version of tare".to_owned(),
+        },
+        _ => String::new(),
+    };
+    format!("{what} within {seconds} s")
 }

@@ -36,7 +36,7 @@ pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Pr
         Unmade::Make => image::take(&site, &Wish::of(name))?,
         Unmade::Leave => images::made(name, &site).map_err(|_| {
             anyhow::anyhow!(
-                "the image '{name}' is not made yet: 'tare image build {name}' makes it, and so does 'tare run'"
+                "the image '{name}' is not in the store yet: 'tare run' gets it, and so does 'tare image', by build or by import (docs/images.md)"
             )
         })?,
     };

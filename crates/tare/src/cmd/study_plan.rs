@@ -47,14 +47,15 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     let mut missing: Vec<String> = left_out
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
         .collect();
-    missing.extend(absent.iter().map(ToString::to_string));
-    missing.extend(platforms.check_reach(&study).err().map(|e| e.to_string()));
-    missing.extend(sketch.misfits.iter().map(ToString::to_string));
+    let mut stops: Vec<String> = absent.iter().map(ToString::to_string).collect();
+    stops.extend(platforms.check_reach(&study).err().map(|e| e.to_string()));
+    stops.extend(sketch.misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
     let foreseen = plan::foresee(&platforms, &study, unmade);
     if args.json {
         let mut json = plan_words::json(&study, &cost, room, &foreseen, unmade);
         json["blueprint"] = blueprint.iter().map(Layer::json).collect();
+        missing.extend(stops);
         json["missing"] = missing.into();
         out::print_json(&json)?;
         return Ok(ExitCode::SUCCESS);
@@ -65,6 +66,12 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     }
     page.heading("what it takes");
     page.text += &plan_words::text(&study, &cost, room, &foreseen, unmade);
+    if !stops.is_empty() {
+        page.heading("'tare run' stops here, until this is mended or left out");
+    }
+    for item in &stops {
+        page.paragraph("- ", item);
+    }
     page.heading("missing here");
     for item in &missing {
         page.paragraph("- ", item);
