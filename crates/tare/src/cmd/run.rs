@@ -223,7 +223,8 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
         out::say(&format!("stopped; go on with: tare run --resume {file}"));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
-    if summary.reason == EndReason::Fruitless {
+    // Where one block was all that was asked for, there is nothing to go on with.
+    if summary.reason == EndReason::Fruitless && results.header.study.protocol.blocks > 1 {
         out::say(&format!(
             "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume {file}"
         ));
