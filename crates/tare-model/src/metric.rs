@@ -45,6 +45,8 @@ impl Unit {
             Self::Byte => "B",
             Self::BytePerSecond => "B/s",
             Self::FlopPerSecond => "flop/s",
+            // Ratios have four decimals, and counts no more digits than other figures.
+            Self::One if value.abs() >= 10.0 => return in_digits(value, n_digits),
             Self::One => return digits(value, 4),
             Self::Other(symbol) => return format!("{} {symbol}", in_digits(value, n_digits)),
         };

@@ -130,5 +130,5 @@ fn columns(figures: &MetricFigures) -> [String; 4] {
 }
 
 pub(super) fn cell_row(name: &str, n: &str, [mean, half, sd, cv]: [String; 4]) -> String {
-    format!("  {name:<19}{n:>4}  {mean:<16}{half:<16}{sd:<16}{cv}")
+    format!("  {name:<24}{n:>4}  {mean:<14}{half:<14}{sd:<13}{cv}")
 }
