@@ -52,9 +52,11 @@ fn judged(
     if kernel.is_none() && exited.repetitions.is_empty() {
         return Err(bad_report("it tells of no repetition".to_owned()));
     }
+    let each = &exited.repetitions;
+    let used = (ProcessUsage::total(each), each.len() as u64);
     let sample = |metric: &Metric| match &metric.from {
         Source::Output(from) => Some(printed(metric, from, output)),
-        _ => used_or_reported(metric, &exited, kernel.as_ref()),
+        _ => used_or_reported(metric, &used, kernel.as_ref()),
     };
     Ok(Success {
         samples: workload
@@ -72,9 +74,12 @@ fn judged(
 /// A figure, with the name of its metric.
 type Sample = Result<(String, f64), Failure>;
 
+/// What so many repetitions used together.
+type Used = (ProcessUsage, u64);
+
 /// A figure that a process reported, or what it used; `None` where nobody counted that.
-fn used_or_reported(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Option<Sample> {
-    match sample(metric, exited, report) {
+fn used_or_reported(metric: &Metric, used: &Used, report: Option<&KernelReport>) -> Option<Sample> {
+    match sample(metric, used, report) {
         Some(value) => Some(Ok((metric.name.clone(), value))),
         // What the box's kernel did not count is no fault of the process.
         None if matches!(metric.from, Source::Usage(_) | Source::Host) => None,
@@ -196,19 +201,12 @@ fn peak(usage: &ProcessUsage) -> Option<f64> {
     (usage.max_rss_bytes > 0).then_some(usage.max_rss_bytes as f64)
 }
 
-fn sample(metric: &Metric, exited: &Exited, report: Option<&KernelReport>) -> Option<f64> {
+fn sample(metric: &Metric, (all, repetitions): &Used, report: Option<&KernelReport>) -> Option<f64> {
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
-        Source::Usage(usage) => used(*usage, exited),
+        Source::Usage(usage) => used_each(*usage, all, *repetitions),
         Source::Output(_) | Source::Host | Source::Later(_) => None,
     }
-}
-
-/// Of a command's repetitions the mean; the peak of memory.
-fn used(usage: Usage, exited: &Exited) -> Option<f64> {
-    let each = &exited.repetitions;
-    let all = each.iter().fold(ProcessUsage::NONE, |all, one| all.and(*one));
-    used_each(usage, &all, each.len() as u64)
 }
 
 #[cfg(test)]

@@ -192,12 +192,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
 /// What runs before a trial or behind it, as the same user in the same environment.
 pub(crate) fn aside(role: &Role, argv: &[String], timeout: Duration) -> Request {
     Request::Command(CommandRequest {
-        task: CommandTask {
-            argv: argv.to_vec(),
-            env: role.env.clone(),
-            cwd: role.cwd.clone(),
-            user: role.user,
-        },
+        task: as_role(role, argv.to_vec()),
         bounds: Bounds {
             timeout_ns: nanoseconds(timeout),
             max_stdout_bytes: 0,
@@ -242,8 +237,13 @@ pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr, book: &Bo
 
 /// A command with the addresses of the servers in it; `own` is that of the command itself.
 fn command(role: &Role, run: &CommandRun, own: Option<SocketAddr>, book: &Book) -> CommandTask {
+    as_role(role, book.filled(&run.argv, &role.place, own))
+}
+
+/// A command as a role runs it.
+fn as_role(role: &Role, argv: Vec<String>) -> CommandTask {
     CommandTask {
-        argv: book.filled(&run.argv, &role.place, own),
+        argv,
         env: role.env.clone(),
         cwd: role.cwd.clone(),
         user: role.user,

@@ -254,9 +254,7 @@ pub(super) fn confine(command: &mut Command, env: &[(String, String)], bounds: &
 pub(super) fn total(repetitions: &[ProcessUsage], elapsed: Duration) -> ProcessUsage {
     ProcessUsage {
         wall_ns: nanoseconds(elapsed),
-        ..repetitions
-            .iter()
-            .fold(ProcessUsage::NONE, |all, one| all.and(*one))
+        ..ProcessUsage::total(repetitions)
     }
 }
 

@@ -49,14 +49,9 @@ pub(super) fn role(wish: &CommandWish, chosen: &ChosenImage) -> Result<Role, Des
         })?;
     let env = environment(wish, chosen)?;
     argv[0] = program(&name, &env, chosen)?;
-    let beside = |argv: &[String]| -> Result<Vec<String>, DesignError> {
-        let mut argv = argv.to_vec();
-        if let Some(name) = argv.first_mut() {
-            *name = program(name, &env, chosen)?;
-        }
-        Ok(argv)
-    };
-    let (setup, teardown) = (beside(&wish.setup)?, beside(&wish.teardown)?);
+    let find = |name: &str| program(name, &env, chosen);
+    let setup = workloads::by_path(&wish.setup, find)?;
+    let teardown = workloads::by_path(&wish.teardown, find)?;
     let mut files = Vec::new();
     for path in &wish.with {
         files.extend(carry::files_below(path)?.iter().map(|path| workloads::text(path)));

@@ -371,21 +371,27 @@ fn of_host(wish: &CommandWish) -> Result<Role, DesignError> {
         env,
         files,
         host_only,
-        setup: beside(&wish.setup)?,
-        teardown: beside(&wish.teardown)?,
+        setup: by_path(&wish.setup, find)?,
+        teardown: by_path(&wish.teardown, find)?,
         ..catalogue::main(Run::Command(CommandRun { argv }))
     })
 }
 
-/// What runs before a trial or behind it, by the path of its program.
-fn beside(argv: &[String]) -> Result<Vec<String>, DesignError> {
-    let Some((name, arguments)) = argv.split_first() else {
-        return Ok(Vec::new());
-    };
-    let program = text(&carry::find_program(name)?);
-    Ok(std::iter::once(program)
-        .chain(arguments.iter().cloned())
-        .collect())
+/// What runs before a trial or behind it, if anything, by the path of its program.
+pub(super) fn by_path(
+    argv: &[String],
+    find: impl FnOnce(&str) -> Result<String, DesignError>,
+) -> Result<Vec<String>, DesignError> {
+    let mut argv = argv.to_vec();
+    if let Some(name) = argv.first_mut() {
+        *name = find(name)?;
+    }
+    Ok(argv)
+}
+
+/// The path of a program of this host.
+fn find(name: &str) -> Result<String, DesignError> {
+    Ok(text(&carry::find_program(name)?))
 }
 
 /// Why a program cannot run in boxes that hold nothing but these files, and the ways out.

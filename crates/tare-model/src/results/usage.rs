@@ -49,6 +49,11 @@ impl ProcessUsage {
         written_bytes: Some(0),
     };
 
+    /// What all of these used together.
+    pub fn total(each: &[Self]) -> Self {
+        each.iter().fold(Self::NONE, |all, one| all.and(*one))
+    }
+
     /// CPU time.
     pub const fn cpu_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)

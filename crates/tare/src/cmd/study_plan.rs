@@ -48,7 +48,6 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
         .collect();
     let mut stops: Vec<String> = absent.iter().map(ToString::to_string).collect();
-    stops.extend(platforms.check_reach(&study).err().map(|e| e.to_string()));
     stops.extend(sketch.misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
     let foreseen = plan::foresee(&platforms, &study, unmade);
