@@ -8,9 +8,10 @@ mod slices;
 mod stops;
 mod tables;
 
-use crate::analysis::{Against, Analysis, Comparison, Notice, Summary, Word};
+use crate::analysis::{Against, Analysis, Comparison, MetricComparison, Notice, Summary, Word};
 use crate::chart::{Chart, chart};
 use crate::facts::{self, Fact};
+use crate::remarks;
 use crate::show::{change_interval, clean, cost_change, date, or_missing};
 use askama::Template;
 use tables::Table;
@@ -164,15 +165,16 @@ fn glance(analysis: &Analysis) -> Glance {
 
 fn glance_cell(comparison: Option<&Comparison>) -> GlanceCell {
     let metric = comparison.and_then(Comparison::primary);
-    let paired = metric.and_then(|m| m.paired.as_ref()).map(|p| p.ratio);
     let word = metric
         .and_then(|m| m.verdict.as_ref())
         .map_or(Word::None, |v| v.word);
     let n = metric.map_or(0, |m| m.n);
     GlanceCell {
-        cost: or_missing(paired, |e| cost_change(e.value)),
-        interval: or_missing(paired, |e| {
-            format!("{}, n = {n}", change_interval(e.value, e.low, e.high))
+        cost: or_missing(metric.and_then(MetricComparison::cost), cost_change),
+        interval: or_missing(metric, |m| {
+            remarks::interval_of(m, |e| {
+                format!("{}, n = {n}", change_interval(e.value, e.low, e.high))
+            })
         }),
         class: word.name(),
         verdict: word.to_string(),

@@ -7,6 +7,25 @@ use tare_model::metric::{Direction, Metric, Quantity};
 use tare_model::size::counted;
 use tare_model::study::Cell;
 
+/// What stands in the place of an interval of a cost that one block alone tells.
+const ONE_BLOCK: &str = "one block";
+
+/// The headline of a metric: `1.004 (0.999 to 1.009)`, or `1.004 (one block)`.
+pub(crate) fn cost_with_interval<M>(metric: &MetricComparison<M>) -> String {
+    match &metric.paired {
+        Some(paired) => ratio_with_interval(paired.ratio.value, paired.ratio.low, paired.ratio.high),
+        None => or_missing(metric.single, |cost| format!("{} ({ONE_BLOCK})", ratio(cost))),
+    }
+}
+
+/// The interval of a cost by `show`; of one block, that it has none.
+pub(crate) fn interval_of<M>(metric: &MetricComparison<M>, show: impl FnOnce(Estimate) -> String) -> String {
+    match &metric.paired {
+        Some(paired) => show(paired.ratio),
+        None => or_missing(metric.single, |_| ONE_BLOCK.to_owned()),
+    }
+}
+
 /// The flags of a comparison, its lost pairs and, with the primary metric, the
 /// findings of its two cells.
 pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> String {

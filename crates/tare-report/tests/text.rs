@@ -241,3 +241,26 @@ fn evidence_and_caveats_are_there() {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
 }
+
+#[test]
+fn one_block_tells_its_ratio_and_that_it_is_of_one_block() {
+    let synthetic = Synthetic::new().blocks(1).cost("docker", Pinned, "syscall", 1.25);
+    let analysis = analyze(&synthetic.build());
+    let text = answer(&analysis, HERE, PLAIN);
+    assert!(text.contains("1.250 (one block)"), "{text}");
+    assert!(text.contains("no verdict"), "{text}");
+    assert!(render(&analysis, PLAIN).contains("1.250 (one block)"));
+    assert!(page(&analysis).contains("one block"));
+    assert!(headline(&analysis).paired.is_none());
+}
+
+#[test]
+fn kinds_of_box_stand_above_their_workloads_where_both_find_no_room_in_a_line() {
+    let platform = "docker?network=bridge&storage=volume";
+    let synthetic = Synthetic::new().platforms(&["native", platform]).noise(0.002);
+    let text = answer(&analyze(&synthetic.build()), HERE, PLAIN);
+    let kind = text.lines().position(|line| line.starts_with(platform));
+    let row = text.lines().nth(kind.expect("a line with the kind of box") + 1);
+    assert!(row.expect("a row below").starts_with("  syscall  "), "{text}");
+    assert!(!text.lines().any(|line| line.chars().count() > 80), "{text}");
+}

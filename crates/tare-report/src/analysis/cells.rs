@@ -29,13 +29,15 @@ pub struct CellFigures {
     pub metrics: Vec<MetricFigures>,
 }
 
-/// How often attempts of a cell failed for one reason.
+/// How often attempts of a cell failed, or were skipped, for one reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FailureCount {
     /// The reason.
     pub reason: String,
     /// Attempts.
     pub attempts: usize,
+    /// Whether they were skipped: nothing was run.
+    pub skipped: bool,
     /// What was seen the first time.
     pub detail: String,
 }
@@ -101,12 +103,14 @@ fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
 }
 
 fn failures(trials: &CellTrials) -> Vec<FailureCount> {
-    let mut counts: BTreeMap<String, FailureCount> = BTreeMap::new();
+    let mut counts: BTreeMap<(String, bool), FailureCount> = BTreeMap::new();
     for unended in &trials.unended {
         let reason = unended.failure.reason.to_string();
-        let entry = counts.entry(reason.clone()).or_insert_with(|| FailureCount {
+        let key = (reason.clone(), unended.skipped);
+        let entry = counts.entry(key).or_insert_with(|| FailureCount {
             reason,
             attempts: 0,
+            skipped: unended.skipped,
             detail: clipped(&unended.failure.detail),
         });
         entry.attempts += 1;

@@ -64,6 +64,9 @@ pub struct MetricComparison<M = Metric> {
     pub lost: usize,
     /// The headline: what one typical run costs.
     pub paired: Option<Paired>,
+    /// The cost in the only pair that there is: a ratio without an interval, of which nothing
+    /// follows. Absent where there are more.
+    pub single: Option<f64>,
     /// What slices say, of cells that ran in them: then the headline is the typical cost.
     pub slices: Option<SliceFigures>,
     /// Ratio of means, over 1 where the platform costs more: what many runs cost
@@ -94,6 +97,12 @@ pub struct MetricComparison<M = Metric> {
 }
 
 impl<M> MetricComparison<M> {
+    /// What one typical run costs, with an interval or, of one block, without.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        let paired = self.paired.as_ref().map(|p| p.ratio.value);
+        paired.or(self.single)
+    }
+
     /// The noise, where a cost that is fit for a verdict makes its noise fit for one.
     pub(crate) fn fit_steadiness(&mut self) -> Option<&mut Steady> {
         let verdict = self.verdict.as_ref()?;

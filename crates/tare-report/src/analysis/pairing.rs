@@ -29,6 +29,7 @@ pub(crate) struct Samples {
 /// What carries the verdict.
 struct Headline {
     n: usize,
+    single: Option<f64>,
     inference: Option<PairedInference>,
     slices: Option<SliceFigures>,
 }
@@ -58,11 +59,12 @@ pub(super) fn compare(
     let losses: Vec<f64> = losses.into_values().collect();
     let headline = Headline {
         n: losses.len(),
+        single: single(&losses),
         inference: infer(&losses, question)
             .map(|found| found.understated(slices.contended.unwrap_or(1.0), question.margin)),
         slices: Some(slices),
     };
-    let sampled = inference(metric.direction, &samples.pairs, question);
+    let sampled = losses_of_pairs(metric.direction, &samples.pairs).and_then(|l| infer(&l, question));
     figures(
         metric.clone(),
         metric.direction,
@@ -111,19 +113,28 @@ pub(crate) fn of_samples<M>(
     samples: &Samples,
     question: Question,
 ) -> MetricComparison<M> {
-    let inference = inference(direction, &samples.pairs, question);
+    let losses = losses_of_pairs(direction, &samples.pairs);
+    let inference = losses.as_ref().and_then(|losses| infer(losses, question));
     let headline = Headline {
         n: samples.pairs.len(),
+        single: losses.and_then(|losses| single(&losses)),
         inference,
         slices: None,
     };
     figures(metric, direction, samples, inference, headline, question)
 }
 
-fn inference(direction: Direction, pairs: &[(f64, f64)], question: Question) -> Option<PairedInference> {
+fn losses_of_pairs(direction: Direction, pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
     let losses = pairs.iter().map(|&(x, y)| direction.loss_in_logs(x, y));
-    let losses: Option<Vec<f64>> = losses.collect();
-    infer(&losses?, question)
+    losses.collect()
+}
+
+/// The cost of the only block that there is.
+fn single(losses: &[f64]) -> Option<f64> {
+    match losses {
+        [only] => Some(only.exp()),
+        _ => None,
+    }
 }
 
 fn figures<M>(
@@ -146,7 +157,12 @@ fn figures<M>(
     };
     let ratio_of_means = ratio_of_means.and_then(|r| Estimate::new(r.ratio, r.interval));
     let loss = means(&x, &y).and_then(|r| loss(direction, r));
-    let Headline { n, inference, slices } = headline;
+    let Headline {
+        n,
+        single,
+        inference,
+        slices,
+    } = headline;
     let mut flags: Vec<Flag> = inference.iter().flat_map(Flag::of_series).collect();
     flags.extend(slices.as_ref().and_then(SliceFigures::contention));
     flags.extend(match &slices {
@@ -158,6 +174,7 @@ fn figures<M>(
         n,
         lost: samples.lost,
         paired: inference.as_ref().and_then(Paired::of),
+        single,
         slices,
         ratio_of_means,
         loss,

@@ -45,6 +45,13 @@ pub struct TrialCounts {
     pub repeated: usize,
 }
 
+impl TrialCounts {
+    /// Trials that have no result after their last attempt.
+    pub const fn failed_for_good(&self) -> usize {
+        self.failed.saturating_sub(self.repeated)
+    }
+}
+
 /// What was found of a platform before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlatformFacts {

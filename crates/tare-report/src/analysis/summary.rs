@@ -145,7 +145,7 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     Statement {
         workload: comparison.cell.workload.clone(),
         n: metric.n,
-        cost: ratio.map(|e| cost_change(e.value)),
+        cost: metric.cost().map(cost_change),
         interval: ratio.map(|e| change_interval(e.value, e.low, e.high)),
         word: verdict.map_or(Word::None, |v| v.word),
         verdict: or_missing(verdict, Verdict::after_cost) + &flags(metric),

@@ -92,7 +92,6 @@ pub(super) fn headline(analysis: &Analysis, comparisons: &[&Comparison]) -> Tabl
 }
 
 fn headline_cells(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
-    let paired = metric.paired.as_ref().map(|p| p.ratio);
     let verdict = metric.verdict.as_ref();
     let phrase = verdict.map_or_else(String::new, |v| v.phrase.clone());
     let remarks = remarks::joined(vec![phrase, remarks::of_metric(analysis, comparison, metric)]);
@@ -100,10 +99,10 @@ fn headline_cells(analysis: &Analysis, comparison: &Comparison, metric: &MetricC
         cell(NAME, &comparison.cell.workload),
         cell(NAME, &metric.metric.name),
         cell(NUMBER, metric.n.to_string()),
-        cell(NUMBER, or_missing(paired, |e| ratio(e.value))),
+        cell(NUMBER, or_missing(metric.cost(), ratio)),
         cell(
             NUMBER,
-            or_missing(paired, |e| format!("{} to {}", ratio(e.low), ratio(e.high))),
+            remarks::interval_of(metric, |e| format!("{} to {}", ratio(e.low), ratio(e.high))),
         ),
         cell(NUMBER, means(metric)),
         Cell {

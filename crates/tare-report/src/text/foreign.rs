@@ -7,7 +7,7 @@ use super::{TextOptions, style};
 use crate::analysis::MetricComparison;
 use crate::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures, word};
 use crate::remarks;
-use crate::show::{figure, margin, or_missing, percent, ratio_with_interval};
+use crate::show::{figure, margin, or_missing, percent};
 use tare_model::size::counted;
 
 /// Headline table, the figures beside it, every cell by itself, how to read them.
@@ -59,9 +59,7 @@ fn headline(page: &mut Page, analysis: &ForeignAnalysis) {
 
 fn headline_row(page: &mut Page, comparison: &ForeignComparison) {
     let figures = &comparison.figures;
-    let ratio = or_missing(figures.paired.as_ref(), |p| {
-        ratio_with_interval(p.ratio.value, p.ratio.low, p.ratio.high)
-    });
+    let ratio = remarks::cost_with_interval(figures);
     let name = page.name(figures.metric.name, 19);
     let row = row_text(&name, &figures.n.to_string(), &ratio);
     let Some(verdict) = &figures.verdict else {

@@ -119,9 +119,7 @@ pub(super) fn row_text(name: &str, n: &str, ratio: &str) -> String {
 }
 
 fn row(page: &mut Page, analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) {
-    let ratio = or_missing(metric.paired.as_ref(), |p| {
-        ratio_with_interval(p.ratio.value, p.ratio.low, p.ratio.high)
-    });
+    let ratio = remarks::cost_with_interval(metric);
     let name = format!("{} {}", comparison.cell.workload, metric.metric.name);
     let figures = row_text(&name, &metric.n.to_string(), &ratio);
     let Some(verdict) = &metric.verdict else {

@@ -19,7 +19,10 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
 fn ran(analysis: &Analysis) -> String {
     let run = &analysis.run;
     let sizes: Vec<String> = analysis.study.instances.iter().map(Instance::show).collect();
-    let lost = [(run.trials.failed, "failed"), (run.trials.skipped, "skipped")];
+    let lost = [
+        (run.trials.failed_for_good(), "failed"),
+        (run.trials.skipped, "skipped"),
+    ];
     let lost = lost.into_iter().filter(|(n, _)| *n > 0);
     let lost: Vec<String> = lost.map(|(n, how)| format!(", {n} {how}")).collect();
     let time = seconds(analysis).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));

@@ -81,20 +81,23 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         .collect()
 }
 
-/// What failed, by platform and reason, with what was seen the first time.
+/// What failed and what was skipped, by platform and reason, with what was seen the first time.
 fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
-    let mut all: BTreeMap<(&PlatformPath, &str), (usize, &str)> = BTreeMap::new();
+    let mut all: BTreeMap<(bool, &PlatformPath, &str), (usize, &str)> = BTreeMap::new();
     for cell in &analysis.cells {
         for failure in &cell.failures {
-            let key = (&cell.cell.kind.platform, failure.reason.as_str());
+            let platform = &cell.cell.kind.platform;
+            let key = (failure.skipped, platform, failure.reason.as_str());
             all.entry(key).or_insert((0, &failure.detail)).0 += failure.attempts;
         }
     }
-    all.into_iter().map(|((platform, reason), (attempts, detail))| {
-        let name = format!("{platform} failed {}", counted(attempts, "time"));
-        let text = format!("{name}: {reason}: {detail}");
-        Doubt { name, text }
-    })
+    all.into_iter()
+        .map(|((skipped, platform, reason), (attempts, detail))| {
+            let ended = if skipped { "skipped" } else { "failed" };
+            let name = format!("{platform} {ended} {}", counted(attempts, "time"));
+            let text = format!("{name}: {reason}: {detail}");
+            Doubt { name, text }
+        })
 }
 
 /// Intervals that seem to show a difference which the correction takes back.

@@ -6,11 +6,14 @@ use super::super::style;
 use super::whisker::Scale;
 use super::{asked, cut, real};
 use crate::analysis::{Analysis, Comparison, Estimate, Verdict, Word};
-use crate::show::{or_missing, ratio_with_interval};
+use crate::remarks;
+use crate::show::or_missing;
 use tare_model::digits::digits;
 
 /// Columns of `1.003 (0.996 to 1.009)`.
 const FIGURES: usize = 22;
+/// As much of a line as names of workloads may take. A longer one stands in a line of its own.
+const LONGEST_WORKLOAD: usize = 28;
 /// Columns of the longest verdict.
 const VERDICT: usize = 12;
 /// From this width of a terminal on there is room for a drawing and the verdict's word.
@@ -20,6 +23,7 @@ const WIDEST: usize = 41;
 
 /// How wide the columns are.
 struct Columns {
+    /// 0 where kinds stand in lines of their own.
     kind: usize,
     workload: usize,
     /// Absent where there is no room.
@@ -52,13 +56,22 @@ fn table(page: &mut Page, analysis: &Analysis, shown: &[&Comparison]) {
 
 impl Columns {
     fn of(width: usize, analysis: &Analysis, shown: &[&Comparison]) -> Self {
-        let longest = |of: fn(&Comparison) -> String, most: usize| {
+        let longest = |of: fn(&Comparison) -> String| {
             let lengths = shown.iter().map(|c| of(c).chars().count());
-            lengths.max().unwrap_or(0).min(most)
+            lengths.max().unwrap_or(0)
         };
-        let kind = longest(|c| c.cell.kind.to_string(), 24);
-        let workload = longest(|c| c.cell.workload.clone(), 16);
-        let taken = kind + workload + FIGURES + VERDICT + 4 * 2;
+        let figures = FIGURES + VERDICT + 3 * 2;
+        let room = width.saturating_sub(figures);
+        let workload = longest(|c| c.cell.workload.clone())
+            .min(LONGEST_WORKLOAD)
+            .min(room);
+        let kind = Some(longest(|c| c.cell.kind.to_string())).filter(|kind| kind + workload <= room);
+        let kind = kind.unwrap_or(0);
+        // What stands above the names shall not push the figures aside.
+        let workload = workload
+            .max(cost(analysis).chars().count().saturating_sub(kind + 2))
+            .min(room);
+        let taken = kind + workload + figures + 2;
         let logs: Vec<(f64, f64)> = shown
             .iter()
             .filter_map(|c| figure(c))
@@ -79,9 +92,13 @@ pub(super) fn figure(comparison: &Comparison) -> Option<Estimate> {
     Some(comparison.primary()?.paired.as_ref()?.ratio)
 }
 
+fn cost(analysis: &Analysis) -> String {
+    format!("cost ({} = 1)", analysis.study.baseline)
+}
+
 /// What the columns are: `cost (native = 1)  95 % interval`, and the scale.
 fn head(page: &Page, columns: &Columns, analysis: &Analysis) -> String {
-    let cost = format!("cost ({} = 1)", analysis.study.baseline);
+    let cost = cost(analysis);
     let interval = format!("{} interval", analysis.intervals);
     if page.width() < WIDE {
         return format!("{cost}, {interval}");
@@ -101,38 +118,56 @@ fn head(page: &Page, columns: &Columns, analysis: &Analysis) -> String {
 }
 
 fn row(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: bool) {
-    let figures = or_missing(figure(comparison), |e| {
-        ratio_with_interval(e.value, e.low, e.high)
-    });
-    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
-    let word = verdict.map_or(Word::None, |v| v.word);
-    let kind = comparison.cell.kind.to_string();
-    if page.width() < WIDE {
-        if is_new {
-            page.line(&[(Style::Bold, &kind)]);
-        }
-        let (name, width) = (&comparison.cell.workload, columns.workload);
-        let line = format!("  {name:width$} {figures} ");
-        return page.line(&[(Style::Plain, &line), (style(word), sign(word))]);
+    let is_narrow = page.width() < WIDE;
+    if is_new && (is_narrow || columns.kind == 0) {
+        page.line(&[(Style::Bold, &comparison.cell.kind.to_string())]);
     }
-    let name = if is_new {
-        page.name(&kind, columns.kind + 1)
+    if is_narrow {
+        narrow(page, columns, comparison);
+    } else {
+        wide(page, columns, comparison, is_new);
+    }
+}
+
+fn narrow(page: &mut Page, columns: &Columns, comparison: &Comparison) {
+    let (word, _) = judged(comparison);
+    let (name, width) = (&comparison.cell.workload, columns.workload);
+    let figures = or_missing(comparison.primary(), remarks::cost_with_interval);
+    let line = format!("  {name:width$} {figures} ");
+    page.line(&[(Style::Plain, &line), (style(word), sign(word))]);
+}
+
+fn wide(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: bool) {
+    let width = columns.kind;
+    let kind = if is_new && width > 0 {
+        comparison.cell.kind.to_string()
     } else {
         String::new()
     };
-    let (kind, workload) = (columns.kind, columns.workload);
-    let why = verdict.map_or_else(String::new, Verdict::reasons);
-    let before = format!("{name:kind$}  ");
+    let mut before = format!("{kind:width$}  ");
+    let mut workload = comparison.cell.workload.clone();
+    if workload.chars().count() > columns.workload {
+        page.line(&[(Style::Bold, &before), (Style::Plain, &workload)]);
+        before = " ".repeat(width + 2);
+        workload.clear();
+    }
+    let (word, why) = judged(comparison);
+    let figures = or_missing(comparison.primary(), remarks::cost_with_interval);
     let drawn = drawn(columns, comparison, &why);
-    let line = format!(
-        "{:workload$}  {figures:FIGURES$}  {drawn}",
-        comparison.cell.workload
-    );
+    let width = columns.workload;
+    let line = format!("{workload:width$}  {figures:FIGURES$}  {drawn}");
     page.line(&[
         (Style::Bold, &before),
         (Style::Plain, &line),
         (style(word), &word.to_string()),
     ]);
+}
+
+/// The verdict, and why there is none.
+fn judged(comparison: &Comparison) -> (Word, String) {
+    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
+    let word = verdict.map_or(Word::None, |v| v.word);
+    (word, verdict.map_or_else(String::new, Verdict::reasons))
 }
 
 /// The interval drawn; of a figure without verdict, why it has none.
@@ -187,7 +222,7 @@ fn place(analysis: &Analysis, comparison: &Comparison) -> [Option<usize>; 2] {
 
 /// `spawn 5.5 to 26`: the costs of one workload in several kinds of box, the least and the most.
 fn costs(of: &[&Comparison]) -> String {
-    let mut costs: Vec<f64> = of.iter().filter_map(|c| figure(c)).map(|e| e.value).collect();
+    let mut costs: Vec<f64> = of.iter().filter_map(|c| c.primary()?.cost()).collect();
     costs.sort_by(f64::total_cmp);
     let ends = [costs.first(), costs.last()].map(|end| or_missing(end, |cost| in_two_digits(*cost)));
     let [least, most] = &ends;
