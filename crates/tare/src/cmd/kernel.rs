@@ -75,5 +75,68 @@ fn text(report: &KernelReport) -> anyhow::Result<String> {
         "  answer {verdict}: {} {:.3e}, at most {:.3e}",
         check.what, check.found, check.bound
     )?;
+    if spec.kernel == Kernel::Stream {
+        text += &as_stream_prints(report);
+    }
     Ok(text)
+}
+
+/// The figures as STREAM 5.10 prints them, for whatever reads its output: the best rate of a pass
+/// in millions of bytes per second, and seconds per pass. The rates above are those of all passes.
+fn as_stream_prints(report: &KernelReport) -> String {
+    let mut text = "Function    Best Rate MB/s  Avg time     Min time     Max time\n".to_owned();
+    for (name, label, arrays) in [
+        ("copy", "Copy:", 2.0),
+        ("scale", "Scale:", 2.0),
+        ("add", "Add:", 3.0),
+        ("triad", "Triad:", 3.0),
+    ] {
+        let bytes = report.work_per_stretch.get(name).copied().unwrap_or(f64::NAN);
+        // Small arrays are gone over several times in a stretch, and large ones in a slow box not whole.
+        let a_pass = (arrays * report.spec.size as f64).min(bytes);
+        let seconds = report.raw_seconds.get(name).map_or(&[][..], Vec::as_slice);
+        let per_pass = seconds.iter().map(|s| s * a_pass / bytes);
+        let least = per_pass.clone().fold(f64::INFINITY, f64::min);
+        let most = per_pass.clone().fold(0.0, f64::max);
+        let mean = per_pass.sum::<f64>() / seconds.len() as f64;
+        let rate = a_pass / least / 1e6;
+        text += &format!("{label:11}{rate:12.1}  {mean:11.6}  {least:11.6}  {most:11.6}\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn stream_tells_its_figures_as_the_original_does() {
+        let facts = tare_box::host::facts();
+        let spec = tare_lab::design::kernel_spec(Kernel::Stream, None, 1, &facts, 0.02);
+        let spec = KernelSpec {
+            size: 1 << 20,
+            ..spec
+        };
+        let mut report = tare_kernels::run(&spec).unwrap();
+        for (name, arrays) in [("copy", 2.0), ("scale", 2.0), ("add", 3.0), ("triad", 3.0)] {
+            let passes = 4.0 * arrays * f64::from(1 << 20);
+            report.work_per_stretch.insert(name.to_owned(), passes);
+        }
+        let seconds = |all: &[f64]| all.to_vec();
+        report.raw_seconds = BTreeMap::from([
+            ("copy".to_owned(), seconds(&[0.004, 0.008])),
+            ("scale".to_owned(), seconds(&[0.004])),
+            ("add".to_owned(), seconds(&[0.004])),
+            ("triad".to_owned(), seconds(&[0.012, 0.008])),
+        ]);
+        assert_eq!(
+            as_stream_prints(&report),
+            "Function    Best Rate MB/s  Avg time     Min time     Max time\n\
+             Copy:            2097.2     0.001500     0.001000     0.002000\n\
+             Scale:           2097.2     0.001000     0.001000     0.001000\n\
+             Add:             3145.7     0.001000     0.001000     0.001000\n\
+             Triad:           1572.9     0.002500     0.002000     0.003000\n"
+        );
+    }
 }
