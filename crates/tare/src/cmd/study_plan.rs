@@ -11,7 +11,8 @@ use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::Platforms;
 use tare_lab::study_file::{self, SHIPPED};
 use tare_model::host::HostFacts;
-use tare_model::study::{Study, Workload};
+use tare_model::metric::{Metric, Source};
+use tare_model::study::{BoxKind, Study, Workload};
 use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
 
 /// Lists the studies that ship.
@@ -86,7 +87,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
 struct Layer {
     workload: String,
     feature: Option<Feature>,
-    metrics: Vec<String>,
+    metrics: Vec<Metric>,
     missing: Option<LeftOut>,
 }
 
@@ -96,9 +97,23 @@ impl Layer {
             "workload": self.workload,
             "resource": self.feature.map(|f| f.property),
             "capacity": self.feature.map(|f| f.capacity),
-            "metrics": self.metrics,
+            "metrics": self.metrics.iter().map(|m| &m.name).collect::<Vec<_>>(),
             "available": self.missing.is_none(),
         })
+    }
+
+    /// Its metrics in words. Of a command that prints figures these: what it used besides is the
+    /// same for all and would fill the page.
+    fn metrics_in_words(&self) -> String {
+        let names = |chosen: &dyn Fn(&&Metric) -> bool| {
+            let chosen = self.metrics.iter().filter(chosen);
+            chosen.map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let printed = names(&|m| matches!(m.from, Source::Output(_)));
+        if printed.is_empty() {
+            return names(&|_| true);
+        }
+        printed
     }
 }
 
@@ -107,7 +122,7 @@ fn blueprint(study: &Study) -> Vec<Layer> {
     let here = study.workloads.iter().map(|workload: &Workload| Layer {
         workload: workload.name().to_owned(),
         feature: workload.feature,
-        metrics: workload.metrics().into_iter().map(|m| m.name).collect(),
+        metrics: workload.metrics(),
         missing: None,
     });
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
@@ -206,7 +221,7 @@ impl Page {
             };
             let metrics = match layer.missing {
                 Some(_) => "not available".to_owned(),
-                None => layer.metrics.join(", "),
+                None => layer.metrics_in_words(),
             };
             self.text += &row(&layer.workload, resource, capacity, &metrics);
             let settings = layer.missing.as_ref().and_then(|m| m.settings.as_ref());
@@ -216,7 +231,7 @@ impl Page {
         }
     }
 
-    /// The cells, one line for each kind of box; what is missing in brackets,
+    /// The cells, those of boxes with the same workloads together; what is missing in brackets,
     /// where it would be in every kind.
     fn cells(&mut self, study: &Study, blueprint: &[Layer]) {
         let missing = blueprint
@@ -224,10 +239,15 @@ impl Page {
             .filter(|l| l.missing.is_some() && study.listed.is_empty())
             .map(|l| format!("[{}]", l.workload));
         let missing: Vec<String> = missing.collect();
-        for kind in study.box_kinds() {
-            let names = study.cells_of(&kind).into_iter().map(|c| c.workload);
-            let names: Vec<String> = names.chain(missing.iter().cloned()).collect();
-            self.paragraph("", &format!("{kind}: {}", names.join(", ")));
+        let of = |kind: &BoxKind| {
+            let names = study.cells_of(kind).into_iter().map(|c| c.workload);
+            names.chain(missing.iter().cloned()).collect::<Vec<_>>()
+        };
+        let kinds = study.box_kinds();
+        for alike in kinds.chunk_by(|one, next| of(one) == of(next)) {
+            let names: Vec<String> = alike.iter().map(ToString::to_string).collect();
+            let words = format!("{}: {}", names.join(", "), of(&alike[0]).join(", "));
+            self.paragraph("", &words);
         }
     }
 }
