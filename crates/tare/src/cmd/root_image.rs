@@ -12,7 +12,8 @@ use std::sync::Arc;
 use tare_image::Image;
 use tare_lab::design::{ChosenImage, Programs, Wishes};
 use tare_lab::images::{self, Site, Wish};
-use tare_lab::preflight;
+use tare_lab::preflight::{self, Platforms, PreflightError};
+use tare_model::platform::PlatformPath;
 use tare_model::study::Study;
 
 /// What is done about an image that is not in the store.
@@ -33,7 +34,7 @@ pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Pr
     };
     let site = site(state)?;
     let image = match unmade {
-        Unmade::Make => image::take(&site, &Wish::of(name))?,
+        Unmade::Make => take(name, &wishes.platforms, state, &site)?,
         Unmade::Leave => images::made(name, &site).map_err(|_| {
             anyhow::anyhow!(
                 "the image '{name}' is not in the store yet: 'tare run' gets it, and so does 'tare image', by build or by import (docs/images.md)"
@@ -56,8 +57,8 @@ pub fn on_platforms(
     };
     let why = match preflight::without_image(platforms, state) {
         Some(why) => why.to_string(),
-        None => match of_workloads(&name, state, unmade) {
-            Err(error) if !image::is_stopped(&error) => error.to_string(),
+        None => match of_workloads(&name, platforms, state, unmade) {
+            Err(error) if !image::is_stopped(&error) && !error.is::<PreflightError>() => error.to_string(),
             had => return had,
         },
     };
@@ -66,7 +67,7 @@ pub fn on_platforms(
     Ok(Programs::Host)
 }
 
-fn of_workloads(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
+fn of_workloads(name: &str, platforms: &[String], state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
     // A plan makes no store either.
     let has_store = unmade == Unmade::Make || images::folder(state).is_dir();
     let site = has_store.then(|| site(state)).transpose()?;
@@ -78,9 +79,22 @@ fn of_workloads(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Prog
         anyhow::bail!(why);
     }
     match (unmade, site) {
-        (Unmade::Make, Some(site)) => Ok(in_image(name, image::take(&site, &Wish::of(name))?)),
+        (Unmade::Make, Some(site)) => Ok(in_image(name, take(name, platforms, state, &site)?)),
         _ => Ok(Programs::Unmade(name.to_owned())),
     }
+}
+
+/// Takes an image. Where it has to be made or fetched, the platforms are tried first: nobody shall
+/// wait for the image of boxes that cannot be.
+fn take(name: &str, platforms: &[String], state: &Path, site: &Site) -> anyhow::Result<Image> {
+    if images::made(name, site).is_err() {
+        let paths: Vec<PlatformPath> = platforms
+            .iter()
+            .map(|name| name.parse())
+            .collect::<Result<_, _>>()?;
+        Platforms::open(&paths, state)?;
+    }
+    Ok(image::take(site, &Wish::of(name))?)
 }
 
 fn in_image(name: &str, image: Image) -> Programs {
