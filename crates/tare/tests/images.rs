@@ -186,7 +186,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
             &["comes with tare: choose another"],
         ),
         ("image import ./rootfs --name ./a", &["is taken for a file"]),
-        ("image build bad.toml", &["bad.toml:2:1: unknown field 'siute'"]),
+        ("image build bad.toml", &["bad.toml:2:1: unknown key 'siute'"]),
         ("image build micro.toml", &["comes with tare: choose another"]),
         (
             "image build ./rootfs",

@@ -381,7 +381,7 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         (
             "\"outside\"",
             "\"inside\"",
-            "w.toml:9:9: unknown variant 'inside'",
+            "w.toml:9:9: 'place' cannot be 'inside'",
         ),
         ("echo rate", "echo {web.port} rate", "'{web.port}' is of no role"),
     ] {

@@ -202,7 +202,7 @@ fn what_is_wrong_with_a_workload_is_told() {
     );
     tare.refused(
         "plan -p fake -w ./none.toml",
-        &["cannot read the workload file ./none.toml"],
+        &["./none.toml: cannot read the workload file: No such file"],
     );
     tare.refused(
         "plan -p fake -w ./tool.toml?sample=1",

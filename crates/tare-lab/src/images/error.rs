@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use tare_image::ImageError;
+use tare_toml::TomlError;
 
 /// Why there is no image.
 #[derive(Debug, thiserror::Error)]
@@ -15,26 +16,9 @@ pub enum NoImage {
         "no image is named: give a name of 'tare image list', a file or folder such as ./rootfs, or an image such as debian:12"
     )]
     Empty,
-    /// Something that stands in an image file.
-    #[error("{file}:{line}:{column}: {message}")]
-    At {
-        /// The file.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What, and what would be right.
-        message: String,
-    },
-    /// An image file that cannot be read, or that asks for what cannot be.
-    #[error("cannot use the image file {file}: {why}")]
-    File {
-        /// The file.
-        file: String,
-        /// Why, and what to do.
-        why: String,
-    },
+    /// Something that stands in an image file, or the file as a whole.
+    #[error(transparent)]
+    Text(#[from] TomlError),
     /// The name of an image that comes with tare.
     #[error("\"{0}\" is the name of an image that comes with tare: choose another")]
     Reserved(String),

@@ -1,13 +1,16 @@
 //! Image files: what of Debian an image is made of, in a few lines of TOML.
 
 use super::NoImage;
-use crate::study_file::line_and_column;
 use serde::Deserialize;
-use std::io;
 use std::path::Path;
+use std::rc::Rc;
 use tare_image::DebianSpec;
-use tare_model::regular;
+use tare_toml::{Kind, Source};
 
+const IMAGE: Kind = Kind {
+    name: "image file",
+    manual: "docs/images.md",
+};
 /// An image file has some hundred bytes.
 const MAX_BYTES: u64 = 1 << 16;
 
@@ -44,23 +47,26 @@ fn main() -> Vec<String> {
 /// Reads the text of an image file; `path` is how messages call it.
 ///
 /// # Errors
-/// [`NoImage::At`] where it is no TOML or has another key, [`NoImage::File`] where a value cannot be one.
+/// [`NoImage::Text`] where it is no TOML, has another key, or a value that cannot be one.
 pub fn parse(path: &str, text: &str) -> Result<ImageFile, NoImage> {
-    let parsed: Text = toml::from_str(text).map_err(|e| {
-        let begin = e.span().unwrap_or(0..0).start.min(text.len());
-        let (line, column) = line_and_column(&text.as_bytes()[..begin]);
-        NoImage::At {
-            file: path.to_owned(),
-            line,
-            column,
-            message: e.message().replace('`', "'"),
-        }
-    })?;
-    let wrong = |why: String| NoImage::File {
-        file: path.to_owned(),
-        why,
-    };
-    super::names::check(&parsed.name).map_err(|error| wrong(error.to_string()))?;
+    of_source(&Source::of_text(&IMAGE, path, text))
+}
+
+/// Reads an image file of the user's.
+///
+/// # Errors
+/// As [`parse`]; also where it cannot be read, or takes the name of an image that comes with tare.
+pub(super) fn read(path: &str) -> Result<ImageFile, NoImage> {
+    let parsed = of_source(&Source::of_file(&IMAGE, Path::new(path), MAX_BYTES)?)?;
+    if super::shipped(&parsed.name).is_some() {
+        return Err(NoImage::Reserved(parsed.name));
+    }
+    Ok(parsed)
+}
+
+fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
+    let parsed: Text = tare_toml::read(source)?;
+    super::names::check(&parsed.name).map_err(|error| source.wrong(error.to_string()))?;
     let debian = DebianSpec {
         suite: parsed.suite,
         components: parsed.components,
@@ -70,33 +76,10 @@ pub fn parse(path: &str, text: &str) -> Result<ImageFile, NoImage> {
     Ok(ImageFile {
         name: parsed.name,
         about: parsed.about,
-        debian: debian.checked().map_err(|error| wrong(error.to_string()))?,
+        debian: debian
+            .checked()
+            .map_err(|error| source.wrong(error.to_string()))?,
     })
-}
-
-/// Reads an image file of the user's.
-///
-/// # Errors
-/// As [`parse`]; [`NoImage::File`] where it cannot be read.
-pub(super) fn read(path: &str) -> Result<ImageFile, NoImage> {
-    let unreadable = |why: String| NoImage::File {
-        file: path.to_owned(),
-        why,
-    };
-    let told = |e: io::Error| unreadable(format!("{e}; check the path"));
-    let file = regular::open(Path::new(path)).map_err(told)?;
-    let file = file.ok_or_else(|| unreadable("it is no regular file; give one".to_owned()))?;
-    let bytes = file.metadata().map_err(told)?.len();
-    if bytes > MAX_BYTES {
-        return Err(unreadable(format!(
-            "it has {bytes} B, and an image file at most {MAX_BYTES}; an archive of an image does not end with .toml"
-        )));
-    }
-    let parsed = parse(path, &io::read_to_string(file).map_err(told)?)?;
-    if super::shipped(&parsed.name).is_some() {
-        return Err(NoImage::Reserved(parsed.name));
-    }
-    Ok(parsed)
 }
 
 #[cfg(test)]
@@ -116,7 +99,14 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let told = |text: &str| parse("f.toml", text).unwrap_err().to_string();
-        assert!(told("name = \"a\"\nsiute = \"b\"\n").starts_with("f.toml:2:1: unknown field 'siute'"));
+        assert_eq!(
+            told("name = \"a\"\nsiute = \"b\"\n"),
+            "f.toml:2:1: unknown key 'siute' in an image file: did you mean 'suite'?"
+        );
+        assert_eq!(
+            told("name = \"a\"\n"),
+            "f.toml:1:1: 'suite' is missing in an image file: add suite = ..."
+        );
         assert!(told("name = \n").starts_with("f.toml:1:"));
         let of = |more: &str| told(&format!("name = \"a\"\nsuite = \"bookworm\"\n{more}\n"));
         assert!(of("packages = [\"a b\"]").contains("cannot be a package"));

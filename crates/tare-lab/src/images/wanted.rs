@@ -72,6 +72,6 @@ mod tests {
             assert_eq!(read(name), Wanted::Name(name.to_owned()));
         }
         assert!(matches!(Wanted::read(""), Err(NoImage::Empty)));
-        assert!(matches!(Wanted::read("./none.toml"), Err(NoImage::File { .. })));
+        assert!(matches!(Wanted::read("./none.toml"), Err(NoImage::Text(_))));
     }
 }

@@ -1,12 +1,10 @@
 //! The chapters of a study, one after another.
 
 use super::Places;
-use super::error::StudyFileError;
-use super::tree::Node;
-use super::value::Keys;
 use crate::design::{Base, Cells, Concern, Levels, Programs, Wishes};
 use std::collections::BTreeMap;
 use tare_model::template::{Capacity, Chapter, Feature, Missing, Property, Template};
+use tare_toml::{Keys, Node, TomlError};
 
 /// What is read so far.
 pub(super) struct Draft {
@@ -33,7 +31,7 @@ const TOP: [&str; 13] = [
 ];
 
 /// Reads the whole study.
-pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(Wishes, Places), StudyFileError> {
+pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(Wishes, Places), TomlError> {
     let top = Keys::of(tree, "", &TOP)?;
     let title = top
         .needed("title", "\"what the study asks\"")?
@@ -96,7 +94,7 @@ impl Draft {
     }
 
     /// Keeps what a chapter says in words.
-    pub(super) fn words(&mut self, keys: Keys<'_>, chapter: Chapter) -> Result<(), StudyFileError> {
+    pub(super) fn words(&mut self, keys: Keys<'_>, chapter: Chapter) -> Result<(), TomlError> {
         if let Some(node) = keys.get("text") {
             let text = node.text("text", "\"...\"")?.trim().to_owned();
             self.template.texts.insert(chapter, text);
@@ -104,11 +102,11 @@ impl Draft {
         Ok(())
     }
 
-    fn words_only(&mut self, node: &Node, name: &str, chapter: Chapter) -> Result<(), StudyFileError> {
+    fn words_only(&mut self, node: &Node, name: &str, chapter: Chapter) -> Result<(), TomlError> {
         self.words(Keys::of(node, name, &["text"])?, chapter)
     }
 
-    fn requirement(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn requirement(&mut self, node: &Node) -> Result<(), TomlError> {
         let keys = Keys::of(node, "[requirement]", &["text", "questions"])?;
         self.words(keys, Chapter::Requirement)?;
         if let Some(node) = keys.get("questions") {
@@ -117,7 +115,7 @@ impl Draft {
         Ok(())
     }
 
-    fn features(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn features(&mut self, node: &Node) -> Result<(), TomlError> {
         let names = Property::ALL.map(Property::name);
         let known: Vec<&str> = ["text"].into_iter().chain(names).collect();
         let keys = Keys::of(node, "[features]", &known)?;
@@ -135,7 +133,7 @@ impl Draft {
         Ok(())
     }
 
-    fn design(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn design(&mut self, node: &Node) -> Result<(), TomlError> {
         #[derive(Clone, Copy, PartialEq)]
         enum Kind {
             Full,
@@ -158,7 +156,7 @@ impl Draft {
             ("cells", Kind::Cells, "cells"),
         ] {
             if let Some(place) = keys.key_place(key).filter(|_| kind != of) {
-                return Err(StudyFileError::at(
+                return Err(TomlError::at(
                     place,
                     format!(
                         "'{key}' belongs to another design: write kind = \"{name}\", or leave '{key}' out"
@@ -183,7 +181,7 @@ impl Draft {
     }
 
     /// Cells of what tare does not have are left out with it.
-    fn cells(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn cells(&mut self, node: &Node) -> Result<(), TomlError> {
         let mut list = Vec::new();
         for item in node.list("cells", "[{ platform = \"docker\" }]")? {
             let mut levels = levels_of(item)?;
@@ -210,7 +208,7 @@ impl Draft {
         Ok(())
     }
 
-    fn analysis(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn analysis(&mut self, node: &Node) -> Result<(), TomlError> {
         let keys = Keys::of(node, "[analysis]", &["text", "margin", "confidence"])?;
         self.words(keys, Chapter::Analysis)?;
         if let Some(node) = keys.get("margin") {
@@ -221,7 +219,7 @@ impl Draft {
             let confidence = node.number("confidence", "0.95")?;
             // The looks, Holm's correction and what is simulated of them hold at 95 %.
             if (confidence - 0.95).abs() > 1e-9 {
-                return Err(StudyFileError::at(
+                return Err(TomlError::at(
                     &node.place,
                     format!(
                         "'confidence' is {}: every interval and verdict of tare is at 95 %, write confidence = 0.95 or leave it out",
@@ -237,7 +235,7 @@ impl Draft {
 /// The factors of a cell.
 const CELL: [&str; 4] = ["platform", "provisioning", "instance", "workload"];
 
-fn base_of(node: &Node) -> Result<Base, StudyFileError> {
+fn base_of(node: &Node) -> Result<Base, TomlError> {
     let keys = Keys::of(node, "[design.base]", &CELL)?;
     let level = |key| {
         let node: Option<&Node> = keys.get(key);
@@ -252,9 +250,9 @@ fn base_of(node: &Node) -> Result<Base, StudyFileError> {
     })
 }
 
-fn levels_of(node: &Node) -> Result<Levels, StudyFileError> {
+fn levels_of(node: &Node) -> Result<Levels, TomlError> {
     let keys = Keys::of(node, "[[design.cells]]", &CELL)?;
-    let levels = |key| -> Result<Vec<String>, StudyFileError> {
+    let levels = |key| -> Result<Vec<String>, TomlError> {
         let Some(node) = keys.get(key) else {
             return Ok(Vec::new());
         };

@@ -1,31 +1,14 @@
 //! What is wrong with a study file, where, and what would be right.
 
-use super::place::Place;
 use crate::design::DesignError;
+use tare_toml::TomlError;
 
 /// What is wrong with a study file.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyFileError {
-    /// Something that stands in the file.
-    #[error("{file}:{line}:{column}: {message}")]
-    At {
-        /// The file, or the shipped study.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What, the offending text, and what would be right.
-        message: String,
-    },
-    /// The file as a whole.
-    #[error("{file}: {message}")]
-    File {
-        /// The file.
-        file: String,
-        /// What, and what would be right.
-        message: String,
-    },
+    /// Something that stands in the file, or the file as a whole.
+    #[error(transparent)]
+    Text(#[from] TomlError),
     /// A name of no shipped study.
     #[error("there is no study '{name}': {} A file's name ends with .toml, and 'tare plan --list' lists the shipped ones", .advice)]
     Unknown {
@@ -42,25 +25,6 @@ pub enum StudyFileError {
     /// What options of the command line made of it.
     #[error(transparent)]
     Design(#[from] DesignError),
-}
-
-impl StudyFileError {
-    pub(super) fn at(place: &Place, message: impl Into<String>) -> Self {
-        let (line, column) = place.line_and_column();
-        Self::At {
-            file: place.file().to_owned(),
-            line,
-            column,
-            message: message.into(),
-        }
-    }
-
-    pub(super) fn file(file: &str, message: impl Into<String>) -> Self {
-        Self::File {
-            file: file.to_owned(),
-            message: message.into(),
-        }
-    }
 }
 
 /// A message about options as one about the keys of a file, which are the same words.

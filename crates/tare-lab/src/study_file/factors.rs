@@ -1,17 +1,15 @@
 //! What is varied: platforms, provisioning, sizes of boxes.
 
 use super::chapters::Draft;
-use super::error::StudyFileError;
-use super::tree::{Node, Value};
-use super::value::Keys;
 use std::path::Path;
 use tare_box::platforms::{self, OPTION_FACTORS, OptionFactor};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, parse_instance};
 use tare_model::template::{Chapter, LeftOut, Missing};
+use tare_toml::{Keys, Node, TomlError, Value};
 
 impl Draft {
-    pub(super) fn factors(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    pub(super) fn factors(&mut self, node: &Node) -> Result<(), TomlError> {
         let own = [
             "text",
             "platforms",
@@ -34,7 +32,7 @@ impl Draft {
             platform(name, node)?;
             if keys.get("platforms").is_none() {
                 let message = "'baseline' needs to know what is compared with it: name the platforms too";
-                return Err(StudyFileError::at(&node.place, message));
+                return Err(TomlError::at(&node.place, message));
             }
             self.wishes.baseline = Some(name.to_owned());
         }
@@ -70,7 +68,7 @@ impl Draft {
     }
 
     /// Levels of an option of platforms.
-    fn levels(&mut self, factor: &OptionFactor, node: &Node) -> Result<(), StudyFileError> {
+    fn levels(&mut self, factor: &OptionFactor, node: &Node) -> Result<(), TomlError> {
         let choices: Vec<(&str, &str)> = factor.levels.iter().map(|level| (*level, *level)).collect();
         let example = format!("[\"{}\"]", factor.levels.join("\", \""));
         let items = node.one_or_more(factor.name, &example)?.iter();
@@ -80,7 +78,7 @@ impl Draft {
         Ok(())
     }
 
-    fn platforms(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn platforms(&mut self, node: &Node) -> Result<(), TomlError> {
         self.note(("platforms", None), node);
         for item in node.list("platforms", "[\"native\", \"docker\"]")? {
             let name = item.text("platforms", "[\"native\", \"docker\"]")?;
@@ -100,7 +98,7 @@ impl Draft {
             self.wishes.platforms.push(name.to_owned());
         }
         if self.wishes.platforms.is_empty() {
-            return Err(StudyFileError::at(
+            return Err(TomlError::at(
                 &node.place,
                 "'platforms' names only what tare does not have: add one that it has, such as \"native\"",
             ));
@@ -108,14 +106,14 @@ impl Draft {
         Ok(())
     }
 
-    fn instances(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    fn instances(&mut self, node: &Node) -> Result<(), TomlError> {
         self.note(("instances", None), node);
         for (i, item) in node.list("instances", "[\"large\"]")?.iter().enumerate() {
             let text = match item.value {
                 Value::Table(_) => own_instance(item)?,
                 _ => item.text("instances", "[\"large\"]")?.to_owned(),
             };
-            parse_instance(&text).map_err(|e| StudyFileError::at(&item.place, e.to_string()))?;
+            parse_instance(&text).map_err(|e| TomlError::at(&item.place, e.to_string()))?;
             self.note(("instances", Some(i)), item);
             self.wishes.instances.push(text);
         }
@@ -124,7 +122,7 @@ impl Draft {
 }
 
 /// `{ name = "small", cpus = 1, memory = "2G" }`, as `small=1:2G`.
-fn own_instance(node: &Node) -> Result<String, StudyFileError> {
+fn own_instance(node: &Node) -> Result<String, TomlError> {
     let keys = Keys::of(node, "an instance type", &["name", "cpus", "memory"])?;
     let name = keys.needed("name", "\"small\"")?.text("name", "\"small\"")?;
     let cpus = keys.needed("cpus", "1")?.word("cpus", "1")?;
@@ -133,8 +131,8 @@ fn own_instance(node: &Node) -> Result<String, StudyFileError> {
 }
 
 /// Checks that there is such a platform with such options, without touching anything.
-fn platform(name: &str, node: &Node) -> Result<(), StudyFileError> {
-    let wrong = |message: String| StudyFileError::at(&node.place, message);
+fn platform(name: &str, node: &Node) -> Result<(), TomlError> {
+    let wrong = |message: String| TomlError::at(&node.place, message);
     let path: PlatformPath = name
         .parse()
         .map_err(|e: tare_model::platform::PlatformPathError| wrong(e.to_string()))?;

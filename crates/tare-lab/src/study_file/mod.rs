@@ -6,24 +6,20 @@ mod chapters;
 mod elsewhere;
 mod error;
 mod factors;
-mod place;
 mod protocol;
 mod shipped;
 mod source;
-mod tree;
-mod value;
 mod workloads;
 
 pub use error::StudyFileError;
 pub use shipped::SHIPPED;
 
 use crate::design::{self, Cells, Concern, DesignError, Programs, Wishes};
-use place::Place;
-pub(crate) use place::line_and_column;
 use std::collections::BTreeMap;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 use tare_model::template::Missing;
+use tare_toml::{Place, TomlError};
 
 /// Where the keys of a study stand, for errors that are found later.
 type Places = BTreeMap<Concern, Place>;
@@ -50,7 +46,7 @@ pub fn read(study: &str, small: bool) -> Result<StudyFile, StudyFileError> {
 /// [`StudyFileError`] for the first thing that is wrong.
 pub fn read_with(study: &str, small: bool, programs: &Programs) -> Result<StudyFile, StudyFileError> {
     let mut tree = source::load(study)?;
-    let small_tree = tree::take_small(&mut tree)?;
+    let small_tree = source::take_small(&mut tree)?;
     // Both are read whichever is wanted: a mistake is told before it is needed.
     let whole = chapters::read(&tree, programs)?;
     let in_small = small_tree
@@ -60,7 +56,7 @@ pub fn read_with(study: &str, small: bool, programs: &Programs) -> Result<StudyF
         _ if !small => whole,
         Some(in_small) => in_small,
         None => {
-            return Err(StudyFileError::file(study, no_small_size(study)));
+            return Err(TomlError::file(study, no_small_size(study)).into());
         }
     };
     if let Some(template) = &mut wishes.template {
@@ -85,7 +81,7 @@ fn no_small_size(study: &str) -> String {
 
 /// Whether this study can be read and has a small size.
 pub fn has_small(study: &str) -> bool {
-    let small = source::load(study).and_then(|mut tree| tree::take_small(&mut tree));
+    let small = source::load(study).and_then(|mut tree| Ok(source::take_small(&mut tree)?));
     small.is_ok_and(|small| small.is_some())
 }
 
@@ -166,7 +162,7 @@ impl StudyFile {
         let exact = self.places.get(&(key, index));
         let place = exact.or_else(|| keys.iter().find_map(|key| self.places.get(&(key, None))));
         match place {
-            Some(place) => StudyFileError::at(place, error::in_keys(&error.to_string())),
+            Some(place) => TomlError::at(place, error::in_keys(&error.to_string())).into(),
             None => StudyFileError::Design(error),
         }
     }

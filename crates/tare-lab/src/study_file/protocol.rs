@@ -1,13 +1,11 @@
 //! How trials are run, and when there are enough.
 
 use super::chapters::Draft;
-use super::error::StudyFileError;
-use super::tree::Node;
-use super::value::Keys;
 use crate::design::{BLOCKS, BLOCKS_IN_WORDS};
 use tare_model::size::{self, SizeError};
 use tare_model::study::{Fresh, Slicing};
 use tare_model::template::Chapter;
+use tare_toml::{Keys, Node, TomlError};
 
 const KNOWN: [&str; 14] = [
     "text",
@@ -27,7 +25,7 @@ const KNOWN: [&str; 14] = [
 ];
 
 impl Draft {
-    pub(super) fn protocol(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    pub(super) fn protocol(&mut self, node: &Node) -> Result<(), TomlError> {
         let keys = Keys::of(node, "[protocol]", &KNOWN)?;
         self.words(keys, Chapter::Implementation)?;
         self.amount(keys)?;
@@ -75,7 +73,7 @@ impl Draft {
     }
 
     /// Blocks, a duration, or as many as it takes.
-    fn amount(&mut self, keys: Keys<'_>) -> Result<(), StudyFileError> {
+    fn amount(&mut self, keys: Keys<'_>) -> Result<(), TomlError> {
         if let Some(node) = keys.get("adaptive") {
             self.note(("adaptive", None), node);
             self.wishes.protocol.adaptive = Some(node.boolean("adaptive")?);
@@ -85,7 +83,7 @@ impl Draft {
             let blocks = node.whole("blocks", "20")?;
             let blocks = u32::try_from(blocks).map_err(|_| {
                 let message = format!("blocks is {blocks}: give {BLOCKS_IN_WORDS}");
-                StudyFileError::at(&node.place, message)
+                TomlError::at(&node.place, message)
             })?;
             self.wishes.protocol.blocks = Some(blocks);
         }
@@ -99,7 +97,7 @@ impl Draft {
             .into_iter()
             .find(|key| keys.get(key).is_some());
         if let Some(other) = other {
-            return Err(StudyFileError::at(
+            return Err(TomlError::at(
                 &node.place,
                 format!(
                     "'duration' says how long blocks are run, and so does '{other}': leave one of them out"

@@ -1,15 +1,16 @@
-//! The text of a study and of what it includes, and places in it.
+//! The text of a study, over what it includes.
 
 use super::error::StudyFileError;
-use super::place::{Place, Source, line_and_column};
 use super::shipped;
-use super::tree::{self, Node};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
-use tare_model::regular;
+use tare_toml::{Kind, Node, Place, Source, TomlError, Value};
 
-/// A study has a few kB; what is larger is something else.
+const STUDY: Kind = Kind {
+    name: "study file",
+    manual: "docs/study-files.md",
+};
+/// A study has a few kB.
 const MAX_BYTES: u64 = 1 << 20;
 /// Files that include one another, at most.
 const MAX_INCLUDES: usize = 16;
@@ -45,12 +46,12 @@ impl Origin {
         }
     }
 
-    fn text(&self) -> Result<String, StudyFileError> {
+    fn source(&self) -> Result<Rc<Source>, StudyFileError> {
         match self {
-            Self::File(path) => read_file(path),
+            Self::File(path) => Ok(Source::of_file(&STUDY, path, MAX_BYTES)?),
             Self::Shipped(name) => {
                 let text = shipped::text(name).ok_or_else(|| shipped::unknown(name))?;
-                Ok(text.to_owned())
+                Ok(Source::of_text(&STUDY, self.name(), text))
             }
         }
     }
@@ -64,23 +65,22 @@ pub(super) fn load(study: &str) -> Result<Node, StudyFileError> {
     } else {
         Origin::Shipped(study.to_owned())
     };
-    let text = origin.text()?;
-    with_includes(&origin, text, &mut vec![origin.identity()])
+    let source = origin.source()?;
+    with_includes(&origin, &source, &mut vec![origin.identity()])
 }
 
-fn with_includes(origin: &Origin, text: String, chain: &mut Vec<Origin>) -> Result<Node, StudyFileError> {
-    let source = Rc::new(Source {
-        name: origin.name(),
-        text,
-    });
-    let whole = Place { source, span: 0..0 };
-    let mut node = tree::parse(&whole.source.text, &whole)?;
-    let Some(include) = tree::take_include(&mut node)? else {
+fn with_includes(
+    origin: &Origin,
+    source: &Rc<Source>,
+    chain: &mut Vec<Origin>,
+) -> Result<Node, StudyFileError> {
+    let mut node = Node::parse(source)?;
+    let Some(include) = take_include(&mut node)? else {
         return Ok(node);
     };
     let (text, place) = include;
     let other = origin.included(&text);
-    let wrong = |message: String| Err(StudyFileError::at(&place, message));
+    let wrong = |message: String| Err(TomlError::at(&place, message).into());
     if chain.contains(&other.identity()) {
         let names: Vec<String> = chain.iter().chain([&other]).map(short_name).collect();
         return wrong(format!(
@@ -94,12 +94,12 @@ fn with_includes(origin: &Origin, text: String, chain: &mut Vec<Origin>) -> Resu
         ));
     }
     chain.push(other.identity());
-    let read = match other.text() {
+    let read = match other.source() {
         Ok(read) => read,
         Err(cause) => return wrong(format!("include \"{text}\": {cause}")),
     };
-    let base = with_includes(&other, read, chain)?;
-    Ok(tree::overlay(base, node))
+    let base = with_includes(&other, &read, chain)?;
+    Ok(tare_toml::overlay(base, node))
 }
 
 /// The last part of a file's path: enough to see a circle.
@@ -108,35 +108,35 @@ fn short_name(origin: &Origin) -> String {
     name.rsplit('/').next().unwrap_or(&name).to_owned()
 }
 
-fn read_file(path: &Path) -> Result<String, StudyFileError> {
-    let name = path.display().to_string();
-    let wrong = |message: String| StudyFileError::file(&name, message);
-    let unreadable = |e: std::io::Error| wrong(format!("cannot read the study file: {e}; check the path"));
-    let Some(file) = regular::open(path).map_err(unreadable)? else {
-        return Err(wrong(
-            "is no regular file: give the path of a study file".to_owned(),
-        ));
+/// Takes `include` out of a text.
+fn take_include(node: &mut Node) -> Result<Option<(String, Place)>, TomlError> {
+    let Value::Table(table) = &mut node.value else {
+        return Ok(None);
     };
-    let has_bytes = file.metadata().map_err(unreadable)?.len();
-    if has_bytes > MAX_BYTES {
-        return Err(wrong(format!(
-            "has {has_bytes} B, and a study file at most {MAX_BYTES}: is it another file that was meant?"
-        )));
+    let Some((_, include)) = table.remove("include") else {
+        return Ok(None);
+    };
+    let text = include.text("include", "\"base.toml\"")?.to_owned();
+    Ok(Some((text, include.place)))
+}
+
+/// Takes the small size out of a study: the whole with that put over it.
+pub(super) fn take_small(node: &mut Node) -> Result<Option<Node>, TomlError> {
+    let Value::Table(table) = &mut node.value else {
+        return Ok(None);
+    };
+    let Some((_, small)) = table.remove("small") else {
+        return Ok(None);
+    };
+    let inner = small.table("small", "protocol = { blocks = 10 }")?;
+    if let Some((key, (place, _))) = ["title", "include", "small"]
+        .iter()
+        .find_map(|key| inner.get_key_value(*key))
+    {
+        return Err(TomlError::at(
+            place,
+            format!("'{key}' cannot differ in [small]: leave it out there"),
+        ));
     }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|e| {
-        let good = e.utf8_error().valid_up_to();
-        let bytes = e.as_bytes();
-        let (line, column) = line_and_column(&bytes[..good]);
-        StudyFileError::At {
-            file: name.clone(),
-            line,
-            column,
-            message: format!(
-                "the byte 0x{:02x} is no UTF-8 text: save the file as UTF-8",
-                bytes[good]
-            ),
-        }
-    })
+    Ok(Some(tare_toml::overlay(node.clone(), small)))
 }

@@ -3,9 +3,6 @@
 
 use super::chapters::Draft;
 use super::elsewhere::ELSEWHERE;
-use super::error::StudyFileError;
-use super::tree::Node;
-use super::value::Keys;
 use crate::design::{self, CommandWish, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
@@ -14,12 +11,13 @@ use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::size::parse_memory;
 use tare_model::suggest;
 use tare_model::template::{LeftOut, Missing};
+use tare_toml::{Keys, Node, TomlError};
 
 /// As many runs as a study may have.
 const MAX_RUNS: usize = 1000;
 
 impl Draft {
-    pub(super) fn workloads(&mut self, node: &Node) -> Result<(), StudyFileError> {
+    pub(super) fn workloads(&mut self, node: &Node) -> Result<(), TomlError> {
         self.note(("workload", None), node);
         for item in node.list("workload", "[{ name = \"stream\" }]")? {
             let all = ["name", "size", "threads", "ends", "settings"];
@@ -55,8 +53,8 @@ impl Draft {
 
     /// A workload of the catalogue, or of a file of its own. One whose program is not there is
     /// left out, so that the rest of a published study runs where its tools are not.
-    fn command(&mut self, name: &str, node: &Node) -> Result<(), StudyFileError> {
-        let read = workload_file::read(name).map_err(|e| StudyFileError::at(&node.place, e.to_string()))?;
+    fn command(&mut self, name: &str, node: &Node) -> Result<(), TomlError> {
+        let read = workload_file::read(name).map_err(|e| TomlError::at(&node.place, e.to_string()))?;
         if let Some(why) = without_program(&read, &self.wishes.programs) {
             self.template.left_out.push(LeftOut {
                 what: Missing::Workload,
@@ -73,14 +71,14 @@ impl Draft {
     }
 
     /// Every combination of a kernel's parameters.
-    fn kernel(&mut self, kernel: Kernel, node: &Node) -> Result<(), StudyFileError> {
+    fn kernel(&mut self, kernel: Kernel, node: &Node) -> Result<(), TomlError> {
         let keys = Keys::of(node, "[[workload]]", &["name", "size", "threads", "ends"])?;
         let sizes = levels(keys, "size", "[\"64M\", \"256M\"]", |item| size(kernel, item))?;
         let threads = levels(keys, "threads", "[1, \"auto\"]", threads)?;
         let ends = levels(keys, Ends::PARAMETER, "[\"client-outside\"]", ends)?;
         let runs = sizes.len() * threads.len() * ends.len();
         if runs + self.wishes.workloads.len() > MAX_RUNS {
-            return Err(StudyFileError::at(
+            return Err(TomlError::at(
                 &node.place,
                 format!("{kernel} makes more than {MAX_RUNS} runs with its parameters: give fewer levels"),
             ));
@@ -106,7 +104,7 @@ impl Draft {
     }
 }
 
-fn ends(node: &Node) -> Result<Option<Ends>, StudyFileError> {
+fn ends(node: &Node) -> Result<Option<Ends>, TomlError> {
     let choices = Ends::ALL.map(|ends| (ends.name(), ends));
     node.choice(Ends::PARAMETER, &choices).map(Some)
 }
@@ -154,8 +152,8 @@ fn levels<'a, T>(
     keys: Keys<'a>,
     key: &str,
     example: &str,
-    read: impl Fn(&Node) -> Result<Option<T>, StudyFileError>,
-) -> Result<Vec<Level<'a, T>>, StudyFileError> {
+    read: impl Fn(&Node) -> Result<Option<T>, TomlError>,
+) -> Result<Vec<Level<'a, T>>, TomlError> {
     let Some(node) = keys.get(key) else {
         return Ok(vec![(None, None)]);
     };
@@ -164,7 +162,7 @@ fn levels<'a, T>(
 }
 
 /// Bytes with a unit where the size is an amount of memory, plain numbers elsewhere.
-fn size(kernel: Kernel, node: &Node) -> Result<Option<u64>, StudyFileError> {
+fn size(kernel: Kernel, node: &Node) -> Result<Option<u64>, TomlError> {
     let size = if kernel.sizes().is_some_and(|sizes| sizes.in_bytes) {
         node.read("size", "\"64M\"", parse_memory)
     } else {
@@ -173,23 +171,23 @@ fn size(kernel: Kernel, node: &Node) -> Result<Option<u64>, StudyFileError> {
     size.map(Some)
 }
 
-fn threads(node: &Node) -> Result<Option<u32>, StudyFileError> {
+fn threads(node: &Node) -> Result<Option<u32>, TomlError> {
     if node.text("threads", "\"auto\"").is_ok_and(|text| text == "auto") {
         return Ok(None);
     }
     let number = node.whole("threads", "[1, \"auto\"]")?;
     let threads = u32::try_from(number).map_err(|_| {
         let message = format!("'threads' is {number}: give at most {MAX_THREADS}");
-        StudyFileError::at(&node.place, message)
+        TomlError::at(&node.place, message)
     })?;
     Ok(Some(threads))
 }
 
-fn unknown(name: &str, node: &Node) -> StudyFileError {
+fn unknown(name: &str, node: &Node) -> TomlError {
     let missing: Vec<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
     let message = match suggest::nearest(name, &missing) {
         Some(near) => format!("unknown workload '{name}': did you mean '{near}'?"),
         None => UnknownKernel(name.to_owned()).to_string(),
     };
-    StudyFileError::at(&node.place, message)
+    TomlError::at(&node.place, message)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tare_model::metric::Direction;
 use tare_model::output::{Field, Find, Stream};
 use tare_model::template::Feature;
-use toml::Spanned;
+use tare_toml::Spanned;
 
 /// A workload file. Unknown keys are refused.
 #[derive(Debug, Deserialize)]

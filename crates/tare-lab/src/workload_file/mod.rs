@@ -17,14 +17,18 @@ use roles::Scope;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use tare_box::platforms;
 use tare_model::output::{Bounded, Extractor};
-use tare_model::regular;
 use tare_model::suggest;
 use tare_model::template::Feature;
 use tare_model::workload::{Barrier, Place, VersionReceipt};
-use toml::Spanned;
+use tare_toml::{Kind, Source, Spanned, TomlError};
 
+const WORKLOAD: Kind = Kind {
+    name: "workload file",
+    manual: "docs/workload-files.md",
+};
 /// A workload file has a few hundred bytes.
 const MAX_BYTES: u64 = 1 << 16;
 
@@ -79,20 +83,19 @@ pub fn is_known(name: &str) -> bool {
 /// [`WorkloadFileError`] for the first thing that is wrong.
 pub fn read(asked: &str) -> Result<CatalogueWorkload, WorkloadFileError> {
     let (name, options) = split(asked);
-    let (file, text) = if is_path(name) {
-        (name.to_owned(), read_file(name)?)
+    let source = if is_path(name) {
+        Source::of_file(&WORKLOAD, Path::new(name), MAX_BYTES)?
     } else {
         let text = shipped::text(name).ok_or_else(|| WorkloadFileError::Form(asked.to_owned()))?;
-        (format!("{name}.toml"), text.to_owned())
+        Source::of_text(&WORKLOAD, format!("{name}.toml"), text)
     };
     let family = family(name);
-    let parsed = parse(&file, &text)?;
+    let parsed: File = tare_toml::read(&source)?;
     let given = given(asked, options)?;
     let paper = is_paper(&family, &given)?;
     let values = values(&family, &parsed, &given, paper)?;
     let workload = Reader {
-        file: &file,
-        text: &text,
+        source: &source,
         paper,
         values: &values,
     };
@@ -117,29 +120,6 @@ fn family(name: &str) -> String {
     }
     let stem = Path::new(name).file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
-}
-
-fn read_file(path: &str) -> Result<String, WorkloadFileError> {
-    let unreadable = |why: String| WorkloadFileError::Unreadable {
-        file: path.to_owned(),
-        why,
-    };
-    let file = regular::open(Path::new(path)).map_err(|e| unreadable(e.to_string()))?;
-    let file = file.ok_or_else(|| unreadable("it is no regular file".to_owned()))?;
-    let bytes = file.metadata().map_err(|e| unreadable(e.to_string()))?.len();
-    if bytes > MAX_BYTES {
-        return Err(unreadable(format!(
-            "it has {bytes} B, and a workload file at most {MAX_BYTES}"
-        )));
-    }
-    std::io::read_to_string(file).map_err(|e| unreadable(e.to_string()))
-}
-
-fn parse(file: &str, text: &str) -> Result<File, WorkloadFileError> {
-    toml::from_str(text).map_err(|e| {
-        let message = e.message().replace('`', "'");
-        WorkloadFileError::at(file, text, e.span().unwrap_or(0..0), message)
-    })
 }
 
 /// The keys and values that stand behind a name.
@@ -195,8 +175,7 @@ fn values(
 
 /// A file that is made a workload of.
 struct Reader<'a> {
-    file: &'a str,
-    text: &'a str,
+    source: &'a Rc<Source>,
     paper: bool,
     values: &'a BTreeMap<String, String>,
 }
@@ -373,12 +352,17 @@ impl Reader<'_> {
         Ok(CheckWish::Figure(bounded))
     }
 
-    fn at<T>(&self, place: &Spanned<T>, message: impl Into<String>) -> WorkloadFileError {
-        WorkloadFileError::at(self.file, self.text, place.span(), message)
+    /// The error that something is wrong with what stands here.
+    fn at<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> WorkloadFileError {
+        TomlError::at(&self.source.place(value.span()), message).into()
     }
 
-    fn printed<T>(&self, place: &Spanned<T>, error: &PrintedError) -> WorkloadFileError {
-        WorkloadFileError::of_printed(self.file, self.text, place.span(), error)
+    /// The same, of what options would have been told.
+    fn printed<T>(&self, value: &Spanned<T>, error: &PrintedError) -> WorkloadFileError {
+        match error {
+            PrintedError::Check(source) => self.at(value, source.to_string()),
+            other => self.at(value, other.to_string()),
+        }
     }
 }
 

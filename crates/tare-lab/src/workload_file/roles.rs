@@ -8,7 +8,7 @@ use crate::extract;
 use std::path::PathBuf;
 use tare_model::suggest;
 use tare_model::workload::{COMMAND, Place, Ready};
-use toml::Spanned;
+use tare_toml::Spanned;
 
 /// A server that a command talks to.
 #[derive(Debug, Clone)]

@@ -94,7 +94,11 @@ fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (from, to, told) in [
-        ("about", "abuot", "tool.toml:1:1: unknown field 'abuot'"),
+        (
+            "about",
+            "abuot",
+            "tool.toml:1:1: unknown key 'abuot' in a workload file: did you mean 'about'?",
+        ),
         (
             "\"MB/s\"",
             "\"mb/s\"",
@@ -133,8 +137,22 @@ fn what_is_wrong_is_told_with_its_place() {
             "[command]\ncannot_run = { platforms = [\"dokcer\"], why = \"no\" }",
             "tool.toml:5:14: unknown platform 'dokcer': did you mean 'docker'?",
         ),
-        ("[command]", "[command", "tool.toml:4:"),
-        ("argv =", "args =", "unknown field 'args'"),
+        ("[command]", "[command", "tool.toml:4:9: no TOML"),
+        (
+            "argv =",
+            "args =",
+            "tool.toml:5:1: unknown key 'args' in [command]: did you mean 'argv'?",
+        ),
+        (
+            "with = [\"{file}\"]",
+            "with = \"{file}\"",
+            "tool.toml:6:8: 'with' is \"{file}\" (text), where a list is needed",
+        ),
+        (
+            "unit = \"MB/s\"\n",
+            "",
+            "tool.toml:17:1: 'unit' is missing in [[metric]]: add unit = ...",
+        ),
     ] {
         let text = WHOLE.replacen(from, to, 1);
         let error = of(&text, "").unwrap_err();
@@ -241,7 +259,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "place = \"tested\"",
             "place = \"inside\"",
-            "tool.toml:15:9: unknown variant 'inside', expected 'tested' or 'outside'",
+            "tool.toml:15:9: 'place' cannot be 'inside': the choices are tested, outside",
         ),
         (
             "place = \"tested\"",
@@ -328,7 +346,11 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
             "[]",
             "tool.toml:7:1: a role needs a program",
         ),
-        ("calls = ", "call = ", "tool.toml:19:1: unknown field 'call'"),
+        (
+            "calls = ",
+            "call = ",
+            "tool.toml:19:1: unknown key 'call' in [[role]]: did you mean 'calls'?",
+        ),
         (
             "n = {",
             "port = {",

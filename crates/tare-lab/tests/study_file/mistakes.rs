@@ -14,7 +14,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     );
     told(
         "colour = 1",
-        "s.toml:2:1: unknown key 'colour' in a study: the keys are title, include, requirement, features, image, workload, \
+        "s.toml:2:1: unknown key 'colour' in a study file: the keys are title, include, requirement, features, image, workload, \
          metrics, factors, design, protocol, analysis, conclusion, small",
     );
     told(
@@ -160,7 +160,7 @@ fn what_is_given_twice_is_named_where_it_is_given_again() {
     );
     told(
         "[analysis]\nmargin = 1\nmargin = 2",
-        "s.toml:4:1: no TOML at 'margin': duplicate key; docs/study-files.md shows how a study is written",
+        "s.toml:4:1: no TOML at 'margin': duplicate key; docs/study-files.md shows how a study file is written",
     );
 }
 

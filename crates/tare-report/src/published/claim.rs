@@ -55,7 +55,7 @@ pub type Selector = BTreeMap<String, Level>;
 
 /// A level as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "text or a number is needed here")]
 pub enum Level {
     /// A name.
     Text(String),

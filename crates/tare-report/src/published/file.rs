@@ -172,7 +172,7 @@ pub struct Erratum {
 
 /// A number, a word, or yes and no.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "text, a number, or true or false is needed here")]
 pub enum NumberOrText {
     /// Yes or no.
     Truth(bool),

@@ -3,7 +3,9 @@
 use super::claim::{Claim, FigureOfClaim};
 use super::file::Published;
 use super::mapping::Mapping;
+use std::rc::Rc;
 use tare_model::suggest::nearest;
+use tare_toml::{Kind, Source, TomlError};
 
 /// The studies, by file name and text.
 const FILES: [(&str, &str); 15] = [
@@ -59,6 +61,11 @@ const FILES: [(&str, &str); 15] = [
 
 const MAPPING: &str = include_str!("../../../../published/mapping.toml");
 
+const PUBLISHED: Kind = Kind {
+    name: "file of published results",
+    manual: "published/README.md",
+};
+
 /// All studies, in the order of their names.
 #[derive(Debug, Clone)]
 pub struct Library {
@@ -70,11 +77,8 @@ pub struct Library {
 
 /// A file of `published/` that cannot be used. None that ships is one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("published/{file}.toml: {why}")]
-pub struct LibraryError {
-    file: String,
-    why: String,
-}
+#[error(transparent)]
+pub struct LibraryError(#[from] TomlError);
 
 /// A study that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,19 +102,18 @@ impl Library {
     /// # Errors
     /// What breaks the format.
     pub fn parse(name: &str, text: &str) -> Result<Published, LibraryError> {
-        let mapping = Mapping::read(MAPPING).map_err(|why| error("mapping", why))?;
-        read(name, text, &mapping).map_err(|why| error(name, why))
+        let mapping = tare_toml::read(&source("mapping", MAPPING))?;
+        read(name, text, &mapping)
     }
 
     /// Reads files by name and text.
     pub(super) fn read(files: &[(&str, &str)], mapping: &str) -> Result<Self, LibraryError> {
-        let mapping = Mapping::read(mapping).map_err(|why| error("mapping", why))?;
-        let mut studies = Vec::new();
-        for (name, text) in files {
-            let study = read(name, text, &mapping).map_err(|why| error(name, why))?;
-            studies.push(study);
-        }
-        let library = Self { studies, mapping };
+        let mapping = tare_toml::read(&source("mapping", mapping))?;
+        let studies = files.iter().map(|(name, text)| read(name, text, &mapping));
+        let library = Self {
+            studies: studies.collect::<Result<_, _>>()?,
+            mapping,
+        };
         library.check_references()?;
         Ok(library)
     }
@@ -145,15 +148,26 @@ impl Library {
     }
 }
 
-fn error(file: &str, why: impl Into<String>) -> LibraryError {
-    LibraryError {
-        file: file.to_owned(),
-        why: why.into(),
-    }
+fn error(name: &str, why: impl Into<String>) -> LibraryError {
+    TomlError::file(&path(name), why).into()
 }
 
-fn read(name: &str, text: &str, mapping: &Mapping) -> Result<Published, String> {
-    let published: Published = toml::from_str(text).map_err(|e| e.to_string())?;
+fn path(name: &str) -> String {
+    format!("published/{name}.toml")
+}
+
+fn source(name: &str, text: &str) -> Rc<Source> {
+    Source::of_text(&PUBLISHED, path(name), text)
+}
+
+fn read(name: &str, text: &str, mapping: &Mapping) -> Result<Published, LibraryError> {
+    let published = tare_toml::read(&source(name, text))?;
+    check(name, &published, mapping).map_err(|why| error(name, why))?;
+    Ok(published)
+}
+
+/// What the parts of a file owe one another.
+fn check(name: &str, published: &Published, mapping: &Mapping) -> Result<(), String> {
     if published.study.id != name {
         return Err(format!("its id is '{}'", published.study.id));
     }
@@ -180,8 +194,7 @@ fn read(name: &str, text: &str, mapping: &Mapping) -> Result<Published, String> 
     if let Some(family) = claimed.chain(contradicted).find(|f| !mapping.is_family(f)) {
         return Err(format!("'{family}' is no family of mapping.toml"));
     }
-    published.claims.iter().try_for_each(check_claim)?;
-    Ok(published)
+    published.claims.iter().try_for_each(check_claim)
 }
 
 fn check_claim(claim: &Claim) -> Result<(), String> {

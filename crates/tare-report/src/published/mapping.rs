@@ -38,10 +38,6 @@ pub struct OwnWorkload {
 }
 
 impl Mapping {
-    pub(super) fn read(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|e| e.to_string())
-    }
-
     /// Feature and family of a workload of a table or protocol.
     pub fn family(&self, workload: &str) -> Option<(&str, &str)> {
         self.all()

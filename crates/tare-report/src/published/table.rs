@@ -143,7 +143,10 @@ struct Written {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a cell of a row is a number, text, or a list of numbers"
+)]
 enum Cell {
     Number(f64),
     Text(String),

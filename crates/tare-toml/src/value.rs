@@ -1,8 +1,8 @@
 //! Values as what they ought to be, or an error that says what they are.
 
-use super::error::StudyFileError;
-use super::place::Place;
-use super::tree::{Node, Table, Value};
+use crate::error::TomlError;
+use crate::source::Place;
+use crate::tree::{Node, Table, Value};
 use tare_model::suggest;
 
 /// As many items as a list of a study may have.
@@ -10,7 +10,13 @@ const MAX_ITEMS: usize = 1000;
 
 impl Node {
     /// The error that this is not what is needed.
-    pub(super) fn wrong(&self, key: &str, wanted: &str, example: &str) -> StudyFileError {
+    fn wrong(&self, key: &str, wanted: &str, example: &str) -> TomlError {
+        let is_not = self.is_not(key, wanted);
+        TomlError::at(&self.place, format!("{is_not}: write {key} = {example}"))
+    }
+
+    /// That this is not what is needed, in words.
+    pub(crate) fn is_not(&self, key: &str, wanted: &str) -> String {
         let is = match self.value {
             Value::Text(_) => "text",
             Value::Integer(_) => "a whole number",
@@ -24,16 +30,16 @@ impl Node {
             Value::Table(_) => is.to_owned(),
             _ => format!("{} ({is})", self.place.snippet()),
         };
-        StudyFileError::at(
-            &self.place,
-            format!("'{key}' is {found}, where {wanted} is needed: write {key} = {example}"),
-        )
+        format!("'{key}' is {found}, where {wanted} is needed")
     }
 
     /// Text.
-    pub(super) fn text(&self, key: &str, example: &str) -> Result<&str, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn text(&self, key: &str, example: &str) -> Result<&str, TomlError> {
         match &self.value {
-            Value::Text(text) if text.trim().is_empty() => Err(StudyFileError::at(
+            Value::Text(text) if text.trim().is_empty() => Err(TomlError::at(
                 &self.place,
                 format!("'{key}' is empty text: write {key} = {example}, or leave it out"),
             )),
@@ -43,7 +49,10 @@ impl Node {
     }
 
     /// True or false.
-    pub(super) fn boolean(&self, key: &str) -> Result<bool, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn boolean(&self, key: &str) -> Result<bool, TomlError> {
         match self.value {
             Value::Boolean(value) => Ok(value),
             _ => Err(self.wrong(key, "true or false", "true")),
@@ -51,10 +60,13 @@ impl Node {
     }
 
     /// A whole number from 0.
-    pub(super) fn whole(&self, key: &str, example: &str) -> Result<u64, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn whole(&self, key: &str, example: &str) -> Result<u64, TomlError> {
         match self.value {
             Value::Integer(value) => u64::try_from(value).map_err(|_| {
-                StudyFileError::at(
+                TomlError::at(
                     &self.place,
                     format!("'{key}' is {value}: it cannot be negative, write {key} = {example}"),
                 )
@@ -64,7 +76,10 @@ impl Node {
     }
 
     /// A number with or without a fraction.
-    pub(super) fn number(&self, key: &str, example: &str) -> Result<f64, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn number(&self, key: &str, example: &str) -> Result<f64, TomlError> {
         match self.value {
             Value::Float(value) => Ok(value),
             #[expect(clippy::cast_precision_loss, reason = "what is that large is refused later")]
@@ -74,7 +89,10 @@ impl Node {
     }
 
     /// Text, or a number as it would be written as text.
-    pub(super) fn word(&self, key: &str, example: &str) -> Result<String, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn word(&self, key: &str, example: &str) -> Result<String, TomlError> {
         match &self.value {
             Value::Integer(value) => Ok(value.to_string()),
             Value::Float(value) => Ok(value.to_string()),
@@ -83,33 +101,41 @@ impl Node {
     }
 
     /// A word that something reads.
-    pub(super) fn read<T, E: ToString>(
+    ///
+    /// # Errors
+    /// No word, and what the reader says of it.
+    pub fn read<T, E: ToString>(
         &self,
         key: &str,
         example: &str,
         reader: impl Fn(&str) -> Result<T, E>,
-    ) -> Result<T, StudyFileError> {
+    ) -> Result<T, TomlError> {
         let word = self.word(key, example)?;
-        reader(&word).map_err(|e| StudyFileError::at(&self.place, format!("'{key}': {}", e.to_string())))
+        reader(&word).map_err(|e| TomlError::at(&self.place, format!("'{key}': {}", e.to_string())))
     }
 
     /// One of these words.
-    pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, TomlError> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let word = self.text(key, &format!("\"{}\"", names.first().unwrap_or(&"")))?;
         let found = choices.iter().find(|(name, _)| *name == word);
-        found.map(|(_, value)| *value).ok_or_else(|| {
-            let advice = suggest::among(word, &names, "the choices");
-            StudyFileError::at(&self.place, format!("'{key}' cannot be '{word}': {advice}"))
-        })
+        found
+            .map(|(_, value)| *value)
+            .ok_or_else(|| TomlError::at(&self.place, unknown_word(key, word, &names)))
     }
 
     /// A list of at least one item.
-    pub(super) fn list(&self, key: &str, example: &str) -> Result<&[Self], StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn list(&self, key: &str, example: &str) -> Result<&[Self], TomlError> {
         let Value::List(items) = &self.value else {
             return Err(self.wrong(key, "a list", example));
         };
-        let wrong = |message: String| Err(StudyFileError::at(&self.place, message));
+        let wrong = |message: String| Err(TomlError::at(&self.place, message));
         if items.is_empty() {
             return wrong(format!(
                 "'{key}' is an empty list: name at least one, as in {key} = {example}, or leave the key out"
@@ -125,7 +151,10 @@ impl Node {
     }
 
     /// The items of a list, or the one thing that stands in its place.
-    pub(super) fn one_or_more(&self, key: &str, example: &str) -> Result<&[Self], StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn one_or_more(&self, key: &str, example: &str) -> Result<&[Self], TomlError> {
         match self.value {
             Value::List(_) => self.list(key, example),
             _ => Ok(std::slice::from_ref(self)),
@@ -133,14 +162,20 @@ impl Node {
     }
 
     /// A list of texts.
-    pub(super) fn texts(&self, key: &str, example: &str) -> Result<Vec<String>, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn texts(&self, key: &str, example: &str) -> Result<Vec<String>, TomlError> {
         let items = self.list(key, example)?;
         let text = |item: &Self| item.text(key, example).map(str::to_owned);
         items.iter().map(text).collect()
     }
 
     /// A table.
-    pub(super) fn table(&self, key: &str, example: &str) -> Result<&Table, StudyFileError> {
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn table(&self, key: &str, example: &str) -> Result<&Table, TomlError> {
         match &self.value {
             Value::Table(table) => Ok(table),
             _ => {
@@ -153,14 +188,18 @@ impl Node {
 
 /// A table of which every key is known.
 #[derive(Clone, Copy)]
-pub(super) struct Keys<'a> {
+pub struct Keys<'a> {
     table: &'a Table,
     place: &'a Place,
 }
 
 impl<'a> Keys<'a> {
-    /// The table, if it has no other keys; `name` is how it is called, `[factors]`.
-    pub(super) fn of(node: &'a Node, name: &str, known: &[&str]) -> Result<Self, StudyFileError> {
+    /// The table, if it has no other keys; `name` is how it is called, `[factors]`, and empty for
+    /// the whole file.
+    ///
+    /// # Errors
+    /// No table, and keys that are not known.
+    pub fn of(node: &'a Node, name: &str, known: &[&str]) -> Result<Self, TomlError> {
         let example = format!("{} = ...", known.first().unwrap_or(&""));
         let table = node.table(name.trim_matches(['[', ']']), &example)?;
         let mut unknown: Vec<(&Place, &str)> = table
@@ -168,18 +207,13 @@ impl<'a> Keys<'a> {
             .filter(|(key, _)| !known.contains(&key.as_str()))
             .map(|(key, (place, _))| (place, key.as_str()))
             .collect();
-        unknown.sort_by_key(|(place, _)| place.start());
+        unknown.sort_by_key(|(place, _)| place.span.start);
         if let Some((place, key)) = unknown.first() {
-            let advice = suggest::among(key, known, "the keys");
-            let within = if name.is_empty() {
-                "a study".to_owned()
-            } else {
-                name.to_owned()
+            let within = match name {
+                "" => &node.place.source().kind.one(),
+                name => name,
             };
-            return Err(StudyFileError::at(
-                place,
-                format!("unknown key '{key}' in {within}: {advice}"),
-            ));
+            return Err(TomlError::at(place, unknown_key(key, within, known)));
         }
         Ok(Self {
             table,
@@ -188,19 +222,33 @@ impl<'a> Keys<'a> {
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
+    pub fn get(&self, key: &str) -> Option<&'a Node> {
         self.table.get(key).map(|(_, node)| node)
     }
 
     /// Where a key stands.
-    pub(super) fn key_place(&self, key: &str) -> Option<&'a Place> {
+    pub fn key_place(&self, key: &str) -> Option<&'a Place> {
         self.table.get(key).map(|(place, _)| place)
     }
 
     /// The value of a key that must be there.
-    pub(super) fn needed(&self, key: &str, example: &str) -> Result<&'a Node, StudyFileError> {
-        self.get(key).ok_or_else(|| {
-            StudyFileError::at(self.place, format!("'{key}' is missing: add {key} = {example}"))
-        })
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn needed(&self, key: &str, example: &str) -> Result<&'a Node, TomlError> {
+        self.get(key)
+            .ok_or_else(|| TomlError::at(self.place, format!("'{key}' is missing: add {key} = {example}")))
     }
+}
+
+/// What a key is told that is not known there.
+pub(crate) fn unknown_key(key: &str, within: &str, known: &[&str]) -> String {
+    let advice = suggest::among(key, known, "the keys");
+    format!("unknown key '{key}' in {within}: {advice}")
+}
+
+/// What a word is told that is none of those that can stand there.
+pub(crate) fn unknown_word(key: &str, word: &str, known: &[&str]) -> String {
+    let advice = suggest::among(word, known, "the choices");
+    format!("'{key}' cannot be '{word}': {advice}")
 }
