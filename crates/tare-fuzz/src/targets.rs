@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tare_image::Store;
 use tare_lab::plan::{self, Room};
-use tare_lab::{images, resume, study_file};
+use tare_lab::{images, resume, study_file, workload_file};
 use tare_model::frame::{Decoder, encode};
 use tare_model::gate::{Order, Slice};
 use tare_model::host::HostFacts;
@@ -95,6 +95,28 @@ pub const TARGETS: &[Target] = &[
             "10s",
             "vm/docker",
             "docker?seccomp=off",
+        ],
+    },
+    Target {
+        name: "workload-files",
+        run: workload_files,
+        words: &[
+            "[command]",
+            "[[role]]",
+            "[[metric]]",
+            "[[check]]",
+            "[parameters]",
+            "argv = [",
+            "ready = { ",
+            "place = \"outside\"",
+            "{port}",
+            "{server.address}",
+            "equals = ",
+            "csv = { column = ",
+            "regex = '(",
+            "'''",
+            "inf",
+            "nan",
         ],
     },
     Target {
@@ -357,13 +379,28 @@ thread_local! {
     static FOLDER: RefCell<Option<Folder>> = const { RefCell::new(None) };
 }
 
-/// A study from a file, in both its sizes, on a host of 8 CPUs, and a block of its plan.
-fn study_files(input: &[u8]) -> u64 {
+/// The path of a file that holds the input.
+fn file_of(input: &[u8]) -> String {
     let path = FOLDER.with_borrow_mut(|folder| {
         let folder = folder.get_or_insert_with(|| Folder::make().expect("a folder for a file"));
         folder.with(input).expect("a file of a few KB")
     });
-    let study = path.to_string_lossy();
+    path.to_string_lossy().into_owned()
+}
+
+/// A workload from a file, with the values of either preset.
+fn workload_files(input: &[u8]) -> u64 {
+    let path = file_of(input);
+    let read = |preset: &str| match workload_file::read(&format!("{path}?preset={preset}")) {
+        Ok(read) => (read.command.metrics.len() + read.roles.len()) as u64,
+        Err(e) => mark(&e.to_string()),
+    };
+    read("small") ^ read("paper").rotate_left(1)
+}
+
+/// A study from a file, in both its sizes, on a host of 8 CPUs, and a block of its plan.
+fn study_files(input: &[u8]) -> u64 {
+    let study = file_of(input);
     [false, true]
         .map(|small| planned(&study, small))
         .into_iter()
