@@ -74,5 +74,6 @@ fn spec(suite: &str) -> DebianSpec {
         components: vec!["main".to_owned()],
         packages: vec!["ca-certificates".to_owned()],
         snapshot: None,
+        prepare: None,
     }
 }

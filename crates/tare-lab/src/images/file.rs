@@ -38,6 +38,7 @@ struct Text {
     #[serde(default)]
     packages: Vec<String>,
     snapshot: Option<String>,
+    prepare: Option<String>,
 }
 
 fn main() -> Vec<String> {
@@ -72,6 +73,7 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
         components: parsed.components,
         packages: parsed.packages,
         snapshot: parsed.snapshot,
+        prepare: parsed.prepare,
     };
     Ok(ImageFile {
         name: parsed.name,

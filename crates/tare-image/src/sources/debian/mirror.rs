@@ -134,6 +134,7 @@ mod tests {
             components: vec!["main".to_owned()],
             packages: Vec::new(),
             snapshot: Some("20250520T000000Z".to_owned()),
+            prepare: None,
         };
         assert_eq!(
             mirrors.of(&spec).unwrap(),

@@ -24,6 +24,11 @@ const OUTPUT: &str = "output";
 /// Files that mmdebstrap takes from the host: they are of no image, and tell the host's name.
 const FORGET: &str = r#"--customize-hook=rm -f "$1/etc/hostname" "$1/etc/resolv.conf""#;
 
+/// Runs the script of an image in it. The script is a variable and no part of a command line; what it
+/// prints is not part of the archive, which goes to standard output.
+const PREPARE: &str = r#"--customize-hook=chroot "$1" /bin/sh -euc "$TARE_PREPARE" >&2"#;
+const SCRIPT: &str = "TARE_PREPARE";
+
 /// Why there is no mirror.
 #[derive(Debug, thiserror::Error)]
 pub enum NoMirror {
@@ -81,12 +86,12 @@ fn build(
 /// What is asked of mmdebstrap: an archive on its standard output.
 fn command(spec: &DebianSpec, mirror: &str, mmdebstrap: &OsStr, at: &Path) -> Command {
     let mut command = program::command(mmdebstrap, at);
-    command.args([
-        "--variant=minbase",
-        "--format=tar",
-        "--architectures=amd64",
-        FORGET,
-    ]);
+    command.args(["--variant=minbase", "--format=tar", "--architectures=amd64"]);
+    if let Some(script) = &spec.prepare {
+        command.env(SCRIPT, script).arg(PREPARE);
+    }
+    // Behind the script, which may ask other hosts for something.
+    command.arg(FORGET);
     command.arg(format!("--components={}", spec.components.join(",")));
     if !spec.packages.is_empty() {
         command.arg(format!("--include={}", spec.packages.join(",")));

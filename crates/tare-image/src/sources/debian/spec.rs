@@ -22,6 +22,10 @@ pub struct DebianSpec {
     /// The moment of the archive, as `20250520T000000Z`; else its present state.
     #[serde(default)]
     pub snapshot: Option<String>,
+    /// A script for `sh -eu`, which runs in it as root once its packages are installed: it makes
+    /// what a program finds there besides, such as a database.
+    #[serde(default)]
+    pub prepare: Option<String>,
 }
 
 /// What is wrong with a specification.
@@ -46,6 +50,9 @@ pub enum NoSpec {
     /// The date.
     #[error("\"{0}\" is no date of a snapshot: it is written 20250520T000000Z")]
     Snapshot(String),
+    /// The script.
+    #[error("'prepare' has a NUL character: it is the text of a shell script")]
+    Prepare,
 }
 
 impl DebianSpec {
@@ -70,6 +77,9 @@ impl DebianSpec {
         if let Some(wrong) = self.snapshot.as_ref().filter(|date| !is_date(date)) {
             return Err(NoSpec::Snapshot(brief(wrong)));
         }
+        if self.prepare.as_ref().is_some_and(|script| script.contains('\0')) {
+            return Err(NoSpec::Prepare);
+        }
         let sorted = |list: &[String]| {
             let mut list = list.to_vec();
             list.sort_unstable();
@@ -87,7 +97,9 @@ impl DebianSpec {
     pub fn name(&self) -> String {
         let lists = [self.components.join(","), self.packages.join(",")];
         let snapshot = self.snapshot.as_deref().unwrap_or_default();
-        let text = format!("{}\n{}\n{snapshot}\n", self.suite, lists.join("\n"));
+        // Without a script nothing is added: images that were made before there were any keep their names.
+        let prepare = self.prepare.as_deref().unwrap_or_default();
+        let text = format!("{}\n{}\n{snapshot}\n{prepare}", self.suite, lists.join("\n"));
         let digest = Digest::of(text.as_bytes());
         let hash = digest.hex().get(..HASH_DIGITS).unwrap_or_default();
         format!("debian-{}-{hash}", self.suite)

@@ -12,6 +12,7 @@ fn spec(packages: &[&str]) -> DebianSpec {
         components: vec!["main".to_owned()],
         packages: packages.iter().map(ToString::to_string).collect(),
         snapshot: None,
+        prepare: None,
     }
 }
 
@@ -27,6 +28,39 @@ fn program(site: &Site, text: &str) -> PathBuf {
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path
+}
+
+#[test]
+fn a_script_is_handed_over_apart_from_the_command_line_and_makes_an_image_of_its_own() {
+    let site = Site::new();
+    let store = site.store();
+    let (log, rootfs) = (site.at("log"), site.at("rootfs"));
+    let text = format!(
+        "echo \"$TARE_PREPARE\" >> {}\nexec tar -C {} -c .",
+        log.display(),
+        rootfs.display()
+    );
+    let program = program(&site, &text);
+    let script = |text: &str| DebianSpec {
+        prepare: Some(text.to_owned()),
+        ..spec(&["a"])
+    };
+    let make = |spec: &DebianSpec| build(&store, spec, mirrors, program.as_os_str()).unwrap();
+    make(&spec(&["a"]));
+    make(&script("echo '\"$1\"' `id`"));
+    make(&script("true"));
+    let log = fs::read_to_string(log).unwrap();
+    assert_eq!(log, "\necho '\"$1\"' `id`\ntrue\n");
+    assert!(matches!(script("a\0b").checked(), Err(NoSpec::Prepare)));
+    let words = command(
+        &script("x"),
+        "http://m.example",
+        "mmdebstrap".as_ref(),
+        &site.at("x"),
+    );
+    let words: Vec<_> = words.get_args().collect();
+    let at = |text: &str| words.iter().position(|word| *word == text);
+    assert!(at(PREPARE).unwrap() < at(FORGET).unwrap());
 }
 
 #[test]
