@@ -38,8 +38,12 @@ fn with_tool() -> Tare {
 fn workloads_are_listed_and_shown() {
     let tare = with_tool();
     let list = tare.ok("workloads").stdout;
-    for name in ["stream", "futex", "sysbench-cpu", "openssl-sha256"] {
-        assert!(list.lines().any(|line| line.starts_with(name)), "{name}: {list}");
+    for name in ["stream", "futex", "integer", "sysbench-cpu", "openssl-sha256"] {
+        let begin = format!("{name} ");
+        assert!(
+            list.lines().any(|line| line.starts_with(&begin)),
+            "{name}: {list}"
+        );
     }
     let shown = tare.ok("workloads show tool.toml?samples=7").stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -33,10 +33,8 @@ pub fn run(args: &WorkloadsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn list(json: bool) -> anyhow::Result<ExitCode> {
-    let kernels = Kernel::ALL
+    let mut all: Vec<(String, String, &str)> = Kernel::ALL
         .into_iter()
-        .filter(|kernel| *kernel != Kernel::Integer);
-    let mut all: Vec<(String, String, &str)> = kernels
         .map(|kernel| (kernel.name().to_owned(), kernel.about().to_owned(), "built-in"))
         .collect();
     for name in workload_file::names() {
