@@ -171,7 +171,10 @@ fn a_server_that_is_killed_or_ends_fails_the_trial_whatever_its_client_printed()
     kept(&failed, "rate: 5", "[the server db printed]\nready\nworking");
     assert_eq!(failed["reason"], "killed");
     let failed = failure(&file("echo ready; sleep 0.2", &slow), "");
-    told(&failed, &["the server db ended: by itself before its client"]);
+    told(
+        &failed,
+        &["the server db ended: by itself before its client, with exit status 0"],
+    );
     kept(&failed, "rate: 5", "ready");
     // Of a client that fails for it both are told.
     let failed = failure(

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tare_box::link::Answer;
 use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
-use tare_model::protocol::{Bounds, ExitStatus, Reply, Request, Task};
+use tare_model::protocol::{Bounds, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
 use tare_model::workload::{Place, Ready, Role, Run};
 
@@ -207,8 +207,7 @@ impl Arm {
                 Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => {
                     let by_itself = || {
-                        let code = ExitStatus::Code(0);
-                        let detail = format!("by itself before its client, with {code:?}");
+                        let detail = "by itself before its client, with exit status 0";
                         Failure::new(Reason::ExitStatus, detail)
                     };
                     let failure = faults::ended_well(&exited, &said).err();
