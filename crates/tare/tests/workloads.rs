@@ -45,13 +45,17 @@ fn workloads_are_listed_and_shown() {
             "{name}: {list}"
         );
     }
+    let more = "[command]\npackage = \"toolbox\"\ncannot_run = { platforms = [\"runc\", \"lxc\"], why = \"it is so\" }";
+    std::fs::write(tare.path("tool.toml"), TOOL.replacen("[command]", more, 1)).unwrap();
     let shown = tare.ok("workloads show tool.toml?samples=7").stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
         "tool samples=7 a tool that prints a rate",
         "throughput of memory",
         "version by sh -c echo tool 1.2.3",
-        "parameter samples = 7: how many",
+        "parameter samples = 7 (preset=paper: 100): how many",
+        "package toolbox",
+        "cannot run in runc, lxc: it is so",
         "figure rate: higher is better, carries the verdict",
         "counts if of samples at least 1 is right",
     ] {

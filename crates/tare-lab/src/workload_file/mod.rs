@@ -54,8 +54,8 @@ pub struct CatalogueWorkload {
     pub package: Option<String>,
     /// The image that holds its program.
     pub image: Option<String>,
-    /// Parameters with what they are and the value that was taken.
-    pub parameters: BTreeMap<String, (String, String)>,
+    /// Its parameters by name.
+    pub parameters: BTreeMap<String, TakenParameter>,
     /// What is run and read.
     pub command: CommandWish,
     /// Where that is.
@@ -68,6 +68,17 @@ pub struct CatalogueWorkload {
     pub version: Option<VersionReceipt>,
     /// How long a run takes on an ordinary machine, with the parameters of its preset.
     pub seconds: Option<f64>,
+}
+
+/// A parameter with its value.
+#[derive(Debug, Clone)]
+pub struct TakenParameter {
+    /// What it is, in a line.
+    pub about: String,
+    /// The value that was taken.
+    pub value: String,
+    /// The value that the studies had.
+    pub paper: String,
 }
 
 /// Whether a name is that of a file, or of a workload of the catalogue.
@@ -271,10 +282,14 @@ impl Reader<'_> {
         Err(self.at(command, message))
     }
 
-    fn parameters(&self, file: &File) -> BTreeMap<String, (String, String)> {
+    fn parameters(&self, file: &File) -> BTreeMap<String, TakenParameter> {
         let of = |(key, parameter): (&String, &file::Parameter)| {
-            let value = self.values.get(key).cloned().unwrap_or_default();
-            (key.clone(), (parameter.about.clone(), value))
+            let taken = TakenParameter {
+                about: parameter.about.clone(),
+                value: self.values.get(key).cloned().unwrap_or_default(),
+                paper: parameter.paper.clone(),
+            };
+            (key.clone(), taken)
         };
         file.parameters.iter().map(of).collect()
     }

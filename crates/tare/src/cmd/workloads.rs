@@ -11,14 +11,14 @@ use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
-use tare_lab::workload_file::{self, CatalogueWorkload};
+use tare_lab::workload_file::{self, CatalogueWorkload, TakenParameter};
 use tare_lab::{Writer, versions};
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::{Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
-use tare_model::workload::Check;
+use tare_model::workload::{Barrier, Check};
 
 /// Column at which words begin.
 const INDENT: usize = 17;
@@ -149,15 +149,30 @@ fn of_file(file: &CatalogueWorkload) -> String {
             "studies",
             (!file.studies.is_empty()).then(|| file.studies.join(", ")),
         ),
+        ("package", file.package.clone()),
         ("image", file.image.clone()),
+        ("cannot run", file.cannot_run.as_ref().map(barred)),
     ];
     let rows = rows
         .iter()
         .filter_map(|(name, words)| Some(told(name, words.as_deref()?)));
     let parameters = file.parameters.iter();
-    let parameters =
-        parameters.map(|(key, (about, value))| told("parameter", &format!("{key} = {value}: {about}")));
+    let parameters = parameters.map(|(key, taken)| told("parameter", &valued(key, taken)));
     rows.chain(parameters).collect()
+}
+
+fn barred(barrier: &Barrier) -> String {
+    format!("in {}: {}", barrier.platforms.join(", "), barrier.why)
+}
+
+/// A parameter, and what the studies had where that is another value.
+fn valued(key: &str, taken: &TakenParameter) -> String {
+    let TakenParameter { about, value, paper } = taken;
+    if value == paper {
+        format!("{key} = {value}: {about}")
+    } else {
+        format!("{key} = {value} (preset=paper: {paper}): {about}")
+    }
 }
 
 fn condition(check: &Check) -> String {
