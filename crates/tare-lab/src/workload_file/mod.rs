@@ -314,7 +314,7 @@ impl Reader<'_> {
             filled += before;
             match self.values.get(key) {
                 Some(value) => filled += value,
-                None => filled += &scope.kept(key)?,
+                None => filled += &scope.kept(key, self.values)?,
             }
             rest = after;
         }

@@ -5,6 +5,7 @@ use super::{Reader, WorkloadFileError, variables};
 use crate::addresses::{Blank, is_name};
 use crate::design::CommandWish;
 use crate::extract;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tare_model::suggest;
 use tare_model::workload::{COMMAND, Place, Ready};
@@ -67,14 +68,13 @@ impl<'a> Scope<'a> {
         !self.all.is_empty() && Blank::of(words).is_some()
     }
 
-    /// What is no parameter, as it stands: it is filled when the servers serve. The error says
-    /// why that cannot be.
-    pub(super) fn kept(&self, words: &str) -> Result<String, String> {
+    /// What is none of these parameters, as it stands: it is filled when the servers serve. The
+    /// error says why that cannot be.
+    pub(super) fn kept(&self, words: &str, parameters: &BTreeMap<String, String>) -> Result<String, String> {
         let blank = Blank::of(words).filter(|_| self.takes(words));
         let Some(blank) = blank else {
-            return Err(format!(
-                "'{{{words}}}' is no parameter: add [parameters] {words} = {{ about, small, paper }}"
-            ));
+            let parameters = parameters.keys().map(String::as_str);
+            return Err(self.no_parameter(words, &parameters.collect::<Vec<_>>()));
         };
         match (blank.role, self.own) {
             (None, Some(_)) => Ok(format!("{{{words}}}")),
@@ -100,6 +100,15 @@ impl<'a> Scope<'a> {
                 suggest::among(name, self.all, "the roles")
             )),
         }
+    }
+
+    fn no_parameter(&self, words: &str, parameters: &[&str]) -> String {
+        let own: &[&str] = self.own.map_or(&[], |_| &["address", "port"]);
+        let advice = match suggest::nearest(words, &[parameters, own].concat()) {
+            Some(near) => format!("did you mean '{{{near}}}'?"),
+            None => format!("add [parameters] {words} = {{ about, small, paper }}"),
+        };
+        format!("'{{{words}}}' is no parameter: {advice}")
     }
 }
 

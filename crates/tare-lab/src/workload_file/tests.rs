@@ -131,7 +131,16 @@ fn what_is_wrong_is_told_with_its_place() {
             "tool.toml:4:1: a run of 0 s: give 'seconds' more",
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
-        ("{n}", "{m}", "tool.toml:4:1: '{m}' is no parameter"),
+        (
+            "{n}",
+            "{m}",
+            "tool.toml:4:1: '{m}' is no parameter: did you mean '{n}'?",
+        ),
+        (
+            "{n}",
+            "{size}",
+            "tool.toml:4:1: '{size}' is no parameter: add [parameters] size = { about, small, paper }",
+        ),
         (
             "[command]",
             "[command]\ncannot_run = { platforms = [\"dokcer\"], why = \"no\" }",
@@ -309,7 +318,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "--port={port}",
             "--port={prot}",
-            "tool.toml:7:1: '{prot}' is no parameter",
+            "tool.toml:7:1: '{prot}' is no parameter: did you mean '{port}'?",
         ),
         (
             "{ line = '^port (\\d+)$' }",
