@@ -90,9 +90,10 @@ impl Platform for Uml {
         };
         let mut made = ChildBox::start(start, said, None, |_, _| raw_terminal(ours))?;
         port.into_iter().for_each(|port| made.use_port(port));
-        if disk.is_none() {
-            // A terminal loses what comes faster than it is read.
-            made.use_root(rootfs);
+        // A terminal loses what comes faster than it is read.
+        match disk {
+            Some(_) => made.use_shared(rootfs),
+            None => made.use_root(rootfs),
         }
         Ok(Box::new(made))
     }
