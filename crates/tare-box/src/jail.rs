@@ -1,5 +1,5 @@
-//! A program of the host's that sees nothing of the host but what it is made of and one
-//! folder, as a user that nobody else is: for engines that let what runs in them reach
+//! A program of the host's that sees nothing of the host but what it is made of, one folder and
+//! at most one file that it cannot write, as a user that nobody else is: for engines that let what runs in them reach
 //! whatever they reach themselves.
 
 use crate::carry::{self, CarryError};
@@ -21,6 +21,10 @@ pub const SUBCOMMAND: &str = "run-jailed";
 
 /// The folder, as it is called within.
 pub const FOLDER: &str = "/box";
+
+/// The file that it may read beside the folder, as it is called within: in a folder, since User-Mode
+/// Linux goes to that of a disk.
+pub const FILE: &str = "/shared/file";
 
 /// Where the program keeps what is its own, in memory.
 pub const OWN: &str = "/tmp";
@@ -69,6 +73,8 @@ fn step<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> JailEr
 pub struct Jail {
     /// The one folder, which the jail's user comes to own with all that is in it.
     pub folder: PathBuf,
+    /// A file that it may read, as anybody may: others use it too.
+    pub file: Option<PathBuf>,
     /// An empty folder of the host on which the jail is mounted, seen by nobody else.
     pub place: PathBuf,
     /// Bytes that the program may keep in memory as files of its own.
@@ -122,6 +128,9 @@ impl Jail {
         show(&self.folder, &folder, PLAIN)?;
         for file in files.iter().map(PathBuf::as_path).chain(READ.map(Path::new)) {
             show(file, &self.below(file)?, PLAIN | MountFlags::RDONLY)?;
+        }
+        if let Some(file) = &self.file {
+            show(file, &self.below(Path::new(FILE))?, PLAIN | MountFlags::RDONLY)?;
         }
         let nothing = Path::new(NOTHING);
         show(

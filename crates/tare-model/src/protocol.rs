@@ -91,6 +91,16 @@ pub enum Request {
         /// Length.
         bytes: u64,
     },
+    /// Copy a file out of the folder that the host shares with a machine, where the link takes no
+    /// long files.
+    TakeFile {
+        /// Its name in that folder.
+        name: String,
+        /// Absolute path in the box; missing folders are made.
+        path: String,
+        /// Permission bits.
+        mode: u32,
+    },
     /// Make a box within the box. Its agent is then spoken to by frames of kind
     /// [`Relay`](crate::frame::Kind::Relay) on this channel, each with the next
     /// bytes of the stream; an empty one is the end of it.

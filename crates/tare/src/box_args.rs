@@ -34,6 +34,9 @@ pub enum BoxCommand {
         /// The folder that it sees
         #[arg(long)]
         folder: PathBuf,
+        /// A file that it sees and cannot write
+        #[arg(long)]
+        file: Option<PathBuf>,
         /// An empty folder for the jail
         #[arg(long)]
         place: PathBuf,

@@ -79,6 +79,7 @@ fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
         BoxCommand::RunAct { words } => cmd::check::act(&words),
         BoxCommand::RunJailed {
             folder,
+            file,
             place,
             own_bytes,
             program,
@@ -86,6 +87,7 @@ fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
         } => {
             let jail = Jail {
                 folder,
+                file,
                 place,
                 own_bytes,
             };

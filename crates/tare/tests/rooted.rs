@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Platforms whose boxes can have an image.
-const PLATFORMS: [&str; 9] = [
-    "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm",
+const PLATFORMS: [&str; 10] = [
+    "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm", "uml",
 ];
 
 /// What the image runs: it tells by figures who it is and whether all is as the image says.
@@ -98,10 +98,13 @@ fn archive(tare: &Tare, root: &Path) -> PathBuf {
     saved
 }
 
+/// One short trial in boxes that every platform can make.
+const RUN: &str =
+    "run --provisioning pinned --cpus 1 --memory 512M --blocks 1 --no-settle --trial-time 100ms";
+
 /// What is asked of the script: figures in what it prints.
 fn asked<'a>(platforms: &'a str, output: &'a str) -> Vec<&'a str> {
-    let line = "run --provisioning pinned --cpus 1 --memory 512M --blocks 1 --no-settle --trial-time 100ms";
-    let mut words: Vec<&str> = line.split(' ').collect();
+    let mut words: Vec<&str> = RUN.split(' ').collect();
     words.extend(["-p", platforms, "-o", output]);
     for metric in ["uid", "right", "files", "arguments"] {
         words.extend([
@@ -164,6 +167,39 @@ fn an_image_runs_alike_on_every_platform() {
     let trial = &tare.records_of("again.jsonl", "trial")[0];
     let why = trial["outcome"]["failed"].to_string();
     assert!(why.contains("right"), "an overridden variable is told: {trial}");
+}
+
+/// What cksum(1) of the host tells of a file.
+fn checksum(file: &Path) -> f64 {
+    let told = Command::new("cksum").arg(file).output().unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn what_is_carried_arrives_whole_beside_an_image() {
+    let platforms: Vec<&str> = PLATFORMS.into_iter().filter(|name| ready(name)).collect();
+    let tare = Tare::new();
+    let root = rootfs(&tare);
+    fs::copy("/usr/bin/cksum", root.join("bin/cksum")).unwrap();
+    let carried = tare.path("carried");
+    // No part of it is like another one.
+    let content = (0..400_000).fold(String::new(), |text, n| text + &n.to_string());
+    fs::write(&carried, content).unwrap();
+    let read = format!("cksum <{}", carried.display());
+    let list = platforms.join(",");
+    let mut words: Vec<&str> = RUN.split(' ').collect();
+    words.extend(["-p", &list, "-o", "r.jsonl", "--image", root.to_str().unwrap()]);
+    words.extend(["--with", carried.to_str().unwrap()]);
+    words.extend(["--metric", "sum=^(\\d+) \\d+$", "--unit", "op"]);
+    words.extend(["--", "sh", "-c", &read]);
+    let done = tare.run(&words);
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(trials.len(), platforms.len(), "{done:?}");
+    for trial in &trials {
+        let sum = &trial["outcome"]["ok"]["samples"]["sum"];
+        assert_eq!(sum.as_f64(), Some(checksum(&carried)), "{trial}");
+    }
 }
 
 #[test]

@@ -1,12 +1,18 @@
 //! Files into and out of the box.
 
 use super::{Port, Refusal};
+use crate::jail;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tare_model::frame::Kind;
 use tare_model::protocol::{ErrorCode, Reply};
+
+/// Where the folder is mounted from which files are copied, for that long.
+const SHARED_BY_HOST: &str = "/run/tare-shared";
 
 /// Bytes of a file per frame.
 const CHUNK: usize = 256 << 10;
@@ -60,6 +66,47 @@ pub(super) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Re
     Ok(target
         .map(|_| Reply::FileWritten)
         .map_err(|e| Refusal::new(ErrorCode::File, format!("write {path}: {e}"))))
+}
+
+/// Copies a file out of the folder that the host shares with this machine.
+pub(super) fn take_shared(name: &str, path: &str, mode: u32) -> Result<Reply, Refusal> {
+    let copied = Shared::mount().and_then(|shared| {
+        let mut source = fs::File::open(shared.file(name))?;
+        io::copy(&mut source, &mut create(Path::new(path), mode)?)
+    });
+    copied
+        .map(|_| Reply::FileWritten)
+        .map_err(|e| Refusal::new(ErrorCode::File, format!("write {path}: {e}")))
+}
+
+/// The folder that the host shares with a machine of User-Mode Linux, as long as this lives: what
+/// runs in the box need not see it.
+struct Shared;
+
+impl Shared {
+    fn mount() -> io::Result<Self> {
+        fs::create_dir_all(SHARED_BY_HOST)?;
+        let folder = CString::new(jail::FOLDER)?;
+        mount(
+            "none",
+            SHARED_BY_HOST,
+            "hostfs",
+            MountFlags::RDONLY,
+            Some(folder.as_c_str()),
+        )?;
+        Ok(Self)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        Path::new(SHARED_BY_HOST).join(name)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = unmount(SHARED_BY_HOST, UnmountFlags::empty());
+        let _ = fs::remove_dir(SHARED_BY_HOST);
+    }
 }
 
 fn create(path: &Path, mode: u32) -> io::Result<fs::File> {

@@ -99,6 +99,8 @@ fn enter_memory() -> io::Result<()> {
 /// Moves to the file system on a disk.
 fn enter_disk(device: &str) -> io::Result<()> {
     const NO_OPTIONS: Option<&std::ffi::CStr> = None;
+    // An initramfs has both, a folder of the host neither.
+    ["/dev", NEW].iter().try_for_each(fs::create_dir_all)?;
     mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), NO_OPTIONS)?;
     mount(device, NEW, DISK_FILE_SYSTEM, MountFlags::empty(), NO_OPTIONS)
         .map_err(|e| io::Error::new(e.kind(), format!("mount {device}: {e}")))?;

@@ -224,6 +224,7 @@ impl Agent {
             Request::WriteFile { path, mode, bytes } => {
                 return files::take(&mut self.port, path, *mode, *bytes);
             }
+            Request::TakeFile { name, path, mode } => files::take_shared(name, path, *mode),
             Request::Launch { channel, inner } => self.inner.launch(*channel, inner),
             Request::Freeze { channel } => self.inner.set_frozen(*channel, true),
             Request::Thaw { channel } => self.inner.set_frozen(*channel, false),

@@ -49,6 +49,7 @@ impl Processes {
             | Request::Facts
             | Request::Counters
             | Request::WriteFile { .. }
+            | Request::TakeFile { .. }
             | Request::Launch { .. }
             | Request::Freeze { .. }
             | Request::Thaw { .. }

@@ -326,6 +326,28 @@ impl Link {
         }
     }
 
+    /// Has the agent copy a file out of the folder that the host shares with its machine.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn take_file(
+        &mut self,
+        name: &str,
+        path: &str,
+        mode: u32,
+        within: Duration,
+    ) -> Result<(), LinkError> {
+        let request = Request::TakeFile {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            mode,
+        };
+        match self.request(&request, within)?.reply {
+            Reply::FileWritten => Ok(()),
+            other => Err(unexpected("take file", &other)),
+        }
+    }
+
     /// Reads a file in the box of at most `max_bytes`.
     ///
     /// # Errors
@@ -514,6 +536,7 @@ fn doing(request: &Request) -> &'static str {
         Request::Stop { .. } => "stop a process",
         Request::ReadFile { .. } => "read file",
         Request::WriteFile { .. } => "write file",
+        Request::TakeFile { .. } => "take file",
         Request::Launch { .. } => "launch an inner box",
         Request::Freeze { .. } => "freeze an inner box",
         Request::Thaw { .. } => "thaw an inner box",

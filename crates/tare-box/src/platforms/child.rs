@@ -37,6 +37,8 @@ pub(super) struct ChildBox {
     directory: BoxDirectory,
     /// Where files are put by the host.
     root: Option<PathBuf>,
+    /// Where the agent copies files from.
+    shared: Option<PathBuf>,
     address: Option<IpAddr>,
     /// What leads to it from the run's bridge.
     port: Option<Port>,
@@ -148,6 +150,7 @@ impl ChildBox {
             cgroup,
             directory: start.directory,
             root: None,
+            shared: None,
             address: None,
             port: None,
             hello_after: Duration::ZERO,
@@ -191,6 +194,11 @@ impl ChildBox {
     /// Files are carried into this folder, the box's root, instead of over the link.
     pub(super) fn use_root(&mut self, root: PathBuf) {
         self.root = Some(root);
+    }
+
+    /// Files are copied by the agent out of this folder, which its machine sees.
+    pub(super) fn use_shared(&mut self, folder: PathBuf) {
+        self.shared = Some(folder);
     }
 
     /// Gives it its network; a bridge wants its cgroup to be known, and its agent
@@ -346,6 +354,10 @@ impl RunningBox for ChildBox {
 
     fn host_root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    fn shared_folder(&self) -> Option<&Path> {
+        self.shared.as_deref()
     }
 
     fn freeze(&mut self) -> Result<(), BoxError> {

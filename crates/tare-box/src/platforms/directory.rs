@@ -50,10 +50,15 @@ impl BoxDirectory {
     /// if there is one.
     pub(super) fn rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
         let rootfs = self.bare_rootfs(spec)?;
-        // Never a link: root in a box may do what it likes with what is in its root, and so may an image.
-        let place = rootfs.join(BINARY_IN_ROOT);
-        image_root::make_file(&place)?;
-        copy_binary(&spec.binary, &place)?;
+        put_binary(spec, &rootfs)?;
+        Ok(rootfs)
+    }
+
+    /// As [`BoxDirectory::rootfs`] for a machine, which has the image as a disk: a copy of the
+    /// binary and nothing else.
+    pub(super) fn rootfs_without_image(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
+        let rootfs = self.empty_rootfs()?;
+        put_binary(spec, &rootfs)?;
         Ok(rootfs)
     }
 
@@ -78,11 +83,16 @@ impl BoxDirectory {
 
     /// The root of the box as it is before tare puts anything into it: empty, or an image.
     fn bare_rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
-        let rootfs = self.path.join("rootfs");
-        fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
+        let rootfs = self.empty_rootfs()?;
         if let Some(image) = &spec.image {
             image_root::lay(&image.rootfs(), &self.path, &rootfs)?;
         }
+        Ok(rootfs)
+    }
+
+    fn empty_rootfs(&self) -> Result<PathBuf, BoxError> {
+        let rootfs = self.path.join("rootfs");
+        fs::create_dir_all(&rootfs).map_err(BoxError::host(format!("make {}", rootfs.display())))?;
         Ok(rootfs)
     }
 
@@ -123,6 +133,14 @@ pub(super) struct Root {
     pub path: PathBuf,
     /// What is to be mounted read-only as [`BINARY`] of the box; absent where the binary is in the root.
     pub binary: Option<PathBuf>,
+}
+
+/// Copies the binary into the root of a box. Never a link: root in a box may do what it likes with
+/// what is in its root, and so may an image.
+fn put_binary(spec: &BoxSpec, rootfs: &Path) -> Result<(), BoxError> {
+    let place = rootfs.join(BINARY_IN_ROOT);
+    image_root::make_file(&place)?;
+    copy_binary(&spec.binary, &place)
 }
 
 /// Copies the binary; a reflink where the file system makes them.

@@ -34,23 +34,32 @@ pub(super) struct Drive {
     pub path: PathBuf,
 }
 
-/// Why no machine here can have an image as its root; `None` where it can.
+/// Why no machine of QEMU here can have an image as its root; `None` where it can.
 pub(super) fn without_image() -> Option<&'static str> {
-    let is_there = |program| carry::find_program(program).is_ok();
-    if !is_there("mke2fs") {
-        return Some(
-            "there is no mke2fs to make a disk of it: install it (Debian: apt-get install e2fsprogs)",
-        );
-    }
-    (!is_there(QEMU_IMG)).then_some(
-        "there is no qemu-img to make the disk of a box: install it (Debian: apt-get install qemu-utils)",
-    )
+    let to_write =
+        "there is no qemu-img to make the disk of a box: install it (Debian: apt-get install qemu-utils)";
+    without_base().or_else(|| is_missing(QEMU_IMG).then_some(to_write))
+}
+
+/// Why there can be no disk here that holds an image; `None` where there can.
+pub(super) fn without_base() -> Option<&'static str> {
+    is_missing("mke2fs")
+        .then_some("there is no mke2fs to make a disk of it: install it (Debian: apt-get install e2fsprogs)")
+}
+
+fn is_missing(program: &str) -> bool {
+    carry::find_program(program).is_err()
+}
+
+/// The disk that holds an image, which all boxes share and none may write; made for the first.
+pub(super) fn base(image: &Image) -> Result<PathBuf, BoxError> {
+    let made = image.disk(interrupt::requested);
+    made.map_err(|e| BoxError::host("make the disk of the image")(io::Error::other(e)))
 }
 
 /// An image as a disk of a box's own: what the box writes goes into a file in its folder.
 pub(super) fn of_image(image: &Image, folder: &Path) -> Result<Drive, BoxError> {
-    let made = image.disk(interrupt::requested);
-    let base = made.map_err(|e| BoxError::host("make the disk of the image")(io::Error::other(e)))?;
+    let base = base(image)?;
     let path = canonical(folder)?.join(ROOT);
     let mut create = program(QEMU_IMG);
     create

@@ -432,7 +432,7 @@ impl FakeAgent {
             Request::Command(_) => self.workload(Self::command),
             Request::Proof { spec, .. } => Some(self.proof(spec)),
             Request::ReadFile { .. } => plain(Reply::FileRead { bytes: 0 }),
-            Request::WriteFile { .. } => plain(Reply::FileWritten),
+            Request::WriteFile { .. } | Request::TakeFile { .. } => plain(Reply::FileWritten),
             Request::SetClock { .. } => plain(Reply::ClockSet),
             Request::Start { process, task, .. } => self.start(*process, task),
             Request::Go { process, order } => self.go(*process, *order),

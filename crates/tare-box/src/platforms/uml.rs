@@ -6,7 +6,8 @@ use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
 };
-use super::directory::BoxDirectory;
+use super::directory::{BoxDirectory, canonical};
+use super::disk;
 use super::probe::{cgroups_usable, installed};
 use super::sockets::raw_terminal;
 use crate::jail;
@@ -30,6 +31,11 @@ const AGENT: AgentStart = AgentStart {
     power_off: true,
     ..AgentStart::over(AgentLink::Tty("/dev/tty1"))
 };
+
+/// The disk of an image as the machine names it.
+const ROOT_DISK: &str = "/dev/ubda";
+/// The file in the box's root that takes what is written to that disk.
+const WRITTEN: &str = "root.cow";
 
 pub(super) struct Uml {
     pub network: Network,
@@ -62,12 +68,14 @@ impl Platform for Uml {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // What is made once per image is no part of a box's start-up.
+        let disk = spec.image.as_deref().map(disk::base).transpose()?;
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
-        let rootfs = directory.rootfs(spec)?;
+        let rootfs = directory.rootfs_without_image(spec)?;
         let (said, console) = Said::by_machine()?;
         let (ours, theirs) = UnixStream::pair().map_err(BoxError::host("make a socket pair"))?;
-        let mut command = jailed(spec, &directory.path, &rootfs)?;
+        let mut command = jailed(spec, &directory.path, &rootfs, disk.as_deref())?;
         let port = self.connect(spec, &mut command)?;
         add_words(&mut command, spec);
         command.args(address_words(port.as_ref()));
@@ -83,12 +91,19 @@ impl Platform for Uml {
         let mut made = ChildBox::start(start, said, None, |_, _| raw_terminal(ours))?;
         port.into_iter().for_each(|port| made.use_port(port));
         // A terminal loses what comes faster than it is read.
-        made.use_root(rootfs);
+        match disk {
+            Some(_) => made.use_shared(rootfs),
+            None => made.use_root(rootfs),
+        }
         Ok(Box::new(made))
     }
 
     fn network(&self) -> Network {
         self.network
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        disk::without_base()
     }
 
     fn quota_view(&self) -> QuotaView {
@@ -119,8 +134,9 @@ impl Uml {
 }
 
 /// The kernel in a jail with the root of the box: a guest reaches whatever its kernel does,
-/// by a mount of `hostfs` with a path of its own choice.
-fn jailed(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Result<Command, BoxError> {
+/// by a mount of `hostfs` with a path of its own choice. The disk of an image is the jail's
+/// file, which it can read alone.
+fn jailed(spec: &BoxSpec, folder: &Path, rootfs: &Path, disk: Option<&Path>) -> Result<Command, BoxError> {
     let place = folder.join("jail");
     fs::create_dir(&place).map_err(BoxError::host(format!("make {}", place.display())))?;
     let mut command = Command::new("/proc/self/exe");
@@ -129,8 +145,11 @@ fn jailed(spec: &BoxSpec, folder: &Path, rootfs: &Path) -> Result<Command, BoxEr
         .arg("--folder")
         .arg(rootfs)
         .arg("--place")
-        .arg(place)
-        .args(["--own-bytes", &spec.instance.memory_bytes.to_string(), PROGRAM]);
+        .arg(place);
+    if let Some(disk) = disk {
+        command.arg("--file").arg(canonical(disk)?);
+    }
+    command.args(["--own-bytes", &spec.instance.memory_bytes.to_string(), PROGRAM]);
     Ok(command)
 }
 
@@ -144,8 +163,14 @@ fn add_words(command: &mut Command, spec: &BoxSpec) {
         .args(["console=tty0", "con=null", "con0=null,fd:1", "con1=fd:0", "quiet"])
         .arg(format!("uml_dir={}/", jail::OWN))
         .arg(format!("umid={}", spec.name))
-        .args(["panic=-1", "init=/tare", "--"])
-        .args(AGENT.words());
+        .args(["panic=-1", "init=/tare"]);
+    let mut agent = AGENT;
+    if spec.image.is_some() {
+        // What is written goes to the first file, made by the kernel; the rest is read from the second.
+        command.arg(format!("ubd0={}/{WRITTEN},{}", jail::FOLDER, jail::FILE));
+        agent.root_disk = Some(ROOT_DISK);
+    }
+    command.arg("--").args(agent.words());
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::store::DISK;
 use crate::{Image, ImageError, Stop};
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -58,6 +59,10 @@ impl Image {
         let output = self.folder().join(OUTPUT);
         let command = self.mke2fs(mke2fs, partial);
         Running::start(command, &output, Time { most: MOST, stop })?.wait()?;
+        // Whatever the umask: the process of a machine may be a user of its own, who is shown this
+        // file. The folder lets no other user in.
+        let opened = fs::set_permissions(partial, fs::Permissions::from_mode(0o644));
+        opened.map_err(ImageError::file("open to readers", partial))?;
         let synced = File::open(partial).and_then(|file| file.sync_all());
         synced.map_err(ImageError::file("bring to the disk", partial))?;
         fs::remove_file(&output).map_err(ImageError::file("remove", &output))

@@ -150,7 +150,7 @@ fn image_tools() -> Vec<ImageFinding> {
         ),
         finding(
             "mke2fs",
-            "images as disks of VMs",
+            "images as disks of machines",
             first(&["mke2fs", "-V"]),
             "install it (Debian: apt-get install e2fsprogs)",
         ),

@@ -17,6 +17,7 @@ use crate::carry;
 use crate::cgroup::{self, Meter};
 use crate::link::{Link, LinkError};
 use crate::net::{HostReach, Network};
+use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub const HELLO_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Time for short requests to an agent.
 pub const ANSWER_DEADLINE: Duration = Duration::from_secs(20);
+
+/// The name of a file that is on its way into a box, in the folder that the host shares with it.
+const CARRIED: &str = "carried";
 
 /// Time for a box to end by itself once its link has ended.
 pub(crate) const END_DEADLINE: Duration = Duration::from_secs(10);
@@ -272,16 +276,29 @@ pub trait RunningBox {
         None
     }
 
+    /// Folder of the host that a machine sees beside its root, out of which its agent copies files
+    /// that the link would not take.
+    fn shared_folder(&self) -> Option<&Path> {
+        None
+    }
+
     /// Brings a file into the box.
     ///
     /// # Errors
     /// [`BoxError`].
     fn carry(&mut self, path: &str, mode: u32, content: &[u8], within: Duration) -> Result<(), BoxError> {
-        match self.host_root() {
-            Some(root) => carry::put(root, path, mode, content)
-                .map_err(BoxError::host(format!("carry {path} into the box"))),
-            None => Ok(self.link().write_file(path, mode, content, within)?),
+        let failed = || BoxError::host(format!("carry {path} into the box"));
+        if let Some(root) = self.host_root() {
+            return carry::put(root, path, mode, content).map_err(failed());
         }
+        let Some(place) = self.shared_folder().map(|folder| folder.join(CARRIED)) else {
+            return Ok(self.link().write_file(path, mode, content, within)?);
+        };
+        let folder = place.parent().unwrap_or(&place);
+        carry::put(folder, &format!("/{CARRIED}"), 0o600, content).map_err(failed())?;
+        let taken = self.link().take_file(CARRIED, path, mode, within);
+        fs::remove_file(&place).map_err(failed())?;
+        Ok(taken?)
     }
 
     /// Stops the box, so that it uses no CPU.
