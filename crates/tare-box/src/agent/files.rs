@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use tare_model::frame::Kind;
 use tare_model::protocol::{ErrorCode, Reply};
 
-/// Where the folder is mounted from which files are copied, for that long.
-const SHARED_BY_HOST: &str = "/run/tare-shared";
+/// Where the folder is mounted from which files are copied, for that long: in the only folder in
+/// which an image has nothing of its own.
+const SHARED_BY_HOST: &str = "/dev/tare-shared";
 
 /// Bytes of a file per frame.
 const CHUNK: usize = 256 << 10;

@@ -167,7 +167,8 @@ fn add_words(command: &mut Command, spec: &BoxSpec) {
     let mut agent = AGENT;
     if spec.image.is_some() {
         // What is written goes to the first file, made by the kernel; the rest is read from the second.
-        command.arg(format!("ubd0={}/{WRITTEN},{}", jail::FOLDER, jail::FILE));
+        // Without locks (c): a lock of this kernel's would keep QEMU from the disk.
+        command.arg(format!("ubd0c={}/{WRITTEN},{}", jail::FOLDER, jail::FILE));
         agent.root_disk = Some(ROOT_DISK);
     }
     command.arg("--").args(agent.words());
