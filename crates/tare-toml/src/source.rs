@@ -90,11 +90,6 @@ impl Source {
             span,
         }
     }
-
-    /// The error that something is wrong with it as a whole.
-    pub fn wrong(&self, message: impl Into<String>) -> TomlError {
-        TomlError::file(&self.name, message)
-    }
 }
 
 /// The error that the byte behind so many good ones is none of a text.

@@ -2,10 +2,11 @@
 
 use super::NoImage;
 use serde::Deserialize;
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
-use tare_image::DebianSpec;
-use tare_toml::{Kind, Source};
+use tare_image::{DebianSpec, NoSpec};
+use tare_toml::{Kind, Source, Spanned, TomlError};
 
 const IMAGE: Kind = Kind {
     name: "image file",
@@ -29,20 +30,41 @@ pub struct ImageFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
-    name: String,
+    name: Spanned<String>,
     #[serde(default)]
     about: String,
-    suite: String,
-    #[serde(default = "main")]
-    components: Vec<String>,
-    #[serde(default)]
-    packages: Vec<String>,
-    snapshot: Option<String>,
-    prepare: Option<String>,
+    suite: Spanned<String>,
+    components: Option<Spanned<Vec<String>>>,
+    packages: Option<Spanned<Vec<String>>>,
+    snapshot: Option<Spanned<String>>,
+    prepare: Option<Spanned<String>>,
 }
 
-fn main() -> Vec<String> {
-    vec!["main".to_owned()]
+impl Text {
+    fn debian(&self) -> DebianSpec {
+        DebianSpec {
+            suite: self.suite.get_ref().clone(),
+            components: given(self.components.as_ref()).unwrap_or_else(|| vec!["main".to_owned()]),
+            packages: given(self.packages.as_ref()).unwrap_or_default(),
+            snapshot: given(self.snapshot.as_ref()),
+            prepare: given(self.prepare.as_ref()),
+        }
+    }
+
+    /// Where that stands which cannot be; nowhere if it is absent.
+    fn span(&self, wrong: &NoSpec) -> Option<Range<usize>> {
+        match wrong {
+            NoSpec::Suite(_) => Some(self.suite.span()),
+            NoSpec::Component(_) | NoSpec::NoComponent => self.components.as_ref().map(Spanned::span),
+            NoSpec::Package(_) => self.packages.as_ref().map(Spanned::span),
+            NoSpec::Snapshot(_) => self.snapshot.as_ref().map(Spanned::span),
+            NoSpec::Prepare => self.prepare.as_ref().map(Spanned::span),
+        }
+    }
+}
+
+fn given<T: Clone>(value: Option<&Spanned<T>>) -> Option<T> {
+    value.map(|value| value.get_ref().clone())
 }
 
 /// Reads the text of an image file; `path` is how messages call it.
@@ -66,21 +88,15 @@ pub(super) fn read(path: &str) -> Result<ImageFile, NoImage> {
 }
 
 fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
-    let parsed: Text = tare_toml::read(source)?;
-    super::names::check(&parsed.name).map_err(|error| source.wrong(error.to_string()))?;
-    let debian = DebianSpec {
-        suite: parsed.suite,
-        components: parsed.components,
-        packages: parsed.packages,
-        snapshot: parsed.snapshot,
-        prepare: parsed.prepare,
-    };
+    let text: Text = tare_toml::read(source)?;
+    let at = |span, message: String| TomlError::at(&source.place(span), message);
+    let name = text.name.get_ref();
+    super::names::check(name).map_err(|error| at(text.name.span(), error.to_string()))?;
+    let debian = text.debian().checked();
     Ok(ImageFile {
-        name: parsed.name,
-        about: parsed.about,
-        debian: debian
-            .checked()
-            .map_err(|error| source.wrong(error.to_string()))?,
+        name: name.clone(),
+        about: text.about.clone(),
+        debian: debian.map_err(|error| at(text.span(&error).unwrap_or(0..0), error.to_string()))?,
     })
 }
 
@@ -111,10 +127,24 @@ mod tests {
         );
         assert!(told("name = \n").starts_with("f.toml:1:"));
         let of = |more: &str| told(&format!("name = \"a\"\nsuite = \"bookworm\"\n{more}\n"));
-        assert!(of("packages = [\"a b\"]").contains("cannot be a package"));
-        assert!(of("snapshot = \"2025\"").contains("20250520T000000Z"));
-        assert!(of("components = []").contains("name main at least"));
+        for (more, begin, what) in [
+            (
+                "packages = [\"a b\"]",
+                "f.toml:3:12: \"a b\"",
+                "cannot be a package",
+            ),
+            ("snapshot = \"2025\"", "f.toml:3:12: \"2025\"", "20250520T000000Z"),
+            ("components = []", "f.toml:3:14: ", "name main at least"),
+            ("prepare = \"\\u0000\"", "f.toml:3:11: ", "NUL"),
+        ] {
+            let told = of(more);
+            assert!(told.starts_with(begin) && told.contains(what), "{told}");
+        }
         let named = told("name = \"./a\"\nsuite = \"bookworm\"\n");
-        assert!(named.contains("cannot be the name"), "{named}");
+        assert!(
+            named.starts_with("f.toml:1:8: ") && named.contains("cannot be the name"),
+            "{named}"
+        );
+        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" cannot be a release"));
     }
 }
