@@ -234,7 +234,7 @@ pub enum DesignError {
     },
     /// A workload that is for images, on the host's own files.
     #[error(
-        "this workload changes files of its box and runs in an image alone, not on the host's own files: name one with --image, such as --image micro (docs/images.md)"
+        "this workload runs in an image alone, since it needs files of one or changes files of its box: name one with --image; 'tare workloads show' tells for which it is made (docs/images.md)"
     )]
     ImageOnly,
     /// An entry point without an image.

@@ -1,7 +1,7 @@
 //! What a user asks of a study, by options or by a file.
 
 use super::{CheckWish, ChosenImage, DesignError, MetricWish, ProtocolOptions};
-use crate::workload_file;
+use crate::{images, workload_file};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +72,8 @@ impl Wishes {
                 continue;
             };
             match &found {
-                Some((first, of_first)) if *of_first != image => {
+                Some((_, of_first)) if images::has_all_of(of_first, &image) => {}
+                Some((first, of_first)) if *of_first != image && !images::has_all_of(&image, of_first) => {
                     return Err(DesignError::TwoImages {
                         first: format!("{first} names {of_first}"),
                         second: format!("{name} names {image}"),

@@ -22,6 +22,8 @@ pub struct ImageFile {
     pub name: String,
     /// What it is for, in a line.
     pub about: String,
+    /// The image that comes with tare whose packages it has as well.
+    pub includes: Option<String>,
     /// What it is made of.
     pub debian: DebianSpec,
 }
@@ -33,6 +35,7 @@ struct Text {
     name: Spanned<String>,
     #[serde(default)]
     about: String,
+    includes: Option<Spanned<String>>,
     suite: Spanned<String>,
     components: Option<Spanned<Vec<String>>>,
     packages: Option<Spanned<Vec<String>>>,
@@ -92,11 +95,26 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
     let at = |span, message: String| TomlError::at(&source.place(span), message);
     let name = text.name.get_ref();
     super::names::check(name).map_err(|error| at(text.name.span(), error.to_string()))?;
-    let debian = text.debian().checked();
+    let mut debian = text.debian();
+    if let Some(includes) = &text.includes {
+        let included = included(includes.get_ref()).map_err(|message| at(includes.span(), message))?;
+        debian.components.extend(included.components);
+        debian.packages.extend(included.packages);
+    }
+    let debian = debian.checked();
     Ok(ImageFile {
         name: name.clone(),
         about: text.about.clone(),
+        includes: given(text.includes.as_ref()),
         debian: debian.map_err(|error| at(text.span(&error).unwrap_or(0..0), error.to_string()))?,
+    })
+}
+
+/// What an image that comes with tare is made of. A script in it would run twice, or before its time.
+fn included(name: &str) -> Result<DebianSpec, String> {
+    let file = super::shipped(name).map(|file| file.debian);
+    file.filter(|debian| debian.prepare.is_none()).ok_or_else(|| {
+        format!("there is no image '{name}' that could be included: name micro, or its packages one by one")
     })
 }
 

@@ -26,7 +26,7 @@ pub use error::{NoImage, Nowhere};
 pub use file::{ImageFile, parse};
 pub use names::NoName;
 pub use progress::Progress;
-pub use shipped::{names, shipped};
+pub use shipped::{has_all_of, names, shipped};
 
 use std::path::{Path, PathBuf};
 use tare_box::carry;

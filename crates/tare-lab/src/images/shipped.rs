@@ -3,7 +3,10 @@
 use super::file::{self, ImageFile};
 
 /// Their names and texts.
-const FILES: [(&str, &str); 1] = [("micro", include_str!("../../images/micro.toml"))];
+const FILES: [(&str, &str); 2] = [
+    ("apps", include_str!("../../images/apps.toml")),
+    ("micro", include_str!("../../images/micro.toml")),
+];
 
 /// The names of all, in order.
 pub fn names() -> Vec<&'static str> {
@@ -15,6 +18,11 @@ pub fn shipped(name: &str) -> Option<ImageFile> {
     let (name, text) = FILES.iter().find(|(known, _)| *known == name)?;
     let parsed = file::parse(&format!("{name}.toml"), text);
     Some(parsed.expect("what comes with tare is well formed"))
+}
+
+/// Whether this image that comes with tare has all that the other has.
+pub fn has_all_of(name: &str, other: &str) -> bool {
+    shipped(name).is_some_and(|file| file.includes.as_deref() == Some(other))
 }
 
 #[cfg(test)]
@@ -29,5 +37,13 @@ mod tests {
             assert!(!file.about.is_empty());
         }
         assert!(shipped("none").is_none());
+        assert!(has_all_of("apps", "micro") && !has_all_of("micro", "apps"));
+        let (apps, micro) = (shipped("apps").unwrap().debian, shipped("micro").unwrap().debian);
+        assert!(
+            micro
+                .packages
+                .iter()
+                .all(|package| apps.packages.contains(package))
+        );
     }
 }

@@ -4,18 +4,14 @@
 use tare_model::template::{Capacity, Feature, Property};
 
 /// Their names, and what each would show.
-pub(super) const ELSEWHERE: [(&str, Feature); 8] = [
+pub(super) const ELSEWHERE: [(&str, Feature); 4] = [
     ("cassandra", of(Property::Application, Capacity::Latency)),
-    ("ffmpeg", of(Property::Application, Capacity::Latency)),
     ("hibench", of(Property::Application, Capacity::Latency)),
     ("mpi", of(Property::Application, Capacity::Latency)),
-    ("mysql", of(Property::Application, Capacity::TransactionSpeed)),
-    ("redis", of(Property::Application, Capacity::TransactionSpeed)),
     (
         "spot-price-cleaning",
         of(Property::Application, Capacity::Latency),
     ),
-    ("wordpress", of(Property::Application, Capacity::Latency)),
 ];
 
 const fn of(property: Property, capacity: Capacity) -> Feature {

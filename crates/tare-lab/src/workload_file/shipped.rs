@@ -1,13 +1,14 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 33] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
         "cyclictest",
         include_str!("../../../../workloads/cyclictest.toml"),
     ),
+    ("ffmpeg", include_str!("../../../../workloads/ffmpeg.toml")),
     ("fio", include_str!("../../../../workloads/fio.toml")),
     ("hardinfo", include_str!("../../../../workloads/hardinfo.toml")),
     (
@@ -30,15 +31,22 @@ const FILES: [(&str, &str); 22] = [
         "lmbench-syscall",
         include_str!("../../../../workloads/lmbench-syscall.toml"),
     ),
+    ("mariadb", include_str!("../../../../workloads/mariadb.toml")),
+    ("memcached", include_str!("../../../../workloads/memcached.toml")),
     ("netperf", include_str!("../../../../workloads/netperf.toml")),
     (
         "netperf-stream",
         include_str!("../../../../workloads/netperf-stream.toml"),
     ),
+    ("nginx", include_str!("../../../../workloads/nginx.toml")),
+    ("nodejs", include_str!("../../../../workloads/nodejs.toml")),
     (
         "openssl-sha256",
         include_str!("../../../../workloads/openssl-sha256.toml"),
     ),
+    ("pgbench", include_str!("../../../../workloads/pgbench.toml")),
+    ("python", include_str!("../../../../workloads/python.toml")),
+    ("redis", include_str!("../../../../workloads/redis.toml")),
     (
         "spec-cpu2006",
         include_str!("../../../../workloads/spec-cpu2006.toml"),
@@ -47,6 +55,7 @@ const FILES: [(&str, &str); 22] = [
         "spec-cpu2017",
         include_str!("../../../../workloads/spec-cpu2017.toml"),
     ),
+    ("sqlite", include_str!("../../../../workloads/sqlite.toml")),
     ("stress-ng", include_str!("../../../../workloads/stress-ng.toml")),
     (
         "sysbench-cpu",
@@ -60,6 +69,8 @@ const FILES: [(&str, &str); 22] = [
         "sysbench-memory",
         include_str!("../../../../workloads/sysbench-memory.toml"),
     ),
+    ("wordpress", include_str!("../../../../workloads/wordpress.toml")),
+    ("zstd", include_str!("../../../../workloads/zstd.toml")),
 ];
 
 /// The names of all, in order.
