@@ -10,12 +10,12 @@ const STUDY: &str = "title = \"Does twice the cost show?\"
 [requirement]
 questions = [\"is \\u001b[31mit\\u001b[0m twice?\"]
 [features]
-application = [\"transaction-speed\"]
+application = [\"latency\"]
 [[workload]]
 name = \"linpack\"
 size = [100, 200]
 [[workload]]
-name = \"redis\"
+name = \"hibench\"
 [factors]
 platforms = [\"fake\", \"fake?cost=2\", \"ecs\"]
 provisioning = \"vanilla\"
@@ -41,10 +41,10 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     let plan = tare.ok("plan s.toml").stdout;
     for part in [
         "Does twice the cost show?",
-        "fake vanilla: linpack size=100, linpack size=200, [redis]",
-        "application transaction-speed: redis",
+        "fake vanilla, fake?cost=2 vanilla: linpack size=100, linpack size=200,\n  [hibench]",
+        "application latency: hibench",
         "4 cells x 12 blocks",
-        "- workload redis: tare does not have it yet",
+        "- workload hibench: tare does not have it yet",
         "- platform ecs: ",
     ] {
         assert!(plan.contains(part), "'{part}' is not in: {plan}");
@@ -114,7 +114,7 @@ fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let tare = tare_with(STUDY);
     let ended = tare.ok("run s.toml --blocks 3 -o r.jsonl");
     assert!(
-        ended.stderr.contains("left out: workload redis"),
+        ended.stderr.contains("left out: workload hibench"),
         "{}",
         ended.stderr
     );
@@ -250,7 +250,10 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
         &["s.toml", "--blocks", "1", "--baseline", "lxc"],
         &["the baseline 'lxc' is not among"],
     );
-    run(&["ghatrehsamani2020"], &["none of the study's workloads can run"]);
+    // That its boxes have no image is told first.
+    let args = ["run", "-o", "r.jsonl", "ghatrehsamani2020"];
+    tare.refused(&args, &["none of the study's workloads can run"]);
+    assert!(!tare.path("r.jsonl").exists());
     let small = tare.run("run --small");
     assert_eq!(small.code, 2, "{}", small.stderr);
 }

@@ -124,6 +124,7 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
          lxc.tty.max = 0\n\
          lxc.net.0.type = {network}\n\
          lxc.autodev = 1\n\
+         lxc.mount.entry = tmpfs dev/shm tmpfs rw,nosuid,noexec,nodev,size=65536k,mode=1777,create=dir 0 0\n\
          lxc.mount.auto = {kernel} cgroup:{cgroups}:force\n\
          lxc.cgroup.dir.container = {name}/{INNER}\n\
          lxc.cgroup.dir.monitor = {name}-lxc\n\

@@ -277,7 +277,9 @@ pub enum DesignError {
         index: usize,
     },
     /// Everything that is named is left out.
-    #[error("none of the study's workloads can run: tare does not have them yet")]
+    #[error(
+        "none of the study's workloads can run here: 'tare plan' tells of each why, and 'tare doctor' what this host lacks"
+    )]
     NothingToRun,
     /// More cells or trials than anybody could run.
     #[error(

@@ -184,8 +184,9 @@ fn threads(node: &Node) -> Result<Option<u32>, TomlError> {
 }
 
 fn unknown(name: &str, node: &Node) -> TomlError {
-    let missing: Vec<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
-    let message = match suggest::nearest(name, &missing) {
+    let elsewhere = ELSEWHERE.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = elsewhere.chain(workload_file::names()).collect();
+    let message = match suggest::nearest(name, &known) {
         Some(near) => format!("unknown workload '{name}': did you mean '{near}'?"),
         None => UnknownKernel(name.to_owned()).to_string(),
     };

@@ -14,13 +14,14 @@ use tare_model::workload::{CommandRun, Run};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 22] = [
+const RECORDED: [Recorded; 33] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
     ),
     ("copy-up", [("first", 629.425e-6), ("again", 10.868e-6)]),
     ("cyclictest", [("average", 33_167e-9), ("maximum", 341_144e-9)]),
+    ("ffmpeg", [("wall", 2.0), ("user", 1.0)]),
     (
         "fio",
         [("read", 85_444.589_309), ("write-bandwidth", 347_040_020.0)],
@@ -58,17 +59,25 @@ const RECORDED: [Recorded; 22] = [
         "lmbench-syscall",
         [("latency", 0.3157e-6), ("latency", 0.3157e-6)],
     ),
+    ("mariadb", [("transactions", 2010.88), ("p95", 2.86e-3)]),
+    ("memcached", [("requests", 106_744.0), ("requests", 106_744.0)]),
     ("netperf", [("round-trips", 40_525.135), ("p99", 56e-6)]),
     (
         "netperf-stream",
         [("throughput", 4558.95e6 / 8.0), ("throughput", 4558.95e6 / 8.0)],
     ),
+    ("nginx", [("requests", 97_659.11), ("requests", 97_659.11)]),
+    ("nodejs", [("wall", 2.0), ("user", 1.0)]),
     (
         "openssl-sha256",
         [("throughput", 2_098_115_764.71), ("throughput", 2_098_115_764.71)],
     ),
+    ("pgbench", [("transactions", 3608.599_654), ("latency", 1.108e-3)]),
+    ("python", [("wall", 2.0), ("user", 1.0)]),
+    ("redis", [("get", 1_593_625.62), ("set", 1_201_201.12)]),
     ("spec-cpu2006", [("time", 12.749_075), ("time", 12.749_075)]),
     ("spec-cpu2017", [("time", 12.749_075), ("time", 12.749_075)]),
+    ("sqlite", [("wall", 2.0), ("user", 1.0)]),
     ("stress-ng", [("rate", 835.48), ("rate", 835.48)]),
     ("sysbench-cpu", [("events", 1675.93), ("events", 1675.93)]),
     ("sysbench-fileio", [("reads", 2289.80), ("p95", 0.13e-3)]),
@@ -79,12 +88,68 @@ const RECORDED: [Recorded; 22] = [
             ("throughput", 9391.87 * 1_048_576.0),
         ],
     ),
+    ("wordpress", [("p50", 0.425), ("requests", 83.82)]),
+    ("zstd", [("compression", 452.08e6), ("decompression", 1842.2e6)]),
 ];
 
 /// A workload, what is put in the place of what in what it printed, and what is told.
 type Spoiled = (&'static str, &'static str, &'static str, &'static str);
 
-const SPOILED: [Spoiled; 32] = [
+const SPOILED: [Spoiled; 46] = [
+    (
+        "ffmpeg",
+        "frames 900",
+        "frames 899",
+        "frames is 899, and 900 is right",
+    ),
+    (
+        "mariadb",
+        "ignored errors:                      0",
+        "ignored errors:                      999",
+        "errors is 999",
+    ),
+    (
+        "memcached",
+        "get_misses: 0",
+        "get_misses: 7",
+        "misses is 7, and 0 is right",
+    ),
+    (
+        "nginx",
+        "Requests/sec",
+        "Socket errors: connect 0, read 12\nRequests/sec",
+        "has 'Non-2xx",
+    ),
+    ("nodejs", "[1]", "[2]", "does not have"),
+    (
+        "pgbench",
+        "failed transactions: 0",
+        "failed transactions: 3",
+        "does not have",
+    ),
+    ("python", "[1]", "", "does not have"),
+    ("redis", "1593625.62", "0.00", "it is 0"),
+    ("redis", "\"GET\"", "\"GOT\"", "no get"),
+    ("sqlite", "rows", "Error: near", "does not have"),
+    (
+        "wordpress",
+        "Failed requests:        0",
+        "Failed requests:        100",
+        "failed requests is 100, and 0 is right",
+    ),
+    (
+        "wordpress",
+        "Complete requests",
+        "Non-2xx responses:      100\nComplete requests",
+        "has 'Non-2xx",
+    ),
+    (
+        "wordpress",
+        "Document Length:        40125",
+        "Document Length:        2413",
+        "bytes of the page is 2413",
+    ),
+    ("zstd", "452.08 MB/s", "452.08 GB/s", "no compression"),
     // A phase that took under 0.5 s.
     (
         "bonnie++",

@@ -55,9 +55,15 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
 }
 
 #[test]
-fn the_small_full_study_has_every_workload_that_comes_with_tare() {
-    let all = study_file::read_with("full", true, &Programs::Unmade("micro".to_owned())).unwrap();
-    let workloads = all.wishes().workloads.iter();
+fn the_small_studies_full_and_apps_have_every_workload_that_comes_with_tare() {
+    let read = |name, image: &str| {
+        let study = study_file::read_with(name, true, &Programs::Unmade(image.to_owned())).unwrap();
+        let wanted = study.wishes().image_of_workloads().unwrap();
+        assert_eq!(wanted.as_deref(), Some(image));
+        study
+    };
+    let (full, apps) = (read("full", "micro"), read("apps", "apps"));
+    let workloads = full.wishes().workloads.iter().chain(&apps.wishes().workloads);
     let asked: BTreeSet<&str> = workloads
         .filter_map(|wish| wish.kernel.split('?').next())
         .collect();
@@ -68,10 +74,6 @@ fn the_small_full_study_has_every_workload_that_comes_with_tare() {
         .filter(|name| !name.starts_with("spec-cpu"));
     let every: BTreeSet<&str> = kernels.into_iter().chain(tools).collect();
     assert_eq!(asked, every);
-    assert_eq!(
-        all.wishes().image_of_workloads().unwrap().as_deref(),
-        Some("micro")
-    );
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
         "mounts": [
             mount("/proc", "proc", &["nosuid", "noexec", "nodev"]),
             mount("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
+            // As large as Docker's: databases share memory between their processes there.
+            mount("/dev/shm", "tmpfs", &["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"]),
             mount("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
             mount("/sys/fs/cgroup", "cgroup", &["nosuid", "noexec", "nodev", "relatime", cgroups]),
         ],
