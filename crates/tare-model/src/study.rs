@@ -196,6 +196,19 @@ impl Study {
         cells
     }
 
+    /// The workloads of several processes by where these run, for people: each place once.
+    pub fn placed(&self) -> Vec<(String, Vec<&Workload>)> {
+        let mut all: Vec<(String, Vec<&Workload>)> = Vec::new();
+        for workload in &self.workloads {
+            let Some(placed) = workload.placed() else { continue };
+            match all.iter_mut().find(|(known, _)| *known == placed) {
+                Some((_, workloads)) => workloads.push(workload),
+                None => all.push((placed, vec![workload])),
+            }
+        }
+        all
+    }
+
     /// The workload of a cell, as it runs in a box of its size.
     pub fn workload(&self, cell: &Cell) -> Option<Workload> {
         let workload = self.workloads.iter().find(|w| w.name == cell.workload)?.clone();

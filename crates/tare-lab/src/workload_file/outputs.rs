@@ -72,7 +72,10 @@ const RECORDED: [Recorded; 33] = [
         "openssl-sha256",
         [("throughput", 2_098_115_764.71), ("throughput", 2_098_115_764.71)],
     ),
-    ("pgbench", [("transactions", 3608.599_654), ("latency", 1.108e-3)]),
+    (
+        "pgbench",
+        [("transactions", 3_608.599_654), ("latency", 1.108e-3)],
+    ),
     ("python", [("wall", 2.0), ("user", 1.0)]),
     ("redis", [("get", 1_593_625.62), ("set", 1_201_201.12)]),
     ("spec-cpu2006", [("time", 12.749_075), ("time", 12.749_075)]),

@@ -11,7 +11,7 @@ use tare_model::metric::Unit;
 use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
-use tare_model::study::{Fresh, Study, Workload};
+use tare_model::study::{Fresh, Study};
 
 /// Something out of the ordinary about the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -146,7 +146,7 @@ fn of_study(study: &Study) -> Vec<Notice> {
             "the study's margin is not one of 0.01 to 100 %: no verdicts",
         ));
     }
-    notices.extend(study.workloads.iter().filter_map(|w| crossed(study, w)));
+    notices.extend(crossed(study));
     if study.protocol.fresh == Fresh::Study {
         notices.push(notice(
             "kept-boxes",
@@ -156,17 +156,24 @@ fn of_study(study: &Study) -> Vec<Notice> {
     notices
 }
 
-/// Of a workload with an end outside, between which places its messages went, and by what.
-fn crossed(study: &Study, workload: &Workload) -> Option<Notice> {
-    workload.outside().next()?;
-    let placed = workload.placed()?;
+/// Of workloads with an end outside, between which places their messages went, and by what.
+fn crossed(study: &Study) -> Option<Notice> {
+    let told = study.placed().into_iter().filter_map(|(placed, mut workloads)| {
+        workloads.retain(|workload| workload.outside().next().is_some());
+        let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
+        (!names.is_empty()).then(|| format!("{} ({placed})", names.join(", ")))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return None;
+    }
     let ways = study
         .platforms
         .iter()
         .map(|path| format!("{path} by {}", network(path)));
     let text = format!(
-        "{} crossed from place to place ({placed}): {}",
-        workload.name(),
+        "crossed from place to place: {}: {}",
+        told.join(", "),
         ways.collect::<Vec<_>>().join(", ")
     );
     Some(notice("ends", text))

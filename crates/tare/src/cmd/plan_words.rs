@@ -120,10 +120,9 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         "workloads",
         &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
     );
-    for workload in &study.workloads {
-        if let Some(placed) = workload.placed() {
-            row("ends", &format!("{}: {placed}", workload.name()));
-        }
+    for (placed, workloads) in study.placed() {
+        let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
+        row("ends", &format!("{}: {placed}", names.join(", ")));
     }
     row(
         "design",
