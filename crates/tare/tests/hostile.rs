@@ -180,3 +180,50 @@ fn descriptors_of_who_starts_a_run_are_not_open_in_its_boxes() {
     let open = std::fs::read_to_string(told).unwrap();
     assert!(!open.contains("passwd"), "{open}");
 }
+
+#[test]
+fn what_forks_without_end_takes_the_processes_of_its_box_alone() {
+    // Where the kernel counts none there is nothing to limit by.
+    let counted = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/cgroup.controllers"];
+    if !counted.iter().any(|path| std::path::Path::new(path).exists()) {
+        return;
+    }
+    // More than a box may have, and fewer than would hurt the host if nothing stopped them.
+    let script = "i=0; while [ $i -lt 6000 ]; do sleep 61.7 & i=$((i + 1)); done; echo all of them";
+    for platform in ["native", "runc", "docker"] {
+        if !ready(platform) {
+            continue;
+        }
+        let tare = Tare::new();
+        let options =
+            "--provisioning pinned --cpus 1 --memory 2G --blocks 1 --slices off --no-settle --timeout 2m";
+        let ended = tare.run(
+            &[
+                vec!["run", "-p", platform, "-o", "r.jsonl"],
+                options.split(' ').collect(),
+                vec![
+                    "--with-libraries",
+                    "--with",
+                    "/bin/sleep",
+                    "--",
+                    "sh",
+                    "-c",
+                    script,
+                ],
+            ]
+            .concat(),
+        );
+        assert_eq!(ended.code, 1, "{platform}: {}", ended.stderr);
+        let trials = tare.trials_in_the_end("r.jsonl");
+        let failed = trials[0]["outcome"]["failed"].to_string();
+        assert!(
+            failed.contains("ork"),
+            "{platform}: 'Cannot fork' is told: {failed}"
+        );
+        let left = std::process::Command::new("pgrep")
+            .args(["-cf", "sleep 61.7"])
+            .output();
+        let left = String::from_utf8(left.unwrap().stdout).unwrap();
+        assert_eq!(left.trim(), "0", "{platform}: processes outlive the trial");
+    }
+}

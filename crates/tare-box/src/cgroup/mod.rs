@@ -141,6 +141,10 @@ const UNIFIED: &str = "unified";
 /// Controllers of v1 that limits, readings and freezing need.
 const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freezer"];
 
+/// As many processes and threads as a box may have, on every platform: what forks without end
+/// shall not take those of the host. A thousand clients of a server of processes are served by fewer.
+const MOST_TASKS: u32 = 4096;
+
 /// Devices that every box may have, as rules of cgroups: any may be made, and used are null, zero,
 /// full, random, urandom, tty, ptmx and the terminals of a box.
 pub(crate) const DEVICES: [&str; 10] = [
@@ -366,10 +370,16 @@ impl Cgroup {
     pub fn limit(&self, limits: &Limits) -> Result<(), CgroupError> {
         self.folders.values().try_for_each(|folder| make(folder))?;
         if self.v2 {
-            v2::apply(self, limits)
+            v2::apply(self, limits)?;
         } else {
-            v1::apply(self, limits)
+            v1::apply(self, limits)?;
         }
+        let tasks = self.file("pids", "pids.max");
+        // Not every kernel counts them, and no figure depends on it.
+        if tasks.exists() {
+            write(&tasks, &MOST_TASKS.to_string())?;
+        }
+        Ok(())
     }
 
     /// The cgroup that a process is in.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const LEAF: &str = "tare-own";
 
 /// What limits need.
-const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
+const CONTROLLERS: [&str; 4] = ["cpu", "cpuset", "memory", "pids"];
 
 /// Lets cgroups below `folder` have the controllers that limits need. Only the
 /// topmost cgroup may hold processes beside such: those of others move to a leaf.
