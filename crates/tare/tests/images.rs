@@ -77,7 +77,13 @@ fn an_image_is_imported_listed_shown_and_removed() {
     );
     let list = listed(&tare);
     assert_eq!(list["limit_bytes"], 20_u64 << 30);
-    assert_eq!(list["unbuilt"][0]["name"], "micro");
+    let unbuilt: Vec<&Value> = list["unbuilt"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|image| &image["name"])
+        .collect();
+    assert_eq!(unbuilt, ["apps", "micro"]);
     let image = &list["images"][0];
     assert_eq!(
         (&image["names"][1], &image["in_use"]),
@@ -190,7 +196,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ("image build micro.toml", &["comes with tare: choose another"]),
         (
             "image build ./rootfs",
-            &["no image './rootfs' to build: name one of micro"],
+            &["no image './rootfs' to build: name one of apps, micro"],
         ),
         ("image show mirco", &["no image \"mirco\""]),
         ("image import docker:a?b", &["no name of an image"]),
