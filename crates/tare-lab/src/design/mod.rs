@@ -26,6 +26,7 @@ pub use stored::stored;
 pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Programs, Wishes, WorkloadWish};
 #[cfg(test)]
 pub(crate) use workloads::of_file;
+pub(crate) use workloads::unknown;
 pub use workloads::{MAX_THREADS, kernel_spec};
 
 use crate::looks;

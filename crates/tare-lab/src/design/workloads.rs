@@ -9,7 +9,7 @@ use tare_box::carry::{self, CarryError, Needs};
 use tare_model::catalogue;
 use tare_model::ends::Ends;
 use tare_model::host::HostFacts;
-use tare_model::kernel::{Isa, Kernel, KernelSpec};
+use tare_model::kernel::{Isa, Kernel, KernelSpec, UnknownKernel};
 use tare_model::size::Cpus;
 use tare_model::suggest;
 use tare_model::template::Missing;
@@ -55,11 +55,8 @@ pub(super) fn workloads(
             return of_catalogue(&wish.kernel, wishes).map(Chosen::Command);
         }
         let name = wish.kernel.split('?').next().unwrap_or_default();
-        if name.parse::<Kernel>().is_err()
-            && let Some(near) = suggest::nearest(name, &workload_file::names())
-        {
-            let name = name.to_owned();
-            return Err(DesignError::NearWorkload { name, near });
+        if name.parse::<Kernel>().is_err() {
+            return Err(unknown(name, &[]));
         }
         let wish = parameters::taken(wish)?;
         kernel(&wish, i, wishes.isa, cpus, facts, seconds, sliced).map(Chosen::Kernel)
@@ -387,6 +384,18 @@ pub(super) fn by_path(
         *name = find(name)?;
     }
     Ok(argv)
+}
+
+/// The error that there is no such workload, with the nearest of all and of those that a study may
+/// name `besides`.
+pub(crate) fn unknown(name: &str, besides: &[&'static str]) -> DesignError {
+    let kernels = Kernel::ALL.map(Kernel::name);
+    let known = [&kernels, &workload_file::names()[..], besides].concat();
+    let name = name.to_owned();
+    match suggest::nearest(&name, &known) {
+        Some(near) => DesignError::NearWorkload { name, near },
+        None => UnknownKernel(name).into(),
+    }
 }
 
 /// The path of a program of this host.

@@ -7,9 +7,8 @@ use crate::design::{self, CommandWish, DesignError, MAX_THREADS, Programs, Workl
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_box::carry::{self, CarryError};
 use tare_model::ends::Ends;
-use tare_model::kernel::{Kernel, UnknownKernel};
+use tare_model::kernel::Kernel;
 use tare_model::size::parse_memory;
-use tare_model::suggest;
 use tare_model::template::{LeftOut, Missing};
 use tare_toml::{Keys, Node, TomlError};
 
@@ -184,11 +183,6 @@ fn threads(node: &Node) -> Result<Option<u32>, TomlError> {
 }
 
 fn unknown(name: &str, node: &Node) -> TomlError {
-    let elsewhere = ELSEWHERE.iter().map(|(name, _)| *name);
-    let known: Vec<&str> = elsewhere.chain(workload_file::names()).collect();
-    let message = match suggest::nearest(name, &known) {
-        Some(near) => format!("unknown workload '{name}': did you mean '{near}'?"),
-        None => UnknownKernel(name.to_owned()).to_string(),
-    };
-    TomlError::at(&node.place, message)
+    let elsewhere = ELSEWHERE.map(|(name, _)| name);
+    TomlError::at(&node.place, design::unknown(name, &elsewhere).to_string())
 }
