@@ -142,7 +142,7 @@ const UNIFIED: &str = "unified";
 const V1_CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "memory", "freezer"];
 
 /// As many processes and threads as a box may have, on every platform: what forks without end
-/// shall not take those of the host. A thousand clients of a server of processes are served by fewer.
+/// shall not take those of the host. No workload that comes with tare has a tenth of them.
 const MOST_TASKS: u32 = 4096;
 
 /// Devices that every box may have, as rules of cgroups: any may be made, and used are null, zero,

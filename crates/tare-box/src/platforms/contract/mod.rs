@@ -291,13 +291,12 @@ pub trait RunningBox {
         if let Some(root) = self.host_root() {
             return carry::put(root, path, mode, content).map_err(failed());
         }
-        let Some(place) = self.shared_folder().map(|folder| folder.join(CARRIED)) else {
+        let Some(shared) = self.shared_folder().map(Path::to_owned) else {
             return Ok(self.link().write_file(path, mode, content, within)?);
         };
-        let folder = place.parent().unwrap_or(&place);
-        carry::put(folder, &format!("/{CARRIED}"), 0o600, content).map_err(failed())?;
+        carry::put(&shared, &format!("/{CARRIED}"), 0o600, content).map_err(failed())?;
         let taken = self.link().take_file(CARRIED, path, mode, within);
-        fs::remove_file(&place).map_err(failed())?;
+        fs::remove_file(shared.join(CARRIED)).map_err(failed())?;
         Ok(taken?)
     }
 

@@ -103,6 +103,7 @@ impl Vm {
     fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
         let guest = Guest::find(&self.modules(spec.holds_boxes, spec.image.is_some()))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
+        // Made here, where no start is timed; a box finds it.
         spec.image.as_deref().map(disk::base).transpose()?;
         Ok(Parts {
             kernel: guest.kernel,
