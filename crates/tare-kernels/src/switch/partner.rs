@@ -15,10 +15,9 @@ pub const BALL: u8 = 0x7f;
 const TELL: u8 = 0x80;
 
 /// A process that passes back what it gets, on the CPU of the one that made it. It ends
-/// when the pipe to it does, whether that was closed or its owner killed.
+/// when its owner drops it or is killed, which ends the pipe to it.
 pub struct Partner {
-    /// `None` while it is being dropped.
-    to: Option<OwnedFd>,
+    to: OwnedFd,
     from: OwnedFd,
     id: libc::pid_t,
 }
@@ -44,11 +43,7 @@ impl Partner {
                 // SAFETY: ends the process; nothing of it is to be flushed or dropped.
                 unsafe { libc::_exit(0) }
             }
-            id => Ok(Self {
-                to: Some(to),
-                from,
-                id,
-            }),
+            id => Ok(Self { to, from, id }),
         }
     }
 
@@ -76,11 +71,7 @@ impl Partner {
     }
 
     fn send(&self, byte: u8) -> Result<(), KernelError> {
-        let to = self
-            .to
-            .as_ref()
-            .ok_or_else(|| failed("writing to the other process", Errno::PIPE))?;
-        let written = again(|| write(to, &[byte]));
+        let written = again(|| write(&self.to, &[byte]));
         written
             .map(|_| ())
             .map_err(|e| failed("writing to the other process", e))
@@ -89,10 +80,14 @@ impl Partner {
 
 impl Drop for Partner {
     fn drop(&mut self) {
-        self.to = None;
-        // SAFETY: the child is ours and not yet reaped; no status is wanted. It ends since
-        // the pipe to it has.
-        unsafe { libc::waitpid(self.id, std::ptr::null_mut(), 0) };
+        // The end of the pipe would not do: a partner that was made after this one holds a
+        // copy of our end, and two that were made at once would each wait for the other.
+        // SAFETY: the child is ours and not yet reaped, so that its number is its own; no
+        // status is wanted.
+        unsafe {
+            libc::kill(self.id, libc::SIGKILL);
+            libc::waitpid(self.id, std::ptr::null_mut(), 0);
+        }
     }
 }
 
@@ -147,4 +142,17 @@ pub fn stay_on_one_cpu() -> Result<(), KernelError> {
 fn failed(what: &'static str, errno: Errno) -> KernelError {
     let source = io::Error::from(errno);
     KernelError::System { what, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_ends_though_another_holds_the_pipe_to_it() {
+        let first = Partner::start().unwrap();
+        let second = Partner::start().unwrap();
+        drop(first);
+        assert_eq!(second.pass(7).unwrap(), 7);
+    }
 }
