@@ -8,13 +8,14 @@ use crate::clock;
 use crate::error::KernelError;
 use crate::report;
 use std::io::{BufRead, Read, Write};
-use tare_model::gate::{Order, Part, Slice};
+use tare_model::gate::{LoadSlice, Order, Part, Slice};
 use tare_model::kernel::{Check, Disk, KernelReport, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 
 /// Far more than an order needs.
 const LONGEST_LINE: u64 = 256;
 
+/// No work in no time.
 pub const NOTHING: Part = Part {
     work: 0.0,
     wall_ns: 0,
@@ -37,6 +38,20 @@ pub trait Sliced {
     fn disk(&self) -> Option<Disk> {
         None
     }
+
+    /// What a client tells of the requests since this was last asked; `None` of what loads no
+    /// server.
+    fn load(&mut self) -> Option<Box<LoadSlice>> {
+        None
+    }
+}
+
+/// What was done in all slices together.
+pub struct Done {
+    /// Work and time of each part.
+    pub parts: Vec<Part>,
+    /// Timed units of work.
+    pub units: f64,
 }
 
 /// Carries out `work` and adds its time to `part`. The CPU clock, which costs a
@@ -61,7 +76,6 @@ pub fn timed_alone<T>(parts: &mut [Part], amount: f64, work: impl FnOnce() -> T)
 
 /// Where orders come from and answers go to.
 pub struct Gate<'a> {
-    spec: &'a KernelSpec,
     orders: &'a mut dyn BufRead,
     answers: &'a mut dyn Write,
     /// The line under way, in or out.
@@ -69,44 +83,58 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    pub fn new(spec: &'a KernelSpec, orders: &'a mut dyn BufRead, answers: &'a mut dyn Write) -> Self {
+    /// A gate before which nothing was said yet.
+    pub fn new(orders: &'a mut dyn BufRead, answers: &'a mut dyn Write) -> Self {
         Self {
-            spec,
             orders,
             answers,
             line: Vec::new(),
         }
     }
 
-    /// Says that `kernel` is set up, has it do what is ordered until there are no more
-    /// orders, and checks its answer.
+    /// Says that `kernel`, whose slices have so many parts, is set up, and has it do what is
+    /// ordered until there are no more orders.
     ///
     /// # Errors
     /// [`KernelError`] of an order that makes no sense, of lines that cannot be read
     /// or written, and of the work.
-    pub fn serve(&mut self, kernel: &mut dyn Sliced) -> Result<KernelReport, KernelError> {
+    pub fn serve(&mut self, n_parts: usize, kernel: &mut dyn Sliced) -> Result<Done, KernelError> {
         self.line.extend_from_slice(b"ready");
         self.send()?;
-        let parts = vec![NOTHING; self.spec.kernel.parts().len()];
-        let mut all = parts.clone();
-        let mut slice = Slice { parts, untimed_ns: 0 };
-        let mut units = 0.0;
+        let mut done = Done {
+            parts: vec![NOTHING; n_parts],
+            units: 0.0,
+        };
+        let mut slice = Slice {
+            parts: done.parts.clone(),
+            untimed_ns: 0,
+            load: None,
+        };
         while let Some(order) = self.next_order()? {
             carry_out(kernel, order, &mut slice)?;
-            for (all, part) in all.iter_mut().zip(&slice.parts) {
+            for (all, part) in done.parts.iter_mut().zip(&slice.parts) {
                 add(all, part);
             }
-            units += order.units as f64;
+            done.units += order.units as f64;
             self.answer(&slice)?;
         }
+        Ok(done)
+    }
+
+    /// As [`Self::serve`], of a built-in kernel, whose answer is checked in the end.
+    ///
+    /// # Errors
+    /// As [`Self::serve`].
+    pub fn serve_kernel(
+        &mut self,
+        spec: &KernelSpec,
+        kernel: &mut dyn Sliced,
+    ) -> Result<KernelReport, KernelError> {
+        let done = self.serve(spec.kernel.parts().len(), kernel)?;
         let check = kernel.check();
-        let all = Slice {
-            parts: all,
-            untimed_ns: 0,
-        };
         Ok(KernelReport {
             disk: kernel.disk().map(Box::new),
-            ..report(self.spec, units, all, check)
+            ..report(spec, done, check)
         })
     }
 
@@ -163,9 +191,11 @@ fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result
     let begun_ns = clock::now_ns();
     if order.lead > 0 {
         kernel.work(order.lead, &mut slice.parts)?;
+        kernel.load();
     }
     slice.parts.fill(NOTHING);
     kernel.work(order.units, &mut slice.parts)?;
+    slice.load = kernel.load();
     for part in &mut slice.parts {
         // A clock too coarse to see the work must not make a figure infinite.
         part.wall_ns = part.wall_ns.max(1);
@@ -181,11 +211,11 @@ fn add(sum: &mut Part, part: &Part) {
 }
 
 /// The report of all slices together; no metrics if there was none.
-fn report(spec: &KernelSpec, units: f64, all: Slice, check: Check) -> KernelReport {
-    let seconds = clock::seconds(all.wall_ns());
-    let mut report = report::report(spec, [], [], seconds, units, check);
-    if units > 0.0 {
-        let figure = |metric: Metric| (metric.name.clone(), figure(spec, &metric, &all));
+fn report(spec: &KernelSpec, done: Done, check: Check) -> KernelReport {
+    let wall_ns = done.parts.iter().map(|part| part.wall_ns).sum();
+    let mut report = report::report(spec, [], [], clock::seconds(wall_ns), done.units, check);
+    if done.units > 0.0 {
+        let figure = |metric: Metric| (metric.name.clone(), figure(spec, &metric, &done.parts));
         report.metrics = spec.kernel.metrics().into_iter().map(figure).collect();
     }
     report
@@ -193,12 +223,12 @@ fn report(spec: &KernelSpec, units: f64, all: Slice, check: Check) -> KernelRepo
 
 /// Work over time of a rate, time over work of a time. A metric that is of no part
 /// is the CPU time of the work.
-fn figure(spec: &KernelSpec, metric: &Metric, all: &Slice) -> f64 {
+fn figure(spec: &KernelSpec, metric: &Metric, all: &[Part]) -> f64 {
     let part = spec.kernel.parts().iter().position(|name| *name == metric.name);
-    let work = all.parts[part.unwrap_or(0)].work;
+    let work = all[part.unwrap_or(0)].work;
     let ns = match part {
-        Some(i) => all.parts[i].wall_ns,
-        None => all.parts[0].cpu_ns.max(1),
+        Some(i) => all[i].wall_ns,
+        None => all[0].cpu_ns.max(1),
     };
     match metric.direction {
         Direction::Higher => work / clock::seconds(ns),

@@ -22,7 +22,7 @@ mod astar;
 mod batch;
 mod blowfish;
 mod burn;
-mod clock;
+pub mod clock;
 mod cryptohash;
 mod disk;
 mod error;
@@ -30,7 +30,7 @@ mod fault;
 mod fft;
 mod fibonacci;
 mod futex;
-mod gate;
+pub mod gate;
 mod integer;
 mod isa;
 mod latency;
@@ -57,6 +57,7 @@ pub use error::KernelError;
 pub use isa::{available, highest};
 pub use net::serve as answer;
 pub use spawn::{NOOP_ARGUMENT, NOOP_STATUS, exit_if_noop};
+pub use timer::make_exact as make_timers_exact;
 
 use gate::{Gate, Sliced};
 use isa::Granted;
@@ -169,10 +170,10 @@ pub fn serve(
     answers: &mut dyn Write,
 ) -> Result<KernelReport, KernelError> {
     let isa = isa::require(spec.isa)?;
-    let mut gate = Gate::new(spec, orders, answers);
+    let mut gate = Gate::new(orders, answers);
     match spec.kernel {
         Kernel::Stream => stream::serve(spec, isa, &mut gate),
-        _ => gate.serve(&mut *sliced(spec, isa)?),
+        _ => gate.serve_kernel(spec, &mut *sliced(spec, isa)?),
     }
 }
 
@@ -187,7 +188,7 @@ pub fn serve_to(
     answers: &mut dyn Write,
 ) -> Result<KernelReport, KernelError> {
     isa::require(spec.isa)?;
-    Gate::new(spec, orders, answers).serve(&mut net::Slices::to(spec, server)?)
+    Gate::new(orders, answers).serve_kernel(spec, &mut net::Slices::to(spec, server)?)
 }
 
 /// What a proof saw; its JSON is that of the report within.

@@ -27,23 +27,30 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Has the kernel end timers when they are due: it may else put off those of a thread
-    /// by 50 microseconds, to end several at once. A kernel that does not know the call,
-    /// such as gVisor's, puts none off.
-    ///
     /// # Errors
-    /// [`KernelError::System`] if the box does not allow it.
+    /// As [`make_exact`].
     pub fn new() -> Result<Self, KernelError> {
-        // SAFETY: takes a number and changes nothing but the calling thread's slack.
-        if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) } != 0 {
-            let source = io::Error::last_os_error();
-            if source.raw_os_error() != Some(libc::EINVAL) {
-                let what = "making timers exact (prctl PR_SET_TIMERSLACK)";
-                return Err(KernelError::System { what, source });
-            }
-        }
+        make_exact()?;
         Ok(Self { early: 0 })
     }
+}
+
+/// Has the kernel end timers when they are due: it may else put off those of a thread
+/// by 50 microseconds, to end several at once. A kernel that does not know the call,
+/// such as gVisor's, puts none off.
+///
+/// # Errors
+/// [`KernelError::System`] if the box does not allow it.
+pub fn make_exact() -> Result<(), KernelError> {
+    // SAFETY: takes a number and changes nothing but the calling thread's slack.
+    if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) } != 0 {
+        let source = io::Error::last_os_error();
+        if source.raw_os_error() != Some(libc::EINVAL) {
+            let what = "making timers exact (prctl PR_SET_TIMERSLACK)";
+            return Err(KernelError::System { what, source });
+        }
+    }
+    Ok(())
 }
 
 impl Sliced for Slices {

@@ -120,7 +120,8 @@ impl Book {
         words.iter().map(|word| filled(word, at)).collect()
     }
 
-    fn seen(&self, name: &str, from: &Place) -> Option<SocketAddr> {
+    /// Where a server is, as seen from this place.
+    pub(crate) fn seen(&self, name: &str, from: &Place) -> Option<SocketAddr> {
         let entry = self.0.iter().find(|entry| entry.name == name)?;
         Some(if entry.place == *from {
             entry.listens
@@ -142,6 +143,7 @@ pub(crate) fn is_talked_to_across(workload: &Workload, server: &Role) -> bool {
             let blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
             blanks.into_iter().any(|blank| blank.role == Some(&server.name))
         }
+        Run::Load(spec) => spec.server == server.name,
         Run::Kernel(_) | Run::Later(_) => true,
     })
 }

@@ -337,6 +337,7 @@ mod tests {
             kernel: None,
             repetitions: Some(walls_ns.iter().copied().map(used).collect()),
             padding_bytes: 0,
+            latencies: None,
         }
     }
 

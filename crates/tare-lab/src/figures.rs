@@ -3,6 +3,7 @@
 
 use crate::extract::{self, ExtractError, Output};
 use crate::faults::{bad_report, ended_well};
+use crate::load::{self, Loaded};
 use std::collections::BTreeMap;
 use tare_model::finding::Reason;
 use tare_model::group::Series;
@@ -68,6 +69,7 @@ fn judged(
         kernel,
         repetitions: Some(exited.repetitions).filter(|each| !each.is_empty()),
         padding_bytes,
+        latencies: None,
     })
 }
 
@@ -124,6 +126,9 @@ pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<Kernel
     if !workload.reports() {
         return Ok(None);
     }
+    if workload.load().is_some() {
+        return load::report(stdout).map(|()| None);
+    }
     let report: KernelReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
     let check = &report.check;
     if workload.checks.contains(&Check::KnownAnswer) && !check.passed() {
@@ -148,6 +153,7 @@ pub(crate) fn of_slices(
     workload: &Workload,
     parts: &BTreeMap<&str, Series>,
     (usage, box_cpu_seconds): (&ProcessUsage, Option<f64>),
+    loaded: Option<&Loaded>,
     units: u64,
 ) -> BTreeMap<String, f64> {
     let all_work = || parts.values().map(Series::total_work).sum::<f64>();
@@ -160,6 +166,7 @@ pub(crate) fn of_slices(
             })
         }
         (None, Source::Usage(of)) => used_each(*of, usage, units),
+        (None, Source::Latency(of)) => loaded.and_then(|loaded| loaded.figure(*of)),
         (None, Source::Host) => box_cpu_seconds.map(|seconds| seconds / all_work()),
         // A figure that a process reports beside its timed parts: CPU time per unit of work.
         (None, Source::Report | Source::Output(_) | Source::Later(_)) => {
@@ -205,7 +212,7 @@ fn sample(metric: &Metric, (all, repetitions): &Used, report: Option<&KernelRepo
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
         Source::Usage(usage) => used_each(*usage, all, *repetitions),
-        Source::Output(_) | Source::Host | Source::Later(_) => None,
+        Source::Output(_) | Source::Latency(_) | Source::Host | Source::Later(_) => None,
     }
 }
 

@@ -20,6 +20,7 @@ mod faults;
 mod figures;
 pub mod images;
 mod kept_checks;
+mod load;
 pub mod looks;
 pub mod own;
 pub mod plan;

@@ -185,6 +185,10 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
             })
         }
         Run::Command(run) => Ok(Task::Command(command(role, run, None, book))),
+        Run::Load(spec) => Ok(Task::Load {
+            spec: spec.clone(),
+            server: book.seen(&spec.server, &role.place).ok_or_else(unknown)?,
+        }),
         Run::Later(_) => Err(unknown()),
     }
 }
@@ -280,7 +284,7 @@ fn request(study: &Study, workload: &Workload, book: &Book, padding_bytes: u32) 
     let bounds = bounds(study, workload, padding_bytes);
     Ok(match task(workload, book)? {
         Task::Kernel(spec) => Request::Kernel { spec, bounds },
-        Task::Client { .. } | Task::Server { .. } => return Err(later(workload)),
+        Task::Client { .. } | Task::Load { .. } | Task::Server { .. } => return Err(later(workload)),
         Task::Command(task) => Request::Command(CommandRequest {
             task,
             bounds,

@@ -2,7 +2,8 @@
 //! no more, so that this is also how such files are read.
 
 use crate::ends::Ends;
-use crate::metric::{Direction, Metric, Source, Unit, Usage};
+use crate::load::LoadSpec;
+use crate::metric::{Direction, LatencyOf, Metric, Source, Unit, Usage};
 use crate::workload::{COMMAND, Check, KernelRun, Place, Ready, Role, Run, Workload};
 
 /// A built-in kernel, which reports its metrics and holds its answer against a known one.
@@ -80,9 +81,20 @@ pub fn command(role: Role) -> Workload {
     }
 }
 
-/// The same with servers, which are started before it.
-pub fn command_with(role: Role, servers: Vec<Role>) -> Workload {
-    let mut workload = command(role);
+/// What is timed with its servers, which are started before it.
+pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
+    let mut workload = match &role.run {
+        Run::Load(spec) => {
+            let metrics = of_a_load(spec);
+            let checks = vec![Check::ExitStatus, Check::KnownAnswer];
+            Workload {
+                metrics,
+                checks,
+                ..command(role)
+            }
+        }
+        _ => command(role),
+    };
     if let ([timed], false) = (&mut workload.roles[..], servers.is_empty()) {
         COMMAND.clone_into(&mut timed.name);
         workload.roles.splice(0..0, servers);
@@ -91,6 +103,29 @@ pub fn command_with(role: Role, servers: Vec<Role>) -> Workload {
         workload.metrics.push(box_cpu());
     }
     workload
+}
+
+/// What the client of a load tells. In a closed loop what counts is how many requests a server
+/// answers, in an open loop how long each takes.
+fn of_a_load(spec: &LoadSpec) -> Vec<Metric> {
+    let latency = |name: &str, of: LatencyOf| Metric {
+        from: Source::Latency(of),
+        ..Metric::new(
+            name,
+            Unit::Second,
+            Direction::Lower,
+            name == "mean" && spec.is_open(),
+        )
+    };
+    let unit = Unit::Other("op/s".to_owned());
+    let answered = Metric {
+        part: Some(0),
+        ..Metric::new("requests", unit, Direction::Higher, !spec.is_open())
+    };
+    let shares = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+    let shares = shares.map(|(name, share)| latency(name, LatencyOf::Share(share)));
+    let mean = latency("mean", LatencyOf::Mean);
+    [answered, mean].into_iter().chain(shares).collect()
 }
 
 /// What the box's kernel tells of every command.

@@ -27,6 +27,20 @@ pub struct Slice {
     /// Wall time from the order to the answer that no part has: the lead-in, new data,
     /// answers that were checked.
     pub untimed_ns: u64,
+    /// What a client that loads a server tells beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<LoadSlice>>,
+}
+
+/// What a client that loads a server tells of a slice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadSlice {
+    /// How long each request took: an HDR histogram in nanoseconds, as text.
+    pub latencies: String,
+    /// Requests that were due.
+    pub due: u64,
+    /// Time from the beginning until the last of them was due; 0 in a closed loop.
+    pub due_ns: u64,
 }
 
 /// One timed part of a slice; as JSON a list of its three figures.
@@ -100,6 +114,7 @@ mod tests {
                 cpu_ns: 9_990_000,
             }],
             untimed_ns: 7,
+            load: None,
         };
         let line = serde_json::to_string(&slice).unwrap();
         assert_eq!(line, r#"{"parts":[[1000.0,10000000,9990000]],"untimed_ns":7}"#);
@@ -115,6 +130,7 @@ mod tests {
                 cpu_ns: 0,
             }],
             untimed_ns: 0,
+            load: None,
         };
         assert!(slice(1.0, 1).is_sound());
         for bad in [
@@ -126,6 +142,7 @@ mod tests {
             Slice {
                 parts: vec![],
                 untimed_ns: 0,
+                load: None,
             },
         ] {
             assert!(!bad.is_sound(), "{bad:?}");

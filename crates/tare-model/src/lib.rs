@@ -21,6 +21,7 @@ pub mod gate;
 pub mod group;
 pub mod host;
 pub mod kernel;
+pub mod load;
 pub mod looks;
 pub mod measuring;
 pub mod metric;

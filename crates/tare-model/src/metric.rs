@@ -134,11 +134,23 @@ pub enum Source {
     Usage(Usage),
     /// What the process printed.
     Output(Extractor),
+    /// Latency of the requests of a load.
+    Latency(LatencyOf),
     /// CPU time of the box of the cell for each unit of work, by the host's counters.
     Host,
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),
+}
+
+/// A figure of the latencies of many requests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyOf {
+    /// Their mean.
+    Mean,
+    /// The one that this share of them does not exceed, where enough lie beyond it.
+    Share(f64),
 }
 
 /// A figure of what a process used; of a command that was repeated the mean of its

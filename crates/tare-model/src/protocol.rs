@@ -9,6 +9,7 @@
 use crate::gate::{Order, Slice};
 use crate::host::BoxFacts;
 use crate::kernel::{KernelSpec, ProofSpec};
+use crate::load::LoadSpec;
 use crate::platform::{PlatformPath, Provisioning};
 use crate::results::ProcessUsage;
 use crate::size::InstanceType;
@@ -150,6 +151,13 @@ pub enum Task {
         /// The kernel.
         spec: KernelSpec,
         /// Where its server is.
+        server: SocketAddr,
+    },
+    /// A client that loads a server.
+    Load {
+        /// What it asks.
+        spec: LoadSpec,
+        /// Where the server is.
         server: SocketAddr,
     },
     /// What others talk to. It does no slice; its output comes as standard error when it is

@@ -289,6 +289,9 @@ pub struct Success {
     pub repetitions: Option<Vec<ProcessUsage>>,
     /// Length in bytes of the random padding of the environment.
     pub padding_bytes: u32,
+    /// How long each request of a load took: an HDR histogram in nanoseconds, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latencies: Option<String>,
 }
 
 /// Why there is no result.

@@ -4,6 +4,7 @@
 
 use crate::ends::Ends;
 use crate::kernel::{Kernel, KernelSpec};
+use crate::load::LoadSpec;
 use crate::metric::{Metric, Source};
 use crate::output::{Bounded, Said};
 use crate::platform::PlatformPath;
@@ -145,6 +146,8 @@ pub enum Run {
     Kernel(KernelRun),
     /// A command.
     Command(CommandRun),
+    /// A client of tare's own that loads a server.
+    Load(LoadSpec),
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),
@@ -252,8 +255,27 @@ impl Workload {
     pub fn kernel(&self) -> Option<&KernelSpec> {
         match &self.timed()?.run {
             Run::Kernel(run) => Some(&run.spec),
-            Run::Command(_) | Run::Later(_) => None,
+            Run::Command(_) | Run::Load(_) | Run::Later(_) => None,
         }
+    }
+
+    /// What its client asks of a server, if what is timed is a load.
+    pub fn load(&self) -> Option<&LoadSpec> {
+        match &self.timed()?.run {
+            Run::Load(spec) => Some(spec),
+            Run::Kernel(_) | Run::Command(_) | Run::Later(_) => None,
+        }
+    }
+
+    /// Whether what is timed is a command.
+    pub fn is_command(&self) -> bool {
+        matches!(self.timed().map(|role| &role.run), Some(Run::Command(_)))
+    }
+
+    /// Whether its requests come whether or not earlier ones were answered. It is then run in one
+    /// piece: what waits at the end of a slice would not wait there else.
+    pub fn is_open_loop(&self) -> bool {
+        self.load().is_some_and(LoadSpec::is_open)
     }
 
     /// Whether it never gives its CPU up by itself while its clock runs.
@@ -274,7 +296,7 @@ impl Workload {
 
     /// Whether it is a command that talks to servers.
     pub fn is_served_command(&self) -> bool {
-        self.kernel().is_none() && self.servers().next().is_some()
+        self.is_command() && self.servers().next().is_some()
     }
 
     /// Whether figures or checks are looked for in what its process prints, or servers are
@@ -315,10 +337,21 @@ impl Workload {
         self.roles
     }
 
+    /// The same with chance of a load beginning here.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        for role in &mut self.roles {
+            if let Run::Load(spec) = &mut role.run {
+                spec.seed = seed;
+            }
+        }
+        self
+    }
+
     fn kernels_mut(&mut self) -> impl Iterator<Item = &mut KernelRun> {
         self.roles.iter_mut().filter_map(|role| match &mut role.run {
             Run::Kernel(run) => Some(run),
-            Run::Command(_) | Run::Later(_) => None,
+            Run::Command(_) | Run::Load(_) | Run::Later(_) => None,
         })
     }
 }
@@ -363,6 +396,7 @@ impl fmt::Display for Run {
         match self {
             Self::Kernel(run) => run.fmt(f),
             Self::Command(run) => f.write_str(&run.argv.join(" ")),
+            Self::Load(spec) => spec.fmt(f),
             Self::Later(_) => f.write_str("run in a way that this version of tare does not know"),
         }
     }

@@ -501,6 +501,7 @@ impl StudyArgs {
     /// What the user asks; the image is not looked for.
     pub fn wishes(&self) -> Wishes {
         let command = CommandWish {
+            load: None,
             argv: self.command.clone(),
             image_only: false,
             entrypoint: self.entrypoint.as_ref().map(|word| words(word)),

@@ -59,6 +59,8 @@ pub enum BoxCommand {
     },
     /// Run the server of a kernel for the agent
     RunServer { spec: String, at: SocketAddr },
+    /// Load a server for the agent, in the slices that standard input orders
+    RunLoad { spec: String, server: SocketAddr },
     /// Run a proof for the agent
     RunProof { spec: String },
 }

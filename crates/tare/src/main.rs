@@ -95,6 +95,7 @@ fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
         }
         BoxCommand::RunKernel { spec, gate, server } => cmd::agent::run_kernel(&spec, gate, server),
         BoxCommand::RunServer { spec, at } => cmd::agent::run_server(&spec, at),
+        BoxCommand::RunLoad { spec, server } => cmd::agent::run_load(&spec, server),
         BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
     }
 }

@@ -57,9 +57,14 @@ impl Gates {
             return Ok(Err(Refusal::new(ErrorCode::BadRequest, message)));
         }
         let started = match task {
-            Task::Kernel(spec) => KernelProcess::start(spec, None, bounds).map(Gated::Kernel),
+            Task::Kernel(spec) => KernelProcess::start(&words(spec, None)?, bounds).map(Gated::Kernel),
             Task::Client { spec, server } => {
-                KernelProcess::start(spec, Some(*server), bounds).map(Gated::Kernel)
+                KernelProcess::start(&words(spec, Some(*server))?, bounds).map(Gated::Kernel)
+            }
+            Task::Load { spec, server } => {
+                let spec = serde_json::to_string(spec)?;
+                KernelProcess::start(&["run-load".to_owned(), spec, server.to_string()], bounds)
+                    .map(Gated::Kernel)
             }
             Task::Command(command) => Ok(Gated::Command(Box::new(Repeated::new(command, bounds)))),
             Task::Server { run, ready } => Server::start(run, ready, bounds).map(Gated::Server),
@@ -148,7 +153,14 @@ impl Allowance {
     }
 }
 
-/// A kernel at its gate: this binary again, told to work in slices.
+/// How this binary is told to run a kernel at its gate, perhaps as the client of a server.
+fn words(spec: &KernelSpec, server: Option<SocketAddr>) -> io::Result<Vec<String>> {
+    let kernel = ["run-kernel", &serde_json::to_string(spec)?, "--gate"].map(str::to_owned);
+    let client = server.map(|server| ["--server".to_owned(), server.to_string()]);
+    Ok(kernel.into_iter().chain(client.into_iter().flatten()).collect())
+}
+
+/// A kernel or a load at its gate: this binary again, told to work in slices.
 struct KernelProcess {
     child: Child,
     /// What it printed and was not taken yet.
@@ -159,12 +171,9 @@ struct KernelProcess {
 }
 
 impl KernelProcess {
-    fn start(spec: &KernelSpec, server: Option<SocketAddr>, bounds: &Bounds) -> io::Result<Self> {
+    fn start(words: &[String], bounds: &Bounds) -> io::Result<Self> {
         let mut command = Command::new(process::OWN_BINARY);
-        command.args(["run-kernel", &serde_json::to_string(spec)?, "--gate"]);
-        if let Some(server) = server {
-            command.args(["--server", &server.to_string()]);
-        }
+        command.args(words);
         process::confine(&mut command, &[], bounds);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = Instant::now();
@@ -329,6 +338,7 @@ impl Repeated {
         Ok(Ok(Reply::Slice(Slice {
             parts: vec![part],
             untimed_ns,
+            load: None,
         })))
     }
 

@@ -29,7 +29,7 @@ pub fn serve(spec: &KernelSpec, isa: Granted, gate: &mut Gate) -> Result<KernelR
     thread::scope(|scope| {
         let mut team = Team::start(scope, parts, &shared)?;
         team.carry_out(Job::SetUp);
-        gate.serve(&mut team)
+        gate.serve_kernel(spec, &mut team)
     })
 }
 

@@ -102,7 +102,7 @@ fn patterns(workload: &Workload) -> Result<(), DesignError> {
     let unfit = |source| DesignError::from(PrintedError::Check(source));
     let of_metrics = workload.metrics.iter().filter_map(|metric| match &metric.from {
         Source::Output(from) => Some(&from.find),
-        Source::Report | Source::Usage(_) | Source::Host | Source::Later(_) => None,
+        Source::Report | Source::Usage(_) | Source::Latency(_) | Source::Host | Source::Later(_) => None,
     });
     let of_checks = workload.checks.iter().filter_map(|check| match check {
         Check::Figure(bounded) => Some(&bounded.from.find),
@@ -134,7 +134,7 @@ fn runs(workload: &Workload, index: usize) -> Result<(), DesignError> {
                 protocol::trial_seconds(Some(run.spec.seconds), false)?;
             }
             Run::Command(run) if run.argv.is_empty() => return Err(DesignError::WithoutCommand),
-            Run::Command(_) | Run::Later(_) => {}
+            Run::Command(_) | Run::Load(_) | Run::Later(_) => {}
         }
     }
     Ok(())

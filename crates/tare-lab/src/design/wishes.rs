@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tare_model::ends::Ends;
 use tare_model::kernel::Isa;
+use tare_model::load::LoadSpec;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
 use tare_model::template::Template;
@@ -181,6 +182,8 @@ pub struct Levels {
 pub struct CommandWish {
     /// Program and arguments; of an image with an entry point the arguments alone.
     pub argv: Vec<String>,
+    /// The load that is run in place of a program; then all else of it is empty.
+    pub load: Option<LoadSpec>,
     /// What is run of an image in place of its entry point; empty: none.
     pub entrypoint: Option<Vec<String>>,
     /// Whether it must not run on the host's own files.

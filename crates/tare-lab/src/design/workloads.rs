@@ -136,7 +136,7 @@ pub(crate) fn of_file(
     role: Role,
     servers: Vec<Role>,
 ) -> Result<Workload, DesignError> {
-    let own = catalogue::command_with(role, servers);
+    let own = catalogue::with_servers(role, servers);
     let mut checks = own.checks;
     checks.extend(printed::checks(&read.command.checks)?);
     Ok(Workload {
@@ -322,8 +322,11 @@ pub fn kernel_spec(
     }
 }
 
-/// The one role of a command.
+/// The one role of a command, or of a load in its place.
 fn role(wish: &CommandWish, wishes: &Wishes) -> Result<Role, DesignError> {
+    if let Some(load) = &wish.load {
+        return Ok(catalogue::main(Run::Load(load.clone())));
+    }
     match &wishes.programs {
         Programs::Image(chosen) => in_image::role(wish, chosen),
         Programs::Host => of_host(wish),

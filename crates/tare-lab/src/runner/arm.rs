@@ -151,7 +151,7 @@ impl Arm {
             }
         }
         self.rest(held);
-        let of_command = self.workload.kernel().is_none();
+        let of_command = self.workload.is_command();
         Ok(slice.map(|slice| Done {
             box_cpu_seconds: used
                 .map(|(before, after)| seconds_of_units(after.saturating_sub(before), order)),
@@ -193,7 +193,7 @@ impl Arm {
             self.lose_box(faults::bad_report(what));
             return None;
         }
-        if self.workload.kernel().is_none() && slice.parts[0].work != order.units as f64 {
+        if self.workload.is_command() && slice.parts[0].work != order.units as f64 {
             let what = format!("a slice of {} repetitions: {slice:?}", order.units);
             self.lose_box(faults::bad_report(what));
             return None;

@@ -10,6 +10,7 @@ use crate::against::{self, Exchange};
 use crate::design;
 use crate::faults;
 use crate::figures;
+use crate::load::Loaded;
 use crate::plan::PlannedTrial;
 use crate::trial;
 use std::collections::BTreeSet;
@@ -21,7 +22,7 @@ use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
-use tare_model::results::{Outcome, Record, Success};
+use tare_model::results::{Failure, Outcome, Record, Success};
 use tare_model::study::{Cell, Workload};
 use tare_model::time::{nanoseconds, total};
 use tare_model::workload::Place;
@@ -112,10 +113,16 @@ impl Runner<'_> {
         serves && self.platforms.network(&cell.kind.platform) == Network::Published
     }
 
+    /// The workload of a trial; the chance of a load is the same for all cells of a block.
+    fn seeded(&self, planned: &PlannedTrial) -> Option<Workload> {
+        let seed = self.study.protocol.seed.wrapping_add(planned.block.into());
+        Some(self.study.workload(&planned.cell)?.seeded(seed))
+    }
+
     /// A cell's arm before its process is started.
     pub(super) fn arm(&self, planned: PlannedTrial, is_partner: bool) -> Option<Arm> {
         Some(Arm {
-            workload: self.study.workload(&planned.cell)?,
+            workload: self.seeded(&planned)?,
             padding_bytes: self.padding(&planned),
             patience: trial::patience(self.study),
             freezes: self
@@ -346,11 +353,13 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Optio
     let host = seen.host(i);
     let mut findings = seen.findings(i);
     let outcome = match (&arm.lost, end) {
-        (None, Some((exited, report))) => {
-            let success = success(arm, &exited, report);
-            findings.extend(trial::doubts(&success, &host));
-            Outcome::Ok(success)
-        }
+        (None, Some((exited, report))) => match success(arm, &exited, report) {
+            Ok(success) => {
+                findings.extend(trial::doubts(&success, &host));
+                Outcome::Ok(success)
+            }
+            Err(failure) => Outcome::Failed(failure),
+        },
         (Some(lost), _) => faults::without_result(lost.failure.clone()),
         (None, None) => Outcome::Failed(faults::bad_report("nothing was told of its end".to_owned())),
     };
@@ -409,17 +418,27 @@ fn gate_ns(arm: &Arm) -> u64 {
 }
 
 /// One figure per metric, over all slices.
-fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Success {
-    Success {
+fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<Success, Failure> {
+    let loaded = match arm.workload.load() {
+        Some(spec) => {
+            let loaded = Loaded::of(&arm.slices)?;
+            loaded.judge(spec)?;
+            Some(loaded)
+        }
+        None => None,
+    };
+    Ok(Success {
         samples: figures::of_slices(
             &arm.workload,
             &series(arm).collect(),
             (&exited.usage, arm.box_cpu_seconds),
+            loaded.as_ref(),
             arm.units,
         ),
         process: exited.usage,
         kernel: report,
         repetitions: None,
         padding_bytes: arm.padding_bytes,
-    }
+        latencies: loaded.map(|loaded| loaded.text()),
+    })
 }

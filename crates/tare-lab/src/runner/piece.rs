@@ -136,7 +136,9 @@ impl Runner<'_> {
         let mut order = None;
         if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
             self.start(arm, held, FIRST)?;
-            let trial_ns = self.study.protocol.trial_seconds * 1e9;
+            // An open loop lasts as long as its file says: rare latencies take many requests.
+            let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
+            let trial_ns = told.unwrap_or(self.study.protocol.trial_seconds) * 1e9;
             // In a part of a quota's period, work is either not throttled at all or stands still.
             let least_ns = match self.paces.is_throttled(&planned.cell) {
                 true => throttle::STRETCH_NS,

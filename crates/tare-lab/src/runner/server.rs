@@ -59,7 +59,7 @@ impl Way {
         Ok(match server.run {
             // It tells at which port it listens.
             Run::Kernel(_) => way,
-            Run::Command(_) | Run::Later(_) => way.with_port(),
+            Run::Command(_) | Run::Load(_) | Run::Later(_) => way.with_port(),
         })
     }
 

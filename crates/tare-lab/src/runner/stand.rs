@@ -49,7 +49,7 @@ impl Runner<'_> {
                 self.raise(kind, &mut due, &partners, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
-            if self.study.protocol.slicing.is_off() || self.is_read(&due) {
+            if self.study.protocol.slicing.is_off() || self.is_whole(&due) {
                 self.pieces(&due, present)?;
                 continue;
             }
@@ -62,10 +62,10 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Whether what these print is read: they are run in one piece, once.
-    fn is_read(&self, due: &[PlannedTrial]) -> bool {
+    /// Whether these run in one piece: what they print is read, or they are an open loop.
+    fn is_whole(&self, due: &[PlannedTrial]) -> bool {
         let workload = due.first().and_then(|planned| self.study.workload(&planned.cell));
-        workload.is_some_and(|workload| workload.is_read())
+        workload.is_some_and(|workload| workload.is_read() || workload.is_open_loop())
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.

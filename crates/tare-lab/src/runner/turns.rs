@@ -40,7 +40,7 @@ impl Runner<'_> {
         let Some(workload) = self.study.workload(&planned.cell) else {
             return Ok(false);
         };
-        if workload.kernel().is_some() {
+        if !workload.is_command() {
             return Ok(false);
         }
         if matches!(self.study.protocol.slicing, Slicing::Turns { .. }) {
@@ -236,6 +236,7 @@ impl Turned {
                     cpu_ns: exited.usage.cpu_ns(),
                 }],
                 untimed_ns: 0,
+                load: None,
             });
         }
         Ok(())

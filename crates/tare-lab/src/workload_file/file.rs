@@ -32,9 +32,10 @@ pub(super) struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Command {
-    pub argv: Vec<String>,
     #[serde(default)]
-    pub place: PlaceText,
+    pub argv: Vec<String>,
+    pub load: Option<Spanned<LoadText>>,
+    pub place: Option<PlaceText>,
     #[serde(default)]
     pub with: Vec<String>,
     #[serde(default)]
@@ -54,6 +55,33 @@ pub(super) struct Command {
     pub cannot_run: Option<Spanned<CannotRun>>,
 }
 
+impl Command {
+    /// Where it runs: a load outside, and all else in the box, unless it is said.
+    pub fn place(&self) -> PlaceText {
+        match (self.place, &self.load) {
+            (Some(place), _) => place,
+            (None, Some(_)) => PlaceText::Outside,
+            (None, None) => PlaceText::Tested,
+        }
+    }
+}
+
+/// What a client of tare's own asks of a server.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadText {
+    pub http: Option<String>,
+    pub resp: Option<Vec<String>>,
+    #[serde(default)]
+    pub first: Vec<String>,
+    pub server: Option<String>,
+    pub connections: Option<String>,
+    pub pipeline: Option<String>,
+    pub keys: Option<String>,
+    pub bytes: Option<String>,
+    pub rate: Option<String>,
+}
+
 /// Where the program cannot run, whatever is done.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,10 +95,9 @@ pub(super) struct CannotRun {
 }
 
 /// Where a process runs.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum PlaceText {
-    #[default]
     Tested,
     Outside,
 }

@@ -3,6 +3,7 @@
 
 mod error;
 mod file;
+mod load;
 mod roles;
 mod shipped;
 
@@ -219,6 +220,7 @@ impl Reader<'_> {
             cannot_run: self.cannot_run(command)?,
             parameters: self.parameters(file),
             command: CommandWish {
+                load: self.load(file, &names)?,
                 argv: filled(&command.argv)?,
                 image_only: command.image_only,
                 // The file names the program itself.
@@ -240,7 +242,7 @@ impl Reader<'_> {
                     .map(|c| self.check(c))
                     .collect::<Result<_, _>>()?,
             },
-            place: command.place.into(),
+            place: command.place().into(),
             roles,
             version: command.version.clone().map(|version| VersionReceipt {
                 argv: version.argv,

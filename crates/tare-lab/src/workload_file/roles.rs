@@ -129,7 +129,7 @@ impl Reader<'_> {
                 started: &names[..i],
                 all: &names,
             };
-            roles.push(self.role(role, &scope)?);
+            roles.push(self.role(file, role, &scope)?);
         }
         let own = |part: &str| file.parameters.contains_key(part);
         if let (Some(first), Some(part)) = (
@@ -140,7 +140,7 @@ impl Reader<'_> {
             return Err(self.at(first, message));
         }
         let places = file.roles.iter().map(|role| role.get_ref().place);
-        let mut places = places.chain([file.command.get_ref().place]);
+        let mut places = places.chain([file.command.get_ref().place()]);
         if !places.any(|place| place == PlaceText::Tested) {
             let message = "nothing of it runs in the box: give the command or a role place = \"tested\"";
             return Err(self.at(&file.command, message));
@@ -162,7 +162,12 @@ impl Reader<'_> {
         Err(self.at(name, message))
     }
 
-    fn role(&self, role: &Spanned<RoleText>, scope: &Scope<'_>) -> Result<RoleWish, WorkloadFileError> {
+    fn role(
+        &self,
+        file: &File,
+        role: &Spanned<RoleText>,
+        scope: &Scope<'_>,
+    ) -> Result<RoleWish, WorkloadFileError> {
         let text = role.get_ref();
         if text.argv.is_empty() {
             return Err(self.at(
@@ -180,13 +185,14 @@ impl Reader<'_> {
             name: text.name.get_ref().clone(),
             place: text.place.into(),
             command: CommandWish {
+                load: None,
                 argv: filled(&text.argv)?,
                 // The file names the program itself.
                 entrypoint: Some(Vec::new()),
                 with: filled(&text.with)?.into_iter().map(PathBuf::from).collect(),
                 with_libraries: true,
                 calls,
-                image_only: false,
+                image_only: file.command.get_ref().load.is_some() && file.command.get_ref().image_only,
                 setup: Vec::new(),
                 teardown: Vec::new(),
                 env: variables(&text.env),

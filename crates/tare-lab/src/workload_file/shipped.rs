@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 33] = [
+const FILES: [(&str, &str); 36] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
@@ -39,6 +39,7 @@ const FILES: [(&str, &str); 33] = [
         include_str!("../../../../workloads/netperf-stream.toml"),
     ),
     ("nginx", include_str!("../../../../workloads/nginx.toml")),
+    ("nginx-get", include_str!("../../../../workloads/nginx-get.toml")),
     ("nodejs", include_str!("../../../../workloads/nodejs.toml")),
     (
         "openssl-sha256",
@@ -47,6 +48,8 @@ const FILES: [(&str, &str); 33] = [
     ("pgbench", include_str!("../../../../workloads/pgbench.toml")),
     ("python", include_str!("../../../../workloads/python.toml")),
     ("redis", include_str!("../../../../workloads/redis.toml")),
+    ("redis-get", include_str!("../../../../workloads/redis-get.toml")),
+    ("redis-set", include_str!("../../../../workloads/redis-set.toml")),
     (
         "spec-cpu2006",
         include_str!("../../../../workloads/spec-cpu2006.toml"),

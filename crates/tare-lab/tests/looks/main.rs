@@ -54,6 +54,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
             kernel: None,
             repetitions: None,
             padding_bytes: 0,
+            latencies: None,
         })
     };
     Record::Trial(TrialRecord {

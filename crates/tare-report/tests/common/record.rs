@@ -196,6 +196,7 @@ pub fn ended_well(
             kernel: None,
             repetitions: None,
             padding_bytes: 17,
+            latencies: None,
         }),
         findings: Vec::new(),
         host: Some(HostReadings {

@@ -67,6 +67,14 @@ pub fn run_server(spec: &str, at: SocketAddr) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Loads a server as a JSON text describes, in the slices that standard input orders, and prints
+/// what came of it as JSON.
+pub fn run_load(spec: &str, server: SocketAddr) -> anyhow::Result<ExitCode> {
+    let spec = serde_json::from_str(spec)?;
+    let (orders, answers) = (&mut io::stdin().lock(), &mut io::stdout().lock());
+    finish(tare_load::serve(&spec, server, orders, answers))
+}
+
 /// Runs the proof that a JSON text describes and prints its report as JSON.
 pub fn run_proof(spec: &str) -> anyhow::Result<ExitCode> {
     let spec = serde_json::from_str(spec)?;

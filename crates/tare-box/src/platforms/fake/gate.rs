@@ -35,7 +35,9 @@ impl FakeAgent {
         let parts = match task {
             Task::Kernel(spec) => spec.kernel.parts().len(),
             Task::Command(_) => 1,
-            Task::Client { .. } | Task::Server { .. } => return Some(refused("a fake has no network")),
+            Task::Client { .. } | Task::Load { .. } | Task::Server { .. } => {
+                return Some(refused("a fake has no network"));
+            }
         };
         let process = Process {
             task: task.clone(),
@@ -127,7 +129,11 @@ impl Process {
         };
         let parts: Vec<Part> = self.costs.iter().map(&mut part).collect();
         self.wall_ns += parts.iter().map(|part| part.wall_ns).sum::<u64>();
-        Slice { parts, untimed_ns: 0 }
+        Slice {
+            parts,
+            untimed_ns: 0,
+            load: None,
+        }
     }
 
     /// The work of a slice: as many operations as units, or a thousand bytes or flops each.

@@ -1,0 +1,220 @@
+//! What a client that loads a server told of a trial, and whether it can be believed.
+
+use crate::faults::bad_report;
+use tare_model::finding::Reason;
+use tare_model::gate::Slice;
+use tare_model::load::{LoadReport, LoadSpec};
+use tare_model::metric::LatencyOf;
+use tare_model::results::Failure;
+use tare_stats::Latencies;
+
+/// A client that uses more of its CPU may be what is slow, and not the server.
+const BUSIEST: f64 = 0.8;
+/// Less of the requests that are due answered in time is an overload: who waits then waits for
+/// ever longer, and no latency is that of the load that was asked for.
+const LEAST_ACHIEVED: f64 = 0.99;
+
+/// Requests of a trial, of the slices that count.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    latencies: Latencies,
+    answered: f64,
+    due: f64,
+    wall_seconds: f64,
+    due_seconds: f64,
+    cpu_seconds: f64,
+}
+
+impl Loaded {
+    /// What these slices told together.
+    ///
+    /// # Errors
+    /// A failure where one tells of no load.
+    #[expect(clippy::cast_precision_loss, reason = "requests and nanoseconds of one trial")]
+    pub(crate) fn of(slices: &[Slice]) -> Result<Self, Failure> {
+        let mut all = Self::default();
+        for slice in slices {
+            let told = slice.load.as_ref();
+            let told = told.ok_or_else(|| bad_report("a slice without latencies".to_owned()))?;
+            let latencies = Latencies::of_text(&told.latencies)
+                .ok_or_else(|| bad_report("latencies that are no histogram".to_owned()))?;
+            all.latencies.add(&latencies);
+            all.due += told.due as f64;
+            all.due_seconds += told.due_ns as f64 / 1e9;
+            all.answered += slice.parts.iter().map(|part| part.work).sum::<f64>();
+            all.wall_seconds += slice.wall_ns() as f64 / 1e9;
+            all.cpu_seconds += slice.cpu_ns() as f64 / 1e9;
+        }
+        Ok(all)
+    }
+
+    /// Whether these figures are those of the server, and of the load that was asked for.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub(crate) fn judge(&self, spec: &LoadSpec) -> Result<(), Failure> {
+        let refused = |why: String| Err(Failure::new(Reason::Check, why));
+        if spec.is_open() {
+            let share = self.answered / self.due * self.due_seconds / self.wall_seconds;
+            if share < LEAST_ACHIEVED {
+                return refused(format!(
+                    "overload: of {:.0} requests/s that were due {:.0} were answered ({:.1} %, at least {:.0} % are \
+                     needed): give a smaller rate",
+                    self.due / self.due_seconds,
+                    self.answered / self.wall_seconds,
+                    100.0 * share,
+                    100.0 * LEAST_ACHIEVED
+                ));
+            }
+        }
+        let busy = self.cpu_seconds / self.wall_seconds;
+        if busy > BUSIEST {
+            return refused(format!(
+                "the client used {:.0} % of its CPU (at most {:.0} %): it may be slower than the server; let each \
+                 request cost the server more, or give fewer connections",
+                100.0 * busy,
+                100.0 * BUSIEST
+            ));
+        }
+        Ok(())
+    }
+
+    /// A figure of the latencies in seconds; `None` where too few lie beyond it.
+    pub(crate) fn figure(&self, of: LatencyOf) -> Option<f64> {
+        match of {
+            LatencyOf::Mean => self.latencies.mean(),
+            LatencyOf::Share(share) => self.latencies.percentile(share),
+        }
+    }
+
+    /// The histogram as it is kept.
+    pub(crate) fn text(&self) -> String {
+        self.latencies.text()
+    }
+}
+
+/// What a client reported at its end.
+///
+/// # Errors
+/// A failure of a report that cannot be read, and of answers that were not as they should be.
+pub(crate) fn report(stdout: &[u8]) -> Result<(), Failure> {
+    let report: LoadReport = serde_json::from_slice(stdout).map_err(|e| bad_report(e.to_string()))?;
+    if report.check.passed() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Reason::WrongAnswer,
+        format!(
+            "{:.0} of {} answers were not as they should be; the first: {}",
+            report.check.found,
+            report.requests,
+            report.first_wrong.as_deref().unwrap_or("nothing was told of it")
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::gate::{LoadSlice, Part};
+    use tare_model::load::Asked;
+
+    fn spec(rate: Option<f64>) -> LoadSpec {
+        LoadSpec {
+            server: "web".to_owned(),
+            asked: Asked::Http("/".to_owned()),
+            connections: 1,
+            pipeline: 1,
+            keys: 1,
+            bytes: 0,
+            rate,
+            seed: 0,
+        }
+    }
+
+    /// A slice of so many requests, of which so many were answered.
+    fn slice(due: u64, answered: f64, (due_ms, wall_ms, cpu_ms): (u64, u64, u64)) -> Slice {
+        let mut latencies = Latencies::default();
+        (0..due).for_each(|_| latencies.record(100_000));
+        Slice {
+            parts: vec![Part {
+                work: answered,
+                wall_ns: wall_ms * 1_000_000,
+                cpu_ns: cpu_ms * 1_000_000,
+            }],
+            untimed_ns: 0,
+            load: Some(Box::new(LoadSlice {
+                latencies: latencies.quick_text(),
+                due,
+                due_ns: due_ms * 1_000_000,
+            })),
+        }
+    }
+
+    fn judged(spec: &LoadSpec, slices: &[Slice]) -> Result<(), String> {
+        Loaded::of(slices)
+            .unwrap()
+            .judge(spec)
+            .map_err(|failure| failure.detail)
+    }
+
+    #[test]
+    fn latencies_are_those_of_all_slices() {
+        let loaded = Loaded::of(&[slice(600, 600.0, (0, 50, 10)), slice(500, 500.0, (0, 50, 10))]).unwrap();
+        let near = |of| (loaded.figure(of).unwrap() / 100e-6 - 1.0).abs() < 0.01;
+        assert!(near(LatencyOf::Mean) && near(LatencyOf::Share(0.99)));
+        assert_eq!(loaded.figure(LatencyOf::Share(0.999)), None);
+        assert_eq!(Latencies::of_text(&loaded.text()).unwrap().count(), 1100);
+    }
+
+    #[test]
+    fn twenty_of_twenty_overloads_are_told() {
+        for more in 1..=20 {
+            // What comes in a second is answered in so much more.
+            let slices = [slice(1000, 1000.0, (1000, 1000 + 15 * more, 100))];
+            let told = judged(&spec(Some(1000.0)), &slices).unwrap_err();
+            assert!(
+                told.starts_with("overload: of 1000 requests/s that were due "),
+                "{told}"
+            );
+        }
+        let given_up = [slice(1000, 900.0, (1000, 1000, 100))];
+        assert!(
+            judged(&spec(Some(1000.0)), &given_up)
+                .unwrap_err()
+                .contains("(90.0 %")
+        );
+        let in_time = [slice(1000, 1000.0, (1000, 1005, 100))];
+        assert_eq!(judged(&spec(Some(1000.0)), &in_time), Ok(()));
+    }
+
+    #[test]
+    fn a_client_that_is_itself_busy_is_not_believed() {
+        for rate in [None, Some(1000.0)] {
+            let busy = [slice(1000, 1000.0, (1000, 1000, 810))];
+            assert!(
+                judged(&spec(rate), &busy)
+                    .unwrap_err()
+                    .starts_with("the client used 81 % of its CPU")
+            );
+            assert_eq!(
+                judged(&spec(rate), &[slice(1000, 1000.0, (1000, 1000, 790))]),
+                Ok(())
+            );
+        }
+    }
+
+    #[test]
+    fn slices_without_a_histogram_are_bad_reports() {
+        let without = Slice {
+            load: None,
+            ..slice(1, 1.0, (0, 1, 0))
+        };
+        assert_eq!(Loaded::of(&[without]).unwrap_err().reason, Reason::BadReport);
+        let mut broken = slice(1, 1.0, (0, 1, 0));
+        if let Some(told) = &mut broken.load {
+            told.latencies = "no histogram".to_owned();
+        }
+        assert_eq!(Loaded::of(&[broken]).unwrap_err().reason, Reason::BadReport);
+    }
+}

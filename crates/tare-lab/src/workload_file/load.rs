@@ -1,0 +1,163 @@
+//! The load of a workload file: what a client of tare's own asks of a server.
+
+use super::file::{Command, File, LoadText};
+use super::roles::Scope;
+use super::{Reader, WorkloadFileError};
+use std::ops::RangeInclusive;
+use tare_model::load::{Asked, LoadSpec};
+use tare_model::suggest;
+use tare_toml::Spanned;
+
+/// As many connections as one thread serves without being what is slow.
+const CONNECTIONS: RangeInclusive<u32> = 1..=10_000;
+const PIPELINE: RangeInclusive<u32> = 1..=1000;
+/// Keys are numbered with twelve digits, but each is asked for once before the load.
+const KEYS: RangeInclusive<u32> = 1..=10_000_000;
+/// Bytes of a value, 16 MiB.
+const BYTES: RangeInclusive<u32> = 0..=16 << 20;
+/// Requests per second.
+const RATES: RangeInclusive<f64> = 0.1..=1e7;
+
+impl Reader<'_> {
+    /// What is asked of a server, where the file has a load in place of a program.
+    pub(super) fn load(&self, file: &File, roles: &[&str]) -> Result<Option<LoadSpec>, WorkloadFileError> {
+        let command = file.command.get_ref();
+        let Some(load) = &command.load else {
+            return match command.argv.is_empty() {
+                false => Ok(None),
+                true => Err(self.at(
+                    &file.command,
+                    "nothing is run: give argv = [\"PROGRAM\", \"ARGUMENT\"], or load = { http = \"/\" } and a [[role]]",
+                )),
+            };
+        };
+        if let Some(key) = of_programs(command) {
+            let message = format!("'{key}' is of a program, and a load has none: leave one of the two out");
+            return Err(self.at(load, message));
+        }
+        if let Some(metric) = file.metrics.first() {
+            return Err(self.at(metric, "a load has figures of its own: leave [[metric]] out"));
+        }
+        if let Some(check) = file.checks.first() {
+            return Err(self.at(
+                check,
+                "a load looks at every answer by itself: leave [[check]] out",
+            ));
+        }
+        let text = load.get_ref();
+        let words = |words: &[String]| self.all_filled(words, load, &Scope::without_servers(roles));
+        let asked = match (&text.http, &text.resp) {
+            (Some(path), None) => Asked::Http(self.path(load, &words(std::slice::from_ref(path))?.concat())?),
+            (None, Some(command)) if !command.is_empty() => Asked::Resp {
+                words: words(command)?,
+                first: words(&text.first)?,
+            },
+            _ => {
+                let message = "a load asks in one way: give http = \"/PATH\", or resp = [\"GET\", \"KEY\"]";
+                return Err(self.at(load, message));
+            }
+        };
+        if matches!(asked, Asked::Http(_)) && !text.first.is_empty() {
+            return Err(self.at(load, "'first' is of 'resp': it sets the keys that are asked for"));
+        }
+        let number = |name: &str, given: &Option<String>, usual: u32, range: RangeInclusive<u32>| match given
+        {
+            Some(given) => self.number(load, name, given, range),
+            None => Ok(usual),
+        };
+        Ok(Some(LoadSpec {
+            server: self.server(load, roles)?,
+            asked,
+            connections: number("connections", &text.connections, 1, CONNECTIONS)?,
+            pipeline: number("pipeline", &text.pipeline, 1, PIPELINE)?,
+            keys: number("keys", &text.keys, 1, KEYS)?,
+            bytes: number("bytes", &text.bytes, 0, BYTES)?,
+            rate: match &text.rate {
+                Some(rate) => self.rate(load, rate)?,
+                None => None,
+            },
+            seed: 0,
+        }))
+    }
+
+    fn path(&self, load: &Spanned<LoadText>, path: &str) -> Result<String, WorkloadFileError> {
+        let fits = |byte: u8| byte.is_ascii_graphic();
+        if path.starts_with('/') && path.bytes().all(fits) {
+            return Ok(path.to_owned());
+        }
+        let message =
+            format!("'{path}' is no path of a request: give one that begins with '/', such as /index.html");
+        Err(self.at(load, message))
+    }
+
+    /// The server that is asked: the one that is named, or the last that is started.
+    fn server(&self, load: &Spanned<LoadText>, roles: &[&str]) -> Result<String, WorkloadFileError> {
+        let Some(last) = roles.last() else {
+            return Err(self.at(
+                load,
+                "a load needs a server: add a [[role]] with name, place, argv and ready",
+            ));
+        };
+        match &load.get_ref().server {
+            None => Ok((*last).to_owned()),
+            Some(name) if roles.contains(&name.as_str()) => Ok(name.clone()),
+            Some(name) => {
+                let advice = suggest::among(name, roles, "the roles");
+                Err(self.at(load, format!("'{name}' is no role: {advice}")))
+            }
+        }
+    }
+
+    fn number(
+        &self,
+        load: &Spanned<LoadText>,
+        name: &str,
+        given: &str,
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, WorkloadFileError> {
+        let value = self.value(load, given)?;
+        let number = value.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| {
+            let (least, most) = range.into_inner();
+            self.at(
+                load,
+                format!("{name} = '{value}': give a whole number from {least} to {most}"),
+            )
+        })
+    }
+
+    /// Requests per second; `None` of 0, which is a closed loop.
+    fn rate(&self, load: &Spanned<LoadText>, given: &str) -> Result<Option<f64>, WorkloadFileError> {
+        let value = self.value(load, given)?;
+        match value.parse::<f64>() {
+            Ok(0.0) => Ok(None),
+            Ok(rate) if RATES.contains(&rate) => Ok(Some(rate)),
+            _ => Err(self.at(
+                load,
+                format!("rate = '{value}': give requests per second, or 0 for one after another"),
+            )),
+        }
+    }
+
+    fn value(&self, load: &Spanned<LoadText>, given: &str) -> Result<String, WorkloadFileError> {
+        let scope = Scope::without_servers(&[]);
+        let filled = self.all_filled(&[given.to_owned()], load, &scope)?;
+        Ok(filled.concat())
+    }
+}
+
+/// A key that only a program can have.
+fn of_programs(command: &Command) -> Option<&'static str> {
+    let given = [
+        ("argv", command.argv.is_empty()),
+        ("with", command.with.is_empty()),
+        ("env", command.env.is_empty()),
+        ("calls", command.calls.is_empty()),
+        ("setup", command.setup.is_empty()),
+        ("teardown", command.teardown.is_empty()),
+    ];
+    given
+        .into_iter()
+        .find(|(_, is_empty)| !is_empty)
+        .map(|(key, _)| key)
+}

@@ -1,0 +1,73 @@
+//! Answers, as they come in pieces.
+
+/// Of an answer that came whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What is wrong with it, if anything is.
+    pub wrong: Option<String>,
+    /// Whether the server closes the connection behind it.
+    pub closes: bool,
+}
+
+impl Answer {
+    pub const RIGHT: Self = Self {
+        wrong: None,
+        closes: false,
+    };
+}
+
+/// Bytes that were taken, and the answer that ended with them. None taken and no answer: more
+/// bytes are needed.
+pub type Taken = (usize, Option<Answer>);
+
+/// One connection's answers, told apart.
+pub trait Answers {
+    /// Takes what it can of these bytes, up to the end of an answer.
+    ///
+    /// # Errors
+    /// Why these bytes are no answer: nothing can be made of what follows either.
+    fn take(&mut self, bytes: &[u8]) -> Result<Taken, String>;
+
+    /// The answer that ends with the connection, if one does.
+    fn at_end(&mut self) -> Option<Answer>;
+
+    /// Whether bytes of an answer were taken that has not come whole.
+    fn is_within(&self) -> bool;
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// The answers in a text that comes at once.
+    pub fn all(answers: &mut dyn Answers, text: &str) -> Vec<Answer> {
+        let mut whole = Vec::new();
+        let mut bytes = text.as_bytes();
+        loop {
+            let (taken, answer) = answers.take(bytes).unwrap();
+            if taken == 0 && answer.is_none() {
+                return whole;
+            }
+            bytes = &bytes[taken..];
+            whole.extend(answer);
+        }
+    }
+
+    /// The answers in a text that comes byte by byte.
+    pub fn in_pieces(answers: &mut dyn Answers, text: &str) -> Vec<Answer> {
+        let mut whole = Vec::new();
+        let mut there = Vec::new();
+        for byte in text.bytes() {
+            there.push(byte);
+            loop {
+                let (taken, answer) = answers.take(&there).unwrap();
+                if taken == 0 && answer.is_none() {
+                    break;
+                }
+                there.drain(..taken);
+                whole.extend(answer);
+            }
+        }
+        whole
+    }
+}

@@ -1,0 +1,373 @@
+//! All connections together: requests that are due, answers that come.
+
+use crate::answers::{Answer, Answers};
+use crate::arrivals::Arrivals;
+use crate::connection::{Connection, Heard};
+use crate::http::Http;
+use crate::request::Request;
+use crate::resp::Resp;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use tare_kernels::KernelError;
+use tare_kernels::clock;
+use tare_kernels::gate::{Sliced, timed};
+use tare_model::gate::{LoadSlice, Part};
+use tare_model::kernel::Check;
+use tare_model::load::{Asked, LoadSpec};
+use tare_stats::Latencies;
+
+/// What is read at a time: it stays in the caches.
+const ROOM: usize = 64 << 10;
+/// Connections of which the kernel tells at a time.
+const EVENTS: usize = 256;
+/// An open loop waits for the last answers as long as it lasted, and so many nanoseconds at
+/// least. What has not come by then is given up.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// A client with its connections.
+pub struct Client {
+    spec: LoadSpec,
+    server: SocketAddr,
+    request: Request,
+    epoll: OwnedFd,
+    connections: Vec<Connection>,
+    /// Of each, whether the kernel is to tell when it takes more.
+    full: Vec<bool>,
+    /// The connection that is looked at first for the next request.
+    next: usize,
+    keys: ChaCha8Rng,
+    arrivals: Option<Arrivals>,
+    told: Told,
+    reconnected: u64,
+    room: Vec<u8>,
+    events: Vec<epoll::Event>,
+}
+
+/// What answers told.
+#[derive(Debug, Default)]
+struct Told {
+    latencies: Latencies,
+    /// Requests that were due since that was last taken, and until when.
+    due: u64,
+    due_ns: u64,
+    answered: u64,
+    wrong: u64,
+    first_wrong: Option<String>,
+}
+
+impl Told {
+    fn take(&mut self, due_ns: u64, now_ns: u64, answer: Answer) {
+        self.answered += 1;
+        self.latencies.record(now_ns.saturating_sub(due_ns));
+        if let Some(why) = answer.wrong {
+            self.wrong += 1;
+            self.first_wrong.get_or_insert(why);
+        }
+    }
+}
+
+impl Client {
+    /// A client of this server, with all its connections, that has asked what is to be asked
+    /// beforehand.
+    ///
+    /// # Errors
+    /// [`KernelError`] if there is no way to the server, or if it does not answer.
+    pub fn to(spec: &LoadSpec, server: SocketAddr) -> Result<Self, KernelError> {
+        tare_kernels::make_timers_exact()?;
+        let made = epoll::create(epoll::CreateFlags::CLOEXEC);
+        let epoll = made.map_err(|e| failed("waiting for answers (epoll)")(e.into()))?;
+        let mut client = Self {
+            request: Request::of(spec, server),
+            epoll,
+            connections: Vec::new(),
+            full: Vec::new(),
+            next: 0,
+            keys: ChaCha8Rng::seed_from_u64(spec.seed),
+            arrivals: spec.rate.map(|rate| Arrivals::new(rate, spec.seed)),
+            told: Told::default(),
+            reconnected: 0,
+            room: vec![0; ROOM],
+            events: Vec::with_capacity(EVENTS),
+            spec: spec.clone(),
+            server,
+        };
+        for number in 0..client.spec.connections.max(1) as usize {
+            let connection = client.connect(number)?;
+            client.connections.push(connection);
+            client.full.push(false);
+        }
+        client.ask_beforehand().map_err(failed(ASKING))?;
+        Ok(client)
+    }
+
+    /// Requests that were answered.
+    pub fn requests(&self) -> u64 {
+        self.told.answered
+    }
+
+    /// Connections that were made again.
+    pub fn reconnected(&self) -> u64 {
+        self.reconnected
+    }
+
+    /// What was wrong with the first answer that was.
+    pub fn first_wrong(&self) -> Option<String> {
+        self.told.first_wrong.clone()
+    }
+
+    fn connect(&self, number: usize) -> Result<Connection, KernelError> {
+        let refused = |source| KernelError::Peer {
+            what: "connect to",
+            peer: self.server,
+            source,
+        };
+        let connection = Connection::to(self.server, answers_of(&self.spec.asked)).map_err(refused)?;
+        let data = epoll::EventData::new_u64(number as u64);
+        epoll::add(&self.epoll, connection.fd(), data, epoll::EventFlags::IN)
+            .map_err(|e| failed("waiting for answers (epoll)")(e.into()))?;
+        Ok(connection)
+    }
+
+    /// Asks once for each key, as fast as it goes.
+    fn ask_beforehand(&mut self) -> io::Result<()> {
+        let Some(first) = Request::first(&self.spec) else {
+            return Ok(());
+        };
+        let usual = std::mem::replace(&mut self.request, first);
+        let mut keys = 0..u64::from(self.spec.keys.max(1));
+        self.closed_loop(u64::from(self.spec.keys.max(1)), |_| keys.next().unwrap_or(0))?;
+        self.request = usual;
+        Ok(())
+    }
+
+    fn key(&mut self) -> u64 {
+        if self.request.has_key() && self.spec.keys > 1 {
+            self.keys.random_range(0..u64::from(self.spec.keys))
+        } else {
+            0
+        }
+    }
+
+    /// So many requests, each as soon as there is room for it.
+    fn closed_loop(&mut self, units: u64, mut key: impl FnMut(&mut Self) -> u64) -> io::Result<()> {
+        let whole = self.told.answered + units;
+        let mut to_ask = units;
+        // All connections begin, whatever there is to ask.
+        for _ in 0..self.spec.pipeline.max(1) {
+            for number in 0..self.connections.len() {
+                if to_ask > 0 {
+                    let (key, now_ns) = (key(self), clock::now_ns());
+                    self.connections[number].ask(&self.request, key, now_ns);
+                    to_ask -= 1;
+                }
+            }
+        }
+        for number in 0..self.connections.len() {
+            self.send(number)?;
+        }
+        while self.told.answered < whole {
+            for number in self.wait(None)? {
+                let answered = self.hear(number)?.min(to_ask);
+                to_ask -= answered;
+                for _ in 0..answered {
+                    let (key, now_ns) = (key(self), clock::now_ns());
+                    self.connections[number].ask(&self.request, key, now_ns);
+                }
+                self.send(number)?;
+            }
+        }
+        self.told.due += units;
+        Ok(())
+    }
+
+    /// So many requests, each when it is due.
+    fn open_loop(&mut self, units: u64, arrivals: &mut Arrivals) -> io::Result<()> {
+        let begun_ns = clock::now_ns();
+        let whole = self.told.answered + units;
+        let mut to_come = units;
+        let mut due_ns = begun_ns + arrivals.gap_ns();
+        let mut last_ns = begun_ns;
+        let mut queue = VecDeque::new();
+        while self.told.answered < whole {
+            let now_ns = clock::now_ns();
+            while to_come > 0 && due_ns <= now_ns {
+                queue.push_back(due_ns);
+                last_ns = due_ns;
+                due_ns += arrivals.gap_ns();
+                to_come -= 1;
+            }
+            self.ask_queued(&mut queue)?;
+            let until_ns = match to_come {
+                0 => last_ns + PATIENCE_NS.max(last_ns - begun_ns),
+                _ => due_ns,
+            };
+            let Some(left_ns) = until_ns.checked_sub(clock::now_ns()) else {
+                if to_come > 0 {
+                    continue;
+                }
+                self.give_up()?;
+                break;
+            };
+            for number in self.wait(Some(left_ns))? {
+                self.hear(number)?;
+                self.send(number)?;
+            }
+        }
+        self.told.due += units;
+        self.told.due_ns += last_ns - begun_ns;
+        Ok(())
+    }
+
+    /// Asks what is due over the connections that have room.
+    fn ask_queued(&mut self, queue: &mut VecDeque<u64>) -> io::Result<()> {
+        let most = self.spec.pipeline.max(1) as usize;
+        let n = self.connections.len();
+        while !queue.is_empty() {
+            let mut numbers = (self.next..n).chain(0..self.next);
+            let Some(number) = numbers.find(|i| self.connections[*i].waiting() < most) else {
+                return Ok(());
+            };
+            self.next = (number + 1) % n;
+            let key = self.key();
+            if let Some(due_ns) = queue.pop_front() {
+                self.connections[number].ask(&self.request, key, due_ns);
+                self.send(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what was not answered, with its connections.
+    fn give_up(&mut self) -> io::Result<()> {
+        for number in 0..self.connections.len() {
+            if self.connections[number].waiting() > 0 {
+                self.connections[number] = self.connect(number).map_err(io::Error::other)?;
+                self.full[number] = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what a connection takes, and has the kernel tell when it takes more.
+    fn send(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        let full = !connection.send()?;
+        if full != self.full[number] {
+            self.full[number] = full;
+            let flags = match full {
+                true => epoll::EventFlags::IN | epoll::EventFlags::OUT,
+                false => epoll::EventFlags::IN,
+            };
+            let data = epoll::EventData::new_u64(number as u64);
+            epoll::modify(&self.epoll, connection.fd(), data, flags)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the answers of a connection: how many. One that was closed is made again, and what
+    /// waited on it asked again.
+    fn hear(&mut self, number: usize) -> io::Result<u64> {
+        let before = self.told.answered;
+        let told = &mut self.told;
+        let heard = self.connections[number].hear(&mut self.room, |due_ns, answer| {
+            told.take(due_ns, clock::now_ns(), answer);
+        })?;
+        if heard == Heard::Closed {
+            self.connect_again(number)?;
+        }
+        Ok(self.told.answered - before)
+    }
+
+    fn connect_again(&mut self, number: usize) -> io::Result<()> {
+        let fresh = self.connect(number).map_err(io::Error::other)?;
+        let old = std::mem::replace(&mut self.connections[number], fresh);
+        self.full[number] = false;
+        self.reconnected += 1;
+        for due_ns in old.into_waiting() {
+            let key = self.key();
+            self.connections[number].ask(&self.request, key, due_ns);
+        }
+        Ok(())
+    }
+
+    /// Waits for answers, or until so many nanoseconds have passed: the connections that have some.
+    fn wait(&mut self, left_ns: Option<u64>) -> io::Result<Vec<usize>> {
+        if let Some(left_ns) = left_ns {
+            // epoll_wait counts in milliseconds, and its successor came with Linux 5.11.
+            let timeout = Timespec {
+                tv_sec: (left_ns / 1_000_000_000).try_into().unwrap_or(i64::MAX),
+                tv_nsec: (left_ns % 1_000_000_000).try_into().unwrap_or(0),
+            };
+            let mut fds = [PollFd::new(&self.epoll, PollFlags::IN)];
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(0) | Err(Errno::INTR) => return Ok(Vec::new()),
+                Ok(_) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let number = |event: &epoll::Event| usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
+        Ok(self.events.iter().map(number).collect())
+    }
+}
+
+/// Told where requests could not be asked or answers not be taken.
+const ASKING: &str = "asking the server";
+
+impl Sliced for Client {
+    fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
+        let part = &mut parts[0];
+        let before = self.told.answered;
+        let done = timed(part, clock::process_cpu_ns, || match self.arrivals.take() {
+            None => self.closed_loop(units, Self::key),
+            Some(mut arrivals) => {
+                let done = self.open_loop(units, &mut arrivals);
+                self.arrivals = Some(arrivals);
+                done
+            }
+        });
+        part.work += (self.told.answered - before) as f64;
+        done.map_err(failed(ASKING))
+    }
+
+    fn check(&mut self) -> Check {
+        Check {
+            what: "answers that were not as they should be".to_owned(),
+            found: self.told.wrong as f64,
+            bound: 0.0,
+        }
+    }
+
+    fn load(&mut self) -> Option<Box<LoadSlice>> {
+        let told = LoadSlice {
+            latencies: self.told.latencies.quick_text(),
+            due: std::mem::take(&mut self.told.due),
+            due_ns: std::mem::take(&mut self.told.due_ns),
+        };
+        self.told.latencies.clear();
+        Some(Box::new(told))
+    }
+}
+
+/// What tells the answers of this protocol apart.
+fn answers_of(asked: &Asked) -> Box<dyn Answers> {
+    match asked {
+        Asked::Http(_) => Box::new(Http::default()),
+        Asked::Resp { .. } => Box::new(Resp::default()),
+    }
+}
+
+fn failed(what: &'static str) -> impl FnOnce(io::Error) -> KernelError {
+    move |source| KernelError::System { what, source }
+}

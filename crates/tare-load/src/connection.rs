@@ -1,0 +1,187 @@
+//! One connection to a server: requests that wait for their answers, in order.
+
+use crate::answers::{Answer, Answers};
+use crate::request::Request;
+use rustix::fd::{AsFd, BorrowedFd};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Time to connect: far more than any network between a host and its boxes takes.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A connection.
+pub struct Connection {
+    stream: TcpStream,
+    answers: Box<dyn Answers>,
+    /// What is to be sent, and how much of it was.
+    out: Vec<u8>,
+    sent: usize,
+    /// What came of an answer that needs more to be understood.
+    part: Vec<u8>,
+    /// When each request was due that waits for its answer, in their order.
+    waiting: VecDeque<u64>,
+    /// Whether an answer came over it.
+    has_served: bool,
+}
+
+/// What came of listening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// There is no more for now.
+    All,
+    /// The server closed it, or will: what waits is to be asked again over another.
+    Closed,
+}
+
+impl Connection {
+    /// # Errors
+    /// Those of connecting.
+    pub fn to(server: SocketAddr, answers: Box<dyn Answers>) -> io::Result<Self> {
+        let stream = TcpStream::connect_timeout(&server, CONNECT_DEADLINE)?;
+        // A request is not to wait for the acknowledgement of the last one.
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            answers,
+            out: Vec::new(),
+            sent: 0,
+            part: Vec::new(),
+            waiting: VecDeque::new(),
+            has_served: false,
+        })
+    }
+
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Requests that wait for their answers.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// When each of them was due.
+    pub fn into_waiting(self) -> VecDeque<u64> {
+        self.waiting
+    }
+
+    /// Puts a request behind those that are to be sent.
+    pub fn ask(&mut self, request: &Request, key: u64, due_ns: u64) {
+        request.write(key, &mut self.out);
+        self.waiting.push_back(due_ns);
+    }
+
+    /// Sends what the connection takes; whether that was all.
+    ///
+    /// # Errors
+    /// Those of writing, but for a connection that was closed: what was sent before it may
+    /// have been answered still, and [`Self::hear`] tells of the end.
+    pub fn send(&mut self) -> io::Result<bool> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(more) => self.sent += more,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if is_end(&e) => break,
+                Err(e) => return Err(e),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Takes the answers that have come. `take` gets when each request was due, and its answer.
+    ///
+    /// # Errors
+    /// Those of reading, of bytes that are no answer, and of a connection that is closed in the
+    /// middle of one or before the first.
+    pub fn hear(&mut self, room: &mut [u8], mut take: impl FnMut(u64, Answer)) -> io::Result<Heard> {
+        loop {
+            let read = match self.stream.read(room) {
+                Ok(read) => read,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Heard::All),
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) if is_end(&e) => 0,
+                Err(e) => return Err(e),
+            };
+            if read == 0 {
+                return self.end(take);
+            }
+            if self.understand(&room[..read], &mut take)? == Heard::Closed {
+                return Ok(Heard::Closed);
+            }
+            // There is no more: asking once again would be a call for nothing.
+            if read < room.len() {
+                return Ok(Heard::All);
+            }
+        }
+    }
+
+    fn understand(&mut self, bytes: &[u8], take: &mut impl FnMut(u64, Answer)) -> io::Result<Heard> {
+        if self.part.is_empty() {
+            let (used, heard) = self.answers_in(bytes, take)?;
+            self.part.extend_from_slice(&bytes[used..]);
+            return Ok(heard);
+        }
+        let mut all = std::mem::take(&mut self.part);
+        all.extend_from_slice(bytes);
+        let (used, heard) = self.answers_in(&all, take)?;
+        all.drain(..used);
+        self.part = all;
+        Ok(heard)
+    }
+
+    /// Takes the answers in these bytes; how many of them are done with.
+    fn answers_in(&mut self, bytes: &[u8], take: &mut impl FnMut(u64, Answer)) -> io::Result<(usize, Heard)> {
+        let mut used = 0;
+        loop {
+            let (taken, answer) = self.answers.take(&bytes[used..]).map_err(invalid)?;
+            used += taken;
+            if let Some(answer) = answer {
+                let closes = answer.closes;
+                self.answered(answer, take)?;
+                if closes {
+                    return Ok((bytes.len(), Heard::Closed));
+                }
+            } else if taken == 0 || used == bytes.len() {
+                return Ok((used, Heard::All));
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Answer, take: &mut impl FnMut(u64, Answer)) -> io::Result<()> {
+        let due_ns = self.waiting.pop_front();
+        let due_ns = due_ns.ok_or_else(|| invalid("an answer to no request".to_owned()))?;
+        self.has_served = true;
+        take(due_ns, answer);
+        Ok(())
+    }
+
+    fn end(&mut self, mut take: impl FnMut(u64, Answer)) -> io::Result<Heard> {
+        if let Some(answer) = self.answers.at_end() {
+            self.answered(answer, &mut take)?;
+        } else if self.answers.is_within() || !self.part.is_empty() {
+            return Err(invalid(
+                "the server closed the connection in the middle of an answer".to_owned(),
+            ));
+        } else if !self.has_served {
+            return Err(invalid(
+                "the server closed the connection without an answer".to_owned(),
+            ));
+        }
+        Ok(Heard::Closed)
+    }
+}
+
+/// Whether this is what the end of a connection looks like.
+fn is_end(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}

@@ -1,0 +1,133 @@
+//! Requests as bytes, made once: only the number of a key differs from one to the next.
+
+use std::net::SocketAddr;
+use tare_model::load::{Asked, KEY, LoadSpec, VALUE};
+
+/// Digits of a key's number.
+const DIGITS: usize = 12;
+
+/// A request with room for the number of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    bytes: Vec<u8>,
+    /// Where that stands.
+    keys: Vec<usize>,
+}
+
+impl Request {
+    /// What this load asks of a server.
+    pub fn of(spec: &LoadSpec, server: SocketAddr) -> Self {
+        match &spec.asked {
+            Asked::Http(path) => Self::http(&text(path, spec), server),
+            Asked::Resp { words, .. } => Self::resp(words, spec),
+        }
+    }
+
+    /// What is asked once for each key beforehand, if anything is.
+    pub fn first(spec: &LoadSpec) -> Option<Self> {
+        match &spec.asked {
+            Asked::Resp { first, .. } if !first.is_empty() => Some(Self::resp(first, spec)),
+            Asked::Resp { .. } | Asked::Http(_) => None,
+        }
+    }
+
+    fn http(path: &str, server: SocketAddr) -> Self {
+        Self::new(format!(
+            "GET {path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: tare\r\nAccept: */*\r\n\r\n"
+        ))
+    }
+
+    /// A list of words, each with its length before it.
+    fn resp(words: &[String], spec: &LoadSpec) -> Self {
+        let word = |word: &String| {
+            let word = text(word, spec);
+            let keys = word.matches(KEY).count();
+            let length = word.len() - keys * KEY.len() + keys * DIGITS;
+            format!("${length}\r\n{word}\r\n")
+        };
+        let words: String = std::iter::once(format!("*{}\r\n", words.len()))
+            .chain(words.iter().map(word))
+            .collect();
+        Self::new(words)
+    }
+
+    fn new(text: String) -> Self {
+        let mut bytes = Vec::new();
+        let mut keys = Vec::new();
+        let mut parts = text.split(KEY);
+        bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
+        for part in parts {
+            keys.push(bytes.len());
+            bytes.extend_from_slice(&[b'0'; DIGITS]);
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        Self { bytes, keys }
+    }
+
+    /// Whether requests differ by a key.
+    pub fn has_key(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Appends the request for this key.
+    pub fn write(&self, mut key: u64, to: &mut Vec<u8>) {
+        let begin = to.len();
+        to.extend_from_slice(&self.bytes);
+        if self.keys.is_empty() {
+            return;
+        }
+        let mut digits = [b'0'; DIGITS];
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (key % 10).to_le_bytes()[0];
+            key /= 10;
+        }
+        for at in &self.keys {
+            to[begin + at..][..DIGITS].copy_from_slice(&digits);
+        }
+    }
+}
+
+/// Words with their value in them.
+fn text(words: &str, spec: &LoadSpec) -> String {
+    let bytes = usize::try_from(spec.bytes).unwrap_or(usize::MAX);
+    words.replace(VALUE, &"x".repeat(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(asked: Asked, key: u64) -> String {
+        let spec = LoadSpec {
+            server: "kept".to_owned(),
+            asked,
+            connections: 1,
+            pipeline: 1,
+            keys: 1,
+            bytes: 3,
+            rate: None,
+            seed: 0,
+        };
+        let mut bytes = b"before".to_vec();
+        Request::of(&spec, ([127, 0, 0, 1], 80).into()).write(key, &mut bytes);
+        String::from_utf8(bytes).unwrap().split_off(6)
+    }
+
+    #[test]
+    fn requests_are_those_of_their_protocol() {
+        let get = written(Asked::Http("/item/__key__?x".to_owned()), 42);
+        assert!(
+            get.starts_with("GET /item/000000000042?x HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"),
+            "{get}"
+        );
+        let words = ["SET", "key:__key__", "__value__"].map(str::to_owned).to_vec();
+        let set = written(
+            Asked::Resp {
+                words,
+                first: Vec::new(),
+            },
+            7,
+        );
+        assert_eq!(set, "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000007\r\n$3\r\nxxx\r\n");
+    }
+}

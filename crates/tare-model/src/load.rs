@@ -1,0 +1,116 @@
+//! Load: what a client of tare's own asks of a server, and how.
+
+use crate::kernel::Check;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What stands for the number of a key in the words of a request.
+pub const KEY: &str = "__key__";
+/// What stands for so many bytes in the words of a request.
+pub const VALUE: &str = "__value__";
+
+/// What a client asks of a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// The role that is asked.
+    pub server: String,
+    /// What each request is.
+    pub asked: Asked,
+    /// Connections at the same time, which are kept.
+    pub connections: u32,
+    /// Requests under way on each at most.
+    pub pipeline: u32,
+    /// Requests choose from so many keys by chance.
+    pub keys: u32,
+    /// Length of a value in bytes.
+    pub bytes: u32,
+    /// Requests per second, which come whether or not earlier ones were answered (open loop);
+    /// absent: each answer makes room for the next one (closed loop).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Where chance begins: keys, and arrivals of an open loop.
+    pub seed: u64,
+}
+
+/// A request, by its protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asked {
+    /// GET of this path by HTTP/1.1.
+    Http(String),
+    /// A command of Redis by its words (RESP).
+    Resp {
+        /// The words.
+        words: Vec<String>,
+        /// Those of the command that is run once for each key before any load; empty: none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        first: Vec<String>,
+    },
+}
+
+/// What a client tells at its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// What was asked.
+    pub spec: LoadSpec,
+    /// Requests in all slices, those that were not timed among them.
+    pub requests: u64,
+    /// Connections that were made again, since the server had closed them.
+    pub reconnected: u64,
+    /// Answers that were not as they should be.
+    pub check: Check,
+    /// What was wrong with the first of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_wrong: Option<String>,
+}
+
+impl LoadSpec {
+    /// Whether requests come whether or not earlier ones were answered.
+    pub fn is_open(&self) -> bool {
+        self.rate.is_some()
+    }
+}
+
+/// For people: `GET /index.html, 8 connections`.
+impl fmt::Display for LoadSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.asked {
+            Asked::Http(path) => write!(f, "GET {path}")?,
+            Asked::Resp { words, .. } => f.write_str(&words.join(" "))?,
+        }
+        write!(f, ", {}", crate::size::counted(self.connections, "connection"))?;
+        if self.pipeline > 1 {
+            write!(f, ", {} requests under way on each", self.pipeline)?;
+        }
+        match self.rate {
+            Some(rate) => write!(f, ", {rate} requests/s whether or not they are answered"),
+            None => f.write_str(", each after an answer"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_told_in_a_line() {
+        let mut spec = LoadSpec {
+            server: "web".to_owned(),
+            asked: Asked::Http("/a".to_owned()),
+            connections: 8,
+            pipeline: 1,
+            keys: 1,
+            bytes: 0,
+            rate: None,
+            seed: 0,
+        };
+        assert_eq!(spec.to_string(), "GET /a, 8 connections, each after an answer");
+        spec.rate = Some(500.0);
+        spec.pipeline = 2;
+        assert_eq!(
+            spec.to_string(),
+            "GET /a, 8 connections, 2 requests under way on each, 500 requests/s whether or not they are answered"
+        );
+    }
+}
