@@ -310,7 +310,7 @@ mod tests {
         let mut ended = exited(0, &[1_000_000]);
         ended.usage.max_rss_bytes = 0;
         ended.repetitions[0].max_rss_bytes = 0;
-        let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None), 1);
+        let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None), None, 1);
         let in_one_piece = success(&command(), ended, b"", b"", 0).unwrap().samples;
         for figures in [in_slices, in_one_piece] {
             let names: Vec<&str> = figures.keys().map(String::as_str).collect();
@@ -347,6 +347,7 @@ mod tests {
                 workload,
                 &BTreeMap::from([(part, series.clone())]),
                 (&usage, None),
+                None,
                 4,
             )
         };

@@ -4,7 +4,7 @@
 use crate::ends::Ends;
 use crate::load::LoadSpec;
 use crate::metric::{Direction, LatencyOf, Metric, Source, Unit, Usage};
-use crate::workload::{COMMAND, Check, KernelRun, Place, Ready, Role, Run, Workload};
+use crate::workload::{COMMAND, Check, KernelRun, LOAD, Place, Ready, Role, Run, Workload};
 
 /// A built-in kernel, which reports its metrics and holds its answer against a known one.
 pub fn kernel(run: KernelRun) -> Workload {
@@ -96,7 +96,8 @@ pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
         _ => command(role),
     };
     if let ([timed], false) = (&mut workload.roles[..], servers.is_empty()) {
-        COMMAND.clone_into(&mut timed.name);
+        let name = if timed.is_load() { LOAD } else { COMMAND };
+        name.clone_into(&mut timed.name);
         workload.roles.splice(0..0, servers);
     }
     if workload.outside().next().is_some() {

@@ -62,6 +62,9 @@ pub struct VersionReceipt {
 /// The name of the role that is timed, of a command with servers.
 pub const COMMAND: &str = "command";
 
+/// The same of a load.
+pub const LOAD: &str = "load";
+
 /// A part that a process plays in a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Role {
@@ -357,6 +360,11 @@ impl Workload {
 }
 
 impl Role {
+    /// Whether it loads a server.
+    pub fn is_load(&self) -> bool {
+        matches!(self.run, Run::Load(_))
+    }
+
     /// Where its process runs and what it is, for people, and how it tells that it serves.
     pub fn explained(&self) -> String {
         let ready = self.ready.iter().map(|ready| format!("; serves once {ready}"));

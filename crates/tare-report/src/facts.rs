@@ -6,7 +6,7 @@ mod slices;
 
 pub(crate) use fact::Fact;
 
-use crate::analysis::{Against, Analysis, BoxFigures, PlatformFacts, Stop, Stops};
+use crate::analysis::{Against, Analysis, BoxFigures, CellLatencies, PlatformFacts, Stop, Stops};
 use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use chapters::chapters;
 use tare_model::digits::digits;
@@ -16,6 +16,19 @@ use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, RootImage, Stopping, Study, Workload};
+
+/// Title of the table of latencies.
+pub(crate) const LATENCIES: &str = "How long requests took";
+
+/// Its columns behind the name of the workload.
+pub(crate) const LATENCY_COLUMNS: [&str; 6] = ["requests", "mean", "p50", "p90", "p99", "p99.9"];
+
+/// The figures of a row of it.
+pub(crate) fn latencies(of: &CellLatencies) -> [String; 6] {
+    let time = |seconds: Option<f64>| or_missing(seconds, |seconds| Unit::Second.show_briefly(seconds));
+    let [p50, p90, p99, p999] = of.percentiles.map(time);
+    [of.requests.to_string(), time(of.mean), p50, p90, p99, p999]
+}
 
 fn fact(name: &str, value: impl Into<String>) -> Fact {
     let value = value.into();

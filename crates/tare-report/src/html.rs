@@ -2,6 +2,7 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
+mod latencies;
 mod scores;
 mod sizes;
 mod slices;
@@ -28,6 +29,7 @@ struct Page<'a> {
     sentences: Vec<Sentence>,
     comparisons: Vec<Section>,
     stops: Option<stops::Stops>,
+    latencies: Option<latencies::Latencies>,
     layers: Table,
     sizes: sizes::Sizes<'a>,
     slices: Table,
@@ -96,6 +98,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
             .filter_map(|against| section(analysis, against))
             .collect(),
         stops: stops::section(analysis),
+        latencies: latencies::section(analysis),
         layers: tables::layers(analysis),
         sizes: sizes::section(analysis),
         slices: slices::table(analysis),

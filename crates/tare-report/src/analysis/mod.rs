@@ -12,6 +12,7 @@ mod family;
 mod findings;
 pub(crate) mod fitness;
 mod flag;
+mod latencies;
 mod layers;
 mod notices;
 mod paired;
@@ -38,6 +39,7 @@ pub use estimate::Estimate;
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingMeaning};
 pub use flag::Flag;
+pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
 pub use notices::Notice;
 pub use paired::Paired;
@@ -89,6 +91,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Why cells stopped; absent if every cell ran in every block.
     pub stops: Option<Stops>,
+    /// How long requests took, of each cell with a load.
+    pub latencies: Vec<CellLatencies>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
@@ -169,6 +173,7 @@ pub fn analyze(results: &Results) -> Analysis {
         notices,
         caveats: caveats::all(study, &comparisons, &families),
         stops: stops::all(results),
+        latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         scores: scores::all(&cells),

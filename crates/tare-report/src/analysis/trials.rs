@@ -14,6 +14,8 @@ use tare_model::study::{Cell, Study};
 pub(crate) struct Used<'a> {
     pub samples: &'a BTreeMap<String, f64>,
     pub findings: &'a [Finding],
+    /// How long each request of a load took, as text.
+    pub latencies: Option<&'a str>,
     /// The cell whose trial was carried out before it in the block.
     pub after: Option<&'a Cell>,
     /// The group in which it ran slice by slice.
@@ -80,6 +82,7 @@ impl<'a> CellTrials<'a> {
                 let used = Used {
                     samples: &success.samples,
                     findings: &trial.findings,
+                    latencies: success.latencies.as_deref(),
                     after,
                     group,
                     host: trial.host.as_ref(),

@@ -6,6 +6,7 @@ mod detail;
 mod evidence;
 mod foreign;
 mod headline;
+mod latencies;
 pub(crate) mod page;
 mod scores;
 mod sizes;
@@ -51,6 +52,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     headline::layers(&mut page, analysis);
     sizes::effects(&mut page, analysis, true);
     stops::table(&mut page, analysis);
+    latencies::table(&mut page, analysis);
     slices::table(&mut page, analysis);
     detail::beside(&mut page, analysis);
     scores::scores(&mut page, analysis);

@@ -113,7 +113,7 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     if let Some(seconds) = workload.seconds {
         row("takes", &format!("about {}", show_seconds(seconds)));
     }
-    if workload.is_served_command() {
+    if workload.kernel().is_none() && workload.servers().next().is_some() {
         workload
             .roles
             .iter()

@@ -1,0 +1,46 @@
+//! How long the requests of a load took, over all trials of a cell: their histograms are added,
+//! since a rare latency takes more requests than one trial has.
+
+use super::trials::{CellTrials, Trials};
+use serde::Serialize;
+use tare_model::study::Cell;
+use tare_stats::Latencies;
+
+/// Percentiles that are told where enough requests lie beyond them.
+pub const SHARES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// The latencies of one cell, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellLatencies {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Trials whose histograms could be read.
+    pub trials: usize,
+    /// Requests in them.
+    pub requests: u64,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// The latency that 50, 90, 99 and 99.9 % of them did not exceed; absent where fewer than ten
+    /// lie beyond it.
+    pub percentiles: [Option<f64>; 4],
+}
+
+/// Of all cells with a load, in the order of the study.
+pub(crate) fn all(trials: &Trials<'_>) -> Vec<CellLatencies> {
+    trials.cells.iter().filter_map(of_cell).collect()
+}
+
+fn of_cell(cell: &CellTrials<'_>) -> Option<CellLatencies> {
+    let told = cell.used.values().filter_map(|used| used.latencies);
+    let read: Vec<Latencies> = told.filter_map(Latencies::of_text).collect();
+    let mut all = read.first()?.clone();
+    read[1..].iter().for_each(|more| all.add(more));
+    Some(CellLatencies {
+        cell: cell.cell.clone(),
+        trials: read.len(),
+        requests: all.count(),
+        mean: all.mean(),
+        percentiles: SHARES.map(|share| all.percentile(share)),
+    })
+}
