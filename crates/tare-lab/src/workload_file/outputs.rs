@@ -296,7 +296,10 @@ fn ended_well() -> Exited {
 
 #[test]
 fn every_tool_is_read_right() {
-    assert_eq!(RECORDED.map(|(name, _)| name).to_vec(), names());
+    // A load prints nothing that would be read.
+    let is_load = |name: &str| read(name).unwrap().command.load.is_some();
+    let tools = names().into_iter().filter(|name| !is_load(name));
+    assert_eq!(RECORDED.map(|(name, _)| name).to_vec(), tools.collect::<Vec<_>>());
     for (name, figures) in RECORDED {
         let success = trial(name, "", "").unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         for (figure, value) in figures {

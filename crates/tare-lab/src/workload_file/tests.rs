@@ -1,4 +1,5 @@
 use super::*;
+use tare_model::load::Asked;
 use tare_model::output::{Find, Stream};
 use tare_model::workload::Ready;
 
@@ -200,8 +201,9 @@ fn every_workload_that_ships_is_short_and_can_be_read() {
             "{name}: where its program comes from"
         );
         // Of a command that prints no figure its time is one, if it did its work.
+        let command = &read.command;
         assert!(
-            !read.command.metrics.is_empty() || !read.command.checks.is_empty(),
+            command.load.is_some() || !command.metrics.is_empty() || !command.checks.is_empty(),
             "{name}"
         );
         assert!(shipped::text(name).unwrap().lines().count() <= 40, "{name}");
@@ -414,4 +416,134 @@ fn the_examples_of_the_documentation_can_be_read() {
         "",
     );
     assert_eq!(served.unwrap().roles[0].ready, Ready::Tcp("{port}".to_owned()));
+}
+
+const LOADED: &str = r#"about = "a web site"
+
+[command]
+image = "site"
+image_only = true
+
+[command.load]
+http = "/{page}"
+connections = "{users}"
+rate = "{rate}"
+
+[[role]]
+name = "db"
+place = "tested"
+argv = ["db", "{address}"]
+ready = { tcp = "{port}" }
+
+[[role]]
+name = "web"
+place = "tested"
+argv = ["web", "{address}", "{db.port}"]
+ready = { tcp = "{port}" }
+
+[parameters]
+page = { about = "a page", small = "a", paper = "b" }
+users = { about = "users at once", small = "8", paper = "64" }
+rate = { about = "requests per second", small = "0", paper = "250.5" }
+"#;
+
+#[test]
+fn a_load_takes_the_place_of_a_program() {
+    let read = of(LOADED, "").unwrap();
+    let load = read.command.load.unwrap();
+    assert_eq!(
+        (load.server.as_str(), load.connections, load.rate),
+        ("web", 8, None)
+    );
+    assert_eq!(load.asked, Asked::Http("/a".to_owned()));
+    assert_eq!(read.place, Place::Outside);
+    // It is the servers that need the image.
+    assert!(read.roles.iter().all(|role| role.command.image_only));
+    let load = of(LOADED, "?preset=paper").unwrap().command.load.unwrap();
+    assert_eq!((load.connections, load.rate), (64, Some(250.5)));
+    let resp = LOADED.replace(
+        "http = \"/{page}\"",
+        "server = \"db\"\nresp = [\"GET\", \"k:__key__\"]\nfirst = [\"SET\", \"k:__key__\", \"__value__\"]\nkeys = \"5\"",
+    );
+    let load = of(&resp, "").unwrap().command.load.unwrap();
+    assert_eq!((load.server.as_str(), load.keys), ("db", 5));
+    assert!(matches!(load.asked, Asked::Resp { first, .. } if first.len() == 3));
+}
+
+#[test]
+fn mistakes_in_a_load_are_told_where_they_are() {
+    for (from, to, told) in [
+        (
+            "http = \"/{page}\"",
+            "http = \"{page}\"",
+            "'a' is no path of a request",
+        ),
+        ("http = \"/{page}\"", "", "a load asks in one way"),
+        (
+            "http = \"/{page}\"",
+            "http = \"/\"\nresp = [\"PING\"]",
+            "a load asks in one way",
+        ),
+        (
+            "http = \"/{page}\"",
+            "http = \"/\"\nfirst = [\"SET\"]",
+            "'first' is of 'resp'",
+        ),
+        (
+            "http = \"/{page}\"",
+            "http = \"/\"\nserver = \"wbe\"",
+            "'wbe' is no role: did you mean 'web'?",
+        ),
+        (
+            "\"{users}\"",
+            "\"0\"",
+            "connections = '0': give a whole number from 1 to 10000",
+        ),
+        (
+            "\"{users}\"",
+            "\"{user}\"",
+            "'{user}' is no parameter: did you mean '{users}'?",
+        ),
+        ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
+        ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
+        (
+            "image_only",
+            "argv = [\"ab\"]\nimage_only",
+            "'argv' is of a program, and a load has none",
+        ),
+        (
+            "image_only",
+            "setup = [\"x\"]\nimage_only",
+            "'setup' is of a program, and a load has none",
+        ),
+        (
+            "[parameters]",
+            "[[metric]]\nname = \"x\"\nunit = \"s\"\nregex = '(.)'\n[parameters]",
+            "a load has figures of its own",
+        ),
+        (
+            "[parameters]",
+            "[[check]]\nsays = 'x'\n[parameters]",
+            "a load looks at every answer by itself",
+        ),
+    ] {
+        let error = of(&LOADED.replace(from, to), "").unwrap_err().to_string();
+        assert!(
+            error.contains(told) && error.contains("tool.toml:"),
+            "{told}: {error}"
+        );
+    }
+    let alone = &LOADED[..LOADED.find("[[role]]").unwrap()];
+    let alone = alone
+        .replace("{page}", "")
+        .replace("{users}", "1")
+        .replace("{rate}", "0");
+    let error = of(&alone, "").unwrap_err().to_string();
+    assert!(
+        error.contains("a load needs a server") || error.contains("nothing of it runs in the box"),
+        "{error}"
+    );
+    let nothing = WHOLE.replacen("argv", "calls", 1);
+    let error = of(&nothing, "").unwrap_err().to_string();
+    assert!(error.contains("nothing is run: give argv"), "{error}");
 }

@@ -1,0 +1,141 @@
+//! Loads: tare's own client beside servers in boxes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Tare, left_of};
+use serde_json::Value;
+
+/// A web server of Python's that answers by this.
+fn file(load: &str, answer: &str) -> String {
+    format!(
+        r#"about = "a web server"
+
+[command]
+seconds = {{ small = 0.5, paper = 5 }}
+
+[command.load]
+http = "/page"
+{load}
+
+[[role]]
+name = "web"
+place = "tested"
+argv = ["python3", "-c", '''
+import http.server, os, sys, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = 65536
+    served = 0
+    def log_message(self, *_): pass
+    def do_GET(self):
+        Handler.served += 1
+        body = b"hello"
+{answer}
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler).serve_forever()
+''', "{{address}}", "{{port}}"]
+ready = {{ tcp = "{{port}}" }}
+"#
+    )
+}
+
+const WELL: &str = "        status = 200";
+
+/// Runs a file natively; the outcomes of its trials.
+fn outcomes(text: &str, more: &str) -> (Tare, Vec<Value>) {
+    let tare = Tare::new();
+    std::fs::write(tare.path("w.toml"), text).unwrap();
+    tare.run(&format!(
+        "run -w ./w.toml -p native --provisioning pinned --cpus 1 --memory 512M --no-settle -o r.jsonl {more}"
+    ));
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+    let outcomes = trials.iter().map(|trial| trial["outcome"].clone()).collect();
+    (tare, outcomes)
+}
+
+/// The detail of the first failure, all of the trials being some.
+fn failure(text: &str) -> String {
+    let (_, outcomes) = outcomes(text, "--blocks 1");
+    let failed = |outcome: &Value| outcome["failed"].is_object();
+    assert!(
+        !outcomes.is_empty() && outcomes.iter().all(failed),
+        "{outcomes:?}"
+    );
+    outcomes[0]["failed"]["detail"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_closed_loop_tells_what_a_server_answers_and_how_long_it_takes() {
+    let (tare, outcomes) = outcomes(&file("connections = \"2\"", WELL), "--blocks 2");
+    assert_eq!(outcomes.len(), 2);
+    for outcome in &outcomes {
+        let samples = &outcome["ok"]["samples"];
+        for figure in ["requests", "mean", "p50", "box-cpu"] {
+            assert!(samples[figure].as_f64().unwrap() > 0.0, "{figure}: {outcome}");
+        }
+        assert!(
+            outcome["ok"]["latencies"].as_str().unwrap().len() > 50,
+            "{outcome}"
+        );
+    }
+    let group = &tare.records_of("r.jsonl", "group")[0];
+    assert!(group["rounds"].as_u64().unwrap() > 5, "it ran in slices: {group}");
+    let report = tare.ok("report r.jsonl --json").stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let told = &report["latencies"][0];
+    assert_eq!(
+        (told["workload"].as_str(), told["trials"].as_u64()),
+        (Some("w"), Some(2))
+    );
+    assert!(told["requests"].as_u64().unwrap() > 100, "{told}");
+    let text = tare.ok("report r.jsonl --details").stdout;
+    assert!(text.contains("How long requests took"), "{text}");
+}
+
+#[test]
+fn an_open_loop_runs_in_one_piece_at_the_rate_that_was_asked_for() {
+    let (tare, outcomes) = outcomes(&file("rate = \"200\"\nconnections = \"8\"", WELL), "--blocks 2");
+    for outcome in &outcomes {
+        let samples = &outcome["ok"]["samples"];
+        let achieved = samples["requests"].as_f64().unwrap();
+        assert!((140.0..280.0).contains(&achieved), "{outcome}");
+    }
+    assert!(tare.records_of("r.jsonl", "group").is_empty());
+    let text = tare.ok("report r.jsonl --details").stdout;
+    assert!(text.contains("mean"), "{text}");
+}
+
+#[test]
+fn an_overload_is_no_result() {
+    let slow = "        time.sleep(0.02)\n        status = 200";
+    let told = failure(&file("rate = \"2000\"", slow));
+    assert!(told.starts_with("overload: of "), "{told}");
+}
+
+#[test]
+fn answers_that_are_errors_fail_a_trial() {
+    let some = "        status = 503 if Handler.served % 10 == 0 else 200";
+    let told = failure(&file("", some));
+    assert!(
+        told.contains("answers were not as they should be; the first: status 503"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_server_that_dies_during_load_is_why_a_trial_fails() {
+    let dies =
+        "        status = 200\n        if Handler.served > 50: print('no more', flush=True); os._exit(3)";
+    let told = failure(&file("", dies));
+    assert!(told.starts_with("the server web ended: exit status 3"), "{told}");
+    assert!(
+        told.contains("then its client: ") && told.contains("no more"),
+        "{told}"
+    );
+}
