@@ -134,6 +134,7 @@ mod tests {
             keys: 1,
             bytes: 0,
             rate,
+            of_peak: None,
             seed: 0,
         }
     }

@@ -145,6 +145,8 @@ pub struct Progress {
     pub groups: u32,
     /// Positions taken in each block.
     pub orders: BTreeMap<u32, u32>,
+    /// Peaks of baselines, in requests per second.
+    pub(crate) peaks: BTreeMap<Cell, f64>,
     /// The state of an adaptive study.
     pub(crate) looks: Option<Looks>,
     /// Blocks that the file was to have so far.
@@ -163,6 +165,11 @@ impl Progress {
             match record {
                 Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id.saturating_add(1)),
                 Record::Group(ran) => progress.groups = progress.groups.max(ran.group.saturating_add(1)),
+                Record::Peak(found) => {
+                    progress
+                        .peaks
+                        .extend(found.peak().map(|peak| (found.cell.clone(), peak)));
+                }
                 Record::Trial(trial) => {
                     let order = progress.orders.entry(trial.block).or_default();
                     *order = (*order).max(trial.order.saturating_add(1));

@@ -11,6 +11,7 @@ mod idle;
 mod left;
 mod outside;
 mod pace;
+mod peak;
 mod piece;
 mod record;
 mod rounds;
@@ -200,7 +201,7 @@ impl<'a> Runner<'a> {
             binary: run.keep(&binary).map_err(RunError::Copy)?,
             looks: progress.looks.take().or_else(|| Looks::of(study)),
             plan: Box::new(move |block| plan::block(study, room, block)),
-            paces: Paces::default(),
+            paces: Paces::with_peaks(progress.peaks.clone()),
             warming: None,
             progress,
             observe,

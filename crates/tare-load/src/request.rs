@@ -106,6 +106,7 @@ mod tests {
             keys: 1,
             bytes: 3,
             rate: None,
+            of_peak: None,
             seed: 0,
         };
         let mut bytes = b"before".to_vec();

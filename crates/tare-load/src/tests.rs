@@ -19,6 +19,7 @@ fn spec(rate: Option<f64>) -> LoadSpec {
         keys: 1,
         bytes: 0,
         rate,
+        of_peak: None,
         seed: 1,
     }
 }
@@ -207,8 +208,8 @@ fn an_overload_is_seen_in_what_was_achieved() {
             }
         }
     });
-    for (rate, is_overload) in [(300.0, false), (4000.0, true)] {
-        let slices = served(&spec(Some(rate)), at, &[(rate / 2.0) as u64]).unwrap().0;
+    for (rate, requests, is_overload) in [(300.0, 150, false), (4000.0, 2000, true)] {
+        let slices = served(&spec(Some(rate)), at, &[requests]).unwrap().0;
         let load = slices[0].load.as_ref().unwrap();
         let share = load.due_ns as f64 / slices[0].parts[0].wall_ns as f64;
         assert_eq!(share < 0.9, is_overload, "{rate}/s: {share}");

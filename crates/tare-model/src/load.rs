@@ -1,6 +1,7 @@
 //! Load: what a client of tare's own asks of a server, and how.
 
 use crate::kernel::Check;
+use crate::study::Cell;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -28,6 +29,9 @@ pub struct LoadSpec {
     /// absent: each answer makes room for the next one (closed loop).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// The same as a share of what the baseline answers in a closed loop, which a run finds out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_peak: Option<f64>,
     /// Where chance begins: keys, and arrivals of an open loop.
     pub seed: u64,
 }
@@ -67,7 +71,27 @@ pub struct LoadReport {
 impl LoadSpec {
     /// Whether requests come whether or not earlier ones were answered.
     pub fn is_open(&self) -> bool {
-        self.rate.is_some()
+        self.rate.is_some() || self.of_peak.is_some()
+    }
+}
+
+/// What the baseline answers at most, of which the rates of open loops are shares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PeakRecord {
+    /// The cell of the baseline.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Requests per second in each slice of a closed loop.
+    pub rates: Vec<f64>,
+}
+
+impl PeakRecord {
+    /// Their median, as long as it is a positive number.
+    pub fn peak(&self) -> Option<f64> {
+        let mut rates = self.rates.clone();
+        rates.sort_by(f64::total_cmp);
+        let median = rates.get(rates.len() / 2).copied()?;
+        (median.is_finite() && median > 0.0).then_some(median)
     }
 }
 
@@ -82,9 +106,14 @@ impl fmt::Display for LoadSpec {
         if self.pipeline > 1 {
             write!(f, ", {} requests under way on each", self.pipeline)?;
         }
-        match self.rate {
-            Some(rate) => write!(f, ", {rate} requests/s whether or not they are answered"),
-            None => f.write_str(", each after an answer"),
+        match (self.rate, self.of_peak) {
+            (Some(rate), _) => write!(f, ", {rate} requests/s whether or not they are answered"),
+            (None, Some(share)) => write!(
+                f,
+                ", {} % of what the baseline answers at most, whether or not they are answered",
+                100.0 * share
+            ),
+            (None, None) => f.write_str(", each after an answer"),
         }
     }
 }
@@ -103,6 +132,7 @@ mod tests {
             keys: 1,
             bytes: 0,
             rate: None,
+            of_peak: None,
             seed: 0,
         };
         assert_eq!(spec.to_string(), "GET /a, 8 connections, each after an answer");

@@ -20,6 +20,7 @@ use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
 use crate::host::{BoxFacts, HostFacts};
 use crate::kernel::{BurnReport, KernelReport};
+use crate::load::PeakRecord;
 use crate::looks::{LookRecord, WarmUpRecord};
 use crate::platform::PlatformPath;
 use crate::study::{BoxKind, Cell, Study};
@@ -49,6 +50,8 @@ pub enum Record {
     Proof(ProofRecord),
     /// Blocks were run and not recorded.
     WarmUp(WarmUpRecord),
+    /// The peak was found of which rates are shares.
+    Peak(PeakRecord),
     /// Cells ran side by side, slice by slice.
     Group(GroupRecord),
     /// A trial ended.
@@ -61,8 +64,8 @@ pub enum Record {
 
 impl Record {
     /// The names of the kinds.
-    const KINDS: [&str; 10] = [
-        "header", "session", "box", "removed", "proof", "warm-up", "group", "trial", "look", "end",
+    const KINDS: [&str; 11] = [
+        "header", "session", "box", "removed", "proof", "warm-up", "peak", "group", "trial", "look", "end",
     ];
 }
 

@@ -340,12 +340,15 @@ impl Workload {
         self.roles
     }
 
-    /// The same with chance of a load beginning here.
+    /// The same with the chance of a load beginning here, and its rate as that share of this peak
+    /// which it asks for.
     #[must_use]
-    pub fn seeded(mut self, seed: u64) -> Self {
+    pub fn seeded(mut self, seed: u64, peak: Option<f64>) -> Self {
         for role in &mut self.roles {
             if let Run::Load(spec) = &mut role.run {
                 spec.seed = seed;
+                let share = spec.of_peak.take();
+                spec.rate = spec.rate.or_else(|| Some(share? * peak?));
             }
         }
         self

@@ -11,6 +11,7 @@ use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use chapters::chapters;
 use tare_model::digits::digits;
 use tare_model::host::HostFacts;
+use tare_model::load::PeakRecord;
 use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
@@ -242,6 +243,7 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
         fact(&format!("session {}", i + 1), value)
     }));
     facts.extend(run.warm_ups.iter().map(warm_up));
+    facts.extend(run.peaks.iter().map(peak));
     facts.extend(analysis.slicing.iter().flat_map(slices::seen));
     facts.push(fact("end", end(analysis)));
     facts.push(fact(
@@ -249,6 +251,23 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
         format!("tare {}, build {}", analysis.tare, analysis.build),
     ));
     facts
+}
+
+/// What the baseline answered in a closed loop, from the slowest slice to the fastest.
+fn peak(found: &PeakRecord) -> Fact {
+    let rates = found.rates.iter().copied();
+    let range = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
+        (low.min(rate), high.max(rate))
+    });
+    let rate = |rate: f64| digits(rate, 0);
+    let value = format!(
+        "{} requests/s, {} to {} in {}",
+        or_missing(found.peak(), rate),
+        rate(range.0),
+        rate(range.1),
+        counted(u32::try_from(found.rates.len()).unwrap_or(u32::MAX), "slice")
+    );
+    fact(&format!("peak of {}", found.cell), value)
 }
 
 fn warm_up(warm_up: &WarmUpRecord) -> Fact {

@@ -112,6 +112,25 @@ fn an_open_loop_runs_in_one_piece_at_the_rate_that_was_asked_for() {
 }
 
 #[test]
+fn a_rate_may_be_a_share_of_what_the_baseline_answers_and_is_found_once() {
+    let (tare, outcomes) = outcomes(&file("rate = \"20%\"\nconnections = \"2\"", WELL), "--blocks 2");
+    let peaks = tare.records_of("r.jsonl", "peak");
+    let [peak] = &peaks[..] else { panic!("{peaks:?}") };
+    let mut rates: Vec<f64> = serde_json::from_value(peak["rates"].clone()).unwrap();
+    rates.sort_by(f64::total_cmp);
+    let wanted = 0.2 * rates[rates.len() / 2];
+    for outcome in &outcomes {
+        let achieved = outcome["ok"]["samples"]["requests"].as_f64().unwrap();
+        assert!(
+            (0.6..1.5).contains(&(achieved / wanted)),
+            "{achieved} of {wanted}"
+        );
+    }
+    let text = tare.ok("report r.jsonl --details").stdout;
+    assert!(text.contains("peak"), "{text}");
+}
+
+#[test]
 fn an_overload_is_no_result() {
     let slow = "        time.sleep(0.02)\n        status = 200";
     let told = failure(&file("rate = \"2000\"", slow));

@@ -113,10 +113,13 @@ impl Runner<'_> {
         serves && self.platforms.network(&cell.kind.platform) == Network::Published
     }
 
-    /// The workload of a trial; the chance of a load is the same for all cells of a block.
+    /// The workload of a trial. The chance of a load is the same for all cells of a block, and
+    /// its rate, as a share of a peak, for all platforms; as long as there is none, it is a closed
+    /// loop, by which the peak is found.
     fn seeded(&self, planned: &PlannedTrial) -> Option<Workload> {
         let seed = self.study.protocol.seed.wrapping_add(planned.block.into());
-        Some(self.study.workload(&planned.cell)?.seeded(seed))
+        let peak = self.paces.peaks.get(&self.baseline_of(&planned.cell));
+        Some(self.study.workload(&planned.cell)?.seeded(seed, peak.copied()))
     }
 
     /// A cell's arm before its process is started.

@@ -33,6 +33,8 @@ pub(super) struct Paces {
     units_ns: BTreeMap<Cell, f64>,
     /// Whether a quota throttles it when it runs in one piece.
     pub throttled: BTreeMap<Cell, bool>,
+    /// Peaks of baselines in requests per second, of which rates are shares.
+    pub peaks: BTreeMap<Cell, f64>,
     /// Whether a command, by the name of its workload, is let run in turns.
     pub turns: BTreeMap<String, bool>,
     /// Whether a box uses so much CPU while it waits that it is frozen between slices.
@@ -40,6 +42,14 @@ pub(super) struct Paces {
 }
 
 impl Paces {
+    /// What an earlier session of the run found.
+    pub fn with_peaks(peaks: BTreeMap<Cell, f64>) -> Self {
+        Self {
+            peaks,
+            ..Self::default()
+        }
+    }
+
     /// The pace of a cell in an earlier block.
     pub fn of(&self, cell: &Cell) -> Option<f64> {
         self.units_ns.get(cell).copied()

@@ -50,6 +50,7 @@ impl Runner<'_> {
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
             if self.study.protocol.slicing.is_off() || self.is_whole(&due) {
+                self.find_peaks(&mut due, present)?;
                 self.pieces(&due, present)?;
                 continue;
             }

@@ -16,6 +16,7 @@ const KEYS: RangeInclusive<u32> = 1..=10_000_000;
 /// Bytes of a value, 16 MiB.
 const BYTES: RangeInclusive<u32> = 0..=16 << 20;
 /// Requests per second.
+const PERCENT: RangeInclusive<f64> = 1.0..=100.0;
 const RATES: RangeInclusive<f64> = 0.1..=1e7;
 
 impl Reader<'_> {
@@ -65,6 +66,10 @@ impl Reader<'_> {
             Some(given) => self.number(load, name, given, range),
             None => Ok(usual),
         };
+        let (rate, of_peak) = match &text.rate {
+            Some(rate) => self.rate(load, rate)?,
+            None => (None, None),
+        };
         Ok(Some(LoadSpec {
             server: self.server(load, roles)?,
             asked,
@@ -72,10 +77,8 @@ impl Reader<'_> {
             pipeline: number("pipeline", &text.pipeline, 1, PIPELINE)?,
             keys: number("keys", &text.keys, 1, KEYS)?,
             bytes: number("bytes", &text.bytes, 0, BYTES)?,
-            rate: match &text.rate {
-                Some(rate) => self.rate(load, rate)?,
-                None => None,
-            },
+            rate,
+            of_peak,
             seed: 0,
         }))
     }
@@ -126,15 +129,24 @@ impl Reader<'_> {
         })
     }
 
-    /// Requests per second; `None` of 0, which is a closed loop.
-    fn rate(&self, load: &Spanned<LoadText>, given: &str) -> Result<Option<f64>, WorkloadFileError> {
+    /// Requests per second, or the share of a peak; neither of 0, which is a closed loop.
+    fn rate(
+        &self,
+        load: &Spanned<LoadText>,
+        given: &str,
+    ) -> Result<(Option<f64>, Option<f64>), WorkloadFileError> {
         let value = self.value(load, given)?;
-        match value.parse::<f64>() {
-            Ok(0.0) => Ok(None),
-            Ok(rate) if RATES.contains(&rate) => Ok(Some(rate)),
+        let number = |text: &str| text.trim_end().parse::<f64>().ok();
+        match (value.strip_suffix('%').map(number), number(&value)) {
+            (Some(Some(percent)), _) if PERCENT.contains(&percent) => Ok((None, Some(percent / 100.0))),
+            (None, Some(0.0)) => Ok((None, None)),
+            (None, Some(rate)) if RATES.contains(&rate) => Ok((Some(rate), None)),
             _ => Err(self.at(
                 load,
-                format!("rate = '{value}': give requests per second, or 0 for one after another"),
+                format!(
+                    "rate = '{value}': give requests per second, a part of the baseline's peak such as 50%, or 0 for \
+                     one after another"
+                ),
             )),
         }
     }

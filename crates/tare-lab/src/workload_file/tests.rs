@@ -461,6 +461,8 @@ fn a_load_takes_the_place_of_a_program() {
     assert!(read.roles.iter().all(|role| role.command.image_only));
     let load = of(LOADED, "?preset=paper").unwrap().command.load.unwrap();
     assert_eq!((load.connections, load.rate), (64, Some(250.5)));
+    let load = of(LOADED, "?rate=80%").unwrap().command.load.unwrap();
+    assert_eq!((load.rate, load.of_peak), (None, Some(0.8)));
     let resp = LOADED.replace(
         "http = \"/{page}\"",
         "server = \"db\"\nresp = [\"GET\", \"k:__key__\"]\nfirst = [\"SET\", \"k:__key__\", \"__value__\"]\nkeys = \"5\"",
@@ -505,6 +507,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
             "'{user}' is no parameter: did you mean '{users}'?",
         ),
         ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
+        ("\"{rate}\"", "\"0%\"", "rate = '0%': give requests per second"),
         ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
         (
             "image_only",

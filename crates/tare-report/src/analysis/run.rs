@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use tare_model::load::PeakRecord;
 use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, UNTESTED_DRIVER};
@@ -16,6 +17,8 @@ pub struct RunFacts {
     pub boots: usize,
     /// Blocks that were run and not recorded, one entry for each session with a warm-up.
     pub warm_ups: Vec<WarmUpRecord>,
+    /// What baselines answer at most, of which rates of loads are shares.
+    pub peaks: Vec<PeakRecord>,
     /// How the last session ended; absent if it did not say so.
     pub end: Option<EndRecord>,
     /// Whether a half-written record at the end was left out.
@@ -96,6 +99,7 @@ pub(crate) fn facts(results: &Results) -> RunFacts {
         boots: boots.len(),
         sessions,
         warm_ups: warm_ups(results),
+        peaks: peaks(results),
         end: last_end(&results.records),
         torn: results.torn,
         unknown_records: results.unknown.clone(),
@@ -136,6 +140,17 @@ fn unnamed_figures(results: &Results) -> BTreeSet<String> {
         note(&member.cell, &mut member.parts.keys());
     }
     unnamed
+}
+
+fn peaks(results: &Results) -> Vec<PeakRecord> {
+    let peak = |r: &Record| {
+        if let Record::Peak(p) = r {
+            Some(p.clone())
+        } else {
+            None
+        }
+    };
+    results.records.iter().filter_map(peak).collect()
 }
 
 fn warm_ups(results: &Results) -> Vec<WarmUpRecord> {

@@ -1,0 +1,111 @@
+//! The peak of a server, of which the rate of an open loop may be a share: what the baseline
+//! answers in a closed loop of the same connections. It is found once, before the first trial
+//! that needs it, and is the same for all platforms from then on.
+
+use super::arm::{Arm, FIRST};
+use super::boxes::{Held, Present};
+use super::record::Ended;
+use super::{Runner, Stop, pace};
+use crate::plan::PlannedTrial;
+use tare_model::finding::Reason;
+use tare_model::load::PeakRecord;
+use tare_model::results::{Failure, Outcome, Record};
+use tare_model::study::{BoxKind, Cell};
+
+/// Length of a slice: long enough for a server to show its usual pace.
+const SLICE_NS: f64 = 100e6;
+/// Slices whose median is the peak: none of them is chosen for being high.
+const SLICES: u32 = 11;
+
+impl Runner<'_> {
+    /// Finds the peaks that the rates of these trials are shares of. A trial whose peak cannot be
+    /// found fails.
+    pub(super) fn find_peaks(
+        &mut self,
+        due: &mut Vec<PlannedTrial>,
+        present: &mut Present,
+    ) -> Result<(), Stop> {
+        for planned in std::mem::take(due) {
+            match self.find_peak(&planned, present)? {
+                None => due.push(planned),
+                Some(ended) => self.record(&planned, ended)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
+        let baseline = self.baseline_of(&planned.cell);
+        let workload = self.study.workload(&planned.cell);
+        let asked = workload.is_some_and(|w| w.load().is_some_and(|load| load.of_peak.is_some()));
+        if !asked || self.paces.peaks.contains_key(&baseline) {
+            return Ok(None);
+        }
+        let failed = |why: String| {
+            let failure = Failure::new(Reason::CannotRun, why);
+            Ok(Some(Ended::without_box(Outcome::Failed(failure))))
+        };
+        if !present.contains_key(&baseline.kind) {
+            return failed(format!(
+                "its rate is a share of the peak of {}, whose box is not beside it: give a number of requests per \
+                 second, or let boxes stand side by side",
+                baseline.kind
+            ));
+        }
+        let on_baseline = PlannedTrial {
+            cell: baseline.clone(),
+            ..planned.clone()
+        };
+        let mut rates = Vec::new();
+        let probed = self.probe(&on_baseline, present, |arm, held, _| {
+            rates = rates_of(arm, held)?;
+            Ok(())
+        })?;
+        if let Err(ended) = probed {
+            return Ok(Some(ended));
+        }
+        let found = PeakRecord {
+            cell: baseline.clone(),
+            rates,
+        };
+        let Some(peak) = found.peak() else {
+            return failed(format!("no peak of {} was found", baseline.kind));
+        };
+        self.writer.append(&Record::Peak(found))?;
+        self.paces.peaks.insert(baseline, peak);
+        Ok(None)
+    }
+
+    /// The cell of the baseline with the same workload and the same kind of box.
+    pub(super) fn baseline_of(&self, cell: &Cell) -> Cell {
+        Cell {
+            kind: BoxKind {
+                platform: self.study.baseline.clone(),
+                ..cell.kind.clone()
+            },
+            ..cell.clone()
+        }
+    }
+}
+
+/// Requests per second in each of some slices, behind those that tell how many make one.
+fn rates_of(arm: &mut Arm, held: &mut Held) -> Result<Vec<f64>, Stop> {
+    let mut units = 1;
+    let mut rates = Vec::new();
+    while arm.lives() && rates.len() < SLICES as usize {
+        let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
+            break;
+        };
+        match pace::next_guess(units, done.slice.wall_ns(), SLICE_NS) {
+            Some(next) => units = next,
+            None => rates.push(rate(&done.slice)),
+        }
+    }
+    Ok(rates)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of one slice")]
+fn rate(slice: &tare_model::gate::Slice) -> f64 {
+    let answered: f64 = slice.parts.iter().map(|part| part.work).sum();
+    answered / (slice.wall_ns() as f64 / 1e9)
+}
