@@ -41,8 +41,12 @@ pub mod tests {
 
     /// The answers in a text that comes at once.
     pub fn all(answers: &mut dyn Answers, text: &str) -> Vec<Answer> {
+        all_bytes(answers, text.as_bytes())
+    }
+
+    /// The same of bytes.
+    pub fn all_bytes(answers: &mut dyn Answers, mut bytes: &[u8]) -> Vec<Answer> {
         let mut whole = Vec::new();
-        let mut bytes = text.as_bytes();
         loop {
             let (taken, answer) = answers.take(bytes).unwrap();
             if taken == 0 && answer.is_none() {
@@ -55,10 +59,15 @@ pub mod tests {
 
     /// The answers in a text that comes byte by byte.
     pub fn in_pieces(answers: &mut dyn Answers, text: &str) -> Vec<Answer> {
+        in_pieces_of_bytes(answers, text.as_bytes())
+    }
+
+    /// The same of bytes.
+    pub fn in_pieces_of_bytes(answers: &mut dyn Answers, bytes: &[u8]) -> Vec<Answer> {
         let mut whole = Vec::new();
         let mut there = Vec::new();
-        for byte in text.bytes() {
-            there.push(byte);
+        for byte in bytes {
+            there.push(*byte);
             loop {
                 let (taken, answer) = answers.take(&there).unwrap();
                 if taken == 0 && answer.is_none() {

@@ -1,11 +1,9 @@
 //! All connections together: requests that are due, answers that come.
 
-use crate::answers::{Answer, Answers};
+use crate::answers::Answer;
 use crate::arrivals::Arrivals;
 use crate::connection::{Connection, Heard};
-use crate::http::Http;
 use crate::request::Request;
-use crate::resp::Resp;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::buffer::spare_capacity;
@@ -20,7 +18,7 @@ use tare_kernels::clock;
 use tare_kernels::gate::{Sliced, timed};
 use tare_model::gate::{LoadSlice, Part};
 use tare_model::kernel::Check;
-use tare_model::load::{Asked, LoadSpec};
+use tare_model::load::LoadSpec;
 use tare_stats::Latencies;
 
 /// What is read at a time: it stays in the caches.
@@ -30,6 +28,13 @@ const EVENTS: usize = 256;
 /// An open loop waits for the last answers as long as it lasted, and so many nanoseconds at
 /// least. What has not come by then is given up.
 const PATIENCE_NS: u64 = 1_000_000_000;
+/// It takes longer than this to sleep and to wake up.
+const NO_SLEEP_NS: u64 = 5_000;
+/// No time at all.
+const NOW: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 /// A client with its connections.
 pub struct Client {
@@ -128,7 +133,7 @@ impl Client {
             peer: self.server,
             source,
         };
-        let connection = Connection::to(self.server, answers_of(&self.spec.asked)).map_err(refused)?;
+        let connection = Connection::to(self.server, &self.spec.asked).map_err(refused)?;
         let data = epoll::EventData::new_u64(number as u64);
         epoll::add(&self.epoll, connection.fd(), data, epoll::EventFlags::IN)
             .map_err(|e| failed("waiting for answers (epoll)")(e.into()))?;
@@ -208,13 +213,11 @@ impl Client {
                 0 => last_ns + PATIENCE_NS.max(last_ns - begun_ns),
                 _ => due_ns,
             };
-            let Some(left_ns) = until_ns.checked_sub(clock::now_ns()) else {
-                if to_come > 0 {
-                    continue;
-                }
+            let left_ns = until_ns.saturating_sub(clock::now_ns());
+            if left_ns == 0 && to_come == 0 {
                 self.give_up()?;
                 break;
-            };
+            }
             for number in self.wait(Some(left_ns))? {
                 self.hear(number)?;
                 self.send(number)?;
@@ -299,7 +302,7 @@ impl Client {
 
     /// Waits for answers, or until so many nanoseconds have passed: the connections that have some.
     fn wait(&mut self, left_ns: Option<u64>) -> io::Result<Vec<usize>> {
-        if let Some(left_ns) = left_ns {
+        if let Some(left_ns) = left_ns.filter(|left_ns| *left_ns >= NO_SLEEP_NS) {
             // epoll_wait counts in milliseconds, and its successor came with Linux 5.11.
             let timeout = Timespec {
                 tv_sec: (left_ns / 1_000_000_000).try_into().unwrap_or(i64::MAX),
@@ -312,8 +315,10 @@ impl Client {
                 Err(e) => return Err(e.into()),
             }
         }
+        // Whoever slept knows that there is something.
+        let timeout = left_ns.map(|_| &NOW);
         self.events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), None) {
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }
@@ -357,14 +362,6 @@ impl Sliced for Client {
         };
         self.told.latencies.clear();
         Some(Box::new(told))
-    }
-}
-
-/// What tells the answers of this protocol apart.
-fn answers_of(asked: &Asked) -> Box<dyn Answers> {
-    match asked {
-        Asked::Http(_) => Box::new(Http::default()),
-        Asked::Resp { .. } => Box::new(Resp::default()),
     }
 }
 

@@ -1,12 +1,18 @@
 //! One connection to a server: requests that wait for their answers, in order.
 
 use crate::answers::{Answer, Answers};
+use crate::http::Http;
+use crate::mysql::Mysql;
+use crate::postgresql::Postgresql;
 use crate::request::Request;
+use crate::resp::Resp;
+use crate::sql;
 use rustix::fd::{AsFd, BorrowedFd};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+use tare_model::load::Asked;
 
 /// Time to connect: far more than any network between a host and its boxes takes.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
@@ -36,12 +42,27 @@ pub enum Heard {
 }
 
 impl Connection {
+    /// A connection over which this can be asked.
+    ///
     /// # Errors
-    /// Those of connecting.
-    pub fn to(server: SocketAddr, answers: Box<dyn Answers>) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&server, CONNECT_DEADLINE)?;
+    /// Those of connecting, and what the server says against it.
+    pub fn to(server: SocketAddr, asked: &Asked) -> io::Result<Self> {
+        let mut stream = TcpStream::connect_timeout(&server, CONNECT_DEADLINE)?;
         // A request is not to wait for the acknowledgement of the last one.
         stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(CONNECT_DEADLINE))?;
+        let answers: Box<dyn Answers> = match asked {
+            Asked::Http(_) => Box::new(Http::default()),
+            Asked::Resp { .. } => Box::new(Resp::default()),
+            Asked::Postgresql(query) => {
+                sql::begin_postgresql(&mut stream, &query.user, &query.database)?;
+                Box::new(Postgresql::default())
+            }
+            Asked::Mysql(query) => {
+                sql::begin_mysql(&mut stream, &query.user, &query.database)?;
+                Box::new(Mysql::default())
+            }
+        };
         stream.set_nonblocking(true)?;
         Ok(Self {
             stream,

@@ -17,8 +17,11 @@ mod arrivals;
 mod client;
 mod connection;
 mod http;
+mod mysql;
+mod postgresql;
 mod request;
 mod resp;
+mod sql;
 
 use client::Client;
 use std::io::{BufRead, Write};

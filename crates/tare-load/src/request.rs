@@ -1,10 +1,13 @@
 //! Requests as bytes, made once: only the number of a key differs from one to the next.
 
+use crate::sql::mysql_packet;
 use std::net::SocketAddr;
 use tare_model::load::{Asked, KEY, LoadSpec, VALUE};
 
 /// Digits of a key's number.
 const DIGITS: usize = 12;
+/// The command of MariaDB and MySQL that is a query as text.
+const COM_QUERY: u8 = 3;
 
 /// A request with room for the number of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,8 @@ impl Request {
         match &spec.asked {
             Asked::Http(path) => Self::http(&text(path, spec), server),
             Asked::Resp { words, .. } => Self::resp(words, spec),
+            Asked::Postgresql(query) => Self::postgresql(&text(&query.text, spec)),
+            Asked::Mysql(query) => Self::mysql(&text(&query.text, spec)),
         }
     }
 
@@ -27,32 +32,44 @@ impl Request {
     pub fn first(spec: &LoadSpec) -> Option<Self> {
         match &spec.asked {
             Asked::Resp { first, .. } if !first.is_empty() => Some(Self::resp(first, spec)),
-            Asked::Resp { .. } | Asked::Http(_) => None,
+            _ => None,
         }
     }
 
     fn http(path: &str, server: SocketAddr) -> Self {
-        Self::new(format!(
-            "GET {path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: tare\r\nAccept: */*\r\n\r\n"
-        ))
+        Self::new(
+            &[],
+            &format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: tare\r\nAccept: */*\r\n\r\n"),
+        )
+    }
+
+    /// A simple query: its length, its text and an end.
+    fn postgresql(query: &str) -> Self {
+        let query = format!("{query}\0");
+        let length = u32::try_from(length(&query) + 4).unwrap_or(u32::MAX);
+        Self::new(&[&b"Q"[..], &length.to_be_bytes()].concat(), &query)
+    }
+
+    /// A query as text, in a packet that begins with the number of the command.
+    fn mysql(query: &str) -> Self {
+        let head = mysql_packet(0, &vec![0; 1 + length(query)]);
+        Self::new(&[&head[..4], &[COM_QUERY]].concat(), query)
     }
 
     /// A list of words, each with its length before it.
     fn resp(words: &[String], spec: &LoadSpec) -> Self {
         let word = |word: &String| {
             let word = text(word, spec);
-            let keys = word.matches(KEY).count();
-            let length = word.len() - keys * KEY.len() + keys * DIGITS;
-            format!("${length}\r\n{word}\r\n")
+            format!("${}\r\n{word}\r\n", length(&word))
         };
         let words: String = std::iter::once(format!("*{}\r\n", words.len()))
             .chain(words.iter().map(word))
             .collect();
-        Self::new(words)
+        Self::new(&[], &words)
     }
 
-    fn new(text: String) -> Self {
-        let mut bytes = Vec::new();
+    fn new(head: &[u8], text: &str) -> Self {
+        let mut bytes = head.to_vec();
         let mut keys = Vec::new();
         let mut parts = text.split(KEY);
         bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
@@ -87,6 +104,12 @@ impl Request {
     }
 }
 
+/// Bytes of words once the numbers of keys are in them.
+fn length(words: &str) -> usize {
+    let keys = words.matches(KEY).count();
+    words.len() - keys * KEY.len() + keys * DIGITS
+}
+
 /// Words with their value in them.
 fn text(words: &str, spec: &LoadSpec) -> String {
     let bytes = usize::try_from(spec.bytes).unwrap_or(usize::MAX);
@@ -96,6 +119,7 @@ fn text(words: &str, spec: &LoadSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tare_model::load::Query;
 
     fn written(asked: Asked, key: u64) -> String {
         let spec = LoadSpec {
@@ -130,5 +154,14 @@ mod tests {
             7,
         );
         assert_eq!(set, "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000007\r\n$3\r\nxxx\r\n");
+        let query = || Query {
+            user: "me".to_owned(),
+            database: "db".to_owned(),
+            text: "SELECT __key__".to_owned(),
+        };
+        let postgresql = written(Asked::Postgresql(query()), 7);
+        assert_eq!(postgresql, "Q\0\0\0\x18SELECT 000000000007\0");
+        let mysql = written(Asked::Mysql(query()), 7);
+        assert_eq!(mysql, "\x14\0\0\0\x03SELECT 000000000007");
     }
 }

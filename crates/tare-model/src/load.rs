@@ -50,6 +50,21 @@ pub enum Asked {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         first: Vec<String>,
     },
+    /// A query of PostgreSQL, as a simple query.
+    Postgresql(Query),
+    /// A query of MariaDB or MySQL, as text.
+    Mysql(Query),
+}
+
+/// A query of a data base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Query {
+    /// Who asks, without a password.
+    pub user: String,
+    /// The data base.
+    pub database: String,
+    /// The query.
+    pub text: String,
 }
 
 /// What a client tells at its end.
@@ -101,6 +116,7 @@ impl fmt::Display for LoadSpec {
         match &self.asked {
             Asked::Http(path) => write!(f, "GET {path}")?,
             Asked::Resp { words, .. } => f.write_str(&words.join(" "))?,
+            Asked::Postgresql(query) | Asked::Mysql(query) => f.write_str(&query.text)?,
         }
         write!(f, ", {}", crate::size::counted(self.connections, "connection"))?;
         if self.pipeline > 1 {

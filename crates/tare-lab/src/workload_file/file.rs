@@ -74,6 +74,10 @@ pub(super) struct LoadText {
     pub resp: Option<Vec<String>>,
     #[serde(default)]
     pub first: Vec<String>,
+    pub postgresql: Option<String>,
+    pub mysql: Option<String>,
+    pub user: Option<String>,
+    pub database: Option<String>,
     pub server: Option<String>,
     pub connections: Option<String>,
     pub pipeline: Option<String>,

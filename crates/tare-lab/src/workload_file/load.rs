@@ -4,7 +4,7 @@ use super::file::{Command, File, LoadText};
 use super::roles::Scope;
 use super::{Reader, WorkloadFileError};
 use std::ops::RangeInclusive;
-use tare_model::load::{Asked, LoadSpec};
+use tare_model::load::{Asked, LoadSpec, Query};
 use tare_model::suggest;
 use tare_toml::Spanned;
 
@@ -46,21 +46,7 @@ impl Reader<'_> {
             ));
         }
         let text = load.get_ref();
-        let words = |words: &[String]| self.all_filled(words, load, &Scope::without_servers(roles));
-        let asked = match (&text.http, &text.resp) {
-            (Some(path), None) => Asked::Http(self.path(load, &words(std::slice::from_ref(path))?.concat())?),
-            (None, Some(command)) if !command.is_empty() => Asked::Resp {
-                words: words(command)?,
-                first: words(&text.first)?,
-            },
-            _ => {
-                let message = "a load asks in one way: give http = \"/PATH\", or resp = [\"GET\", \"KEY\"]";
-                return Err(self.at(load, message));
-            }
-        };
-        if matches!(asked, Asked::Http(_)) && !text.first.is_empty() {
-            return Err(self.at(load, "'first' is of 'resp': it sets the keys that are asked for"));
-        }
+        let asked = self.asked(load, roles)?;
         let number = |name: &str, given: &Option<String>, usual: u32, range: RangeInclusive<u32>| match given
         {
             Some(given) => self.number(load, name, given, range),
@@ -81,6 +67,42 @@ impl Reader<'_> {
             of_peak,
             seed: 0,
         }))
+    }
+
+    /// The request, by its protocol.
+    fn asked(&self, load: &Spanned<LoadText>, roles: &[&str]) -> Result<Asked, WorkloadFileError> {
+        let text = load.get_ref();
+        let words = |words: &[String]| self.all_filled(words, load, &Scope::without_servers(roles));
+        let word = |word: &String| words(std::slice::from_ref(word)).map(|words| words.concat());
+        let query = |query: &String| {
+            let named = |given: &Option<String>, name: &str| match given {
+                Some(given) => word(given),
+                None => Err(self.at(load, format!("a query needs '{name}'"))),
+            };
+            Ok::<_, WorkloadFileError>(Query {
+                user: named(&text.user, "user")?,
+                database: named(&text.database, "database")?,
+                text: word(query)?,
+            })
+        };
+        let asked = match (&text.http, &text.resp, &text.postgresql, &text.mysql) {
+            (Some(path), None, None, None) => Asked::Http(self.path(load, &word(path)?)?),
+            (None, Some(command), None, None) if !command.is_empty() => Asked::Resp {
+                words: words(command)?,
+                first: words(&text.first)?,
+            },
+            (None, None, Some(text), None) => Asked::Postgresql(query(text)?),
+            (None, None, None, Some(text)) => Asked::Mysql(query(text)?),
+            _ => {
+                let message = "a load asks in one way: give http = \"/PATH\", resp = [\"GET\", \"KEY\"], or a query as \
+                               postgresql = or mysql =";
+                return Err(self.at(load, message));
+            }
+        };
+        if !matches!(asked, Asked::Resp { .. }) && !text.first.is_empty() {
+            return Err(self.at(load, "'first' is of 'resp': it sets the keys that are asked for"));
+        }
+        Ok(asked)
     }
 
     fn path(&self, load: &Spanned<LoadText>, path: &str) -> Result<String, WorkloadFileError> {

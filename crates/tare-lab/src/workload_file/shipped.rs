@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 36] = [
+const FILES: [(&str, &str); 38] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
@@ -33,6 +33,10 @@ const FILES: [(&str, &str); 36] = [
     ),
     ("mariadb", include_str!("../../../../workloads/mariadb.toml")),
     ("memcached", include_str!("../../../../workloads/memcached.toml")),
+    (
+        "mariadb-get",
+        include_str!("../../../../workloads/mariadb-get.toml"),
+    ),
     ("netperf", include_str!("../../../../workloads/netperf.toml")),
     (
         "netperf-stream",
@@ -46,6 +50,10 @@ const FILES: [(&str, &str); 36] = [
         include_str!("../../../../workloads/openssl-sha256.toml"),
     ),
     ("pgbench", include_str!("../../../../workloads/pgbench.toml")),
+    (
+        "postgresql-get",
+        include_str!("../../../../workloads/postgresql-get.toml"),
+    ),
     ("python", include_str!("../../../../workloads/python.toml")),
     ("redis", include_str!("../../../../workloads/redis.toml")),
     ("redis-get", include_str!("../../../../workloads/redis-get.toml")),
