@@ -112,22 +112,33 @@ fn an_open_loop_runs_in_one_piece_at_the_rate_that_was_asked_for() {
 }
 
 #[test]
-fn a_rate_may_be_a_share_of_what_the_baseline_answers_and_is_found_once() {
-    let (tare, outcomes) = outcomes(&file("rate = \"20%\"\nconnections = \"2\"", WELL), "--blocks 2");
+fn rates_may_be_shares_of_what_the_baseline_answers_which_is_found_once() {
+    let tare = Tare::new();
+    let rate = "[parameters]\nrate = { about = \"rate\", small = \"10%\", paper = \"80%\" }\n";
+    let text = file("rate = \"{rate}\"\nconnections = \"2\"", WELL) + rate;
+    std::fs::write(tare.path("w.toml"), text).unwrap();
+    tare.ok(
+        "run -w ./w.toml,./w.toml?rate=20% -p native --provisioning pinned --cpus 1 --memory 512M --no-settle \
+         --blocks 2 -o r.jsonl",
+    );
     let peaks = tare.records_of("r.jsonl", "peak");
     let [peak] = &peaks[..] else { panic!("{peaks:?}") };
     let mut rates: Vec<f64> = serde_json::from_value(peak["rates"].clone()).unwrap();
     rates.sort_by(f64::total_cmp);
-    let wanted = 0.2 * rates[rates.len() / 2];
-    for outcome in &outcomes {
-        let achieved = outcome["ok"]["samples"]["requests"].as_f64().unwrap();
+    let peak = rates[rates.len() / 2];
+    let trials = tare.records_of("r.jsonl", "trial");
+    let ended_well: Vec<&Value> = trials.iter().filter(|t| t["outcome"]["ok"].is_object()).collect();
+    assert_eq!(ended_well.len(), 4, "{trials:?}");
+    for trial in ended_well {
+        let share = if trial["workload"] == "w" { 0.1 } else { 0.2 };
+        let achieved = trial["outcome"]["ok"]["samples"]["requests"].as_f64().unwrap();
         assert!(
-            (0.6..1.5).contains(&(achieved / wanted)),
-            "{achieved} of {wanted}"
+            (0.6..1.5).contains(&(achieved / (share * peak))),
+            "{achieved} of {peak}"
         );
     }
     let text = tare.ok("report r.jsonl --details").stdout;
-    assert!(text.contains("peak"), "{text}");
+    assert!(text.contains("peak of native pinned w"), "{text}");
 }
 
 #[test]

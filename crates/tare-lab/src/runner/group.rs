@@ -118,8 +118,8 @@ impl Runner<'_> {
     /// loop, by which the peak is found.
     fn seeded(&self, planned: &PlannedTrial) -> Option<Workload> {
         let seed = self.study.protocol.seed.wrapping_add(planned.block.into());
-        let peak = self.paces.peaks.get(&self.baseline_of(&planned.cell));
-        Some(self.study.workload(&planned.cell)?.seeded(seed, peak.copied()))
+        let peak = self.peak_of(&planned.cell);
+        Some(self.study.workload(&planned.cell)?.seeded(seed, peak))
     }
 
     /// A cell's arm before its process is started.

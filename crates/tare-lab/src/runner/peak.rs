@@ -38,7 +38,7 @@ impl Runner<'_> {
         let baseline = self.baseline_of(&planned.cell);
         let workload = self.study.workload(&planned.cell);
         let asked = workload.is_some_and(|w| w.load().is_some_and(|load| load.of_peak.is_some()));
-        if !asked || self.paces.peaks.contains_key(&baseline) {
+        if !asked || self.peak_of(&planned.cell).is_some() {
             return Ok(None);
         }
         let failed = |why: String| {
@@ -76,8 +76,19 @@ impl Runner<'_> {
         Ok(None)
     }
 
+    /// The peak of which the rate of a cell is a share, once it is known: that of the same load
+    /// as a closed loop, whatever share was asked for when it was found.
+    pub(super) fn peak_of(&self, cell: &Cell) -> Option<f64> {
+        let baseline = self.baseline_of(cell);
+        let closed = |cell: &Cell| Some(self.study.workload(cell)?.seeded(0, None).roles);
+        let asked = closed(&baseline)?;
+        let is_same = |found: &Cell| found.kind == baseline.kind && closed(found).as_ref() == Some(&asked);
+        let mut peaks = self.paces.peaks.iter();
+        peaks.find_map(|(found, peak)| is_same(found).then_some(*peak))
+    }
+
     /// The cell of the baseline with the same workload and the same kind of box.
-    pub(super) fn baseline_of(&self, cell: &Cell) -> Cell {
+    fn baseline_of(&self, cell: &Cell) -> Cell {
         Cell {
             kind: BoxKind {
                 platform: self.study.baseline.clone(),
