@@ -84,8 +84,8 @@ impl BoxDirectory {
     /// The root of the box as it is before tare puts anything into it: empty, or an image.
     fn bare_rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
         let rootfs = self.empty_rootfs()?;
-        if let Some(image) = &spec.image {
-            image_root::lay(&image.rootfs(), &self.path, &rootfs)?;
+        if let Some(image) = spec.root_image() {
+            image_root::lay(image.rootfs(), &self.path, &rootfs)?;
         }
         Ok(rootfs)
     }

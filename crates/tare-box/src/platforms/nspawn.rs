@@ -17,7 +17,7 @@ use super::shared::shared_binary;
 use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, Layout, Limits};
 use crate::net::Network;
-use crate::places::{BINARY, HIDDEN, WORK_FOLDER};
+use crate::places::{BINARY, HELD_IMAGE, HIDDEN, WORK_FOLDER};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -142,6 +142,7 @@ impl Platform for Nspawn {
         if let Some(binary) = &root.binary {
             command.arg(bound(binary, BINARY));
         }
+        command.args(spec.held_image().map(|image| bound(image.rootfs(), HELD_IMAGE)));
         // nspawn hides some of them, but only where systemd is the host's first process.
         let hidden = HIDDEN.iter().filter(|file| Path::new(file).exists());
         command.args(hidden.map(|file| bound(Path::new(NOTHING), file)));
@@ -191,6 +192,10 @@ impl Platform for Nspawn {
 
     fn without_image(&self) -> Option<&'static str> {
         self.0.security.without_image()
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
     }
 
     fn security(&self) -> Option<Security> {

@@ -191,6 +191,10 @@ impl Platform for Podman {
         None
     }
 
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
+    }
+
     fn security(&self) -> Option<Security> {
         Some(self.apart.security)
     }

@@ -2,7 +2,7 @@
 //! of an image with the binary in a layer of its own above them. Each is made once, and is known by
 //! the digest of what is in it.
 
-use super::super::contract::{BoxError, BoxSpec};
+use super::super::contract::{BoxError, BoxImage, BoxSpec};
 use super::engine::{Engine, refused};
 use bollard::models::{ContainerConfig, ContainerCreateBody};
 use bollard::query_parameters as query;
@@ -13,8 +13,6 @@ use hyper::body::Bytes;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use tare_image::Image;
 use tokio::sync::mpsc;
 
 /// Beginning of the names of images that tare has made; digests follow, since Podman ignores tags.
@@ -31,15 +29,15 @@ impl Engine {
         let binary = &spec.binary;
         let unreadable = || BoxError::host(format!("read {}", binary.display()));
         let mut name = format!("{IMAGE_STEM}{:016x}", digest(binary).map_err(unreadable())?);
-        if let Some(image) = &spec.image {
-            name = format!("{name}-{:.DIGITS$}", image.manifest().digest.hex());
+        if let Some(image) = spec.root_image() {
+            name = format!("{name}-{:.DIGITS$}", image.digest());
         }
         if let Some(id) = self.find(&name) {
             return Ok(id);
         }
         let read = std::fs::read(binary).map_err(unreadable())?;
         let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
-        match &spec.image {
+        match spec.root_image() {
             Some(image) => {
                 let below = self.root_image(image)?;
                 self.add_layer(&below, &archive, &name)?;
@@ -50,12 +48,12 @@ impl Engine {
     }
 
     /// An image of the files of an image of ours.
-    fn root_image(&self, image: &Arc<Image>) -> Result<String, BoxError> {
-        let name = format!("{IMAGE_STEM}image-{:.DIGITS$}", image.manifest().digest.hex());
+    fn root_image(&self, image: &BoxImage) -> Result<String, BoxError> {
+        let name = format!("{IMAGE_STEM}image-{:.DIGITS$}", image.digest());
         if let Some(id) = self.find(&name) {
             return Ok(id);
         }
-        let image = Arc::clone(image);
+        let image = image.clone();
         let archive = streamed(move |mut to| image.layer_tar(&mut to).map_err(io::Error::other));
         self.import(&name, archive)?;
         Ok(name)

@@ -21,7 +21,7 @@ use super::storage::Work;
 use crate::cgroup;
 use crate::net::Network;
 use able::{has_bridge, knows, without_weight};
-use body::{add_work, around, body};
+use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, Removal, reachable};
@@ -171,6 +171,9 @@ impl Platform for Docker {
             .transpose()?
             .flatten();
         let mut body = body(spec, &image, self.runtime.clone(), &self.apart, around.as_deref());
+        if let Some(image) = spec.held_image() {
+            hold(&mut body, image, &directory.path)?;
+        }
         if let Some(work) = &work {
             add_work(&mut body, work, &self.apart.security);
         }
@@ -189,6 +192,10 @@ impl Platform for Docker {
     }
 
     fn without_image(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
         None
     }
 

@@ -67,11 +67,12 @@ fn described((letter, drive): (char, &Drive)) -> String {
     <disk type='file' device='disk'>
       <driver name='qemu' type='{format}' cache='{cache}'/>
       <source file='{file}'/>
-      <target dev='vd{letter}' bus='virtio'/>
+      <target dev='vd{letter}' bus='virtio'/>{closed}
     </disk>",
         format = drive.disk.format.name(),
         cache = drive.disk.cache.name(),
         file = escaped(&drive.path.to_string_lossy()),
+        closed = if drive.is_read_only { "<readonly/>" } else { "" },
     )
 }
 
@@ -164,6 +165,7 @@ mod tests {
             cache: Cache::Directsync,
         };
         let drive = |path: &str| Drive {
+            is_read_only: false,
             disk,
             path: path.into(),
         };

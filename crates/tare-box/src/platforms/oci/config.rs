@@ -7,7 +7,7 @@ use super::super::storage::{self, Work};
 use super::Oci;
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use crate::net::Network;
-use crate::places::{BINARY, WORK_FOLDER};
+use crate::places::{BINARY, HELD_IMAGE, WORK_FOLDER};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -105,6 +105,9 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     });
     if let Some(binary) = parts.binary {
         add_mount(&mut config, bind(binary, BINARY, &["ro", "nosuid", "nodev"]));
+    }
+    if let Some(image) = spec.held_image() {
+        add_mount(&mut config, bind(image.rootfs(), HELD_IMAGE, &["ro", "nodev"]));
     }
     if let Some(work) = parts.work {
         add_work(&mut config, work);

@@ -195,6 +195,11 @@ impl Platform for Oci {
         self.security.and_then(|security| security.without_image())
     }
 
+    fn without_held_image(&self) -> Option<&'static str> {
+        (self.runtime == Runtime::Runsc)
+            .then_some("gVisor's kernel lays no image below a box in it: choose runc or crun as the outer one, or leave the image out")
+    }
+
     fn security(&self) -> Option<Security> {
         self.security
     }
