@@ -146,7 +146,10 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
     }
     if let Some(image) = spec.held_image() {
         let (source, target) = (field(image.rootfs()), HELD_IMAGE.trim_start_matches('/'));
-        let _ = writeln!(text, "lxc.mount.entry = {source} {target} none bind,ro,nodev,create=dir 0 0");
+        let _ = writeln!(
+            text,
+            "lxc.mount.entry = {source} {target} none bind,ro,nodev,create=dir 0 0"
+        );
     }
     if !spec.holds_boxes {
         mask(&mut text, empty);

@@ -10,6 +10,7 @@ use futures_util::future::ready;
 use futures_util::stream::{once, unfold};
 use futures_util::{Stream, StreamExt};
 use hyper::body::Bytes;
+use rustix::mount::{MountFlags, mount_bind, mount_remount};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -19,6 +20,8 @@ use tokio::sync::mpsc;
 pub(super) const IMAGE_STEM: &str = "tare-box-";
 /// Digits of an image's digest that stand in its name.
 const DIGITS: usize = 24;
+/// What an engine that lays overlays calls the folder of the uppermost layer of an image.
+const LAYER: &str = "UpperDir";
 /// What an archive is handed over in, and how many such pieces may wait.
 const PIECE: usize = 256 << 10;
 const PIECES: usize = 8;
@@ -53,10 +56,31 @@ impl Engine {
         if let Some(id) = self.find(&name) {
             return Ok(id);
         }
+        if self.is_ours() && self.lend(image, &name)? {
+            return Ok(name);
+        }
         let image = image.clone();
         let archive = streamed(move |mut to| image.layer_tar(&mut to).map_err(io::Error::other));
         self.import(&name, archive)?;
         Ok(name)
+    }
+
+    /// Gives an engine in a box an image without a copy, which would take minutes and room of the box:
+    /// the image that it is told of is one empty folder, and where it keeps that, the files of ours are
+    /// mounted. They are the lower layer of its overlays from then on. False where it lays none.
+    fn lend(&self, image: &BoxImage, name: &str) -> Result<bool, BoxError> {
+        let archive = one_folder_archive().map_err(BoxError::host("pack a folder"))?;
+        self.import(name, once(ready(Ok(archive.into()))))?;
+        let made = self.wait(self.api.inspect_image(name))?;
+        let kept = made.graph_driver.and_then(|mut driver| driver.data.remove(LAYER));
+        let Some(layer) = kept else {
+            return Ok(false);
+        };
+        let closed = MountFlags::BIND | MountFlags::RDONLY;
+        mount_bind(image.rootfs(), &layer)
+            .and_then(|()| mount_remount(&layer, closed, ""))
+            .map_err(|e| BoxError::host(format!("mount the image on {layer}"))(e.into()))?;
+        Ok(true)
     }
 
     fn find(&self, name: &str) -> Option<String> {
@@ -155,6 +179,16 @@ fn digest(path: &Path) -> io::Result<u64> {
             n => hasher.write(&piece[..n]),
         }
     }
+}
+
+fn one_folder_archive() -> io::Result<Vec<u8>> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    header.set_mode(0o755);
+    let mut archive = tar::Builder::new(Vec::new());
+    archive.append_data(&mut header, "./", io::empty())?;
+    archive.into_inner()
 }
 
 fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {

@@ -172,7 +172,9 @@ impl Platform for Ssh {
     }
 
     fn without_held_image(&self) -> Option<&'static str> {
-        Some("images are in the store of this host: run tare on that host, or leave this platform or the image out")
+        Some(
+            "images are in the store of this host: run tare on that host, or leave this platform or the image out",
+        )
     }
 
     fn has_host_files(&self) -> bool {
