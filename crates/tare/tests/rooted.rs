@@ -17,6 +17,15 @@ const PLATFORMS: [&str; 10] = [
     "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm", "uml",
 ];
 
+/// Boxes in boxes, one for each way in which the outer one holds the image for the inner.
+const NESTED: [&str; 5] = [
+    "native/runc",
+    "docker/runc",
+    "lxc/crun",
+    "runc/native/runc",
+    "vm/docker",
+];
+
 /// What the image runs: it tells by figures who it is and whether all is as the image says.
 const SCRIPT: &str = r#"#!/bin/sh
 while read -r key value rest; do [ "$key" = Uid: ] && echo "user: $value"; done </proc/self/status
@@ -130,7 +139,8 @@ fn samples(trial: &Value) -> Vec<f64> {
 
 #[test]
 fn an_image_runs_alike_on_every_platform() {
-    let platforms: Vec<&str> = PLATFORMS.into_iter().filter(|name| ready(name)).collect();
+    let all = PLATFORMS.into_iter().chain(NESTED);
+    let platforms: Vec<&str> = all.filter(|name| ready(name)).collect();
     let tare = Tare::new();
     let root = rootfs(&tare);
     let saved = archive(&tare, &root);
@@ -251,6 +261,8 @@ fn an_entry_point_is_overridden_and_a_program_that_is_not_there_is_refused() {
     let mut words = with(&[]);
     words[2] = "native,fake";
     tare.refused(&words, &["fake", "image"]);
+    words[2] = "native,runsc/native";
+    tare.refused(&words, &["runsc/native", "image", "choose runc or crun"]);
 }
 
 /// A workload of a program that is in its image alone.

@@ -91,12 +91,13 @@ mod tests {
         let start = AgentStart {
             power_off: true,
             new_root: true,
+            holds_image: true,
             work: Some(Work::Disk),
             ..AgentStart::over(AgentLink::Port("tare"))
         };
         assert_eq!(
             start.command_line("panic=-1"),
-            "panic=-1 rdinit=/tare -- agent --init --power-off --new-root --work disk --port tare"
+            "panic=-1 rdinit=/tare -- agent --init --power-off --new-root --holds-image --work disk --port tare"
         );
     }
 

@@ -164,15 +164,17 @@ mod tests {
             format: Format::Qcow2,
             cache: Cache::Directsync,
         };
-        let drive = |path: &str| Drive {
-            is_read_only: false,
-            disk,
-            path: path.into(),
+        let drive = |path: &str| Drive::to_write(disk, path.into());
+        let shared = Drive {
+            is_read_only: true,
+            ..drive("/x/root")
         };
-        let text = domain_with(Provisioning::Vanilla, "/x", &[drive("/x/it's"), drive("/x/root")]);
+        let text = domain_with(Provisioning::Vanilla, "/x", &[drive("/x/it's"), shared]);
         assert!(text.contains("dev='vda'") && text.contains("dev='vdb'"), "{text}");
         assert!(text.contains("type='qcow2' cache='directsync'"), "{text}");
         assert!(text.contains("<source file='/x/it&apos;s'/>"), "{text}");
+        let closed = text.find("<readonly/>");
+        assert!(closed > text.find("/x/root") && text.matches("<readonly/>").count() == 1);
         assert!(!domain(Provisioning::Vanilla, "/x").contains("<disk"));
     }
 
