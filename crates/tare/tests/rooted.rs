@@ -263,6 +263,8 @@ fn an_entry_point_is_overridden_and_a_program_that_is_not_there_is_refused() {
     tare.refused(&words, &["fake", "image"]);
     words[2] = "native,runsc/native";
     tare.refused(&words, &["runsc/native", "image", "choose runc or crun"]);
+    words[2] = "native,vm/podman";
+    tare.refused(&words, &["vm/podman", "a copy of the image", "choose docker"]);
 }
 
 /// A workload of a program that is in its image alone.

@@ -186,6 +186,11 @@ pub trait Platform {
         Some("its driver gives boxes no image as their root: leave this platform or the image out")
     }
 
+    /// The same of its boxes in other boxes.
+    fn without_image_inside(&self) -> Option<&'static str> {
+        self.without_image()
+    }
+
     /// Why its boxes cannot hold an image for boxes in them, and what to do; `None` where they can.
     fn without_held_image(&self) -> Option<&'static str> {
         Some(

@@ -212,7 +212,7 @@ impl Platform for Nested {
     fn without_image(&self) -> Option<&'static str> {
         self.outer
             .without_held_image()
-            .or_else(|| self.inner.without_image())
+            .or_else(|| self.inner.without_image_inside())
     }
 
     fn without_held_image(&self) -> Option<&'static str> {
