@@ -17,6 +17,9 @@ const PLATFORMS: [&str; 10] = [
     "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm", "uml",
 ];
 
+/// Those whose root is another user of the host.
+const WITH_USERNS: [&str; 3] = ["lxc?userns=on", "nspawn?userns=on", "runc?userns=on"];
+
 /// Boxes in boxes, one for each way in which the outer one holds the image for the inner.
 const NESTED: [&str; 5] = [
     "native/runc",
@@ -139,7 +142,7 @@ fn samples(trial: &Value) -> Vec<f64> {
 
 #[test]
 fn an_image_runs_alike_on_every_platform() {
-    let all = PLATFORMS.into_iter().chain(NESTED);
+    let all = PLATFORMS.into_iter().chain(WITH_USERNS).chain(NESTED);
     let platforms: Vec<&str> = all.filter(|name| ready(name)).collect();
     let tare = Tare::new();
     let root = rootfs(&tare);

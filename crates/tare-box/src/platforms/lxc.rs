@@ -56,14 +56,14 @@ impl Platform for Lxc {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let directory = BoxDirectory::make(spec)?;
+        let directory = BoxDirectory::make_apart(spec, Some(&self.0.security))?;
         let config = directory.path.join("config");
         let root = directory.shared_rootfs(spec, shared)?;
         let Apart {
             security, storage, ..
         } = self.0;
         let work = Work::make(storage, &directory.path, &root.path)?;
-        security.own(spec, &root.path)?;
+        security.own_root(spec, &root.path)?;
         work.iter().try_for_each(|work| work.own(&security, spec))?;
         let layout = Layout::detect()?;
         let cgroup = Cgroup::within(&layout, &spec.name, &spec.limits())?;

@@ -127,7 +127,7 @@ impl Platform for Nspawn {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let mut directory = BoxDirectory::make(spec)?;
+        let mut directory = BoxDirectory::make_apart(spec, Some(&self.0.security))?;
         directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
         let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
@@ -135,7 +135,7 @@ impl Platform for Nspawn {
         // Where it tells of the host.
         make_folder(&root.path.join("run"))?;
         let work = Work::make(self.0.storage, &directory.path, &root.path)?;
-        self.0.security.own(spec, &root.path)?;
+        self.0.security.own_root(spec, &root.path)?;
         work.iter()
             .try_for_each(|work| work.own(&self.0.security, spec))?;
         let mut command = Command::new("systemd-nspawn");

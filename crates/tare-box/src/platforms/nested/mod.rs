@@ -79,10 +79,12 @@ impl Nested {
 
     /// The folder for the files of the inner box, as the outer one sees it.
     fn folder(&self, outer: &BoxSpec) -> Result<PathBuf, BoxError> {
+        let security = self.inner.security();
+        let has_userns = security.is_some_and(|security| security.has_userns());
         match outer.held_image() {
             // What is written above an image goes where it would in a box alone, not into the memory
-            // that a host has there.
-            Some(_) if self.outer.has_host_files() => {
+            // that a host has there. Another user of the host would not get through to it.
+            Some(_) if self.outer.has_host_files() && !has_userns => {
                 Ok(canonical(&outer.scratch.join(&outer.name))?.join(FOLDER))
             }
             _ => Ok(INNER_BOXES.into()),
