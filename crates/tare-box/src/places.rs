@@ -41,6 +41,10 @@ pub(crate) const DISK_FILE_SYSTEM: &str = "ext4";
 /// Folder of the folders with the files of inner boxes, one for each.
 pub(crate) const INNER_BOXES: &str = "/run/tare";
 
+/// Where a box that is no host sees the image that it holds for those in it. A machine has it on its
+/// first disk, and a second one for [`INNER_BOXES`].
+pub(crate) const HELD_IMAGE: &str = "/image";
+
 /// Where the work folder of a machine lies, which its agent makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {

@@ -18,6 +18,7 @@ pub use config::{ARCHITECTURE, Config, SYSTEM};
 pub use digest::{Digest, NoDigest};
 pub use error::ImageError;
 pub use oci::OciError;
+pub use output::layer_tar;
 pub use sources::{
     Deadlines, DebianSpec, Mirrors, NoMirror, NoReference, NoSpec, Reference, RegistryError, from_archive,
     from_debian, from_directory, from_oci_layout, from_registry, from_tar, from_tarball,

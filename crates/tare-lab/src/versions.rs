@@ -16,6 +16,8 @@ use tare_model::workload::{VersionReceipt, Workload};
 
 /// Time for a program to tell its version, in an emulated machine too.
 const DEADLINE: Duration = Duration::from_secs(60);
+/// The number of that box, the last that a link of a network can be named by.
+const NUMBER: u32 = 0xf_ffff;
 /// Bytes that are kept of what it prints.
 const MOST: u64 = 64 << 10;
 
@@ -46,7 +48,7 @@ pub fn ask_in_box(
     }
     let kinds = study.box_kinds();
     let kind = kinds.iter().find(|kind| kind.platform == study.baseline);
-    let spec = kind.and_then(|kind| platforms.spec(study, kind, (run, binary), &"versions"));
+    let spec = kind.and_then(|kind| platforms.spec(study, kind, (run, binary), &NUMBER));
     let Some((spec, platform)) = spec.zip(platforms.get(&study.baseline)) else {
         return Ok(());
     };

@@ -16,6 +16,7 @@ use crate::size::InstanceType;
 use crate::workload::{Ready, User};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 3;
@@ -220,6 +221,20 @@ pub struct InnerBox {
     pub holds_boxes: bool,
     /// Whether the outer box is a host of its own, with its own engines and no limits.
     pub on_host: bool,
+    /// The folder in which its files go into one of its name.
+    pub folder: PathBuf,
+    /// The image that is its root, or that it holds for boxes in it; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<InnerImage>,
+}
+
+/// An image of the host's store, as the outer box has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InnerImage {
+    /// The folder of its root filesystem. Nothing may be written there.
+    pub rootfs: PathBuf,
+    /// The digits of its digest.
+    pub digest: String,
 }
 
 /// Bounds of a process.

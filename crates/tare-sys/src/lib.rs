@@ -3,6 +3,7 @@
 
 pub mod counting;
 pub mod private;
+pub mod shifted;
 pub mod starter;
 
 use std::ffi::CString;

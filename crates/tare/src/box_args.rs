@@ -91,6 +91,9 @@ pub struct AgentArgs {
     /// Take the file system on this device as the root
     #[arg(long, requires = "init", conflicts_with = "new_root")]
     pub root_disk: Option<String>,
+    /// Show the image on the first disk to boxes in this one, whose files go to the second
+    #[arg(long, requires = "init")]
+    pub holds_image: bool,
     /// Take this folder of the host as the root
     #[arg(long, requires = "root_work", conflicts_with = "init")]
     pub root: Option<PathBuf>,

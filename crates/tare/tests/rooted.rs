@@ -17,6 +17,18 @@ const PLATFORMS: [&str; 10] = [
     "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm", "uml",
 ];
 
+/// Those whose root is another user of the host.
+const WITH_USERNS: [&str; 3] = ["lxc?userns=on", "nspawn?userns=on", "runc?userns=on"];
+
+/// Boxes in boxes, one for each way in which the outer one holds the image for the inner.
+const NESTED: [&str; 5] = [
+    "native/runc",
+    "docker/runc",
+    "lxc/crun",
+    "runc/native/runc",
+    "vm/docker",
+];
+
 /// What the image runs: it tells by figures who it is and whether all is as the image says.
 const SCRIPT: &str = r#"#!/bin/sh
 while read -r key value rest; do [ "$key" = Uid: ] && echo "user: $value"; done </proc/self/status
@@ -130,8 +142,14 @@ fn samples(trial: &Value) -> Vec<f64> {
 
 #[test]
 fn an_image_runs_alike_on_every_platform() {
-    let platforms: Vec<&str> = PLATFORMS.into_iter().filter(|name| ready(name)).collect();
+    let all = PLATFORMS.into_iter().chain(WITH_USERNS).chain(NESTED);
+    let platforms: Vec<&str> = all.filter(|name| ready(name)).collect();
     let tare = Tare::new();
+    // Those whose root is another user must get through.
+    fs::create_dir_all(tare.path("state")).unwrap();
+    for folder in ["", "state"] {
+        fs::set_permissions(tare.path(folder), fs::Permissions::from_mode(0o711)).unwrap();
+    }
     let root = rootfs(&tare);
     let saved = archive(&tare, &root);
     let list = platforms.join(",");
@@ -251,6 +269,10 @@ fn an_entry_point_is_overridden_and_a_program_that_is_not_there_is_refused() {
     let mut words = with(&[]);
     words[2] = "native,fake";
     tare.refused(&words, &["fake", "image"]);
+    words[2] = "native,runsc/native";
+    tare.refused(&words, &["runsc/native", "image", "choose runc or crun"]);
+    words[2] = "native,vm/podman";
+    tare.refused(&words, &["vm/podman", "a copy of the image", "choose docker"]);
 }
 
 /// A workload of a program that is in its image alone.

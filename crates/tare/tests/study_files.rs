@@ -250,9 +250,9 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
         &["s.toml", "--blocks", "1", "--baseline", "lxc"],
         &["the baseline 'lxc' is not among"],
     );
-    // That its boxes have no image is told first.
+    // Before the image of its workloads is made.
     let args = ["run", "-o", "r.jsonl", "ghatrehsamani2020"];
-    tare.refused(&args, &["none of the study's workloads can run"]);
+    tare.refused(&args, &["ghatrehsamani2020.toml:", "and this host has"]);
     assert!(!tare.path("r.jsonl").exists());
     let small = tare.run("run --small");
     assert_eq!(small.code, 2, "{}", small.stderr);

@@ -1,6 +1,8 @@
 //! Duties of the first process of a VM.
 
-use crate::places::{BINARY, DISK_FILE_SYSTEM, MODULE_LIST, root};
+use crate::places::{
+    BINARY, DISK, DISK_FILE_SYSTEM, HELD_IMAGE, INNER_BOXES, MODULE_LIST, SECOND_DISK, root,
+};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_move};
 use rustix::system::RebootCommand;
 use std::ffi::CString;
@@ -108,6 +110,20 @@ fn enter_disk(device: &str) -> io::Result<()> {
     root::file(Path::new(&binary))?;
     mount_bind(BINARY, &binary)?;
     move_to_new()
+}
+
+/// Mounts the image that boxes in this machine are made of, and the disk that takes what they write.
+pub(super) fn show_image() -> io::Result<()> {
+    let disks = [
+        (DISK, HELD_IMAGE, MountFlags::RDONLY),
+        (SECOND_DISK, INNER_BOXES, MountFlags::empty()),
+    ];
+    for (device, place, flags) in disks {
+        fs::create_dir_all(place)?;
+        mount(device, place, DISK_FILE_SYSTEM, flags, None::<&std::ffi::CStr>)
+            .map_err(|e| io::Error::new(e.kind(), format!("mount {device} on {place}: {e}")))?;
+    }
+    Ok(())
 }
 
 fn move_to_new() -> io::Result<()> {

@@ -3,8 +3,7 @@
 
 use super::{Refusal, process};
 use crate::cgroup::{self, Weight};
-use crate::places::INNER_BOXES;
-use crate::platforms::{self, BoxSpec, RunningBox};
+use crate::platforms::{self, BoxImage, BoxSpec, RunningBox};
 use crate::remove;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
@@ -35,7 +34,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = remove::folder(&self.0);
         // Not while another agent's folder is in it.
-        let _ = fs::remove_dir(INNER_BOXES);
+        let _ = self.0.parent().map(fs::remove_dir);
     }
 }
 
@@ -60,9 +59,9 @@ impl Inner {
         passable
             .recursive(true)
             .mode(0o711)
-            .create(INNER_BOXES)
-            .map_err(|e| refused(format!("make {INNER_BOXES}: {e}")))?;
-        let scratch = PathBuf::from(INNER_BOXES).join(&wish.name);
+            .create(&wish.folder)
+            .map_err(|e| refused(format!("make {}: {e}", wish.folder.display())))?;
+        let scratch = wish.folder.join(&wish.name);
         self.folders.push(Folder(scratch.clone()));
         let binary = std::env::current_exe().map_err(|e| refused(e.to_string()))?;
         let mut platform = platforms::open(&wish.platform, &scratch).map_err(|e| refused(e.to_string()))?;
@@ -77,7 +76,7 @@ impl Inner {
             scratch,
             binary,
             holds_boxes: wish.holds_boxes,
-            image: None,
+            image: wish.image.as_ref().map(BoxImage::held),
         };
         let made = platform.launch(&spec).map_err(|e| refused(e.to_string()))?;
         self.boxes.insert(channel, made);

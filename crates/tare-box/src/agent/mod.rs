@@ -57,6 +57,8 @@ pub struct Options {
     pub work: Option<Work>,
     /// The root that it then takes.
     pub machine_root: MachineRoot,
+    /// Whether a VM's disks hold an image for boxes in it and their files.
+    pub holds_image: bool,
     /// The root that it takes on the host's kernel; absent: it keeps its own.
     pub host_root: Option<HostRoot>,
     /// Whether it ends the machine by powering it off rather than by a reset.
@@ -72,6 +74,7 @@ pub struct Options {
 pub fn run(options: &Options) -> std::io::Result<()> {
     if options.init {
         init::prepare(&options.machine_root)?;
+        options.holds_image.then(init::show_image).transpose()?;
         options.work.map_or(Ok(()), Work::enter)?;
         // A machine without it runs what needs no network.
         let _ = net::raise_loopback();

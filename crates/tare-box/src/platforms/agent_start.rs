@@ -29,6 +29,8 @@ pub(super) struct AgentStart {
     pub new_root: bool,
     /// The device of the disk that it takes as its root; absent: none.
     pub root_disk: Option<&'static str>,
+    /// Whether it shows an image and a folder to write in to the boxes in it, each from a disk.
+    pub holds_image: bool,
     /// Where commands then start; absent: in the root.
     pub work: Option<Work>,
 }
@@ -41,6 +43,7 @@ impl AgentStart {
             power_off: false,
             new_root: false,
             root_disk: None,
+            holds_image: false,
             work: None,
         }
     }
@@ -50,6 +53,7 @@ impl AgentStart {
         let mut words = vec!["agent".to_owned(), "--init".to_owned()];
         words.extend(self.power_off.then(|| "--power-off".to_owned()));
         words.extend(self.new_root.then(|| "--new-root".to_owned()));
+        words.extend(self.holds_image.then(|| "--holds-image".to_owned()));
         let root_disk = self
             .root_disk
             .map(|device| ["--root-disk".to_owned(), device.to_owned()]);
@@ -87,12 +91,13 @@ mod tests {
         let start = AgentStart {
             power_off: true,
             new_root: true,
+            holds_image: true,
             work: Some(Work::Disk),
             ..AgentStart::over(AgentLink::Port("tare"))
         };
         assert_eq!(
             start.command_line("panic=-1"),
-            "panic=-1 rdinit=/tare -- agent --init --power-off --new-root --work disk --port tare"
+            "panic=-1 rdinit=/tare -- agent --init --power-off --new-root --holds-image --work disk --port tare"
         );
     }
 

@@ -1,6 +1,6 @@
 //! A box's directory on the host, in which all files lie that are made for it.
 
-use super::contract::{BoxError, BoxSpec};
+use super::contract::{BoxError, BoxSpec, Security};
 use super::image_root;
 use crate::places::BINARY;
 use crate::{cgroup, remove};
@@ -20,6 +20,8 @@ pub(super) struct BoxDirectory {
     pub path: PathBuf,
     /// An empty folder that the engine makes elsewhere and may forget.
     pub elsewhere: Option<PathBuf>,
+    /// Whether the box has a user namespace.
+    has_userns: bool,
     gone: bool,
 }
 
@@ -42,8 +44,16 @@ impl BoxDirectory {
             name: spec.name.clone(),
             path,
             elsewhere: None,
+            has_userns: false,
             gone: false,
         })
+    }
+
+    /// As [`BoxDirectory::make`], of a box that is set apart by these means.
+    pub(super) fn make_apart(spec: &BoxSpec, security: Option<&Security>) -> Result<Self, BoxError> {
+        let mut made = Self::make(spec)?;
+        made.has_userns = security.is_some_and(Security::has_userns);
+        Ok(made)
     }
 
     /// Makes the root of the box in it: a copy of the binary, and beside it what the image holds,
@@ -84,8 +94,13 @@ impl BoxDirectory {
     /// The root of the box as it is before tare puts anything into it: empty, or an image.
     fn bare_rootfs(&self, spec: &BoxSpec) -> Result<PathBuf, BoxError> {
         let rootfs = self.empty_rootfs()?;
-        if let Some(image) = &spec.image {
-            image_root::lay(&image.rootfs(), &self.path, &rootfs)?;
+        if let Some(image) = spec.root_image() {
+            let lay = if self.has_userns {
+                image_root::lay_for_others
+            } else {
+                image_root::lay
+            };
+            lay(image.rootfs(), &self.path, &rootfs)?;
         }
         Ok(rootfs)
     }

@@ -2,21 +2,21 @@
 //! without mounting it, and an image as the root, which is not written to.
 
 use super::contract::storage::{Cache, Disk, Format};
-use super::contract::{Absent, BoxError};
+use super::contract::{Absent, BoxError, BoxImage};
 use super::directory::canonical;
 use crate::places::DISK_FILE_SYSTEM;
 use crate::program::run;
 use crate::{carry, interrupt};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tare_image::Image;
 
 /// Size of the disk. Its image is sparse: it takes on the host what is written to it, and
 /// 66 MiB from the start, most of it the journal.
 const BYTES: u64 = 4 << 30;
+/// Size of that for boxes in a machine: as much room as the disk of an image has.
+const INNER_BYTES: u64 = 6 << 30;
 /// Time for a program that makes an image, which takes a tenth of a second.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// Names of the files in the folder of a box.
@@ -24,6 +24,11 @@ const WORK: &str = "disk";
 const ROOT: &str = "root.qcow2";
 /// The one program that makes files in QEMU's own format.
 const QEMU_IMG: &str = "qemu-img";
+/// A disk without a format of QEMU's.
+const PLAIN: Disk = Disk {
+    format: Format::Raw,
+    cache: Cache::ALL[0],
+};
 /// The kernel modules by which a guest has the disk and its file system.
 pub(super) const MODULES: [&str; 2] = ["virtio_blk", DISK_FILE_SYSTEM];
 
@@ -32,6 +37,19 @@ pub(super) const MODULES: [&str; 2] = ["virtio_blk", DISK_FILE_SYSTEM];
 pub(super) struct Drive {
     pub disk: Disk,
     pub path: PathBuf,
+    /// Whether others have it too.
+    pub is_read_only: bool,
+}
+
+impl Drive {
+    /// A disk of the machine's own.
+    pub(super) fn to_write(disk: Disk, path: PathBuf) -> Self {
+        Self {
+            disk,
+            path,
+            is_read_only: false,
+        }
+    }
 }
 
 /// Why no machine of QEMU here can have an image as its root; `None` where it can.
@@ -52,13 +70,26 @@ fn is_missing(program: &str) -> bool {
 }
 
 /// The disk that holds an image, which all boxes share and none may write; made for the first.
-pub(super) fn base(image: &Image) -> Result<PathBuf, BoxError> {
-    let made = image.disk(interrupt::requested);
-    made.map_err(|e| BoxError::host("make the disk of the image")(io::Error::other(e)))
+pub(super) fn base(image: &BoxImage) -> Result<PathBuf, BoxError> {
+    image.disk(interrupt::requested)
+}
+
+/// That disk, for a machine which holds the image for boxes in it and writes nothing to it.
+pub(super) fn held(image: &BoxImage) -> Result<Drive, BoxError> {
+    Ok(Drive {
+        disk: PLAIN,
+        path: canonical(&base(image)?)?,
+        is_read_only: true,
+    })
+}
+
+/// An empty disk in a box's folder for what is written by boxes in it.
+pub(super) fn of_inner_boxes(folder: &Path) -> Result<Drive, BoxError> {
+    PLAIN.make_of(INNER_BYTES, folder)
 }
 
 /// An image as a disk of a box's own: what the box writes goes into a file in its folder.
-pub(super) fn of_image(image: &Image, folder: &Path) -> Result<Drive, BoxError> {
+pub(super) fn of_image(image: &BoxImage, folder: &Path) -> Result<Drive, BoxError> {
     let base = base(image)?;
     let path = canonical(folder)?.join(ROOT);
     let mut create = program(QEMU_IMG);
@@ -79,7 +110,7 @@ pub(super) fn of_image(image: &Image, folder: &Path) -> Result<Drive, BoxError> 
         format: Format::Qcow2,
         cache: Cache::ALL[0],
     };
-    Ok(Drive { disk, path })
+    Ok(Drive::to_write(disk, path))
 }
 
 impl Disk {
@@ -100,9 +131,13 @@ impl Disk {
 
     /// Makes the image in a box's folder, with which it goes.
     pub(super) fn make(self, folder: &Path) -> Result<Drive, BoxError> {
+        self.make_of(BYTES, folder)
+    }
+
+    fn make_of(self, bytes: u64, folder: &Path) -> Result<Drive, BoxError> {
         let path = folder.join(WORK);
         File::create(&path)
-            .and_then(|file| file.set_len(BYTES))
+            .and_then(|file| file.set_len(bytes))
             .map_err(BoxError::host(format!("make {}", path.display())))?;
         let mut format = program("mke2fs");
         format
@@ -121,7 +156,7 @@ impl Disk {
             run(convert, DEADLINE)?;
             fs::remove_file(&raw).map_err(BoxError::host(format!("remove {}", raw.display())))?;
         }
-        Ok(Drive { disk: self, path })
+        Ok(Drive::to_write(self, path))
     }
 }
 

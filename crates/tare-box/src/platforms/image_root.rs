@@ -4,12 +4,15 @@
 //! box's directory and goes with it. Where the kernel makes none there, it is a copy.
 
 use super::contract::BoxError;
+use super::contract::security::{FIRST_USER, USERS};
 use super::directory::canonical;
 use super::overlay::{Upper, mount_overlay};
 use crate::places::root;
 use crate::program;
-use rustix::mount::MountFlags;
+use rustix::mount::{MountFlags, UnmountFlags, unmount};
 use std::fs;
+use std::io;
+use std::os::unix::fs::lchown;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -17,21 +20,61 @@ use std::time::Duration;
 /// Time for a copy: a gigabyte takes some seconds.
 const COPY_DEADLINE: Duration = Duration::from_secs(600);
 
+/// The folder of what was written above an image, in the directory of a box.
+const UPPER: &str = "upper";
+
 /// Lays an image on `rootfs`, an empty folder in the directory of a box.
 pub(super) fn lay(image: &Path, directory: &Path, rootfs: &Path) -> Result<(), BoxError> {
-    let directory = canonical(directory)?;
-    let upper = Upper {
-        upper: directory.join("upper"),
-        work: directory.join("overlay"),
-    };
-    for folder in [&upper.upper, &upper.work] {
-        fs::create_dir(folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
-    }
+    let upper = upper(directory)?;
     match mount_overlay(&[canonical(image)?], Some(&upper), rootfs, MountFlags::NODEV) {
         Ok(()) => Ok(()),
         // The state folder may itself lie on an overlay, or on a network.
         Err(_) => copy(image, rootfs),
     }
+}
+
+/// As [`lay`], for a box whose users are others on the host: what belongs to root in the image, belongs
+/// to root in the box. There is no copy of that.
+pub(super) fn lay_for_others(image: &Path, directory: &Path, rootfs: &Path) -> Result<(), BoxError> {
+    let upper = upper(directory)?;
+    let lower = canonical(directory)?.join("lower");
+    make_folder(&lower)?;
+    tare_sys::shifted::mount(image, &lower, FIRST_USER, USERS)
+        .and_then(|()| mount_overlay(&[lower.clone()], Some(&upper), rootfs, MountFlags::NODEV))
+        // The overlay has a mount of its own of it.
+        .and_then(|()| Ok(unmount(&lower, UnmountFlags::DETACH)?))
+        .map_err(BoxError::host(
+            "lay an image below a user namespace (that takes Linux 5.19 and a file system such as ext4, XFS or Btrfs)",
+        ))
+}
+
+/// Gives what was made above an image to root in a box whose users are others on the host.
+pub(super) fn give_made(directory: &Path, rootfs: &Path) -> io::Result<()> {
+    give_made_at(&directory.join(UPPER), rootfs)
+}
+
+/// By the overlay: what is below it does not change behind its back.
+fn give_made_at(made: &Path, seen: &Path) -> io::Result<()> {
+    lchown(seen, Some(FIRST_USER), Some(FIRST_USER))?;
+    if made.symlink_metadata()?.is_dir() {
+        for entry in fs::read_dir(made)? {
+            let name = entry?.file_name();
+            give_made_at(&made.join(&name), &seen.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+fn upper(directory: &Path) -> Result<Upper, BoxError> {
+    let directory = canonical(directory)?;
+    let upper = Upper {
+        upper: directory.join(UPPER),
+        work: directory.join("overlay"),
+    };
+    for folder in [&upper.upper, &upper.work] {
+        fs::create_dir(folder).map_err(BoxError::host(format!("make {}", folder.display())))?;
+    }
+    Ok(upper)
 }
 
 fn copy(image: &Path, rootfs: &Path) -> Result<(), BoxError> {

@@ -13,7 +13,7 @@ use super::shared::shared_binary;
 use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, DEVICES, INNER, Layout, Limits, PERIOD_US, cpu_list};
 use crate::net::Network;
-use crate::places::{BINARY, HIDDEN, WORK_FOLDER};
+use crate::places::{BINARY, HELD_IMAGE, HIDDEN, WORK_FOLDER};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -56,14 +56,14 @@ impl Platform for Lxc {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let directory = BoxDirectory::make(spec)?;
+        let directory = BoxDirectory::make_apart(spec, Some(&self.0.security))?;
         let config = directory.path.join("config");
         let root = directory.shared_rootfs(spec, shared)?;
         let Apart {
             security, storage, ..
         } = self.0;
         let work = Work::make(storage, &directory.path, &root.path)?;
-        security.own(spec, &root.path)?;
+        security.own_root(spec, &root.path)?;
         work.iter().try_for_each(|work| work.own(&security, spec))?;
         let layout = Layout::detect()?;
         let cgroup = Cgroup::within(&layout, &spec.name, &spec.limits())?;
@@ -104,6 +104,10 @@ impl Platform for Lxc {
         self.0.security.without_image()
     }
 
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
+    }
+
     fn security(&self) -> Option<Security> {
         Some(self.0.security)
     }
@@ -139,6 +143,13 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
     }
     if let Some(binary) = &root.binary {
         let _ = writeln!(text, "lxc.mount.entry = {}", bound(binary));
+    }
+    if let Some(image) = spec.held_image() {
+        let (source, target) = (field(image.rootfs()), HELD_IMAGE.trim_start_matches('/'));
+        let _ = writeln!(
+            text,
+            "lxc.mount.entry = {source} {target} none bind,ro,nodev,create=dir 0 0"
+        );
     }
     if !spec.holds_boxes {
         mask(&mut text, empty);

@@ -45,8 +45,8 @@ mod vm;
 mod vmware;
 
 pub use contract::{
-    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Capabilities, Cleaned, HELLO_DEADLINE, InnerNeeds, Layer,
-    MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage,
+    ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Capabilities, Cleaned, HELLO_DEADLINE, InnerNeeds,
+    Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage,
 };
 pub(crate) use docker::daemon::want as want_own_engines;
 pub use elsewhere::elsewhere;

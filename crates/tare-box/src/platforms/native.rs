@@ -28,7 +28,7 @@ impl Platform for Native {
         let directory = BoxDirectory::make(spec)?;
         let mut command = Command::new(&spec.binary);
         command.arg("agent");
-        if spec.image.is_some() {
+        if spec.root_image().is_some() {
             enter_image(&mut command, &directory, spec)?;
         }
         let limits = spec.limits();
@@ -55,6 +55,11 @@ impl Platform for Native {
     fn without_image(&self) -> Option<&'static str> {
         let is_root = rustix::process::geteuid().is_root();
         (!is_root).then_some("only root can change the root of a process: run tare as root")
+    }
+
+    /// What is in its boxes sees the store.
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
     }
 }
 

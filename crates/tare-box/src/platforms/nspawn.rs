@@ -17,7 +17,7 @@ use super::shared::shared_binary;
 use super::storage::{self, Work};
 use crate::cgroup::{Cgroup, Layout, Limits};
 use crate::net::Network;
-use crate::places::{BINARY, HIDDEN, WORK_FOLDER};
+use crate::places::{BINARY, HELD_IMAGE, HIDDEN, WORK_FOLDER};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -127,7 +127,7 @@ impl Platform for Nspawn {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let mut directory = BoxDirectory::make(spec)?;
+        let mut directory = BoxDirectory::make_apart(spec, Some(&self.0.security))?;
         directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
         let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
@@ -135,13 +135,14 @@ impl Platform for Nspawn {
         // Where it tells of the host.
         make_folder(&root.path.join("run"))?;
         let work = Work::make(self.0.storage, &directory.path, &root.path)?;
-        self.0.security.own(spec, &root.path)?;
+        self.0.security.own_root(spec, &root.path)?;
         work.iter()
             .try_for_each(|work| work.own(&self.0.security, spec))?;
         let mut command = Command::new("systemd-nspawn");
         if let Some(binary) = &root.binary {
             command.arg(bound(binary, BINARY));
         }
+        command.args(spec.held_image().map(|image| bound(image.rootfs(), HELD_IMAGE)));
         // nspawn hides some of them, but only where systemd is the host's first process.
         let hidden = HIDDEN.iter().filter(|file| Path::new(file).exists());
         command.args(hidden.map(|file| bound(Path::new(NOTHING), file)));
@@ -191,6 +192,10 @@ impl Platform for Nspawn {
 
     fn without_image(&self) -> Option<&'static str> {
         self.0.security.without_image()
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
     }
 
     fn security(&self) -> Option<Security> {

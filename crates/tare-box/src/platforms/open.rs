@@ -150,7 +150,7 @@ fn single(
         "native" => options
             .network(&[Network::Host])
             .map(|_| Box::new(native::Native) as Box<dyn Platform>),
-        "docker" => docker::Docker::open(options).map(|docker| Box::new(docker) as Box<dyn Platform>),
+        "docker" => docker::Docker::open(options, cache).map(|docker| Box::new(docker) as Box<dyn Platform>),
         "podman" => podman::Podman::open(options, cache).map(|podman| Box::new(podman) as Box<dyn Platform>),
         "runc" => oci(options, oci::Runtime::Runc),
         "crun" => oci(options, oci::Runtime::Crun),

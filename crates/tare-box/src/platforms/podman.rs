@@ -191,6 +191,17 @@ impl Platform for Podman {
         None
     }
 
+    fn without_image_inside(&self) -> Option<&'static str> {
+        Some(
+            "Podman in another box would take minutes and room of the box for a copy of the image: choose docker, runc, \
+             crun, nspawn or native as the inner one, or leave this platform or the image out",
+        )
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
+    }
+
     fn security(&self) -> Option<Security> {
         Some(self.apart.security)
     }

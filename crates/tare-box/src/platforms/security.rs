@@ -1,23 +1,24 @@
 //! What sets a container apart from its host, as options of its path. Each can be
 //! turned off or on by itself, so that a study can tell what it costs.
 
+pub(super) use super::contract::security::{FIRST_USER, USERS};
 use super::contract::security::{OF_OLD, capability_names, on_off};
 use super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
+use super::image_root;
 use super::options::Options;
+use crate::host;
 use crate::net::Network;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 /// The names of the options, which are also those of the details that tell of them.
 pub(super) const OPTIONS: [&str; 3] = ["seccomp", "capabilities", "userns"];
 
-/// The first user of the host that a user namespace is mapped to: beyond those that
-/// distributions give to people, and a multiple of the number of users, which nspawn asks for.
-pub(super) const FIRST_USER: u32 = 16 * USERS;
-/// Users of a user namespace: as many as 16 bits can tell apart, as everywhere.
-pub(super) const USERS: u32 = 1 << 16;
+/// The first kernel whose overlays have layers with other owners.
+const OTHER_OWNERS: (u32, u32) = (5, 19);
 
 /// Capabilities that a container's first process needs to make containers in turn,
 /// beyond those that containers usually have.
@@ -67,9 +68,11 @@ impl Security {
 
     /// Why such boxes cannot have an image as their root.
     pub(super) fn without_image(&self) -> Option<&'static str> {
-        // An overlay whose owners are mapped takes a kernel from 5.19 on, and a copy seconds for each box.
-        self.has_userns()
-            .then_some("the files of an image are those of the host's root: leave userns=on out")
+        let is_old = || release(&host::facts().kernel) < OTHER_OWNERS;
+        (self.has_userns() && is_old()).then_some(
+            "the files of an image are those of the host's root, and other owners below an overlay take Linux 5.19: \
+             leave userns=on out",
+        )
     }
 
     /// Whether the box has a user namespace.
@@ -79,14 +82,32 @@ impl Security {
 
     /// Gives a box's root to the user that is root in the box, and lets that user
     /// pass through the folders of the box and of the run.
-    pub(super) fn own(&self, spec: &BoxSpec, rootfs: &Path) -> Result<(), BoxError> {
+    pub(super) fn own_root(&self, spec: &BoxSpec, rootfs: &Path) -> Result<(), BoxError> {
+        let directory = spec.scratch.join(&spec.name);
+        match spec.root_image() {
+            Some(_) => self.give(spec, rootfs, |rootfs| image_root::give_made(&directory, rootfs)),
+            None => self.own(spec, rootfs),
+        }
+    }
+
+    /// The same of a folder that belongs to the host's root with all that is in it.
+    pub(super) fn own(&self, spec: &BoxSpec, folder: &Path) -> Result<(), BoxError> {
+        self.give(spec, folder, give_away)
+    }
+
+    fn give(
+        &self,
+        spec: &BoxSpec,
+        folder: &Path,
+        give: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), BoxError> {
         if !self.has_userns() {
             return Ok(());
         }
         free_users()?;
-        give_away(rootfs).map_err(BoxError::host(format!(
+        give(folder).map_err(BoxError::host(format!(
             "change the owner of {}",
-            rootfs.display()
+            folder.display()
         )))?;
         for folder in [&spec.scratch, &spec.scratch.join(&spec.name)] {
             // To the group of that user alone: what a box makes may change the user of whoever runs it.
@@ -116,6 +137,13 @@ fn chosen<T: Copy>(
 /// the rights that it needs to hold one.
 pub(super) fn forget(details: &mut BTreeMap<String, String>) {
     details.retain(|key, _| !OPTIONS.contains(&key.as_str()));
+}
+
+/// The first two numbers of a kernel's release.
+fn release(kernel: &str) -> (u32, u32) {
+    let mut numbers = kernel.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    let mut next = || numbers.next().and_then(Result::ok).unwrap_or_default();
+    (next(), next())
 }
 
 /// Fails if users of a user namespace belong to a person of the host by `/etc/subuid`,
@@ -193,6 +221,13 @@ pub(super) fn all_by_engine(of_host: u64) -> Vec<String> {
 mod tests {
     use super::super::contract::security::{Seen, broken};
     use super::*;
+
+    #[test]
+    fn a_kernel_is_old_by_its_first_two_numbers() {
+        assert_eq!(release("6.18.44-fc-v509"), (6, 18));
+        assert!(release("5.4.0-200-generic") < OTHER_OWNERS && release("5.19-rc1") >= OTHER_OWNERS);
+        assert_eq!(release("unknown"), (0, 0));
+    }
 
     const OFFER: Offer = Offer {
         seccomp: &[Seccomp::Default, Seccomp::Off],

@@ -69,7 +69,7 @@ impl Platform for Uml {
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         // What is made once per image is no part of a box's start-up.
-        let disk = spec.image.as_deref().map(disk::base).transpose()?;
+        let disk = spec.root_image().map(disk::base).transpose()?;
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
         let rootfs = directory.rootfs_without_image(spec)?;
@@ -165,7 +165,7 @@ fn add_words(command: &mut Command, spec: &BoxSpec) {
         .arg(format!("umid={}", spec.name))
         .args(["panic=-1", "init=/tare"]);
     let mut agent = AGENT;
-    if spec.image.is_some() {
+    if spec.root_image().is_some() {
         // What is written goes to the first file, made by the kernel; the rest is read from the second.
         // Without locks (c): a lock of this kernel's would keep QEMU from the disk.
         command.arg(format!("ubd0c={}/{WRITTEN},{}", jail::FOLDER, jail::FILE));

@@ -20,17 +20,24 @@ impl Image {
     /// # Errors
     /// [`ImageError::Layer`] if it cannot be read or written.
     pub fn layer_tar(&self, to: &mut impl Write) -> Result<(), ImageError> {
-        let rootfs = self.rootfs();
-        let mut layer = Layer {
-            builder: Builder::new(to),
-            rootfs: &rootfs,
-            links: HashMap::new(),
-        };
-        let written = layer
-            .folder(Path::new(""), 0)
-            .and_then(|()| layer.builder.finish());
-        written.map_err(ImageError::Layer)
+        layer_tar(&self.rootfs(), to)
     }
+}
+
+/// As [`Image::layer_tar`], where the image is seen as its files alone.
+///
+/// # Errors
+/// [`ImageError::Layer`] if it cannot be read or written.
+pub fn layer_tar(rootfs: &Path, to: &mut impl Write) -> Result<(), ImageError> {
+    let mut layer = Layer {
+        builder: Builder::new(to),
+        rootfs,
+        links: HashMap::new(),
+    };
+    let written = layer
+        .folder(Path::new(""), 0)
+        .and_then(|()| layer.builder.finish());
+    written.map_err(ImageError::Layer)
 }
 
 struct Layer<'a, W: Write> {

@@ -4,3 +4,5 @@ mod disk;
 mod layer;
 #[cfg(test)]
 mod tests;
+
+pub use layer::layer_tar;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tare_box::cgroup::Weight;
 use tare_box::host;
 use tare_box::net::Network;
-use tare_box::platforms::{self, Absent, BoxSpec, OpenError, Platform};
+use tare_box::platforms::{self, Absent, BoxImage, BoxSpec, OpenError, Platform};
 use tare_box::state::Run;
 use tare_image::Image;
 use tare_model::kernel::Kernel;
@@ -157,7 +157,7 @@ impl Platforms {
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
             holds_boxes: false,
-            image: self.image.clone(),
+            image: self.image.clone().map(BoxImage::stored),
         })
     }
 
@@ -182,7 +182,7 @@ impl Platforms {
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
             holds_boxes: false,
-            image: self.image.clone(),
+            image: self.image.clone().map(BoxImage::stored),
         }
     }
 

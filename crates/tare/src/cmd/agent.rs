@@ -27,6 +27,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
             None if args.new_root => MachineRoot::Memory,
             None => MachineRoot::First,
         },
+        holds_image: args.holds_image,
         host_root: args
             .root
             .clone()

@@ -40,6 +40,15 @@ pub(super) fn sketch(
         file.sketch(&wishes_for_check(file.wishes()), facts)?;
         platforms = runnable(state, |entry| entry.by_default);
     }
+    if unmade == Unmade::Make {
+        // Nobody shall wait for the image of a study that does not fit this host.
+        let chosen = Wishes {
+            platforms: platforms.clone(),
+            ..file.wishes().clone()
+        };
+        let (_, misfits) = file.sketch(&chosen, facts)?;
+        misfits.into_iter().next().map_or(Ok(()), Err)?;
+    }
     let programs = root_image::on_platforms(asked, &platforms, state, unmade)?;
     let file = read(&programs)?;
     let chosen = Wishes {

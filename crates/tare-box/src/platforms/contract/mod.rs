@@ -4,11 +4,13 @@
 //! It knows no platform. Whoever makes boxes or works with them rests on it.
 
 mod error;
+mod image;
 pub(crate) mod security;
 mod spec;
 pub(crate) mod storage;
 
 pub use error::{Absent, BoxError};
+pub use image::BoxImage;
 pub use security::{Capabilities, Seccomp, Security};
 pub use spec::BoxSpec;
 pub use storage::Storage;
@@ -182,6 +184,19 @@ pub trait Platform {
     /// Why its boxes cannot have an image as their root, and what to do; `None` where they can.
     fn without_image(&self) -> Option<&'static str> {
         Some("its driver gives boxes no image as their root: leave this platform or the image out")
+    }
+
+    /// The same of its boxes in other boxes.
+    fn without_image_inside(&self) -> Option<&'static str> {
+        self.without_image()
+    }
+
+    /// Why its boxes cannot hold an image for boxes in them, and what to do; `None` where they can.
+    fn without_held_image(&self) -> Option<&'static str> {
+        Some(
+            "its outer box holds no image for the inner one: choose native, docker, podman, lxc, runc, crun, nspawn, vm \
+             or libvirt as the outer one, or leave this platform or the image out",
+        )
     }
 
     /// Whether boxes without an image have the host's own files, or those of the host that they are.

@@ -55,6 +55,12 @@ pub(crate) const OF_OLD: u64 = (1 << 38) - 1;
 /// The capability to rule a network, as a set.
 pub(crate) const NET_ADMIN: u64 = 1 << 12;
 
+/// The first user of the host that a user namespace is mapped to: beyond those that
+/// distributions give to people, and a multiple of the number of users, which nspawn asks for.
+pub(crate) const FIRST_USER: u32 = 16 * USERS;
+/// Users of a user namespace: as many as 16 bits can tell apart, as everywhere.
+pub(crate) const USERS: u32 = 1 << 16;
+
 /// A filter of system calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seccomp {

@@ -1,9 +1,8 @@
 //! What a box is to be.
 
+use super::BoxImage;
 use crate::cgroup::{Limits, Weight};
 use std::path::PathBuf;
-use std::sync::Arc;
-use tare_image::Image;
 use tare_model::platform::Provisioning;
 use tare_model::size::InstanceType;
 
@@ -29,11 +28,21 @@ pub struct BoxSpec {
     /// Whether boxes are to be made in it, which takes more rights than work does.
     pub holds_boxes: bool,
     /// The root filesystem that it gets; absent: it holds the binary alone, or on the host what
-    /// the host has.
-    pub image: Option<Arc<Image>>,
+    /// the host has. A box that holds others has it beside its own root, for them.
+    pub image: Option<BoxImage>,
 }
 
 impl BoxSpec {
+    /// The image that is to be the root of the box.
+    pub(crate) fn root_image(&self) -> Option<&BoxImage> {
+        self.image.as_ref().filter(|_| !self.holds_boxes)
+    }
+
+    /// The image that the box is to hold for those in it, whose root it is.
+    pub(crate) fn held_image(&self) -> Option<&BoxImage> {
+        self.image.as_ref().filter(|_| self.holds_boxes)
+    }
+
     /// The limits in force for containers and processes.
     pub fn limits(&self) -> Limits {
         Limits {

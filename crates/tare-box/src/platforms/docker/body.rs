@@ -2,15 +2,17 @@
 
 use super::super::apart::Apart;
 use super::super::contract::security::host_capabilities;
-use super::super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
+use super::super::contract::{BoxError, BoxImage, BoxSpec, Capabilities, Seccomp, Security};
+use super::super::directory::canonical;
 use super::super::security::{self, TO_HOLD_BOXES};
 use super::super::storage::Work;
 use super::LABEL;
 use crate::cgroup::{Cgroup, Layout, PERIOD_US, Weight, cpu_list};
 use crate::net::{self, Network};
-use crate::places::WORK_FOLDER;
+use crate::places::{HELD_IMAGE, INNER_BOXES, WORK_FOLDER};
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, PortBinding};
 use std::collections::HashMap;
+use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +104,24 @@ const fn mode(network: Network) -> &'static str {
 /// The engine's name for the port that is published.
 fn port() -> String {
     format!("{}/tcp", net::PORT)
+}
+
+/// Shows an image to the boxes in this one, whose files go to a folder of the host's: the root of
+/// a container is an overlay, on which the kernel lays no other one.
+pub(super) fn hold(
+    body: &mut ContainerCreateBody,
+    image: &BoxImage,
+    directory: &Path,
+) -> Result<(), BoxError> {
+    let inner = canonical(directory)?.join("inner");
+    fs::create_dir(&inner).map_err(BoxError::host(format!("make {}", inner.display())))?;
+    if let Some(host) = &mut body.host_config {
+        host.binds.get_or_insert_default().extend([
+            format!("{}:{HELD_IMAGE}:ro", image.rootfs().display()),
+            format!("{}:{INNER_BOXES}", inner.display()),
+        ]);
+    }
+    Ok(())
 }
 
 /// Commands start in the work folder, which the engine makes where nothing is mounted.

@@ -3,9 +3,10 @@
 use super::super::contract::BoxError;
 use super::super::service::Service;
 use super::engine::Engine;
-use crate::carry;
+use crate::places::INNER_BOXES;
+use crate::{carry, remove};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,8 +16,8 @@ pub(super) const PROGRAMS: [&str; 4] = ["dockerd", "containerd", "containerd-shi
 /// Memory for it: its programs take 150 MiB as files, and as much as processes.
 pub(super) const MEMORY: u64 = 640 << 20;
 
-/// Folder for its files.
-const FOLDER: &str = "/run/tare/docker";
+/// Its folder in that of its box.
+const FOLDER: &str = "docker";
 
 /// Whether this process serves in a box whose engines are for it to start.
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -30,10 +31,30 @@ pub(super) fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// Starts the engine and connects to it.
-pub(super) fn start() -> Result<Engine, BoxError> {
-    let folder = Path::new(FOLDER);
-    fs::create_dir_all(folder).map_err(BoxError::host("make the folder of the Docker engine"))?;
+/// The service of the engine, and then its files: both go when dropped.
+pub(super) struct Daemon {
+    _service: Service,
+    _folder: Folder,
+}
+
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is swept by the name of its box.
+        let _ = remove::folder(&self.0);
+        let above = self.0.ancestors().skip(1).take(2);
+        above.for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
+/// Starts the engine of a box, whose files are in `scratch`, and connects to it.
+pub(super) fn start(scratch: &Path) -> Result<Engine, BoxError> {
+    // Not below `scratch`, wherever that is: paths of sockets have at most 107 bytes.
+    let of_box = Path::new(INNER_BOXES).join(scratch.file_name().unwrap_or_default());
+    let folder = of_box.join(FOLDER);
+    fs::create_dir_all(&folder).map_err(BoxError::host("make the folder of the Docker engine"))?;
+    let kept = Folder(folder.clone());
     let socket = folder.join("socket");
     let address = format!("unix://{}", socket.display());
     let mut command = Command::new("dockerd");
@@ -49,5 +70,9 @@ pub(super) fn start() -> Result<Engine, BoxError> {
         // Boxes have no network: rules and bridges would only need more programs.
         .args(["--iptables=false", "--bridge=none"]);
     let service = Service::start("docker", command, &socket)?;
-    Engine::connect("docker", &address, Some(service))
+    let daemon = Daemon {
+        _service: service,
+        _folder: kept,
+    };
+    Engine::connect("docker", &address, Some(daemon))
 }

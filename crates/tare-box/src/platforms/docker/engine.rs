@@ -1,7 +1,7 @@
 //! The engine by its API: connection, removal.
 
 use super::super::contract::{Absent, BoxError, END_DEADLINE};
-use super::super::service::Service;
+use super::daemon::Daemon;
 use crate::{cgroup, footprint};
 use bollard::query_parameters as query;
 use std::future::Future;
@@ -21,13 +21,13 @@ pub(super) struct Engine {
     pub runtime: Runtime,
     pub api: bollard::Docker,
     /// The engine itself, where it is ours.
-    _service: Option<Service>,
+    daemon: Option<Daemon>,
 }
 
 impl Engine {
-    /// Connects to the engine on a local socket, `unix://PATH`; `service` is what
+    /// Connects to the engine on a local socket, `unix://PATH`; `daemon` is what
     /// serves there, if it is ours.
-    pub fn connect(name: &'static str, address: &str, service: Option<Service>) -> Result<Self, BoxError> {
+    pub fn connect(name: &'static str, address: &str, daemon: Option<Daemon>) -> Result<Self, BoxError> {
         let refused = |e| refused(name, &e);
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -43,8 +43,13 @@ impl Engine {
             socket,
             runtime,
             api,
-            _service: service,
+            daemon,
         })
+    }
+
+    /// Whether it serves this process alone.
+    pub fn is_ours(&self) -> bool {
+        self.daemon.is_some()
     }
 
     /// Waits for the answer to a call.

@@ -2,7 +2,7 @@
 //! of an image with the binary in a layer of its own above them. Each is made once, and is known by
 //! the digest of what is in it.
 
-use super::super::contract::{BoxError, BoxSpec};
+use super::super::contract::{BoxError, BoxImage, BoxSpec};
 use super::engine::{Engine, refused};
 use bollard::models::{ContainerConfig, ContainerCreateBody};
 use bollard::query_parameters as query;
@@ -10,17 +10,18 @@ use futures_util::future::ready;
 use futures_util::stream::{once, unfold};
 use futures_util::{Stream, StreamExt};
 use hyper::body::Bytes;
+use rustix::mount::{MountFlags, mount_bind, mount_remount};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use tare_image::Image;
 use tokio::sync::mpsc;
 
 /// Beginning of the names of images that tare has made; digests follow, since Podman ignores tags.
 pub(super) const IMAGE_STEM: &str = "tare-box-";
 /// Digits of an image's digest that stand in its name.
 const DIGITS: usize = 24;
+/// What an engine that lays overlays calls the folder of the uppermost layer of an image.
+const LAYER: &str = "UpperDir";
 /// What an archive is handed over in, and how many such pieces may wait.
 const PIECE: usize = 256 << 10;
 const PIECES: usize = 8;
@@ -31,15 +32,15 @@ impl Engine {
         let binary = &spec.binary;
         let unreadable = || BoxError::host(format!("read {}", binary.display()));
         let mut name = format!("{IMAGE_STEM}{:016x}", digest(binary).map_err(unreadable())?);
-        if let Some(image) = &spec.image {
-            name = format!("{name}-{:.DIGITS$}", image.manifest().digest.hex());
+        if let Some(image) = spec.root_image() {
+            name = format!("{name}-{:.DIGITS$}", image.digest());
         }
         if let Some(id) = self.find(&name) {
             return Ok(id);
         }
         let read = std::fs::read(binary).map_err(unreadable())?;
         let archive = one_file_archive(&read).map_err(BoxError::host("pack the binary"))?;
-        match &spec.image {
+        match spec.root_image() {
             Some(image) => {
                 let below = self.root_image(image)?;
                 self.add_layer(&below, &archive, &name)?;
@@ -50,15 +51,36 @@ impl Engine {
     }
 
     /// An image of the files of an image of ours.
-    fn root_image(&self, image: &Arc<Image>) -> Result<String, BoxError> {
-        let name = format!("{IMAGE_STEM}image-{:.DIGITS$}", image.manifest().digest.hex());
+    fn root_image(&self, image: &BoxImage) -> Result<String, BoxError> {
+        let name = format!("{IMAGE_STEM}image-{:.DIGITS$}", image.digest());
         if let Some(id) = self.find(&name) {
             return Ok(id);
         }
-        let image = Arc::clone(image);
+        if self.is_ours() && self.lend(image, &name)? {
+            return Ok(name);
+        }
+        let image = image.clone();
         let archive = streamed(move |mut to| image.layer_tar(&mut to).map_err(io::Error::other));
         self.import(&name, archive)?;
         Ok(name)
+    }
+
+    /// Gives an engine in a box an image without a copy, which would take minutes and room of the box:
+    /// the image that it is told of is one empty folder, and where it keeps that, the files of ours are
+    /// mounted. They are the lower layer of its overlays from then on. False where it lays none.
+    fn lend(&self, image: &BoxImage, name: &str) -> Result<bool, BoxError> {
+        let archive = one_folder_archive().map_err(BoxError::host("pack a folder"))?;
+        self.import(name, once(ready(Ok(archive.into()))))?;
+        let made = self.wait(self.api.inspect_image(name))?;
+        let kept = made.graph_driver.and_then(|mut driver| driver.data.remove(LAYER));
+        let Some(layer) = kept else {
+            return Ok(false);
+        };
+        let closed = MountFlags::BIND | MountFlags::RDONLY;
+        mount_bind(image.rootfs(), &layer)
+            .and_then(|()| mount_remount(&layer, closed, ""))
+            .map_err(|e| BoxError::host(format!("mount the image on {layer}"))(e.into()))?;
+        Ok(true)
     }
 
     fn find(&self, name: &str) -> Option<String> {
@@ -157,6 +179,16 @@ fn digest(path: &Path) -> io::Result<u64> {
             n => hasher.write(&piece[..n]),
         }
     }
+}
+
+fn one_folder_archive() -> io::Result<Vec<u8>> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    header.set_mode(0o755);
+    let mut archive = tar::Builder::new(Vec::new());
+    archive.append_data(&mut header, "./", io::empty())?;
+    archive.into_inner()
 }
 
 fn one_file_archive(binary: &[u8]) -> io::Result<Vec<u8>> {

@@ -21,12 +21,13 @@ use super::storage::Work;
 use crate::cgroup;
 use crate::net::Network;
 use able::{has_bridge, knows, without_weight};
-use body::{add_work, around, body};
+use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
 use container::DockerBox;
 use engine::{Engine, Removal, reachable};
 use image::IMAGE_STEM;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_model::results::PlatformVersion;
@@ -56,6 +57,8 @@ pub(super) struct Docker {
     address: String,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
+    /// By its name an engine of our own has its folder.
+    cache: PathBuf,
     apart: Apart,
     /// Why its containers cannot stand in a cgroup of tare's.
     without_weight: Option<&'static str>,
@@ -63,12 +66,14 @@ pub(super) struct Docker {
 }
 
 impl Docker {
-    pub(super) fn open(mut options: Options) -> Result<Self, String> {
+    /// `cache` is the folder of whoever opens it: of a box, in a box.
+    pub(super) fn open(mut options: Options, cache: &Path) -> Result<Self, String> {
         let runtime = options.take("runtime")?;
         let apart = Apart::by_engine(&mut options, &SECURITY)?;
         options.none()?;
         Ok(Self {
             runtime,
+            cache: cache.to_owned(),
             ..Self::at("docker", address(), apart)
         })
     }
@@ -79,6 +84,7 @@ impl Docker {
             name,
             address,
             runtime: None,
+            cache: PathBuf::new(),
             apart,
             without_weight: Some(UNPROBED),
             engine: None,
@@ -98,7 +104,7 @@ impl Docker {
         }
         // In a box, the engine is what was carried in, for us to start.
         let engine = if daemon::is_wanted() && reachable(&self.address).is_err() {
-            daemon::start()?
+            daemon::start(&self.cache)?
         } else {
             Engine::connect(self.name, &self.address, None)?
         };
@@ -171,6 +177,9 @@ impl Platform for Docker {
             .transpose()?
             .flatten();
         let mut body = body(spec, &image, self.runtime.clone(), &self.apart, around.as_deref());
+        if let Some(image) = spec.held_image() {
+            hold(&mut body, image, &directory.path)?;
+        }
         if let Some(work) = &work {
             add_work(&mut body, work, &self.apart.security);
         }
@@ -189,6 +198,10 @@ impl Platform for Docker {
     }
 
     fn without_image(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
         None
     }
 

@@ -67,11 +67,12 @@ fn described((letter, drive): (char, &Drive)) -> String {
     <disk type='file' device='disk'>
       <driver name='qemu' type='{format}' cache='{cache}'/>
       <source file='{file}'/>
-      <target dev='vd{letter}' bus='virtio'/>
+      <target dev='vd{letter}' bus='virtio'/>{closed}
     </disk>",
         format = drive.disk.format.name(),
         cache = drive.disk.cache.name(),
         file = escaped(&drive.path.to_string_lossy()),
+        closed = if drive.is_read_only { "<readonly/>" } else { "" },
     )
 }
 
@@ -163,14 +164,17 @@ mod tests {
             format: Format::Qcow2,
             cache: Cache::Directsync,
         };
-        let drive = |path: &str| Drive {
-            disk,
-            path: path.into(),
+        let drive = |path: &str| Drive::to_write(disk, path.into());
+        let shared = Drive {
+            is_read_only: true,
+            ..drive("/x/root")
         };
-        let text = domain_with(Provisioning::Vanilla, "/x", &[drive("/x/it's"), drive("/x/root")]);
+        let text = domain_with(Provisioning::Vanilla, "/x", &[drive("/x/it's"), shared]);
         assert!(text.contains("dev='vda'") && text.contains("dev='vdb'"), "{text}");
         assert!(text.contains("type='qcow2' cache='directsync'"), "{text}");
         assert!(text.contains("<source file='/x/it&apos;s'/>"), "{text}");
+        let closed = text.find("<readonly/>");
+        assert!(closed > text.find("/x/root") && text.matches("<readonly/>").count() == 1);
         assert!(!domain(Provisioning::Vanilla, "/x").contains("<disk"));
     }
 

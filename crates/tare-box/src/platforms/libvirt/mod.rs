@@ -167,6 +167,10 @@ impl Platform for Libvirt {
         self.vm.without_image()
     }
 
+    fn without_held_image(&self) -> Option<&'static str> {
+        self.vm.without_held_image()
+    }
+
     fn quota_view(&self) -> QuotaView {
         self.vm.quota_view()
     }

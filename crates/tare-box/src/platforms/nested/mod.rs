@@ -4,24 +4,29 @@
 mod running;
 
 use super::contract::{
-    ANSWER_DEADLINE, Absent, BoxError, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox,
+    ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox,
 };
+use super::directory::canonical;
 use super::security;
 use crate::carry;
 use crate::link::{Link, unexpected};
 use crate::net::Network;
+use crate::places::{HELD_IMAGE, INNER_BOXES};
 use running::{NestedBox, Relayed};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_model::platform::PlatformPath;
-use tare_model::protocol::{InnerBox, Reply, Request};
+use tare_model::protocol::{InnerBox, InnerImage, Reply, Request};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
 
 /// Channel of the one inner box.
 const CHANNEL: u16 = 1;
+
+/// Name of the folder of the inner box in that of an outer one on the host.
+const FOLDER: &str = "inner";
 
 /// Time for an outer box to make an inner one, with its engine started on an emulated CPU.
 const LAUNCH_DEADLINE: Duration = Duration::from_secs(180);
@@ -70,6 +75,29 @@ impl Nested {
             MemoryView::Touch | MemoryView::HostLimit => 0,
         };
         self.inner.inner_needs().memory_bytes + kernel_bytes
+    }
+
+    /// The folder for the files of the inner box, as the outer one sees it.
+    fn folder(&self, outer: &BoxSpec) -> Result<PathBuf, BoxError> {
+        let security = self.inner.security();
+        let has_userns = security.is_some_and(|security| security.has_userns());
+        match outer.held_image() {
+            // What is written above an image goes where it would in a box alone, not into the memory
+            // that a host has there. Another user of the host would not get through to it.
+            Some(_) if self.outer.has_host_files() && !has_userns => {
+                Ok(canonical(&outer.scratch.join(&outer.name))?.join(FOLDER))
+            }
+            _ => Ok(INNER_BOXES.into()),
+        }
+    }
+
+    /// An image as the outer box sees it.
+    fn seen(&self, image: &BoxImage) -> InnerImage {
+        if self.outer.has_host_files() {
+            image.seen_at(image.rootfs())
+        } else {
+            image.seen_at(HELD_IMAGE.as_ref())
+        }
     }
 
     fn supply(&self, outer: &mut dyn RunningBox) -> Result<(), BoxError> {
@@ -130,6 +158,8 @@ impl Platform for Nested {
             pinned_set: self.outer.cpus_inside(&spec.pinned_set),
             holds_boxes: spec.holds_boxes,
             on_host: self.outer.is_host(),
+            folder: self.folder(&outer_spec)?,
+            image: spec.image.as_ref().map(|image| self.seen(image)),
         };
         let request = Request::Launch {
             channel: CHANNEL,
@@ -179,6 +209,18 @@ impl Platform for Nested {
         } else {
             Network::None
         }
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        self.outer
+            .without_held_image()
+            .or_else(|| self.inner.without_image_inside())
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        self.outer
+            .without_held_image()
+            .or_else(|| self.inner.without_held_image())
     }
 
     fn is_host(&self) -> bool {

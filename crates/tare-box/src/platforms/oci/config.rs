@@ -7,7 +7,7 @@ use super::super::storage::{self, Work};
 use super::Oci;
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use crate::net::Network;
-use crate::places::{BINARY, WORK_FOLDER};
+use crate::places::{BINARY, HELD_IMAGE, WORK_FOLDER};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -106,6 +106,9 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     if let Some(binary) = parts.binary {
         add_mount(&mut config, bind(binary, BINARY, &["ro", "nosuid", "nodev"]));
     }
+    if let Some(image) = spec.held_image() {
+        add_mount(&mut config, bind(image.rootfs(), HELD_IMAGE, &["ro", "nodev"]));
+    }
     if let Some(work) = parts.work {
         add_work(&mut config, work);
     }
@@ -198,6 +201,8 @@ mod tests {
     use super::super::super::options::Options;
     use super::super::Runtime;
     use super::*;
+    use crate::platforms::contract::BoxImage;
+    use tare_model::protocol::InnerImage;
 
     fn parts() -> Parts<'static> {
         Parts {
@@ -229,6 +234,27 @@ mod tests {
         let of_binary = |mount: &&Value| mount["destination"] == "/tare";
         let binary = mounts.as_array().unwrap().iter().find(of_binary).unwrap();
         assert_eq!(binary["options"], json!(["bind", "ro", "nosuid", "nodev"]));
+    }
+
+    #[test]
+    fn an_image_that_is_held_for_others_cannot_be_written() {
+        let oci = Oci::open(Options::new([].into()), Runtime::Runc).unwrap();
+        let mounts = |holds_boxes| {
+            let spec = BoxSpec {
+                holds_boxes,
+                image: Some(BoxImage::held(&InnerImage {
+                    rootfs: "/store/rootfs".into(),
+                    digest: "0".repeat(64),
+                })),
+                ..BoxSpec::example()
+            };
+            config(&spec, &parts(), &oci)["mounts"].clone()
+        };
+        let of_image = |mount: &&Value| mount["destination"] == "/image";
+        let held = mounts(true);
+        let held = held.as_array().unwrap().iter().find(of_image).unwrap();
+        assert_eq!(held["options"], json!(["bind", "ro", "nodev"]));
+        assert!(!mounts(false).as_array().unwrap().iter().any(|m| of_image(&m)));
     }
 
     fn config_with(given: &[(&str, &str)]) -> Value {

@@ -150,11 +150,11 @@ impl Platform for Oci {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let directory = BoxDirectory::make(spec)?;
+        let directory = BoxDirectory::make_apart(spec, self.security.as_ref())?;
         let root = directory.shared_rootfs(spec, shared)?;
         let work = Work::make(self.storage, &directory.path, &root.path)?;
         if let Some(security) = &self.security {
-            security.own(spec, &root.path)?;
+            security.own_root(spec, &root.path)?;
             work.iter().try_for_each(|work| work.own(security, spec))?;
         }
         let layout = Layout::detect()?;
@@ -193,6 +193,11 @@ impl Platform for Oci {
 
     fn without_image(&self) -> Option<&'static str> {
         self.security.and_then(|security| security.without_image())
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        (self.runtime == Runtime::Runsc)
+            .then_some("gVisor's kernel lays no image below a box in it: choose runc or crun as the outer one, or leave the image out")
     }
 
     fn security(&self) -> Option<Security> {

@@ -171,6 +171,12 @@ impl Platform for Ssh {
         Some("a login on another host may have a cgroup of its own, in which all that it starts stays")
     }
 
+    fn without_held_image(&self) -> Option<&'static str> {
+        Some(
+            "images are in the store of this host: run tare on that host, or leave this platform or the image out",
+        )
+    }
+
     fn has_host_files(&self) -> bool {
         true
     }

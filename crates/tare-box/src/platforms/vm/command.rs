@@ -87,7 +87,8 @@ impl Vm {
         modules
     }
 
-    /// The disks of a box, in its folder: that to work on, then that of its root.
+    /// The disks of a box: that to work on, then that of its root; or that of the image that it
+    /// holds, then that for the boxes in it.
     pub(in super::super) fn make_drives(
         &self,
         spec: &BoxSpec,
@@ -97,23 +98,31 @@ impl Vm {
         if let Some(Storage::Disk(disk)) = self.storage {
             drives.push(disk.make(folder)?);
         }
-        if let Some(image) = &spec.image {
+        if let Some(image) = spec.root_image() {
             drives.push(disk::of_image(image, folder)?);
+        }
+        if let Some(image) = spec.held_image() {
+            drives.extend([disk::held(image)?, disk::of_inner_boxes(folder)?]);
         }
         Ok(drives)
     }
 
     /// Gives QEMU the disk of this number.
     pub(super) fn add_drive(&self, command: &mut Command, number: usize, drive: &Drive) {
-        let Drive { disk, path } = drive;
+        let Drive {
+            disk,
+            path,
+            is_read_only,
+        } = drive;
         // Within the options of a drive a comma is written twice.
         let file = path.display().to_string().replace(',', ",,");
         let (format, cache) = (disk.format.name(), disk.cache.name());
+        let closed = if *is_read_only { ",readonly=on" } else { "" };
         let device = self.machine.disk_device();
         command
             .args([
                 "-drive",
-                &format!("if=none,id=disk{number},format={format},cache={cache},file={file}"),
+                &format!("if=none,id=disk{number},format={format},cache={cache}{closed},file={file}"),
             ])
             .args(["-device", &format!("{device},drive=disk{number}")]);
     }
@@ -147,7 +156,8 @@ pub(super) fn kernel_command_line(
     };
     let agent = AgentStart {
         new_root: spec.holds_boxes,
-        root_disk: spec.image.as_ref().map(|_| root_disk(storage)),
+        root_disk: spec.root_image().map(|_| root_disk(storage)),
+        holds_image: spec.held_image().is_some(),
         work: storage.and_then(Storage::told_to_agent),
         ..AgentStart::over(AgentLink::Port(PORT))
     };

@@ -104,7 +104,7 @@ impl Vm {
         let guest = Guest::find(&self.modules(spec.holds_boxes, spec.image.is_some()))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         // Made here, where no start is timed; a box finds it.
-        spec.image.as_deref().map(disk::base).transpose()?;
+        spec.image.as_ref().map(disk::base).transpose()?;
         Ok(Parts {
             kernel: guest.kernel,
             initramfs,
@@ -240,6 +240,10 @@ impl Platform for Vm {
 
     fn without_image(&self) -> Option<&'static str> {
         disk::without_image()
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        disk::without_base()
     }
 
     fn quota_view(&self) -> QuotaView {
