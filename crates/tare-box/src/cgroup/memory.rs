@@ -86,7 +86,9 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const EVENTS: &str = "low 0\nhigh 0\nmax 1893\noom 3\noom_kill 2\noom_group_kill 0\n";
+    const EVENTS: &str = "low 0\nhigh 0\nmax 35\noom 1\noom_kill 1\noom_group_kill 0\n";
+    /// Of the one below it, at the same limit, of which the process was.
+    const EVENTS_BELOW: &str = "low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\noom_group_kill 0\n";
     const CONTROL: &str = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n";
 
     fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -101,15 +103,15 @@ mod tests {
 
     #[test]
     fn version_2_counts_for_those_below_too() {
-        let made = folder_with(&[("memory.events", EVENTS), ("below/memory.events", EVENTS)]);
+        let made = folder_with(&[("memory.events", EVENTS), ("box/memory.events", EVENTS_BELOW)]);
         let folder = MemoryFolder::new(made.path().to_owned(), true);
         let events = folder.events().unwrap();
-        assert_eq!((events.killed, events.exhausted), (2, Some(3)));
+        assert_eq!((events.killed, events.exhausted), (1, Some(1)));
         let of = |exhausted| MemoryEvents {
             exhausted: Some(exhausted),
             ..events
         };
-        assert!(folder.was_full(of(2), events) && !folder.was_full(of(3), events));
+        assert!(folder.was_full(of(0), events) && !folder.was_full(of(1), events));
     }
 
     #[test]
