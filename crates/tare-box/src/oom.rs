@@ -62,9 +62,16 @@ struct Victim {
 
 impl Victim {
     /// `6,1234,5678,-;oom-kill:constraint=…,task_memcg=/a/b,task=name,pid=12,uid=0`: a message with
-    /// what is told of it in front. A name may have commas and equals signs in it.
+    /// what is told of it in front. A name may have commas and equals signs in it. Others than the
+    /// kernel can write to its log too, but not with a number below 8 in front.
     fn of_message(message: &str) -> Option<Self> {
-        let (_, text) = message.split_once(';')?;
+        let (about, text) = message.split_once(';')?;
+        about
+            .split(',')
+            .next()?
+            .parse::<u32>()
+            .ok()
+            .filter(|from| *from < 8)?;
         let about = text.strip_prefix("oom-kill:")?.lines().next()?;
         let (_, about) = about.split_once(",task_memcg=")?;
         let (cgroup, about) = about.split_once(",task=")?;
@@ -107,7 +114,7 @@ mod tests {
         for message in [
             "3,2407,25963218890,-;Memory cgroup out of memory: Killed process 8013 (tail) total-vm:71000kB, anon-rss:64000kB",
             "4,2300,1,-;tail invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
-            "12,5,1,-;a user wrote oom-kill:constraint=x,task_memcg=/tare-7f3a-1,task=sh,pid=1,uid=0",
+            "12,5,1,-;oom-kill:constraint=x,task_memcg=/tare-7f3a-1,task=sh,pid=1,uid=0",
             "6,2406,1,-;oom-kill:constraint=CONSTRAINT_MEMCG",
             "no message",
         ] {
