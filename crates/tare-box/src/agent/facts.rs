@@ -70,7 +70,7 @@ pub(super) fn counters() -> Counters {
 
 /// The last processes that the box's kernel killed since there was no memory.
 pub(super) fn killed() -> Vec<String> {
-    let mut names = KernelLog::from_boot().map_or_else(Vec::new, |log| log.killed(None));
+    let mut names = KernelLog::from_boot().map_or_else(Vec::new, KernelLog::killed);
     names.drain(..names.len().saturating_sub(MOST_NAMES));
     names
 }

@@ -98,7 +98,7 @@ impl Held {
         let log = log.filter(|_| failed || killed > 0);
         let names = log
             .zip(memory.name())
-            .map_or_else(Vec::new, |(log, name)| log.killed(Some(name)));
+            .map_or_else(Vec::new, |(log, name)| log.killed_in(name, killed));
         let number = killed.max(names.len() as u64);
         (number > 0).then(|| Killed {
             number,
