@@ -52,7 +52,7 @@ fn script(text: &str) -> String {
     )
 }
 
-const PLATFORMS: [&str; 5] = ["native", "docker", "runc", "lxc", "nspawn"];
+const PLATFORMS: [&str; 7] = ["native", "docker", "runc", "lxc", "nspawn", "crun", "podman"];
 
 #[test]
 fn a_command_that_the_kernel_kills_ran_out_of_memory() {

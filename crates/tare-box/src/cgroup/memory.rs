@@ -42,16 +42,22 @@ impl MemoryFolder {
     pub fn was_full(&self, first: MemoryEvents, last: MemoryEvents) -> bool {
         match first.exhausted.zip(last.exhausted) {
             Some((first, last)) => last > first,
-            None => self.had_peak_at_limit().unwrap_or(false),
+            None => self.had_peak_at_limit(),
         }
     }
 
-    fn had_peak_at_limit(&self) -> Option<bool> {
-        let number = |name| read(&self.folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    /// Whether it, or one below it, such as that of a box within the box, ever had as much as it may have.
+    fn had_peak_at_limit(&self) -> bool {
+        let of_each = |file| -> Vec<u64> {
+            let texts = tree::texts(&self.folder, file);
+            texts.iter().filter_map(|text| text.trim().parse().ok()).collect()
+        };
+        let limits = of_each(c"memory.limit_in_bytes");
+        let is_near = |(peak, limit): (&u64, &u64)| *peak >= limit - limit / SLACK;
         // With swap, where the kernel accounts for it: then its limit is reached first.
-        let peak = number("memory.memsw.max_usage_in_bytes").max(number("memory.max_usage_in_bytes"))?;
-        let limit = number("memory.limit_in_bytes")?;
-        Some(peak >= limit - limit / SLACK)
+        [c"memory.max_usage_in_bytes", c"memory.memsw.max_usage_in_bytes"]
+            .iter()
+            .any(|file| of_each(file).iter().zip(&limits).any(is_near))
     }
 
     /// The name of the cgroup, which is that of no other on the host.
