@@ -19,6 +19,7 @@ pub mod jail;
 pub mod limits;
 pub mod link;
 pub mod net;
+pub mod oom;
 mod places;
 pub mod platforms;
 pub mod precautions;

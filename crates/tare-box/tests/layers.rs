@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up: each names only those before it. Of the platforms, the
 /// contract is a layer by itself, below all that makes boxes or works with them.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "interrupt",
     "precautions",
     "words",
@@ -16,6 +16,7 @@ const ORDER: [&str; 21] = [
     "carry",
     "jail",
     "cgroup",
+    "oom",
     "footprint",
     "host",
     "conditions",

@@ -60,10 +60,6 @@ pub(crate) fn ended_well(exited: &Exited, stderr: &[u8]) -> Result<(), Failure> 
             failure(Reason::CannotRun, "unsupported here".to_owned())
         }
         ExitStatus::Code(code) => failure(Reason::ExitStatus, format!("exit status {code}")),
-        ExitStatus::Signal(9) => failure(
-            Reason::Killed,
-            "signal 9 (the out-of-memory killer, if the box's memory was full)".to_owned(),
-        ),
         ExitStatus::Signal(signal) => failure(Reason::Killed, format!("signal {signal}")),
         ExitStatus::TimedOut => failure(Reason::Timeout, TIME_OVER.to_owned()),
     }

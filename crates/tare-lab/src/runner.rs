@@ -9,6 +9,7 @@ mod course;
 mod group;
 mod idle;
 mod left;
+mod memory;
 mod outside;
 mod pace;
 mod peak;

@@ -219,7 +219,9 @@ pub enum Reason {
     CannotRun,
     /// The workload did not end in time.
     Timeout,
-    /// The workload was ended by a signal (the out-of-memory killer among them).
+    /// The kernel killed a process of the box since there was no memory.
+    OutOfMemory,
+    /// The workload was ended by a signal.
     Killed,
     /// The workload ended with a status other than 0.
     ExitStatus,
@@ -245,6 +247,7 @@ impl fmt::Display for Reason {
             Self::LimitsNotProven => "limits not proven",
             Self::CannotRun => "cannot run in this box",
             Self::Timeout => "did not end in time",
+            Self::OutOfMemory => "out of memory",
             Self::Killed => "killed by a signal",
             Self::ExitStatus => "ended with an error",
             Self::WrongAnswer => "wrong answer",

@@ -38,6 +38,8 @@ pub enum Request {
     Facts,
     /// Counters of the box's kernel.
     Counters,
+    /// Which processes did the box's kernel kill since there was no memory?
+    Killed,
     /// Run a kernel in a fresh process; its report comes as standard output.
     Kernel {
         /// The run.
@@ -282,6 +284,11 @@ pub enum Reply {
     Facts(BoxFacts),
     /// Counters of the box's kernel.
     Counters(Counters),
+    /// The processes that it killed.
+    Killed {
+        /// Their names, the last one at the end; none where the box's kernel does not tell.
+        names: Vec<String>,
+    },
     /// A process, or its repetitions, ended.
     Exited(Exited),
     /// A process is set up and waits at its gate.
@@ -386,4 +393,6 @@ pub struct Counters {
     pub context_switches: Option<u64>,
     /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
+    /// Processes that it killed since there was no memory.
+    pub oom_kills: Option<u64>,
 }

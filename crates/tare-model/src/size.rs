@@ -223,7 +223,7 @@ pub fn show_seconds(seconds: f64) -> String {
 pub fn counted<N: fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let plural = if number == N::from(1) {
         ""
-    } else if noun.ends_with('x') || noun.ends_with("ch") {
+    } else if noun.ends_with(['x', 's']) || noun.ends_with("ch") {
         "es"
     } else {
         "s"

@@ -1,10 +1,14 @@
 //! What the box looks like from inside.
 
 use crate::cgroup::parse_cpu_list;
+use crate::oom::KernelLog;
 use rustix::thread::CpuSet;
 use std::fs;
 use tare_model::host::BoxFacts;
 use tare_model::protocol::Counters;
+
+/// Killed processes that are named: a fork bomb may have many.
+const MOST_NAMES: usize = 256;
 
 /// Reads the box's facts; what cannot be read is absent or 0.
 pub(super) fn facts() -> BoxFacts {
@@ -60,7 +64,15 @@ pub(super) fn counters() -> Counters {
         steal_ns: cpu.get(7).map(|ticks| ticks * crate::host::tick_ns()),
         context_switches: field(&stat, "ctxt").and_then(|v| v.parse().ok()),
         swapped_pages: pages("pswpin").zip(pages("pswpout")).map(|(i, o)| i + o),
+        oom_kills: pages("oom_kill "),
     }
+}
+
+/// The last processes that the box's kernel killed since there was no memory.
+pub(super) fn killed() -> Vec<String> {
+    let mut names = KernelLog::from_boot().map_or_else(Vec::new, KernelLog::killed);
+    names.drain(..names.len().saturating_sub(MOST_NAMES));
+    names
 }
 
 /// Sets the wall clock.

@@ -196,6 +196,9 @@ impl Agent {
             }
             Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
+            Request::Killed => Ok(Reply::Killed {
+                names: facts::killed(),
+            }),
             Request::Kernel { spec, bounds } => {
                 let spared = self.spared();
                 return process::kernel(&mut self.port, "run-kernel", spec, bounds, &spared);

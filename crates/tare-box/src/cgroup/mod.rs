@@ -6,12 +6,14 @@
 
 mod base;
 mod in_force;
+mod memory;
 mod tree;
 mod v1;
 mod v2;
 
 pub use base::{apart_from_others, stay_below_own};
 pub use in_force::InForce;
+pub use memory::{MemoryEvents, MemoryFolder};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -463,6 +465,11 @@ impl Cgroup {
         if self.v2 { v2::meter(self) } else { v1::meter(self) }
     }
 
+    /// Where what happens to its memory is counted, with what is below it.
+    pub(super) fn memory(&self) -> MemoryFolder {
+        MemoryFolder::new(self.outermost().folder("memory"), self.v2)
+    }
+
     /// The memory limit in force, in bytes, if there is one.
     ///
     /// # Errors
@@ -661,6 +668,7 @@ pub struct Meter {
     stat: Option<File>,
     /// Where the host accounts for swap.
     swap: Option<File>,
+    memory: MemoryFolder,
     v2: bool,
 }
 
@@ -687,6 +695,11 @@ impl Meter {
         } else {
             keyed(text, "swap")
         }
+    }
+
+    /// Where what happens to the memory of the cgroup is counted.
+    pub const fn memory(&self) -> &MemoryFolder {
+        &self.memory
     }
 }
 

@@ -41,18 +41,26 @@ pub(super) fn thaw(top: &Path) {
 
 /// Processes in a folder and in those below it; those of another process namespace are 0 and left out.
 pub(super) fn processes(top: &Path) -> Vec<u32> {
-    let mut pids: Vec<u32> = Vec::new();
+    let lists = texts(top, c"cgroup.procs");
+    let numbers = lists.iter().flat_map(|text| text.lines());
+    let pids = numbers.filter_map(|line| line.parse::<u32>().ok());
+    pids.filter(|pid| *pid > 0).collect()
+}
+
+/// What the file of this name says in a folder and in those below it; those that lack it are left out.
+pub(super) fn texts(top: &Path, name: &CStr) -> Vec<String> {
+    let mut texts = Vec::new();
     let of_one = |folder: &OwnedFd| {
         let mut text = String::new();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        if let Ok(file) = openat(folder, c"cgroup.procs", flags, Mode::empty()) {
-            let _ = File::from(file).read_to_string(&mut text);
+        if let Ok(file) = openat(folder, name, flags, Mode::empty())
+            && File::from(file).read_to_string(&mut text).is_ok()
+        {
+            texts.push(text);
         }
-        let found = text.lines().filter_map(|line| line.parse::<u32>().ok());
-        pids.extend(found.filter(|pid| *pid > 0));
     };
     let _ = walk(top, of_one, |_, _| {});
-    pids
+    texts
 }
 
 /// Goes through a folder and all below it, the deepest first: `visit` gets each, `leave` the

@@ -54,6 +54,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
         cpu,
         stat: Some(stat),
         swap: open(&cgroup.file("memory", "memory.stat")).ok(),
+        memory: cgroup.memory(),
         v2: false,
     })
 }

@@ -83,6 +83,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
         cpu: open(&cgroup.file("", "cpu.stat"))?,
         stat: None,
         swap: open(&cgroup.file("", "memory.swap.current")).ok(),
+        memory: cgroup.memory(),
         v2: true,
     })
 }

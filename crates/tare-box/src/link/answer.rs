@@ -48,6 +48,7 @@ impl Processes {
             Request::Hello { .. }
             | Request::Facts
             | Request::Counters
+            | Request::Killed
             | Request::WriteFile { .. }
             | Request::TakeFile { .. }
             | Request::Launch { .. }

@@ -528,6 +528,7 @@ fn doing(request: &Request) -> &'static str {
         Request::Hello { .. } => "hello",
         Request::Facts => "facts",
         Request::Counters => "counters",
+        Request::Killed => "name killed processes",
         Request::Kernel { .. } => "run kernel",
         Request::Proof { .. } => "prove limits",
         Request::Command(_) => "run command",

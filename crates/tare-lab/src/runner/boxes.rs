@@ -1,5 +1,6 @@
 //! The boxes of a run: made and proven, kept or removed.
 
+use super::memory::Counted;
 use super::outside::Outside;
 use super::{Event, RunError, Runner, Stop};
 use crate::against::Known;
@@ -32,6 +33,12 @@ pub(super) struct Held {
     pub(super) waking: Option<(Duration, Duration)>,
     /// The box on the host for what runs outside of this one, once something did.
     pub(super) outside: Option<Outside>,
+    /// Its memory, in bytes.
+    pub(super) memory_bytes: u64,
+    /// Whether a kernel of its own is in it, which counts whom it kills.
+    pub(super) has_own_kernel: bool,
+    /// What was counted of its memory before the trial that is under way.
+    pub(super) counted: Option<Counted>,
 }
 
 impl Held {
@@ -93,6 +100,9 @@ impl Runner<'_> {
             supplied: BTreeSet::new(),
             waking: None,
             outside: None,
+            memory_bytes: spec.instance.memory_bytes,
+            has_own_kernel: view.0 == QuotaView::HostOnly,
+            counted: None,
         };
         self.watch.follow(id, held.running.meter());
         let facts = held

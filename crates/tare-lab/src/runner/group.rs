@@ -66,6 +66,7 @@ impl Runner<'_> {
             } else {
                 self.measure(&mut arms, pass, present)?
             };
+            Self::judge_memory(&mut arms, present);
             self.hold_against(&mut arms, &measured, present);
             self.remove_dead(&arms, present)?;
             let spoiled = self.is_spoiled(&arms, pass);
@@ -192,6 +193,7 @@ impl Runner<'_> {
             let Some(held) = present.get_mut(kind) else {
                 continue;
             };
+            held.count_memory();
             let timeout = trial::timeout(self.study);
             if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
                 if interrupt::requested() {

@@ -54,13 +54,14 @@ impl Runner<'_> {
         };
         let timeout = trial::timeout(self.study);
         let has_host_files = self.has_host_files(&planned.cell.kind);
+        held.count_memory();
         if let Err(failure) = aside::make_ready(held, &workload, has_host_files, timeout) {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             let ended = Ended {
                 box_id: Some(held.id),
-                ..Ended::without_box(Outcome::Failed(failure))
+                ..Ended::without_box(Outcome::Failed(held.judge_failure(failure)))
             };
             self.record(planned, ended)?;
             return Ok(false);
@@ -72,6 +73,7 @@ impl Runner<'_> {
         {
             tried.fail(failure);
         }
+        held.judge_memory(&mut tried);
         findings.extend(tried.findings);
         let ended = Ended {
             box_id: Some(held.id),
@@ -163,6 +165,7 @@ impl Runner<'_> {
             seen,
             ends,
         };
+        Self::judge_memory(&mut arms, present);
         self.hold_against(&mut arms, &measured, present);
         self.remove_dead(&arms, present)?;
         let end = measured.ends.pop().flatten();

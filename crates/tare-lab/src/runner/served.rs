@@ -30,6 +30,7 @@ impl Runner<'_> {
             return Ok(());
         };
         let tried = self.served(arm, held)?;
+        arm.judge_memory(held);
         let mut ended = Ended {
             box_id: Some(held.id),
             ..Ended::without_box(Outcome::Failed(faults::bad_report("it did not run".to_owned())))

@@ -93,6 +93,7 @@ impl Runner<'_> {
         };
         let box_id = held.id;
         let timeout = trial::timeout(self.study);
+        held.count_memory();
         match aside::make_ready(held, &arm.workload, has_host_files, timeout) {
             Err(failure) => arm.lose_box(failure),
             Ok(()) => self.start(&mut arm, held, FIRST)?,
@@ -101,6 +102,7 @@ impl Runner<'_> {
             act(&mut arm, held, &self.watch)?;
         }
         let used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
+        arm.judge_memory(held);
         let Some(lost) = arm.lost else {
             return Ok(Ok(used));
         };

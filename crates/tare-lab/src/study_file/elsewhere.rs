@@ -4,10 +4,9 @@
 use tare_model::template::{Capacity, Feature, Property};
 
 /// Their names, and what each would show.
-pub(super) const ELSEWHERE: [(&str, Feature); 4] = [
+pub(super) const ELSEWHERE: [(&str, Feature); 3] = [
     ("cassandra", of(Property::Application, Capacity::Latency)),
     ("hibench", of(Property::Application, Capacity::Latency)),
-    ("mpi", of(Property::Application, Capacity::Latency)),
     (
         "spot-price-cleaning",
         of(Property::Application, Capacity::Latency),

@@ -1,8 +1,9 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 38] = [
+const FILES: [(&str, &str); 42] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
+    ("build", include_str!("../../../../workloads/build.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
         "cyclictest",
@@ -37,6 +38,11 @@ const FILES: [(&str, &str); 38] = [
         "mariadb-get",
         include_str!("../../../../workloads/mariadb-get.toml"),
     ),
+    ("mpi-prime", include_str!("../../../../workloads/mpi-prime.toml")),
+    (
+        "mpi-search",
+        include_str!("../../../../workloads/mpi-search.toml"),
+    ),
     ("netperf", include_str!("../../../../workloads/netperf.toml")),
     (
         "netperf-stream",
@@ -45,6 +51,10 @@ const FILES: [(&str, &str); 38] = [
     ("nginx", include_str!("../../../../workloads/nginx.toml")),
     ("nginx-get", include_str!("../../../../workloads/nginx-get.toml")),
     ("nodejs", include_str!("../../../../workloads/nodejs.toml")),
+    (
+        "openssl-rsa",
+        include_str!("../../../../workloads/openssl-rsa.toml"),
+    ),
     (
         "openssl-sha256",
         include_str!("../../../../workloads/openssl-sha256.toml"),
