@@ -12,16 +12,19 @@ use std::path::PathBuf;
 use tare_image::Store;
 use tare_lab::plan::{self, Room};
 use tare_lab::{images, resume, study_file, workload_file};
+use tare_load::answers_to;
 use tare_model::frame::{Decoder, encode};
 use tare_model::gate::{Order, Slice};
 use tare_model::host::HostFacts;
 use tare_model::kernel::{BurnReport, KernelReport, TouchReport};
+use tare_model::load::{Asked, Query};
 use tare_model::protocol::{Reply, Request};
 use tare_model::results::Results;
 use tare_report::foreign::{self, Wishes};
 use tare_report::published::{Library, check, tally, text as published_text};
 use tare_report::text::TextOptions;
 use tare_report::{analyze, change, html, json, pilot, text};
+use tare_stats::Latencies;
 
 /// What is fuzzed.
 #[derive(Debug)]
@@ -192,6 +195,22 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "answers",
+        run: answers,
+        words: &[
+            "HTTP/1.1 200 OK\r\n",
+            "Content-Length: ",
+            "Transfer-Encoding: chunked\r\n",
+            "Connection: close\r\n",
+            "\r\n\r\n",
+            "$-1\r\n",
+            "*2\r\n",
+            "-ERR ",
+            "Z\u{0}\u{0}\u{0}\u{5}I",
+            "T\u{0}\u{0}\u{0}",
+        ],
+    },
+    Target {
         name: "archives",
         run: archives,
         words: &[
@@ -314,8 +333,50 @@ fn gate(input: &[u8]) -> u64 {
     if let Ok(slice) = serde_json::from_slice::<Slice>(input) {
         let times = slice.wall_ns().checked_add(slice.cpu_ns());
         all ^= u64::from(slice.is_sound()) ^ times.map_or(2, |_| 4);
+        let read = slice.load.and_then(|load| Latencies::of_text(&load.latencies));
+        if let Some(latencies) = read {
+            let mut twice = latencies.clone();
+            twice.add(&latencies);
+            all ^= mark(&twice.text()) ^ u64::from(twice.percentile(0.99).is_some()) << 3;
+        }
     }
     all
+}
+
+/// What servers answer. The first byte tells by which protocol, the second in pieces of what length.
+fn answers(input: &[u8]) -> u64 {
+    let (head, stream) = input.split_at(input.len().min(2));
+    let query = || Query {
+        user: String::new(),
+        database: String::new(),
+        text: String::new(),
+    };
+    let asked = match head.first().map(|kind| kind % 4) {
+        Some(1) => Asked::Resp {
+            words: Vec::new(),
+            first: Vec::new(),
+        },
+        Some(2) => Asked::Postgresql(query()),
+        Some(3) => Asked::Mysql(query()),
+        _ => Asked::Http(String::new()),
+    };
+    let mut answers = answers_to(&asked);
+    let mut told = 0_u64;
+    let mut there = Vec::new();
+    for piece in stream.chunks(head.get(1).map_or(1, |length| usize::from(*length) + 1)) {
+        there.extend_from_slice(piece);
+        loop {
+            match answers.take(&there) {
+                Ok((0, None)) => break,
+                Ok((taken, answer)) => {
+                    there.drain(..taken);
+                    told = told.rotate_left(3) ^ answer.map_or(1, |answer| mark(&format!("{answer:?}")));
+                }
+                Err(e) => return mark(&e) ^ told,
+            }
+        }
+    }
+    told ^ u64::from(answers.is_within()) ^ answers.at_end().map_or(0, |_| 2)
 }
 
 fn results(input: &[u8]) -> u64 {

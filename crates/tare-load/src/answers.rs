@@ -1,5 +1,11 @@
 //! Answers, as they come in pieces.
 
+use crate::http::Http;
+use crate::mysql::Mysql;
+use crate::postgresql::Postgresql;
+use crate::resp::Resp;
+use tare_model::load::Asked;
+
 /// Of an answer that came whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -10,10 +16,21 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// One with which nothing is wrong, over a connection that is kept.
     pub const RIGHT: Self = Self {
         wrong: None,
         closes: false,
     };
+}
+
+/// What tells the answers to such requests apart, of a connection that is fresh.
+pub fn answers_to(asked: &Asked) -> Box<dyn Answers> {
+    match asked {
+        Asked::Http(_) => Box::new(Http::default()),
+        Asked::Resp { .. } => Box::new(Resp::default()),
+        Asked::Postgresql(_) => Box::new(Postgresql::default()),
+        Asked::Mysql(_) => Box::new(Mysql::default()),
+    }
 }
 
 /// Bytes that were taken, and the answer that ended with them. None taken and no answer: more

@@ -1,11 +1,7 @@
 //! One connection to a server: requests that wait for their answers, in order.
 
-use crate::answers::{Answer, Answers};
-use crate::http::Http;
-use crate::mysql::Mysql;
-use crate::postgresql::Postgresql;
+use crate::answers::{Answer, Answers, answers_to};
 use crate::request::Request;
-use crate::resp::Resp;
 use crate::sql;
 use rustix::fd::{AsFd, BorrowedFd};
 use std::collections::VecDeque;
@@ -51,22 +47,15 @@ impl Connection {
         // A request is not to wait for the acknowledgement of the last one.
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(CONNECT_DEADLINE))?;
-        let answers: Box<dyn Answers> = match asked {
-            Asked::Http(_) => Box::new(Http::default()),
-            Asked::Resp { .. } => Box::new(Resp::default()),
-            Asked::Postgresql(query) => {
-                sql::begin_postgresql(&mut stream, &query.user, &query.database)?;
-                Box::new(Postgresql::default())
-            }
-            Asked::Mysql(query) => {
-                sql::begin_mysql(&mut stream, &query.user, &query.database)?;
-                Box::new(Mysql::default())
-            }
-        };
+        match asked {
+            Asked::Http(_) | Asked::Resp { .. } => {}
+            Asked::Postgresql(query) => sql::begin_postgresql(&mut stream, &query.user, &query.database)?,
+            Asked::Mysql(query) => sql::begin_mysql(&mut stream, &query.user, &query.database)?,
+        }
         stream.set_nonblocking(true)?;
         Ok(Self {
             stream,
-            answers,
+            answers: answers_to(asked),
             out: Vec::new(),
             sent: 0,
             part: Vec::new(),

@@ -23,6 +23,8 @@ mod request;
 mod resp;
 mod sql;
 
+pub use answers::{Answer, Answers, answers_to};
+
 use client::Client;
 use std::io::{BufRead, Write};
 use std::net::SocketAddr;
