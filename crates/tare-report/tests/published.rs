@@ -124,8 +124,12 @@ fn what_cannot_be_compared_says_why() {
     let baseline = "the study has no figure of your baseline, native";
     assert_eq!(why(row(&gvisor, "system-call", "", "")), baseline);
     assert_eq!(
-        why(row(&gvisor, "ffmpeg", "", "")),
+        why(row(&gvisor, "tensorflow", "", "")),
         "tare has no workload like it"
+    );
+    assert_eq!(
+        why(row(&gvisor, "ffmpeg", "", "")),
+        "no workload ffmpeg in the results"
     );
 
     let drawn = put("ghatrehsamani2020", Synthetic::new());

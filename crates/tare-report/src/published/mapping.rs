@@ -83,8 +83,9 @@ impl Mapping {
 
 impl OwnWorkload {
     /// Whether a kernel does work of the same size.
-    pub(super) fn is_of_size(&self, spec: &KernelSpec) -> bool {
-        self.size.is_none_or(|size| spec.size == size)
+    pub(super) fn is_of_size(&self, spec: Option<&KernelSpec>) -> bool {
+        self.size
+            .is_none_or(|size| spec.is_some_and(|spec| spec.size == size))
     }
 
     /// tare's name of a metric of a table.

@@ -6,9 +6,8 @@ use super::judge::{Logs, judged};
 use super::{Own, Row, Verdict};
 use crate::analysis::{Analysis, Comparison, MetricComparison, Word};
 use crate::published::{Library, Published};
-use tare_model::kernel::KernelSpec;
 use tare_model::platform::PlatformPath;
-use tare_model::study::Against;
+use tare_model::study::{Against, Workload};
 
 /// A study and the results that are put beside it.
 pub(super) struct Place<'a> {
@@ -49,13 +48,17 @@ impl Place<'_> {
         if let Some(why) = own.unlike.get(&self.study.study.id) {
             return Err(format!("another workload: {why}"));
         }
-        let kernels = self.kernels(own);
-        let Some((_, first)) = kernels.first() else {
+        let workloads = self.workloads(own);
+        let Some(first) = workloads.first() else {
             return Err(format!("no workload {} in the results", own.own));
         };
-        if !kernels.iter().any(|(_, spec)| own.is_of_size(spec)) {
-            let theirs = own.size.unwrap_or_default();
-            return Err(format!("size {} here, {theirs} there", first.size));
+        if !workloads.iter().any(|workload| own.is_of_size(workload.kernel())) {
+            let (ours, theirs) = (first.kernel().map(|spec| spec.size), own.size);
+            return Err(format!(
+                "size {} here, {} there",
+                ours.unwrap_or_default(),
+                theirs.unwrap_or_default()
+            ));
         }
         if !table.rows.iter().any(|row| self.is_baseline(&row.platform)) {
             let baseline = &self.analysis.study.baseline;
@@ -64,13 +67,10 @@ impl Place<'_> {
         Ok(own)
     }
 
-    /// The kernels of the results that may stand beside a workload, by their names in cells.
-    fn kernels(&self, own: &OwnWorkload) -> Vec<(&str, &KernelSpec)> {
+    /// The workloads of the results that may stand beside one of the study's.
+    fn workloads(&self, own: &OwnWorkload) -> Vec<&Workload> {
         let workloads = self.analysis.study.workloads.iter();
-        workloads
-            .filter(|workload| workload.family == own.own)
-            .filter_map(|workload| Some((workload.name(), workload.kernel()?)))
-            .collect()
+        workloads.filter(|workload| workload.family == own.own).collect()
     }
 
     /// Whether a platform of the study is what own figures are held against.
@@ -156,9 +156,9 @@ impl Place<'_> {
         if names.is_empty() {
             return Err("tare has no such platform".to_owned());
         }
-        let kernels = self.kernels(own).into_iter();
-        let fitting = kernels.filter(|(_, spec)| own.is_of_size(spec));
-        let workloads: Vec<&str> = fitting.map(|(name, _)| name).collect();
+        let fitting = self.workloads(own).into_iter();
+        let fitting = fitting.filter(|workload| own.is_of_size(workload.kernel()));
+        let workloads: Vec<&str> = fitting.map(Workload::name).collect();
         let found = self.analysis.comparisons.iter().filter_map(|c| {
             let fits = c.against == Against::Native
                 && workloads.contains(&c.cell.workload.as_str())
@@ -218,12 +218,15 @@ fn described(row: &Printed) -> String {
 }
 
 /// The path as text, without the accelerator, since whether it emulated is told apart, and
-/// without the network of its boxes, which makes no other platform of it.
+/// without a network of its boxes' own, which makes no other platform of it; that of the host does.
 fn without_particulars(path: &PlatformPath) -> String {
     let segment = |segment: &tare_model::platform::PlatformSegment| {
         let mut segment = segment.clone();
         segment.options.remove("accel");
-        segment.options.remove("network");
+        let network = segment.options.get("network").map(String::as_str);
+        if matches!(network, Some("bridge" | "published")) {
+            segment.options.remove("network");
+        }
         PlatformPath::from(segment).to_string()
     };
     let segments: Vec<String> = path.segments().iter().map(segment).collect();
