@@ -40,7 +40,7 @@ pub(super) fn lay_for_others(image: &Path, directory: &Path, rootfs: &Path) -> R
     let lower = canonical(directory)?.join("lower");
     make_folder(&lower)?;
     tare_sys::shifted::mount(image, &lower, FIRST_USER, USERS)
-        .and_then(|()| mount_overlay(&[lower.clone()], Some(&upper), rootfs, MountFlags::NODEV))
+        .and_then(|()| mount_overlay(std::slice::from_ref(&lower), Some(&upper), rootfs, MountFlags::NODEV))
         // The overlay has a mount of its own of it.
         .and_then(|()| Ok(unmount(&lower, UnmountFlags::DETACH)?))
         .map_err(BoxError::host(

@@ -198,10 +198,10 @@ fn resources(limits: &Limits) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::contract::BoxImage;
     use super::super::super::options::Options;
     use super::super::Runtime;
     use super::*;
-    use crate::platforms::contract::BoxImage;
     use tare_model::protocol::InnerImage;
 
     fn parts() -> Parts<'static> {
