@@ -412,6 +412,8 @@ fn sweep_run(state: &Path, run: &str) -> (Vec<String>, Vec<BoxError>) {
                 Err(e) => failed.push(BoxError::host(format!("remove {}", folder.display()))(e)),
             }
         }
+        // Not while another run's folder is in it.
+        let _ = fs::remove_dir(crate::places::INNER_BOXES);
     }
     (removed, failed)
 }
