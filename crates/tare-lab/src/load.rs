@@ -135,6 +135,7 @@ mod tests {
             bytes: 0,
             rate,
             of_peak: None,
+            burst: None,
             seed: 0,
         }
     }

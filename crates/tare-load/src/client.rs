@@ -10,6 +10,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
@@ -86,6 +87,7 @@ impl Client {
     /// [`KernelError`] if there is no way to the server, or if it does not answer.
     pub fn to(spec: &LoadSpec, server: SocketAddr) -> Result<Self, KernelError> {
         tare_kernels::make_timers_exact()?;
+        allow_connections();
         let made = epoll::create(epoll::CreateFlags::CLOEXEC);
         let epoll = made.map_err(|e| failed("waiting for answers (epoll)")(e.into()))?;
         let mut client = Self {
@@ -189,6 +191,22 @@ impl Client {
             }
         }
         self.told.due += units;
+        Ok(())
+    }
+
+    /// So many requests that are due at once.
+    fn burst(&mut self, requests: u64) -> io::Result<()> {
+        let whole = self.told.answered + requests;
+        let now_ns = clock::now_ns();
+        let mut queue: VecDeque<u64> = (0..requests).map(|_| now_ns).collect();
+        while self.told.answered < whole {
+            self.ask_queued(&mut queue)?;
+            for number in self.wait(None)? {
+                self.hear(number)?;
+                self.send(number)?;
+            }
+        }
+        self.told.due += requests;
         Ok(())
     }
 
@@ -334,12 +352,15 @@ impl Sliced for Client {
     fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
         let part = &mut parts[0];
         let before = self.told.answered;
-        let done = timed(part, clock::process_cpu_ns, || match self.arrivals.take() {
-            None => self.closed_loop(units, Self::key),
-            Some(mut arrivals) => {
-                let done = self.open_loop(units, &mut arrivals);
-                self.arrivals = Some(arrivals);
-                done
+        let done = timed(part, clock::process_cpu_ns, || {
+            match (self.spec.burst, self.arrivals.take()) {
+                (Some(requests), _) => (0..units).try_for_each(|_| self.burst(requests.into())),
+                (None, None) => self.closed_loop(units, Self::key),
+                (None, Some(mut arrivals)) => {
+                    let done = self.open_loop(units, &mut arrivals);
+                    self.arrivals = Some(arrivals);
+                    done
+                }
             }
         });
         part.work += (self.told.answered - before) as f64;
@@ -363,6 +384,17 @@ impl Sliced for Client {
         self.told.latencies.clear();
         Some(Box::new(told))
     }
+}
+
+/// Has this process keep as many files open as it may: the usual limit is some 1,000 connections.
+fn allow_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // Where it may not, connecting tells.
+    let _ = setrlimit(Resource::Nofile, most);
 }
 
 fn failed(what: &'static str) -> impl FnOnce(io::Error) -> KernelError {

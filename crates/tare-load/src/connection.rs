@@ -178,7 +178,7 @@ impl Connection {
             return Err(invalid(
                 "the server closed the connection in the middle of an answer".to_owned(),
             ));
-        } else if !self.has_served {
+        } else if !self.has_served && !self.waiting.is_empty() {
             return Err(invalid(
                 "the server closed the connection without an answer".to_owned(),
             ));

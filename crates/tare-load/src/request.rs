@@ -131,6 +131,7 @@ mod tests {
             bytes: 3,
             rate: None,
             of_peak: None,
+            burst: None,
             seed: 0,
         };
         let mut bytes = b"before".to_vec();

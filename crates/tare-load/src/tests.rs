@@ -20,6 +20,7 @@ fn spec(rate: Option<f64>) -> LoadSpec {
         bytes: 0,
         rate,
         of_peak: None,
+        burst: None,
         seed: 1,
     }
 }
@@ -195,6 +196,29 @@ fn expected(load: &LoadSpec, requests: usize) -> (f64, f64) {
     latencies.sort_by(f64::total_cmp);
     let mean = latencies.iter().sum::<f64>() / requests as f64;
     (mean, latencies[requests * 99 / 100 - 1])
+}
+
+#[test]
+fn requests_of_a_burst_come_at_once_and_a_unit_is_all_of_them() {
+    // A server of which 4 connections are served one request each 5 ms: 40 take 50 ms.
+    let at = server(|mut stream| {
+        while request(&mut stream) {
+            thread::sleep(Duration::from_millis(5));
+            if !answer(&mut stream, OK) {
+                return;
+            }
+        }
+    });
+    let burst = LoadSpec {
+        burst: Some(40),
+        ..spec(None)
+    };
+    let (slices, report) = served(&burst, at, &[1, 2]).unwrap();
+    let works: Vec<f64> = slices.iter().map(|slice| slice.parts[0].work).collect();
+    assert_eq!((works, report.requests), (vec![40.0, 80.0], 120));
+    // The last of ten on a connection has waited for the nine before it, from the beginning.
+    assert!(latencies(&slices[1]).percentile(0.8).unwrap() >= 0.035);
+    assert!(slices[0].parts[0].wall_ns >= 50_000_000);
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub struct LoadSpec {
     /// The same as a share of what the baseline answers in a closed loop, which a run finds out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_peak: Option<f64>,
+    /// Requests that come at once (burst), of which one follows another when all are answered;
+    /// absent: none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
     /// Where chance begins: keys, and arrivals of an open loop.
     pub seed: u64,
 }
@@ -122,6 +126,9 @@ impl fmt::Display for LoadSpec {
         if self.pipeline > 1 {
             write!(f, ", {} requests under way on each", self.pipeline)?;
         }
+        if let Some(burst) = self.burst {
+            return write!(f, ", {burst} at once");
+        }
         match (self.rate, self.of_peak) {
             (Some(rate), _) => write!(f, ", {rate} requests/s whether or not they are answered"),
             (None, Some(share)) => write!(
@@ -149,6 +156,7 @@ mod tests {
             bytes: 0,
             rate: None,
             of_peak: None,
+            burst: None,
             seed: 0,
         };
         assert_eq!(spec.to_string(), "GET /a, 8 connections, each after an answer");

@@ -84,6 +84,7 @@ pub(super) struct LoadText {
     pub keys: Option<String>,
     pub bytes: Option<String>,
     pub rate: Option<String>,
+    pub burst: Option<String>,
 }
 
 /// Where the program cannot run, whatever is done.

@@ -15,7 +15,9 @@ const PIPELINE: RangeInclusive<u32> = 1..=1000;
 const KEYS: RangeInclusive<u32> = 1..=10_000_000;
 /// Bytes of a value, 16 MiB.
 const BYTES: RangeInclusive<u32> = 0..=16 << 20;
-/// Requests per second.
+/// Requests at once.
+const BURSTS: RangeInclusive<u32> = 1..=1_000_000;
+/// Requests per second, and parts of a peak.
 const PERCENT: RangeInclusive<f64> = 1.0..=100.0;
 const RATES: RangeInclusive<f64> = 0.1..=1e7;
 
@@ -56,6 +58,12 @@ impl Reader<'_> {
             Some(rate) => self.rate(load, rate)?,
             None => (None, None),
         };
+        if text.burst.is_some() && (rate.is_some() || of_peak.is_some()) {
+            return Err(self.at(
+                load,
+                "requests come at a rate or at once: leave 'rate' or 'burst' out",
+            ));
+        }
         Ok(Some(LoadSpec {
             server: self.server(load, roles)?,
             asked,
@@ -65,6 +73,11 @@ impl Reader<'_> {
             bytes: number("bytes", &text.bytes, 0, BYTES)?,
             rate,
             of_peak,
+            burst: text
+                .burst
+                .as_ref()
+                .map(|burst| self.number(load, "burst", burst, BURSTS))
+                .transpose()?,
             seed: 0,
         }))
     }

@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 42] = [
+const FILES: [(&str, &str); 43] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("build", include_str!("../../../../workloads/build.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
@@ -91,6 +91,10 @@ const FILES: [(&str, &str); 42] = [
         include_str!("../../../../workloads/sysbench-memory.toml"),
     ),
     ("wordpress", include_str!("../../../../workloads/wordpress.toml")),
+    (
+        "wordpress-burst",
+        include_str!("../../../../workloads/wordpress-burst.toml"),
+    ),
     ("zstd", include_str!("../../../../workloads/zstd.toml")),
 ];
 

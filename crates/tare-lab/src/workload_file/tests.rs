@@ -508,6 +508,11 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         ),
         ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
         ("\"{rate}\"", "\"0%\"", "rate = '0%': give requests per second"),
+        (
+            "\"{rate}\"",
+            "\"9\"\nburst = \"9\"",
+            "requests come at a rate or at once",
+        ),
         ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
         (
             "image_only",
