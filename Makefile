@@ -61,6 +61,7 @@ bench:
 	cargo run --release --locked -p xtask -- bench-kernels
 	cargo run --release --locked -p xtask -- bench-disk
 	cargo run --release --locked -p xtask -- bench-network
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-load
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-tools
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-harness
 	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- bench-boot

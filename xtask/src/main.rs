@@ -4,6 +4,7 @@ mod bench_boot;
 mod bench_disk;
 mod bench_harness;
 mod bench_kernels;
+mod bench_load;
 mod bench_network;
 mod bench_precision;
 mod bench_startup;
@@ -31,6 +32,8 @@ enum Command {
     BenchDisk(bench_disk::Options),
     /// Hold the network kernels against netperf and iperf3, where these are installed
     BenchNetwork(bench_network::Options),
+    /// Hold tare's own client for servers against wrk and redis-benchmark, where these are installed
+    BenchLoad(bench_load::Options),
     /// Hold the cost of one execution of a command, in a trial and in slices, against hyperfine and a bare spawn
     BenchHarness(bench_harness::Options),
     /// Hold a VM's launch against a boot of the same kernel that only says one byte
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchKernels(options) => bench_kernels::run(&options)?,
         Command::BenchDisk(options) => bench_disk::run(&options)?,
         Command::BenchNetwork(options) => bench_network::run(&options)?,
+        Command::BenchLoad(options) => bench_load::run(&options)?,
         Command::BenchHarness(options) => bench_harness::run(&options)?,
         Command::BenchBoot(options) => bench_boot::run(&options)?,
         Command::BenchStartup(options) => bench_startup::run(&options)?,
