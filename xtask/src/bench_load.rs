@@ -179,6 +179,7 @@ fn spec(asked: Asked, connections: u32, pipeline: u32, rate: Option<f64>) -> Loa
         server: "server".to_owned(),
         asked,
         connections,
+        keep: true,
         pipeline,
         keys: 10_000,
         bytes: 64,

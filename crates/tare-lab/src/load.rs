@@ -130,6 +130,7 @@ mod tests {
             server: "web".to_owned(),
             asked: Asked::Http("/".to_owned()),
             connections: 1,
+            keep: true,
             pipeline: 1,
             keys: 1,
             bytes: 0,

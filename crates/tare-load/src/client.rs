@@ -43,7 +43,8 @@ pub struct Client {
     server: SocketAddr,
     request: Request,
     epoll: OwnedFd,
-    connections: Vec<Connection>,
+    /// Those that are made: where each request has one of its own, only while it is under way.
+    connections: Vec<Option<Connection>>,
     /// Of each, whether the kernel is to tell when it takes more.
     full: Vec<bool>,
     /// The connection that is looked at first for the next request.
@@ -106,8 +107,8 @@ impl Client {
             server,
         };
         for number in 0..client.spec.connections.max(1) as usize {
-            let connection = client.connect(number)?;
-            client.connections.push(connection);
+            let kept = spec.keep.then(|| client.connect(number)).transpose()?;
+            client.connections.push(kept);
             client.full.push(false);
         }
         client.ask_beforehand().map_err(failed(ASKING))?;
@@ -171,7 +172,7 @@ impl Client {
             for number in 0..self.connections.len() {
                 if to_ask > 0 {
                     let (key, now_ns) = (key(self), clock::now_ns());
-                    self.connections[number].ask(&self.request, key, now_ns);
+                    self.ask(number, key, now_ns)?;
                     to_ask -= 1;
                 }
             }
@@ -185,7 +186,7 @@ impl Client {
                 to_ask -= answered;
                 for _ in 0..answered {
                     let (key, now_ns) = (key(self), clock::now_ns());
-                    self.connections[number].ask(&self.request, key, now_ns);
+                    self.ask(number, key, now_ns)?;
                 }
                 self.send(number)?;
             }
@@ -252,13 +253,13 @@ impl Client {
         let n = self.connections.len();
         while !queue.is_empty() {
             let mut numbers = (self.next..n).chain(0..self.next);
-            let Some(number) = numbers.find(|i| self.connections[*i].waiting() < most) else {
+            let Some(number) = numbers.find(|i| self.waiting(*i) < most) else {
                 return Ok(());
             };
             self.next = (number + 1) % n;
             let key = self.key();
             if let Some(due_ns) = queue.pop_front() {
-                self.connections[number].ask(&self.request, key, due_ns);
+                self.ask(number, key, due_ns)?;
                 self.send(number)?;
             }
         }
@@ -268,9 +269,12 @@ impl Client {
     /// Forgets what was not answered, with its connections.
     fn give_up(&mut self) -> io::Result<()> {
         for number in 0..self.connections.len() {
-            if self.connections[number].waiting() > 0 {
-                self.connections[number] = self.connect(number).map_err(io::Error::other)?;
+            if self.waiting(number) > 0 {
+                self.connections[number] = None;
                 self.full[number] = false;
+                if self.spec.keep {
+                    self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+                }
             }
         }
         Ok(())
@@ -278,7 +282,9 @@ impl Client {
 
     /// Sends what a connection takes, and has the kernel tell when it takes more.
     fn send(&mut self, number: usize) -> io::Result<()> {
-        let connection = &mut self.connections[number];
+        let Some(connection) = &mut self.connections[number] else {
+            return Ok(());
+        };
         let full = !connection.send()?;
         if full != self.full[number] {
             self.full[number] = full;
@@ -297,23 +303,47 @@ impl Client {
     fn hear(&mut self, number: usize) -> io::Result<u64> {
         let before = self.told.answered;
         let told = &mut self.told;
-        let heard = self.connections[number].hear(&mut self.room, |due_ns, answer| {
+        let Some(connection) = &mut self.connections[number] else {
+            return Ok(0);
+        };
+        let heard = connection.hear(&mut self.room, |due_ns, answer| {
             told.take(due_ns, clock::now_ns(), answer);
         })?;
         if heard == Heard::Closed {
-            self.connect_again(number)?;
+            self.closed(number)?;
         }
         Ok(self.told.answered - before)
     }
 
-    fn connect_again(&mut self, number: usize) -> io::Result<()> {
-        let fresh = self.connect(number).map_err(io::Error::other)?;
-        let old = std::mem::replace(&mut self.connections[number], fresh);
+    /// Makes a connection again that the server closed, if it is to be kept, and asks over it what
+    /// waited.
+    fn closed(&mut self, number: usize) -> io::Result<()> {
+        let old = self.connections[number].take();
+        let waiting = old.map(Connection::into_waiting).unwrap_or_default();
         self.full[number] = false;
-        self.reconnected += 1;
-        for due_ns in old.into_waiting() {
+        if self.spec.keep {
+            self.reconnected += 1;
+            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+        }
+        for due_ns in waiting {
             let key = self.key();
-            self.connections[number].ask(&self.request, key, due_ns);
+            self.ask(number, key, due_ns)?;
+        }
+        Ok(())
+    }
+
+    /// Requests that wait on a connection.
+    fn waiting(&self, number: usize) -> usize {
+        self.connections[number].as_ref().map_or(0, Connection::waiting)
+    }
+
+    /// Puts a request on a connection, which is made if there is none.
+    fn ask(&mut self, number: usize, key: u64, due_ns: u64) -> io::Result<()> {
+        if self.connections[number].is_none() {
+            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+        }
+        if let Some(connection) = &mut self.connections[number] {
+            connection.ask(&self.request, key, due_ns);
         }
         Ok(())
     }

@@ -152,7 +152,11 @@ impl Body {
             let value = String::from_utf8_lossy(header.value);
             let value = value.trim();
             if header.name.eq_ignore_ascii_case("content-length") {
-                length = Some(value.parse().map_err(|_| format!("a length of '{value}'"))?);
+                let told: u64 = value.parse().map_err(|_| format!("a length of '{value}'"))?;
+                if length.is_some_and(|length| length != told) {
+                    return Err("two lengths of one body".to_owned());
+                }
+                length = Some(told);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 chunked = value.to_ascii_lowercase().ends_with("chunked");
             } else if header.name.eq_ignore_ascii_case("connection") {
@@ -214,6 +218,7 @@ mod tests {
             "+PONG\r\n",
             "HTTP/1.1 200 OK\r\n\r\nwithout a length",
             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nContent-Length: 7\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
         ] {

@@ -21,7 +21,7 @@ impl Request {
     /// What this load asks of a server.
     pub fn of(spec: &LoadSpec, server: SocketAddr) -> Self {
         match &spec.asked {
-            Asked::Http(path) => Self::http(&text(path, spec), server),
+            Asked::Http(path) => Self::http(&text(path, spec), server, spec.keep),
             Asked::Resp { words, .. } => Self::resp(words, spec),
             Asked::Postgresql(query) => Self::postgresql(&text(&query.text, spec)),
             Asked::Mysql(query) => Self::mysql(&text(&query.text, spec)),
@@ -36,10 +36,13 @@ impl Request {
         }
     }
 
-    fn http(path: &str, server: SocketAddr) -> Self {
+    fn http(path: &str, server: SocketAddr, keep: bool) -> Self {
+        let closes = if keep { "" } else { "Connection: close\r\n" };
         Self::new(
             &[],
-            &format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: tare\r\nAccept: */*\r\n\r\n"),
+            &format!(
+                "GET {path} HTTP/1.1\r\nHost: {server}\r\nUser-Agent: tare\r\nAccept: */*\r\n{closes}\r\n"
+            ),
         )
     }
 
@@ -126,6 +129,7 @@ mod tests {
             server: "kept".to_owned(),
             asked,
             connections: 1,
+            keep: true,
             pipeline: 1,
             keys: 1,
             bytes: 3,

@@ -15,6 +15,7 @@ fn spec(rate: Option<f64>) -> LoadSpec {
         server: "web".to_owned(),
         asked: Asked::Http("/".to_owned()),
         connections: 4,
+        keep: true,
         pipeline: 1,
         keys: 1,
         bytes: 0,
@@ -110,6 +111,26 @@ fn connections_that_the_server_closes_are_made_again_and_nothing_is_lost() {
 }
 
 #[test]
+fn each_request_may_have_a_connection_of_its_own() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let made = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&made);
+    let at = server(move |mut stream| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let closes = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        let _ = request(&mut stream) && answer(&mut stream, closes);
+    });
+    let fresh = LoadSpec {
+        keep: false,
+        ..spec(None)
+    };
+    let report = served(&fresh, at, &[50]).unwrap().1;
+    assert_eq!((report.requests, report.reconnected), (50, 0));
+    assert_eq!(made.load(Ordering::SeqCst), 50);
+}
+
+#[test]
 fn answers_that_are_errors_are_counted_and_the_first_is_told() {
     let at = server(|mut stream| {
         let wrong = b"HTTP/1.1 500 Oh no\r\nContent-Length: 0\r\n\r\n";
@@ -163,6 +184,7 @@ fn a_second_of_standstill_is_charged_to_all_requests_of_that_second() {
     // All requests of the second can be under way, as users could.
     let load = LoadSpec {
         connections: 64,
+        keep: true,
         pipeline: 16,
         ..spec(Some(500.0))
     };

@@ -19,6 +19,9 @@ pub struct LoadSpec {
     pub asked: Asked,
     /// Connections at the same time, which are kept.
     pub connections: u32,
+    /// Whether they are kept, rather than each request having one of its own.
+    #[serde(default = "kept", skip_serializing_if = "is_kept")]
+    pub keep: bool,
     /// Requests under way on each at most.
     pub pipeline: u32,
     /// Requests choose from so many keys by chance.
@@ -38,6 +41,15 @@ pub struct LoadSpec {
     pub burst: Option<u32>,
     /// Where chance begins: keys, and arrivals of an open loop.
     pub seed: u64,
+}
+
+const fn kept() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+const fn is_kept(keep: &bool) -> bool {
+    *keep
 }
 
 /// A request, by its protocol.
@@ -123,6 +135,9 @@ impl fmt::Display for LoadSpec {
             Asked::Postgresql(query) | Asked::Mysql(query) => f.write_str(&query.text)?,
         }
         write!(f, ", {}", crate::size::counted(self.connections, "connection"))?;
+        if !self.keep {
+            f.write_str(" at a time, a new one for each request")?;
+        }
         if self.pipeline > 1 {
             write!(f, ", {} requests under way on each", self.pipeline)?;
         }
@@ -151,6 +166,7 @@ mod tests {
             server: "web".to_owned(),
             asked: Asked::Http("/a".to_owned()),
             connections: 8,
+            keep: true,
             pipeline: 1,
             keys: 1,
             bytes: 0,

@@ -275,6 +275,17 @@ impl Workload {
         matches!(self.timed().map(|role| &role.run), Some(Run::Command(_)))
     }
 
+    /// Units of work that a slice must have at least. In a closed loop the last requests of a slice
+    /// have none behind them: with ten for each that can be under way, that is seldom so.
+    pub fn least_units(&self) -> u64 {
+        match self.load() {
+            Some(load) if load.burst.is_none() && !load.is_open() => {
+                10 * u64::from(load.connections) * u64::from(load.pipeline)
+            }
+            _ => 1,
+        }
+    }
+
     /// Whether its requests come whether or not earlier ones were answered. It is then run in one
     /// piece: what waits at the end of a slice would not wait there else.
     pub fn is_open_loop(&self) -> bool {

@@ -61,13 +61,18 @@ fn outcomes(text: &str, more: &str) -> (Tare, Vec<Value>) {
 
 /// The detail of the first failure, all of the trials being some.
 fn failure(text: &str) -> String {
+    failed(text)["detail"].as_str().unwrap().to_owned()
+}
+
+/// The first failure.
+fn failed(text: &str) -> Value {
     let (_, outcomes) = outcomes(text, "--blocks 1");
     let failed = |outcome: &Value| outcome["failed"].is_object();
     assert!(
         !outcomes.is_empty() && outcomes.iter().all(failed),
         "{outcomes:?}"
     );
-    outcomes[0]["failed"]["detail"].as_str().unwrap().to_owned()
+    outcomes[0]["failed"].clone()
 }
 
 #[test]
@@ -96,6 +101,30 @@ fn a_closed_loop_tells_what_a_server_answers_and_how_long_it_takes() {
     assert!(told["requests"].as_u64().unwrap() > 100, "{told}");
     let text = tare.ok("report r.jsonl --details").stdout;
     assert!(text.contains("How long requests took"), "{text}");
+}
+
+#[test]
+fn a_slow_server_is_asked_by_all_connections_at_once() {
+    // Eight connections of 20 ms each: 400 a second, where one after another would be 50.
+    let slow = "        time.sleep(0.02)\n        status = 200";
+    for more in ["--blocks 1", "--blocks 1 --slices off"] {
+        let (_, outcomes) = outcomes(&file("connections = \"8\"", slow), more);
+        let requests = outcomes[0]["ok"]["samples"]["requests"].as_f64().unwrap();
+        assert!((200.0..410.0).contains(&requests), "{more}: {outcomes:?}");
+    }
+}
+
+#[test]
+fn a_server_may_have_a_port_of_its_own() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let fixed = file("", WELL).replace("int(sys.argv[2])", &port.to_string());
+    let fixed = fixed.replace("tcp = \"{port}\"", &format!("tcp = \"{port}\""));
+    let (_, outcomes) = outcomes(&fixed, "--blocks 1");
+    assert!(outcomes[0]["ok"].is_object(), "{outcomes:?}");
 }
 
 #[test]
@@ -162,7 +191,10 @@ fn answers_that_are_errors_fail_a_trial() {
 fn a_server_that_dies_during_load_is_why_a_trial_fails() {
     let dies =
         "        status = 200\n        if Handler.served > 50: print('no more', flush=True); os._exit(3)";
-    let told = failure(&file("", dies));
+    let failed = failed(&file("", dies));
+    let printed = failed["printed"]["stderr"].as_str().unwrap_or_default();
+    assert!(printed.contains("[the server web printed]\nno more"), "{failed}");
+    let told = failed["detail"].as_str().unwrap();
     assert!(told.starts_with("the server web ended: exit status 3"), "{told}");
     assert!(
         told.contains("then its client: ") && told.contains("no more"),

@@ -365,7 +365,13 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Optio
             }
             Err(failure) => Outcome::Failed(failure),
         },
-        (Some(lost), _) => faults::without_result(lost.failure.clone()),
+        (Some(lost), _) => {
+            let printed = (!arm.words.is_empty()).then(|| arm.all_printed(None));
+            faults::without_result(Failure {
+                printed: lost.failure.printed.clone().or(printed),
+                ..lost.failure.clone()
+            })
+        }
         (None, None) => Outcome::Failed(faults::bad_report("nothing was told of its end".to_owned())),
     };
     Ended {

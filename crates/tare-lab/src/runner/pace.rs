@@ -116,16 +116,19 @@ pub(super) const fn order(units: u64) -> Order {
 pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: f64) -> u32 {
     let lead_unit_ns = arms[lead].unit_ns.max(1.0);
     let family = arms[lead].workload.family.clone();
-    let common = units(slice_ns, lead_unit_ns);
+    let least = arms[lead].workload.least_units();
+    let common = units(slice_ns, lead_unit_ns).max(least);
     let longest = slice_ns.max(common as f64 * lead_unit_ns);
-    let rounds = ((trial_ns / longest).ceil() as u32).max(1);
+    // Slices that are long since they must hold so much are no fewer for that.
+    let fewest = if least > 1 { FEWEST } else { 1 };
+    let rounds = ((trial_ns / longest).ceil() as u32).max(fewest);
     for arm in arms.iter_mut().filter(|arm| arm.lives()) {
         let is_short = arm.unit_ns * common as f64 <= TOO_LONG * longest;
         let alike = is_short && arm.workload.family == family;
         arm.order = order(if alike {
             common
         } else {
-            units(longest, arm.unit_ns)
+            units(longest, arm.unit_ns).max(least)
         });
         let slices = arm.unit_ns * arm.order.units as f64 / longest;
         let fewest = rounds.min(FEWEST);

@@ -101,7 +101,7 @@ impl Runner<'_> {
 
 /// Requests per second in each of some slices, behind those that tell how many make one.
 fn rates_of(arm: &mut Arm, held: &mut Held) -> Result<Vec<f64>, Stop> {
-    let mut units = 1;
+    let mut units = arm.workload.least_units();
     let mut rates = Vec::new();
     while arm.lives() && rates.len() < SLICES as usize {
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {

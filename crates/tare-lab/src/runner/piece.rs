@@ -208,7 +208,8 @@ const WARM_UP: f64 = 0.1;
 /// The order for so many nanoseconds of work, found in ever longer slices up to those of a
 /// warm-up; `None` if the arm is lost in one of them.
 fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64, warm_up_ns: f64) -> Result<Option<Order>, Stop> {
-    let mut units = 1;
+    let least = arm.workload.least_units();
+    let mut units = least;
     while arm.lives() {
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             break;
@@ -217,7 +218,7 @@ fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64, warm_up_ns: f64) -> R
             Some(next) => units = next,
             None => {
                 return Ok(Some(Order {
-                    units: pace::units(trial_ns, arm.unit_ns),
+                    units: pace::units(trial_ns, arm.unit_ns).max(least),
                     lead: 0,
                 }));
             }

@@ -30,6 +30,8 @@ impl Runner<'_> {
             pace if pace > 0.0 => pace::units(slice_ns, pace),
             _ => 1,
         };
+        let least = arms[lead].workload.least_units();
+        guess = guess.max(least);
         // The first unit of all touches memory and connects for the first time. A stall in it would
         // leave a trial with one unit in each slice: seen once, 302 round trips in 3 s.
         let mut is_new = arms[lead].unit_ns <= 0.0;
@@ -45,7 +47,7 @@ impl Runner<'_> {
             let wall_ns = taken.get(lead).copied().flatten();
             match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
                 Some(next) => guess = next,
-                None if guess == 1 && is_new && is_short(wall_ns, slice_ns) => is_new = false,
+                None if guess == least && is_new && is_short(wall_ns, slice_ns) => is_new = false,
                 None => break lead,
             }
         };
@@ -103,7 +105,7 @@ impl Runner<'_> {
             #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
             let too_slow = arm.unit_ns * units as f64 > 4.0 * slice_ns;
             let own = if too_slow {
-                pace::units(slice_ns, arm.unit_ns)
+                pace::units(slice_ns, arm.unit_ns).max(arm.workload.least_units())
             } else {
                 units
             };

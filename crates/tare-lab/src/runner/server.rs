@@ -158,7 +158,7 @@ impl Arm {
                 process: number,
                 place: role.place.clone(),
             });
-            book.add(way.entry(role, port));
+            book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
         Ok(Some(book))
     }
@@ -266,6 +266,14 @@ impl Arm {
             printed.stderr += &format!("[{name} printed]\n{}\n", said.printed().stderr);
         }
         printed
+    }
+}
+
+/// The port at which a server listens whatever it is told, where its file names one.
+fn fixed_port(role: &Role) -> Option<u16> {
+    match &role.ready {
+        Some(Ready::Tcp(port)) => port.parse().ok(),
+        _ => None,
     }
 }
 

@@ -122,7 +122,7 @@ fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, S
         // Nobody can tell: in one piece it is right either way.
         return Ok(true);
     }
-    let mut units = 1;
+    let mut units = arm.workload.least_units();
     loop {
         let before = watch.usage(held.id);
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {

@@ -80,6 +80,7 @@ pub(super) struct LoadText {
     pub database: Option<String>,
     pub server: Option<String>,
     pub connections: Option<String>,
+    pub keep: Option<String>,
     pub pipeline: Option<String>,
     pub keys: Option<String>,
     pub bytes: Option<String>,

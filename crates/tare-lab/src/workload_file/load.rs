@@ -68,6 +68,7 @@ impl Reader<'_> {
             server: self.server(load, roles)?,
             asked,
             connections: number("connections", &text.connections, 1, CONNECTIONS)?,
+            keep: self.keep(load)?,
             pipeline: number("pipeline", &text.pipeline, 1, PIPELINE)?,
             keys: number("keys", &text.keys, 1, KEYS)?,
             bytes: number("bytes", &text.bytes, 0, BYTES)?,
@@ -123,9 +124,14 @@ impl Reader<'_> {
         if path.starts_with('/') && path.bytes().all(fits) {
             return Ok(path.to_owned());
         }
-        let message =
-            format!("'{path}' is no path of a request: give one that begins with '/', such as /index.html");
-        Err(self.at(load, message))
+        let strange = path.chars().find(|letter| !letter.is_ascii_graphic());
+        let advice = match strange {
+            Some(letter) => {
+                format!("write {letter:?} as % and two digits for each of its bytes, such as %20")
+            }
+            None => "give one that begins with '/', such as /index.html".to_owned(),
+        };
+        Err(self.at(load, format!("{path:?} is no path of a request: {advice}")))
     }
 
     /// The server that is asked: the one that is named, or the last that is started.
@@ -183,6 +189,21 @@ impl Reader<'_> {
                      one after another"
                 ),
             )),
+        }
+    }
+
+    /// Whether connections are kept.
+    fn keep(&self, load: &Spanned<LoadText>) -> Result<bool, WorkloadFileError> {
+        let text = load.get_ref();
+        let Some(given) = &text.keep else { return Ok(true) };
+        match self.value(load, given)?.as_str() {
+            "yes" => Ok(true),
+            "no" if text.http.is_some() && text.pipeline.is_none() => Ok(false),
+            "no" => Err(self.at(
+                load,
+                "keep = 'no' is of 'http', with one request at a time: leave 'pipeline' out",
+            )),
+            other => Err(self.at(load, format!("keep = '{other}': give yes or no"))),
         }
     }
 

@@ -478,7 +478,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "http = \"/{page}\"",
             "http = \"{page}\"",
-            "'a' is no path of a request",
+            "\"a\" is no path of a request: give one that begins",
         ),
         ("http = \"/{page}\"", "", "a load asks in one way"),
         (
@@ -507,11 +507,26 @@ fn mistakes_in_a_load_are_told_where_they_are() {
             "'{user}' is no parameter: did you mean '{users}'?",
         ),
         ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
+        (
+            "http = \"/{page}\"",
+            "http = \"/a b\"",
+            "write ' ' as % and two digits",
+        ),
         ("\"{rate}\"", "\"0%\"", "rate = '0%': give requests per second"),
         (
             "\"{rate}\"",
             "\"9\"\nburst = \"9\"",
             "requests come at a rate or at once",
+        ),
+        (
+            "\"{rate}\"",
+            "\"0\"\nkeep = \"maybe\"",
+            "keep = 'maybe': give yes or no",
+        ),
+        (
+            "\"{rate}\"",
+            "\"0\"\nkeep = \"no\"\npipeline = \"2\"",
+            "keep = 'no' is of 'http'",
         ),
         ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
         (
