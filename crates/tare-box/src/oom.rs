@@ -4,6 +4,7 @@
 use rustix::fs::{OFlags, SeekFrom, open, seek};
 use std::fs::File;
 use std::io::Read;
+use tare_model::protocol::KilledProcess;
 
 /// The kernel's log, one message by each read.
 const LOG: &str = "/dev/kmsg";
@@ -30,11 +31,15 @@ impl KernelLog {
             .map(|file| Self(file.into()))
     }
 
-    /// The names of all processes that were killed since then.
-    pub fn killed(self) -> Vec<String> {
-        self.messages()
-            .filter_map(|text| Some(killed(&text)?.to_owned()))
-            .collect()
+    /// All processes that were killed since then.
+    pub fn killed(self) -> Vec<KilledProcess> {
+        let process = |text: String| {
+            Some(KilledProcess {
+                name: killed(&text)?.to_owned(),
+                by_limit: is_by_limit(&text),
+            })
+        };
+        self.messages().filter_map(process).collect()
     }
 
     /// The names of those in this cgroup or below it, where so many were killed by its own count.
@@ -84,6 +89,11 @@ fn killed(message: &str) -> Option<&str> {
     let (_, about) = about.split_once(" (")?;
     let end = about.find(") total-vm:").or_else(|| about.find("), UID "))?;
     Some(&about[..end])
+}
+
+/// Of a message of somebody who was killed, whether the limit of a cgroup was full.
+fn is_by_limit(message: &str) -> bool {
+    of_kernel(message).is_some_and(|text| text.starts_with("Memory cgroup out of memory"))
 }
 
 /// A process that was killed, by the line that kernels since 5.0 log of it.
@@ -147,6 +157,8 @@ mod tests {
             Some("sh")
         );
         assert_eq!(killed(&KILLED.replacen("3,", "12,", 1)), None);
+        assert!(is_by_limit(KILLED));
+        assert!(!is_by_limit(&KILLED.replace("Memory cgroup out", "Out")));
     }
 
     #[test]

@@ -286,8 +286,8 @@ pub enum Reply {
     Counters(Counters),
     /// The processes that it killed.
     Killed {
-        /// Their names, the last one at the end; none where the box's kernel does not tell.
-        names: Vec<String>,
+        /// They, the last one at the end; none where the box's kernel does not tell.
+        processes: Vec<KilledProcess>,
     },
     /// A process, or its repetitions, ended.
     Exited(Exited),
@@ -378,6 +378,15 @@ pub enum ExitStatus {
     Signal(i32),
     /// Killed since it ran over its time.
     TimedOut,
+}
+
+/// A process that a kernel killed for want of memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KilledProcess {
+    /// Its name.
+    pub name: String,
+    /// Whether it was the limit of a cgroup that was full, rather than all memory.
+    pub by_limit: bool,
 }
 
 /// Counters of the box's kernel since its boot.

@@ -5,7 +5,7 @@ use crate::oom::KernelLog;
 use rustix::thread::CpuSet;
 use std::fs;
 use tare_model::host::BoxFacts;
-use tare_model::protocol::Counters;
+use tare_model::protocol::{Counters, KilledProcess};
 
 /// Killed processes that are named: a fork bomb may have many.
 const MOST_NAMES: usize = 256;
@@ -69,10 +69,10 @@ pub(super) fn counters() -> Counters {
 }
 
 /// The last processes that the box's kernel killed since there was no memory.
-pub(super) fn killed() -> Vec<String> {
-    let mut names = KernelLog::from_boot().map_or_else(Vec::new, KernelLog::killed);
-    names.drain(..names.len().saturating_sub(MOST_NAMES));
-    names
+pub(super) fn killed() -> Vec<KilledProcess> {
+    let mut processes = KernelLog::from_boot().map_or_else(Vec::new, KernelLog::killed);
+    processes.drain(..processes.len().saturating_sub(MOST_NAMES));
+    processes
 }
 
 /// Sets the wall clock.

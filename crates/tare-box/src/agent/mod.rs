@@ -197,7 +197,7 @@ impl Agent {
             Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
             Request::Killed => Ok(Reply::Killed {
-                names: facts::killed(),
+                processes: facts::killed(),
             }),
             Request::Kernel { spec, bounds } => {
                 let spared = self.spared();

@@ -428,7 +428,9 @@ impl FakeAgent {
             }),
             Request::Facts => plain(Reply::Facts(self.facts())),
             Request::Counters => plain(Reply::Counters(self.counters())),
-            Request::Killed => plain(Reply::Killed { names: Vec::new() }),
+            Request::Killed => plain(Reply::Killed {
+                processes: Vec::new(),
+            }),
             Request::Kernel { spec, .. } => self.workload(|agent| agent.kernel(spec)),
             Request::Command(_) => self.workload(Self::command),
             Request::Proof { spec, .. } => Some(self.proof(spec)),

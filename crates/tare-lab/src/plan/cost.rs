@@ -108,10 +108,12 @@ impl Share {
     }
 }
 
-/// How long a trial of a cell works: as long as is aimed for, and a command that is run once as
-/// long as its file says.
+/// How long a trial of a cell works: as long as is aimed for, and a command that is run once, or an
+/// open loop, as long as its file says.
 fn seconds_of(study: &Study, cell: &Cell) -> f64 {
-    let told = study.workload(cell).and_then(|workload| workload.seconds);
+    let workload = study.workload(cell);
+    let is_whole = |workload: &Workload| workload.load().is_none() || workload.is_open_loop();
+    let told = workload.filter(is_whole).and_then(|workload| workload.seconds);
     told.unwrap_or(study.protocol.trial_seconds)
 }
 

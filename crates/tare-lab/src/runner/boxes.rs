@@ -37,6 +37,8 @@ pub(super) struct Held {
     pub(super) memory_bytes: u64,
     /// Whether a kernel of its own is in it, which counts whom it kills.
     pub(super) has_own_kernel: bool,
+    /// Whether it is in another one, whose kernel may hold it to a limit.
+    pub(super) is_nested: bool,
     /// What was counted of its memory before the trial that is under way.
     pub(super) counted: Option<Counted>,
 }
@@ -102,6 +104,7 @@ impl Runner<'_> {
             outside: None,
             memory_bytes: spec.instance.memory_bytes,
             has_own_kernel: view.0 == QuotaView::HostOnly,
+            is_nested: kind.platform.segments().len() > 1,
             counted: None,
         };
         self.watch.follow(id, held.running.meter());

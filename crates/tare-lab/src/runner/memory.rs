@@ -81,7 +81,7 @@ impl Held {
         let Counted { host, inside, log } = self.counted.take()?;
         let answers = failure.is_none_or(|failure| failure.reason != Reason::LinkLost);
         self.killed_by_host(host, log, failure.is_some())
-            .or_else(|| self.killed_by_own(inside.filter(|_| answers)?))
+            .or_else(|| self.killed_by_own(inside.filter(|_| answers)?, failure.is_some()))
     }
 
     /// The host's log is read where a trial failed too: an engine may have removed the cgroup of a box
@@ -112,21 +112,28 @@ impl Held {
         })
     }
 
-    fn killed_by_own(&mut self, before: u64) -> Option<Killed> {
-        let number = self.killed_inside()?.checked_sub(before).filter(|n| *n > 0)?;
+    fn killed_by_own(&mut self, before: u64, failed: bool) -> Option<Killed> {
+        let mut number = self.killed_inside()?.checked_sub(before).filter(|n| *n > 0)?;
         let answer = self.running.link().request(&Request::Killed, ANSWER_DEADLINE);
-        let mut names = match answer.map(|answer| answer.reply) {
-            Ok(Reply::Killed { names }) => names,
+        let mut processes = match answer.map(|answer| answer.reply) {
+            Ok(Reply::Killed { processes }) => processes,
             _ => Vec::new(),
         };
         // What it killed before is in its log too.
-        let earlier = names
+        let earlier = processes
             .len()
             .saturating_sub(usize::try_from(number).unwrap_or(usize::MAX));
-        names.drain(..earlier);
-        Some(Killed {
+        processes.drain(..earlier);
+        // A machine has no limit but its memory: what goes well although processes reach limits that
+        // it sets itself, such as a run of tare's, wanted that.
+        if !failed && !self.is_nested {
+            let all = processes.len();
+            processes.retain(|process| !process.by_limit);
+            number = number.saturating_sub((all - processes.len()) as u64);
+        }
+        (number > 0).then(|| Killed {
             number,
-            names,
+            names: processes.into_iter().map(|process| process.name).collect(),
             full: Full::Machine,
             memory_bytes: self.memory_bytes,
         })
