@@ -92,7 +92,7 @@ fn a_setup_that_is_killed_and_a_server_that_is_killed_while_it_serves_are_told_s
         assert!(detail(&failure).contains("; then: its setup, "), "{failure}");
     }
     let server = "[[role]]\nname = \"db\"\nplace = \"tested\"\n\
-        argv = [\"sh\", \"-c\", \"echo ready; exec tail /dev/zero\"]\ncalls = [\"tail\"]\nready = { line = '^ready$' }\n";
+        argv = [\"sh\", \"-c\", \"echo ready; sleep 0.5; exec tail /dev/zero\"]\ncalls = [\"sleep\", \"tail\"]\nready = { line = '^ready$' }\n";
     for failure in failures(&["native", "runc"], &(script("sleep 2") + server), "") {
         assert!(
             detail(&failure).contains("the server db ended: signal 9"),
