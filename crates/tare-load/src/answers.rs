@@ -1,11 +1,5 @@
 //! Answers, as they come in pieces.
 
-use crate::http::Http;
-use crate::mysql::Mysql;
-use crate::postgresql::Postgresql;
-use crate::resp::Resp;
-use tare_model::load::Asked;
-
 /// Of an answer that came whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -21,16 +15,6 @@ impl Answer {
         wrong: None,
         closes: false,
     };
-}
-
-/// What tells the answers to such requests apart, of a connection that is fresh.
-pub fn answers_to(asked: &Asked) -> Box<dyn Answers> {
-    match asked {
-        Asked::Http(_) => Box::new(Http::default()),
-        Asked::Resp { .. } => Box::new(Resp::default()),
-        Asked::Postgresql(_) => Box::new(Postgresql::default()),
-        Asked::Mysql(_) => Box::new(Mysql::default()),
-    }
 }
 
 /// Bytes that were taken, and the answer that ended with them. None taken and no answer: more

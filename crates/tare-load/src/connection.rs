@@ -1,6 +1,7 @@
 //! One connection to a server: requests that wait for their answers, in order.
 
-use crate::answers::{Answer, Answers, answers_to};
+use crate::answers::{Answer, Answers};
+use crate::protocol::answers_to;
 use crate::request::Request;
 use crate::sql;
 use rustix::fd::{AsFd, BorrowedFd};

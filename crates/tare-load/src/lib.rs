@@ -19,11 +19,13 @@ mod connection;
 mod http;
 mod mysql;
 mod postgresql;
+mod protocol;
 mod request;
 mod resp;
 mod sql;
 
-pub use answers::{Answer, Answers, answers_to};
+pub use answers::{Answer, Answers};
+pub use protocol::answers_to;
 
 use client::Client;
 use std::io::{BufRead, Write};
