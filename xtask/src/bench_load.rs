@@ -3,11 +3,11 @@
 //! Servers are on one CPU and clients on another, in turns; the ratio of neighbours cancels what
 //! the machine does meanwhile. What is not installed is left out.
 
-use super::{bound, in_turn, is_installed, median, stdout_of, tare_bin};
+use super::{Served, bound, in_turn, is_installed, median, stdout_of, tare_bin};
 use anyhow::{Context, Result};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 use tare_model::gate::Slice;
 use tare_model::load::{Asked, LoadSpec};
@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<()> {
         "--appendonly",
         "no",
     ];
-    let _redis = Served::start(options.servers, &redis);
+    let _redis = Served::start(&options.servers.to_string(), &redis);
     // Both listen after some milliseconds.
     std::thread::sleep(Duration::from_secs(1));
     let mut out = io::stdout().lock();
@@ -176,17 +176,13 @@ fn fought(
 
 fn spec(asked: Asked, connections: u32, pipeline: u32, rate: Option<f64>) -> LoadSpec {
     LoadSpec {
-        server: "server".to_owned(),
-        asked,
         connections,
-        keep: true,
         pipeline,
         keys: 10_000,
         bytes: 64,
         rate,
-        of_peak: None,
-        burst: None,
         seed: 1,
+        ..LoadSpec::one_by_one("server", asked)
     }
 }
 
@@ -239,29 +235,7 @@ fn nginx(options: &Options, folder: &Path) -> Result<Option<Served>> {
     std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let config = config.to_str().context("the folder is no text")?.to_owned();
     Ok(Served::start(
-        options.servers,
+        &options.servers.to_string(),
         &["nginx", "-e", "stderr", "-c", &config],
     ))
-}
-
-/// A server, ended with this value.
-struct Served(Child);
-
-impl Served {
-    /// `None` where it is not installed.
-    fn start(cpu: u32, words: &[&str]) -> Option<Self> {
-        let mut command = bound(&cpu.to_string(), words);
-        let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        started.ok().map(Self)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        // nginx ends its workers when it is asked to end.
-        let _ = std::process::Command::new("kill")
-            .arg(self.0.id().to_string())
-            .status();
-        let _ = self.0.wait();
-    }
 }

@@ -4,11 +4,10 @@
 //! the machine does meanwhile. A rival that is not installed is left out. netperf stands in
 //! Debian's section non-free; PATH may name the folder that its package was unpacked to.
 
-use super::{bound, in_turn, is_installed, median, own_report, stdout_of};
+use super::{Served, bound, in_turn, is_installed, median, own_report, stdout_of};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::{self, Write};
-use std::process::{Child, Stdio};
 use std::time::Duration;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
 
@@ -180,24 +179,5 @@ impl Duel {
                 Ok(bits.context("no bits_per_second")? / 8.0)
             }
         }
-    }
-}
-
-/// A server, ended with this value.
-struct Served(Child);
-
-impl Served {
-    /// `None` where it is not installed.
-    fn start(cpu: &str, words: &[&str]) -> Option<Self> {
-        let mut command = bound(cpu, words);
-        let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        started.ok().map(Self)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }

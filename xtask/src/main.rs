@@ -14,7 +14,7 @@ mod test_all;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Stdio};
+use std::process::{Child, ExitCode, Stdio};
 use tare_model::kernel::{KernelReport, KernelSpec};
 
 #[derive(Parser)]
@@ -119,6 +119,28 @@ fn bound(cpu: &str, words: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("taskset");
     command.args(["-c", cpu]).args(words);
     command
+}
+
+/// A server on one CPU, ended with this value.
+struct Served(Child);
+
+impl Served {
+    /// `None` where it is not installed.
+    fn start(cpu: &str, words: &[&str]) -> Option<Self> {
+        let mut command = bound(cpu, words);
+        let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        started.ok().map(Self)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // By SIGTERM: a server ends its own workers when it is asked to end.
+        let _ = std::process::Command::new("kill")
+            .arg(self.0.id().to_string())
+            .status();
+        let _ = self.0.wait();
+    }
 }
 
 /// What a command prints, which must end well.

@@ -39,7 +39,10 @@ pub trait Sliced {
         None
     }
 
-    /// What a client tells of the requests since this was last asked; `None` of what loads no
+    /// The lead-in is over: what comes now is timed.
+    fn begin(&mut self) {}
+
+    /// What a client tells of the requests since [`begin`](Self::begin); `None` of what loads no
     /// server.
     fn load(&mut self) -> Option<Box<LoadSlice>> {
         None
@@ -191,8 +194,8 @@ fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result
     let begun_ns = clock::now_ns();
     if order.lead > 0 {
         kernel.work(order.lead, &mut slice.parts)?;
-        kernel.load();
     }
+    kernel.begin();
     slice.parts.fill(NOTHING);
     kernel.work(order.units, &mut slice.parts)?;
     slice.load = kernel.load();

@@ -127,17 +127,8 @@ mod tests {
 
     fn spec(rate: Option<f64>) -> LoadSpec {
         LoadSpec {
-            server: "web".to_owned(),
-            asked: Asked::Http("/".to_owned()),
-            connections: 1,
-            keep: true,
-            pipeline: 1,
-            keys: 1,
-            bytes: 0,
             rate,
-            of_peak: None,
-            burst: None,
-            seed: 0,
+            ..LoadSpec::one_by_one("web", Asked::Http("/".to_owned()))
         }
     }
 

@@ -21,6 +21,13 @@ impl Answer {
 /// bytes are needed.
 pub type Taken = (usize, Option<Answer>);
 
+/// Skips what there is of so many bytes: how many of these that is.
+pub fn skip(left: &mut u64, bytes: &[u8]) -> usize {
+    let there = usize::try_from(*left).map_or(bytes.len(), |left| left.min(bytes.len()));
+    *left -= there as u64;
+    there
+}
+
 /// One connection's answers, told apart.
 pub trait Answers {
     /// Takes what it can of these bytes, up to the end of an answer.
@@ -29,8 +36,10 @@ pub trait Answers {
     /// Why these bytes are no answer: nothing can be made of what follows either.
     fn take(&mut self, bytes: &[u8]) -> Result<Taken, String>;
 
-    /// The answer that ends with the connection, if one does.
-    fn at_end(&mut self) -> Option<Answer>;
+    /// The answer that ends with the connection, if one does: of most protocols none.
+    fn at_end(&mut self) -> Option<Answer> {
+        None
+    }
 
     /// Whether bytes of an answer were taken that has not come whole.
     fn is_within(&self) -> bool;

@@ -61,7 +61,7 @@ pub struct Client {
 #[derive(Debug, Default)]
 struct Told {
     latencies: Latencies,
-    /// Requests that were due since that was last taken, and until when.
+    /// Requests that were due since the clock was started, and until when.
     due: u64,
     due_ns: u64,
     answered: u64,
@@ -181,7 +181,8 @@ impl Client {
             self.send(number)?;
         }
         while self.told.answered < whole {
-            for number in self.wait(None)? {
+            for i in 0..self.wait(None)? {
+                let number = self.awake(i);
                 let answered = self.hear(number)?.min(to_ask);
                 to_ask -= answered;
                 for _ in 0..answered {
@@ -202,7 +203,8 @@ impl Client {
         let mut queue: VecDeque<u64> = (0..requests).map(|_| now_ns).collect();
         while self.told.answered < whole {
             self.ask_queued(&mut queue)?;
-            for number in self.wait(None)? {
+            for i in 0..self.wait(None)? {
+                let number = self.awake(i);
                 self.hear(number)?;
                 self.send(number)?;
             }
@@ -237,7 +239,8 @@ impl Client {
                 self.give_up()?;
                 break;
             }
-            for number in self.wait(Some(left_ns))? {
+            for i in 0..self.wait(Some(left_ns))? {
+                let number = self.awake(i);
                 self.hear(number)?;
                 self.send(number)?;
             }
@@ -270,11 +273,7 @@ impl Client {
     fn give_up(&mut self) -> io::Result<()> {
         for number in 0..self.connections.len() {
             if self.waiting(number) > 0 {
-                self.connections[number] = None;
-                self.full[number] = false;
-                if self.spec.keep {
-                    self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
-                }
+                self.renew(number)?;
             }
         }
         Ok(())
@@ -318,18 +317,23 @@ impl Client {
     /// Makes a connection again that the server closed, if it is to be kept, and asks over it what
     /// waited.
     fn closed(&mut self, number: usize) -> io::Result<()> {
-        let old = self.connections[number].take();
-        let waiting = old.map(Connection::into_waiting).unwrap_or_default();
-        self.full[number] = false;
-        if self.spec.keep {
-            self.reconnected += 1;
-            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
-        }
-        for due_ns in waiting {
+        let old = self.renew(number)?;
+        self.reconnected += u64::from(self.spec.keep);
+        for due_ns in old.map(Connection::into_waiting).unwrap_or_default() {
             let key = self.key();
             self.ask(number, key, due_ns)?;
         }
         Ok(())
+    }
+
+    /// Ends a connection, and makes it again if it is to be kept; the one that was.
+    fn renew(&mut self, number: usize) -> io::Result<Option<Connection>> {
+        let old = self.connections[number].take();
+        self.full[number] = false;
+        if self.spec.keep {
+            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+        }
+        Ok(old)
     }
 
     /// Requests that wait on a connection.
@@ -348,8 +352,8 @@ impl Client {
         Ok(())
     }
 
-    /// Waits for answers, or until so many nanoseconds have passed: the connections that have some.
-    fn wait(&mut self, left_ns: Option<u64>) -> io::Result<Vec<usize>> {
+    /// Waits for answers, or until so many nanoseconds have passed: how many connections are awake.
+    fn wait(&mut self, left_ns: Option<u64>) -> io::Result<usize> {
         if let Some(left_ns) = left_ns.filter(|left_ns| *left_ns >= NO_SLEEP_NS) {
             // epoll_wait counts in milliseconds, and its successor came with Linux 5.11.
             let timeout = Timespec {
@@ -358,7 +362,7 @@ impl Client {
             };
             let mut fds = [PollFd::new(&self.epoll, PollFlags::IN)];
             match poll(&mut fds, Some(&timeout)) {
-                Ok(0) | Err(Errno::INTR) => return Ok(Vec::new()),
+                Ok(0) | Err(Errno::INTR) => return Ok(0),
                 Ok(_) => {}
                 Err(e) => return Err(e.into()),
             }
@@ -370,8 +374,12 @@ impl Client {
             Ok(_) | Err(Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }
-        let number = |event: &epoll::Event| usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
-        Ok(self.events.iter().map(number).collect())
+        Ok(self.events.len())
+    }
+
+    /// The number of one of the connections that are awake.
+    fn awake(&self, i: usize) -> usize {
+        usize::try_from(self.events[i].data.u64()).unwrap_or(usize::MAX)
     }
 }
 
@@ -405,14 +413,18 @@ impl Sliced for Client {
         }
     }
 
-    fn load(&mut self) -> Option<Box<LoadSlice>> {
-        let told = LoadSlice {
-            latencies: self.told.latencies.quick_text(),
-            due: std::mem::take(&mut self.told.due),
-            due_ns: std::mem::take(&mut self.told.due_ns),
-        };
+    fn begin(&mut self) {
         self.told.latencies.clear();
-        Some(Box::new(told))
+        self.told.due = 0;
+        self.told.due_ns = 0;
+    }
+
+    fn load(&mut self) -> Option<Box<LoadSlice>> {
+        Some(Box::new(LoadSlice {
+            latencies: self.told.latencies.quick_text(),
+            due: self.told.due,
+            due_ns: self.told.due_ns,
+        }))
     }
 }
 

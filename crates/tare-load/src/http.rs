@@ -1,6 +1,6 @@
 //! Answers of HTTP/1.0 and 1.1.
 
-use crate::answers::{Answer, Answers, Taken};
+use crate::answers::{Answer, Answers, Taken, skip};
 
 /// More headers than servers send.
 const MOST_HEADERS: usize = 100;
@@ -97,9 +97,8 @@ impl Http {
     }
 
     /// Skips what there is of so many bytes; the answer, if they are all there.
-    fn skip(&mut self, bytes: &[u8], left: u64, at: impl Fn(u64) -> At) -> Taken {
-        let there = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let left = left - there as u64;
+    fn skip(&mut self, bytes: &[u8], mut left: u64, at: impl Fn(u64) -> At) -> Taken {
+        let there = skip(&mut left, bytes);
         self.at = at(left);
         (there, (left == 0).then(|| self.whole()))
     }

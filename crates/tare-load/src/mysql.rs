@@ -1,6 +1,6 @@
 //! Answers of MariaDB and MySQL to queries as text. Only their lengths and ends are looked at.
 
-use crate::answers::{Answer, Answers, Taken};
+use crate::answers::{Answer, Answers, Taken, skip};
 use crate::sql::mysql_error;
 
 /// As long as a packet can be; a longer one would go on in the next.
@@ -25,15 +25,13 @@ enum At {
 pub struct Mysql {
     at: At,
     /// Bytes that are still to come of a packet.
-    left: usize,
+    left: u64,
 }
 
 impl Answers for Mysql {
     fn take(&mut self, bytes: &[u8]) -> Result<Taken, String> {
         if self.left > 0 {
-            let there = self.left.min(bytes.len());
-            self.left -= there;
-            return Ok((there, None));
+            return Ok((skip(&mut self.left, bytes), None));
         }
         let Some((head, body)) = bytes.split_at_checked(4) else {
             return Ok((0, None));
@@ -59,14 +57,10 @@ impl Answers for Mysql {
                     At::Columns if first == END && is_short => At::Rows,
                     at => at,
                 };
-                self.left = length;
+                self.left = length as u64;
                 Ok((4, None))
             }
         }
-    }
-
-    fn at_end(&mut self) -> Option<Answer> {
-        None
     }
 
     fn is_within(&self) -> bool {

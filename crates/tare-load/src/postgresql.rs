@@ -1,6 +1,6 @@
 //! Answers of PostgreSQL to simple queries. Only their lengths and ends are looked at.
 
-use crate::answers::{Answer, Answers, Taken};
+use crate::answers::{Answer, Answers, Taken, skip};
 use crate::sql::postgresql_error;
 
 /// Bytes of a message of error beyond which something is wrong.
@@ -12,7 +12,7 @@ const KINDS: &[u8] = b"TDCIZENSA";
 #[derive(Debug, Default)]
 pub struct Postgresql {
     /// Bytes that are still to come of a message.
-    left: usize,
+    left: u64,
     /// Whether the answer ends with it.
     is_last: bool,
     wrong: Option<String>,
@@ -22,8 +22,7 @@ pub struct Postgresql {
 impl Answers for Postgresql {
     fn take(&mut self, bytes: &[u8]) -> Result<Taken, String> {
         if self.left > 0 {
-            let there = self.left.min(bytes.len());
-            self.left -= there;
+            let there = skip(&mut self.left, bytes);
             return Ok((there, self.whole()));
         }
         let Some((head, body)) = bytes.split_at_checked(5) else {
@@ -44,13 +43,9 @@ impl Answers for Postgresql {
             };
         }
         self.is_within = true;
-        self.left = length;
+        self.left = length as u64;
         self.is_last = head[0] == b'Z';
         Ok((5, self.whole()))
-    }
-
-    fn at_end(&mut self) -> Option<Answer> {
-        None
     }
 
     fn is_within(&self) -> bool {

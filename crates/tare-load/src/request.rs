@@ -126,17 +126,8 @@ mod tests {
 
     fn written(asked: Asked, key: u64) -> String {
         let spec = LoadSpec {
-            server: "kept".to_owned(),
-            asked,
-            connections: 1,
-            keep: true,
-            pipeline: 1,
-            keys: 1,
             bytes: 3,
-            rate: None,
-            of_peak: None,
-            burst: None,
-            seed: 0,
+            ..LoadSpec::one_by_one("kept", asked)
         };
         let mut bytes = b"before".to_vec();
         Request::of(&spec, ([127, 0, 0, 1], 80).into()).write(key, &mut bytes);

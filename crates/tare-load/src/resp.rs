@@ -1,6 +1,6 @@
 //! Answers of Redis (RESP 2).
 
-use crate::answers::{Answer, Answers, Taken};
+use crate::answers::{Answer, Answers, Taken, skip};
 
 /// Bytes of a line beyond which something is wrong.
 const LONGEST_LINE: usize = 64 << 10;
@@ -32,8 +32,7 @@ impl Default for Resp {
 impl Answers for Resp {
     fn take(&mut self, bytes: &[u8]) -> Result<Taken, String> {
         if self.bytes > 0 {
-            let there = usize::try_from(self.bytes).map_or(bytes.len(), |left| left.min(bytes.len()));
-            self.bytes -= there as u64;
+            let there = skip(&mut self.bytes, bytes);
             return Ok((there, self.whole()));
         }
         let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") else {
@@ -44,10 +43,6 @@ impl Answers for Resp {
         };
         self.line(&bytes[..end])?;
         Ok((end + 2, self.whole()))
-    }
-
-    fn at_end(&mut self) -> Option<Answer> {
-        None
     }
 
     fn is_within(&self) -> bool {

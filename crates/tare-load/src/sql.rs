@@ -54,7 +54,7 @@ pub fn postgresql_error(body: &[u8]) -> String {
 /// # Errors
 /// As of [`begin_postgresql`].
 pub fn begin_mysql(stream: &mut TcpStream, user: &str, database: &str) -> io::Result<()> {
-    let (_, greeting) = packet(stream)?;
+    let greeting = packet(stream)?;
     match greeting.first() {
         Some(10) => {}
         Some(0xff) => return Err(refused(&mysql_error(&greeting))),
@@ -71,9 +71,10 @@ pub fn begin_mysql(stream: &mut TcpStream, user: &str, database: &str) -> io::Re
     words.push(0);
     words.extend_from_slice(b"mysql_native_password\0");
     stream.write_all(&mysql_packet(1, &words))?;
-    match packet(stream)? {
-        (_, body) if body.first() == Some(&0) => Ok(()),
-        (_, body) if body.first() == Some(&0xff) => Err(refused(&mysql_error(&body))),
+    let answer = packet(stream)?;
+    match answer.first() {
+        Some(0) => Ok(()),
+        Some(0xff) => Err(refused(&mysql_error(&answer))),
         _ => Err(refused("it asks for a password: make a user without one")),
     }
 }
@@ -95,11 +96,11 @@ pub fn mysql_error(body: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-fn packet(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
+fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;
     let length = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize;
-    Ok((head[3], body(stream, Some(length))?))
+    body(stream, Some(length))
 }
 
 fn body(stream: &mut TcpStream, length: Option<usize>) -> io::Result<Vec<u8>> {

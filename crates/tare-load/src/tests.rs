@@ -12,17 +12,10 @@ use tare_stats::Latencies;
 
 fn spec(rate: Option<f64>) -> LoadSpec {
     LoadSpec {
-        server: "web".to_owned(),
-        asked: Asked::Http("/".to_owned()),
         connections: 4,
-        keep: true,
-        pipeline: 1,
-        keys: 1,
-        bytes: 0,
         rate,
-        of_peak: None,
-        burst: None,
         seed: 1,
+        ..LoadSpec::one_by_one("web", Asked::Http("/".to_owned()))
     }
 }
 

@@ -2,7 +2,7 @@
 //! no more, so that this is also how such files are read.
 
 use crate::ends::Ends;
-use crate::load::LoadSpec;
+use crate::load::{LoadSpec, PERCENTILES};
 use crate::metric::{Direction, LatencyOf, Metric, Source, Unit, Usage};
 use crate::workload::{COMMAND, Check, KernelRun, LOAD, Place, Ready, Role, Run, Workload};
 
@@ -123,8 +123,7 @@ fn of_a_load(spec: &LoadSpec) -> Vec<Metric> {
         part: Some(0),
         ..Metric::new("requests", unit, Direction::Higher, !spec.is_open())
     };
-    let shares = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
-    let shares = shares.map(|(name, share)| latency(name, LatencyOf::Share(share)));
+    let shares = PERCENTILES.map(|(name, share)| latency(name, LatencyOf::Share(share)));
     let mean = latency("mean", LatencyOf::Mean);
     [answered, mean].into_iter().chain(shares).collect()
 }

@@ -10,6 +10,9 @@ pub const KEY: &str = "__key__";
 /// What stands for so many bytes in the words of a request.
 pub const VALUE: &str = "__value__";
 
+/// The percentiles of latencies that are told: their names, and the share that does not exceed each.
+pub const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+
 /// What a client asks of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
@@ -100,6 +103,23 @@ pub struct LoadReport {
 }
 
 impl LoadSpec {
+    /// One request after another of this role, over one connection that is kept.
+    pub fn one_by_one(server: &str, asked: Asked) -> Self {
+        Self {
+            server: server.to_owned(),
+            asked,
+            connections: 1,
+            keep: true,
+            pipeline: 1,
+            keys: 1,
+            bytes: 0,
+            rate: None,
+            of_peak: None,
+            burst: None,
+            seed: 0,
+        }
+    }
+
     /// Whether requests come whether or not earlier ones were answered.
     pub fn is_open(&self) -> bool {
         self.rate.is_some() || self.of_peak.is_some()
@@ -163,17 +183,8 @@ mod tests {
     #[test]
     fn a_load_is_told_in_a_line() {
         let mut spec = LoadSpec {
-            server: "web".to_owned(),
-            asked: Asked::Http("/a".to_owned()),
             connections: 8,
-            keep: true,
-            pipeline: 1,
-            keys: 1,
-            bytes: 0,
-            rate: None,
-            of_peak: None,
-            burst: None,
-            seed: 0,
+            ..LoadSpec::one_by_one("web", Asked::Http("/a".to_owned()))
         };
         assert_eq!(spec.to_string(), "GET /a, 8 connections, each after an answer");
         spec.rate = Some(500.0);

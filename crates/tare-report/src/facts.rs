@@ -11,7 +11,7 @@ use crate::show::{MISSING, date, margin, mebibytes, or_missing};
 use chapters::chapters;
 use tare_model::digits::digits;
 use tare_model::host::HostFacts;
-use tare_model::load::PeakRecord;
+use tare_model::load::{PERCENTILES, PeakRecord};
 use tare_model::looks::WarmUpRecord;
 use tare_model::metric::Unit;
 use tare_model::results::{EndReason, Footprint, ProofRecord};
@@ -22,7 +22,10 @@ use tare_model::study::{Instance, RootImage, Stopping, Study, Workload};
 pub(crate) const LATENCIES: &str = "How long requests took";
 
 /// Its columns behind the name of the workload.
-pub(crate) const LATENCY_COLUMNS: [&str; 6] = ["requests", "mean", "p50", "p90", "p99", "p99.9"];
+pub(crate) const LATENCY_COLUMNS: [&str; 6] = {
+    let [p50, p90, p99, p999] = PERCENTILES;
+    ["requests", "mean", p50.0, p90.0, p99.0, p999.0]
+};
 
 /// The figures of a row of it.
 pub(crate) fn latencies(of: &CellLatencies) -> [String; 6] {

@@ -4,6 +4,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
+use super::piece::piece_of;
 use super::record::Ended;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
@@ -25,13 +26,7 @@ impl Runner<'_> {
         due: &mut Vec<PlannedTrial>,
         present: &mut Present,
     ) -> Result<(), Stop> {
-        for planned in std::mem::take(due) {
-            match self.find_peak(&planned, present)? {
-                None => due.push(planned),
-                Some(ended) => self.record(&planned, ended)?,
-            }
-        }
-        Ok(())
+        self.find_out(due, present, Self::find_peak)
     }
 
     fn find_peak(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
@@ -81,8 +76,7 @@ impl Runner<'_> {
     pub(super) fn peak_of(&self, cell: &Cell) -> Option<f64> {
         let baseline = self.baseline_of(cell);
         let closed = |cell: &Cell| Some(self.study.workload(cell)?.seeded(0, None).roles);
-        let asked = closed(&baseline)?;
-        let is_same = |found: &Cell| found.kind == baseline.kind && closed(found).as_ref() == Some(&asked);
+        let is_same = |found: &Cell| found.kind == baseline.kind && closed(found) == closed(&baseline);
         let mut peaks = self.paces.peaks.iter();
         peaks.find_map(|(found, peak)| is_same(found).then_some(*peak))
     }
@@ -99,17 +93,16 @@ impl Runner<'_> {
     }
 }
 
-/// Requests per second in each of some slices, behind those that tell how many make one.
+/// Requests per second in each of some slices, behind those that tell how many make one; none if the
+/// arm is lost.
 fn rates_of(arm: &mut Arm, held: &mut Held) -> Result<Vec<f64>, Stop> {
-    let mut units = arm.workload.least_units();
     let mut rates = Vec::new();
-    while arm.lives() && rates.len() < SLICES as usize {
-        let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
-            break;
-        };
-        match pace::next_guess(units, done.slice.wall_ns(), SLICE_NS) {
-            Some(next) => units = next,
-            None => rates.push(rate(&done.slice)),
+    if let Some(order) = piece_of(arm, held, SLICE_NS, SLICE_NS)? {
+        for _ in 0..SLICES {
+            let Some(done) = arm.go(held, FIRST, pace::order(order.units))? else {
+                break;
+            };
+            rates.push(rate(&done.slice));
         }
     }
     Ok(rates)

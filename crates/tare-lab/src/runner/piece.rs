@@ -207,7 +207,12 @@ const WARM_UP: f64 = 0.1;
 
 /// The order for so many nanoseconds of work, found in ever longer slices up to those of a
 /// warm-up; `None` if the arm is lost in one of them.
-fn piece_of(arm: &mut Arm, held: &mut Held, trial_ns: f64, warm_up_ns: f64) -> Result<Option<Order>, Stop> {
+pub(super) fn piece_of(
+    arm: &mut Arm,
+    held: &mut Held,
+    trial_ns: f64,
+    warm_up_ns: f64,
+) -> Result<Option<Order>, Stop> {
     let least = arm.workload.least_units();
     let mut units = least;
     while arm.lives() {

@@ -27,8 +27,19 @@ impl Runner<'_> {
         due: &mut Vec<PlannedTrial>,
         present: &mut Present,
     ) -> Result<(), Stop> {
+        self.find_out(due, present, Self::probe_quota)
+    }
+
+    /// Finds something out of each of these trials; one that fails by that is recorded and not due
+    /// any more.
+    pub(super) fn find_out(
+        &mut self,
+        due: &mut Vec<PlannedTrial>,
+        present: &mut Present,
+        find: impl Fn(&mut Self, &PlannedTrial, &mut Present) -> Result<Option<Ended>, Stop>,
+    ) -> Result<(), Stop> {
         for planned in std::mem::take(due) {
-            match self.probe_quota(&planned, present)? {
+            match find(self, &planned, present)? {
                 None => due.push(planned),
                 Some(ended) => self.record(&planned, ended)?,
             }

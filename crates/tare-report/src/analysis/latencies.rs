@@ -3,11 +3,9 @@
 
 use super::trials::{CellTrials, Trials};
 use serde::Serialize;
+use tare_model::load::PERCENTILES;
 use tare_model::study::Cell;
 use tare_stats::Latencies;
-
-/// Percentiles that are told where enough requests lie beyond them.
-pub const SHARES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// The latencies of one cell, in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,6 +39,6 @@ fn of_cell(cell: &CellTrials<'_>) -> Option<CellLatencies> {
         trials: read.len(),
         requests: all.count(),
         mean: all.mean(),
-        percentiles: SHARES.map(|share| all.percentile(share)),
+        percentiles: PERCENTILES.map(|(_, share)| all.percentile(share)),
     })
 }
