@@ -80,9 +80,17 @@ pub fn allowed_cpus() -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// The set of `n` CPUs for pinned boxes: whole cores first, from the highest
-/// core down, since interrupts and daemons mostly run on the lowest.
+/// The set of `n` CPUs for pinned boxes: the first ones [for boxes](cpus_for_boxes).
 pub fn pinned_set(n: u32) -> Vec<u32> {
+    let mut set = cpus_for_boxes();
+    set.truncate(n as usize);
+    set.sort_unstable();
+    set
+}
+
+/// CPUs that this process may use, in the order in which pinned boxes get them: whole cores first,
+/// from the highest core down, since interrupts and daemons mostly run on the lowest.
+pub fn cpus_for_boxes() -> Vec<u32> {
     let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for cpu in allowed_cpus() {
         let id = |name| topology(cpu, name).unwrap_or(cpu);
@@ -91,9 +99,19 @@ pub fn pinned_set(n: u32) -> Vec<u32> {
             .or_default()
             .push(cpu);
     }
-    let mut set: Vec<u32> = cores.into_values().rev().flatten().take(n as usize).collect();
-    set.sort_unstable();
-    set
+    cores.into_values().rev().flatten().collect()
+}
+
+/// Writes out what waits for that, since unwritten pages cannot be dropped, and drops the page cache,
+/// dentries and inodes of the kernel.
+///
+/// # Errors
+/// If the kernel does not let this process.
+pub fn drop_caches() -> io::Result<()> {
+    const PATH: &str = "/proc/sys/vm/drop_caches";
+    rustix::fs::sync();
+    fs::write(PATH, "3")
+        .map_err(|e| io::Error::new(e.kind(), format!("the caches cannot be dropped: {PATH}: {e}")))
 }
 
 /// Size of the last-level cache in bytes.

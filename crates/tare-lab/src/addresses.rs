@@ -2,8 +2,10 @@
 //! `{address}` and `{port}` are of the server itself, `{db.address}` and `{db.port}` of the
 //! server `db`.
 
+use crate::home::Home;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use tare_model::workload::{Place, Ready, Role, Run, Workload};
+use tare_model::workload::{Ready, Role, Run, Workload};
 
 /// One such place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,10 +96,10 @@ pub(crate) struct Book(Vec<Entry>);
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: String,
-    pub place: Place,
-    /// Where it listens, which is where those find it that run in its own place.
+    pub home: Home,
+    /// Where it listens, which is where those in boxes find it.
     pub listens: SocketAddr,
-    /// Where those of the other place find it.
+    /// Where those on the host find it.
     pub found: SocketAddr,
 }
 
@@ -106,46 +108,53 @@ impl Book {
         self.0.push(entry);
     }
 
-    /// Where the only server of a kernel is, as seen from its client.
-    pub(crate) fn first(&self) -> Option<SocketAddr> {
-        self.0.first().map(|entry| entry.found)
+    /// Where the only server of a kernel is, as seen from its client's box.
+    pub(crate) fn first(&self, from: &Home) -> Option<SocketAddr> {
+        self.seen(&self.0.first()?.name, from)
     }
 
-    /// Words of a role that runs in this place, and listens there if it is a server.
-    pub(crate) fn filled(&self, words: &[String], place: &Place, own: Option<SocketAddr>) -> Vec<String> {
-        let at = |role: Option<&str>| match role {
+    /// Words of this role, which listens there if it is a server.
+    pub(crate) fn filled(&self, words: &[String], role: &Role, own: Option<SocketAddr>) -> Vec<String> {
+        let from = Home::of(role);
+        let at = |name: Option<&str>| match name {
             None => own,
-            Some(name) => self.seen(name, place),
+            Some(name) => self.seen(name, &from),
         };
         words.iter().map(|word| filled(word, at)).collect()
     }
 
-    /// Where a server is, as seen from this place.
-    pub(crate) fn seen(&self, name: &str, from: &Place) -> Option<SocketAddr> {
+    /// Where a server is, as seen from this box.
+    pub(crate) fn seen(&self, name: &str, from: &Home) -> Option<SocketAddr> {
         let entry = self.0.iter().find(|entry| entry.name == name)?;
-        Some(if entry.place == *from {
-            entry.listens
-        } else {
-            entry.found
+        Some(match from {
+            Home::Host if entry.home != Home::Host => entry.found,
+            _ => entry.listens,
         })
     }
 }
 
-/// Whether what runs in the other place talks to this server.
-pub(crate) fn is_talked_to_across(workload: &Workload, server: &Role) -> bool {
-    let across = workload.roles.iter().filter(|role| role.place != server.place);
-    across.into_iter().any(|role| match &role.run {
+/// The boxes other than its own out of which a server is talked to.
+pub(crate) fn talked_to_from(workload: &Workload, server: &Role) -> BTreeSet<Home> {
+    let others = workload.roles.iter().filter(|role| talks_to(role, server));
+    let mut homes: BTreeSet<Home> = others.map(Home::of).collect();
+    homes.remove(&Home::of(server));
+    homes
+}
+
+/// Whether a role has to do with a server, as far as its words tell.
+fn talks_to(role: &Role, server: &Role) -> bool {
+    match &role.run {
         Run::Command(run) => {
             let asked = match &role.ready {
                 Some(Ready::Command(argv)) => &argv[..],
                 _ => &[],
             };
-            let blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
-            blanks.into_iter().any(|blank| blank.role == Some(&server.name))
+            let mut blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
+            blanks.any(|blank| blank.role == Some(&server.name))
         }
         Run::Load(spec) => spec.server == server.name,
         Run::Kernel(_) | Run::Later(_) => true,
-    })
+    }
 }
 
 /// Whether this can be the name of a parameter or of a role.

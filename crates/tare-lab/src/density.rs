@@ -1,6 +1,5 @@
 //! Idle boxes: how they start cold and warm, and what memory each further one takes.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,9 +11,6 @@ use tare_model::density::{IdleBox, PlatformDensity, Start};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
-
-/// Pages, dentries and inodes that nobody uses are given up by writing to it.
-const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Time between a hello and the reading of memory: engines tidy up after a start,
 /// and the kernel's counters of each CPU are gathered once a second.
@@ -202,8 +198,8 @@ impl Site<'_> {
                 }
                 let kind = if cold { "cold" } else { "warm" };
                 say(&format!("{kind} start {round} of {}", self.order.starts));
-                no_cold = cold.then(drop_caches).and_then(Result::err).or(no_cold);
-                if cold && no_cold.is_some() {
+                if cold && let Err(error) = host::drop_caches() {
+                    no_cold = Some(error.to_string());
                     continue;
                 }
                 let made = self.launch()?;
@@ -272,13 +268,6 @@ fn remove(run: &Run, mut made: Named) -> Result<f64, DensityError> {
         DensityError::Left { name, source }
     })?;
     Ok(begun.elapsed().as_secs_f64())
-}
-
-/// Drops the host's caches: what was written goes to the disk first, since
-/// unwritten pages cannot be dropped.
-fn drop_caches() -> Result<(), String> {
-    rustix::fs::sync();
-    fs::write(DROP_CACHES, "3").map_err(|e| format!("the caches cannot be dropped: {DROP_CACHES}: {e}"))
 }
 
 /// Why no further box is to be made.

@@ -18,6 +18,7 @@ pub mod design;
 mod extract;
 mod faults;
 mod figures;
+mod home;
 pub mod images;
 mod kept_checks;
 mod load;

@@ -4,13 +4,14 @@
 mod arm;
 mod aside;
 mod baselines;
+mod beside;
 mod boxes;
+mod cold;
 mod course;
 mod group;
 mod idle;
 mod left;
 mod memory;
-mod outside;
 mod pace;
 mod peak;
 mod piece;

@@ -6,6 +6,7 @@ use crate::collect::{Collectors, Others, Seen, Stage};
 use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
+use crate::home::Home;
 use crate::settle::Watch;
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, 
 use tare_model::results::{Failure, HostReadings, Outcome, Printed, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
-use tare_model::workload::{CommandRun, Place, Ready, Role, Run};
+use tare_model::workload::{CommandRun, Ready, Role, Run};
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.
@@ -56,8 +57,8 @@ pub(crate) struct Site<'a> {
     pub id: u32,
     /// The way to its agent.
     pub link: &'a mut Link,
-    /// That to the agent outside of it, if what is timed runs there.
-    pub outside: Option<&'a mut Link>,
+    /// That to the agent of another box, if what is timed runs there.
+    pub elsewhere: Option<&'a mut Link>,
     /// The CPUs on which the box is pinned; empty if it is not.
     pub pinned_set: &'a [u32],
 }
@@ -74,7 +75,7 @@ pub(crate) fn run(
     let Site {
         id,
         link,
-        outside,
+        elsewhere,
         pinned_set,
     } = site;
     let request = request(study, workload, book, padding_bytes)?;
@@ -82,7 +83,7 @@ pub(crate) fn run(
     let stage = Stage::new(id, Some(&mut *link), pinned_set);
     let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
     let begun = Instant::now();
-    let answer = outside.unwrap_or(&mut *link).request(&request, within);
+    let answer = elsewhere.unwrap_or(&mut *link).request(&request, within);
     let wall = begun.elapsed();
     let stage = Stage::new(id, answer.is_ok().then_some(link), pinned_set);
     let seen = collectors.end(watch, &mut [Some(stage)])?;
@@ -133,15 +134,15 @@ impl Tried {
     }
 
     /// Fails a trial whose result does not fit what the host saw; its box is not trusted
-    /// with another. CPU time of what ran outside of the box was not counted there.
-    pub(crate) fn hold_against(&mut self, known: Known, timed: &Place) {
+    /// with another. CPU time of what ran in another box was not counted there.
+    pub(crate) fn hold_against(&mut self, known: Known, timed: &Home) {
         let seen = Witness {
             readings: &self.host,
             window: self.window,
             others: self.others,
         };
         if let Outcome::Ok(success) = &self.outcome
-            && let Err(failure) = against::piece(success, *timed == Place::Tested, known, seen)
+            && let Err(failure) = against::piece(success, *timed == Home::Cell, known, seen)
         {
             self.outcome = Outcome::Failed(failure);
             self.box_lives = false;
@@ -179,7 +180,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
     match &role.run {
         Run::Kernel(run) => {
             let spec = run.spec.clone();
-            Ok(match book.first() {
+            Ok(match book.first(&Home::of(role)) {
                 Some(server) => Task::Client { spec, server },
                 None => Task::Kernel(spec),
             })
@@ -187,7 +188,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
         Run::Command(run) => Ok(Task::Command(command(role, run, None, book))),
         Run::Load(spec) => Ok(Task::Load {
             spec: spec.clone(),
-            server: book.seen(&spec.server, &role.place).ok_or_else(unknown)?,
+            server: book.seen(&spec.server, &Home::of(role)).ok_or_else(unknown)?,
         }),
         Run::Later(_) => Err(unknown()),
     }
@@ -224,7 +225,7 @@ pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr, book: &Bo
         (Run::Command(run), Some(ready)) => (Served::Command(command(role, run, Some(at), book)), ready),
         _ => return Err(later(workload)),
     };
-    let fill = |words: &[String]| book.filled(words, &role.place, Some(at));
+    let fill = |words: &[String]| book.filled(words, role, Some(at));
     let ready = match ready {
         Ready::Tcp(port) => {
             let port = fill(std::slice::from_ref(port)).concat();
@@ -241,7 +242,7 @@ pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr, book: &Bo
 
 /// A command with the addresses of the servers in it; `own` is that of the command itself.
 fn command(role: &Role, run: &CommandRun, own: Option<SocketAddr>, book: &Book) -> CommandTask {
-    as_role(role, book.filled(&run.argv, &role.place, own))
+    as_role(role, book.filled(&run.argv, role, own))
 }
 
 /// A command as a role runs it.

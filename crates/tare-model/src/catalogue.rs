@@ -17,6 +17,7 @@ pub fn kernel(run: KernelRun) -> Workload {
         version: None,
         image: None,
         cannot_run: None,
+        cold: false,
         seconds: None,
         metrics: metrics(&run),
         roles: roles(run),
@@ -56,7 +57,7 @@ fn metrics(run: &KernelRun) -> Vec<Metric> {
     metrics
 }
 
-/// What the box of the cell used, of a workload that is not in it alone.
+/// What the boxes of the cell's kind used, of a workload that is not in one alone.
 fn box_cpu() -> Metric {
     Metric {
         from: Source::Host,
@@ -74,6 +75,7 @@ pub fn command(role: Role) -> Workload {
         version: None,
         image: None,
         cannot_run: None,
+        cold: false,
         seconds: None,
         roles: vec![role],
         metrics: used_by_a_command(),
@@ -100,7 +102,7 @@ pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
         name.clone_into(&mut timed.name);
         workload.roles.splice(0..0, servers);
     }
-    if workload.outside().next().is_some() {
+    if workload.is_in_several_boxes() {
         workload.metrics.push(box_cpu());
     }
     workload

@@ -16,11 +16,18 @@ pub enum Ends {
     ClientOutside,
     /// The client, which is timed, in the box; the server on the host.
     ServerOutside,
+    /// The client, which is timed, in the box; the server in another one beside it, of the same kind.
+    ServerApart,
 }
 
 impl Ends {
     /// All, in the order in which they are told.
-    pub const ALL: [Self; 3] = [Self::Loopback, Self::ClientOutside, Self::ServerOutside];
+    pub const ALL: [Self; 4] = [
+        Self::Loopback,
+        Self::ClientOutside,
+        Self::ServerOutside,
+        Self::ServerApart,
+    ];
     /// The name of the parameter.
     pub const PARAMETER: &'static str = "ends";
 
@@ -30,6 +37,7 @@ impl Ends {
             Self::Loopback => "loopback",
             Self::ClientOutside => "client-outside",
             Self::ServerOutside => "server-outside",
+            Self::ServerApart => "server-apart",
         }
     }
 
@@ -41,7 +49,7 @@ impl Ends {
     /// Where the client is.
     pub const fn client(self) -> Place {
         match self {
-            Self::Loopback | Self::ServerOutside => Place::Tested,
+            Self::Loopback | Self::ServerOutside | Self::ServerApart => Place::Tested,
             Self::ClientOutside => Place::Outside,
         }
     }
@@ -51,6 +59,7 @@ impl Ends {
         match self {
             Self::Loopback | Self::ClientOutside => Place::Tested,
             Self::ServerOutside => Place::Outside,
+            Self::ServerApart => Place::Apart,
         }
     }
 }

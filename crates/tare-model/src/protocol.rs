@@ -129,6 +129,8 @@ pub enum Request {
         /// Nanoseconds since the epoch.
         unix_ns: u64,
     },
+    /// Write out what waits for that, and drop the caches of the kernel that the agent is on.
+    DropCaches,
     /// Offer a second way to speak, for a controller that can take descriptors out of the
     /// agent's process: where the first way leads through an engine that relays each message.
     OfferLine,
@@ -317,6 +319,8 @@ pub enum Reply {
     Thawed,
     /// The clock was set.
     ClockSet,
+    /// The caches are dropped.
+    CachesDropped,
     /// A second way is offered: one of two connected sockets.
     LineOffered {
         /// Its descriptor in the agent's process.

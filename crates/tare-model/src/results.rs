@@ -122,6 +122,9 @@ pub struct BoxRecord {
     /// What kind of box.
     #[serde(flatten)]
     pub kind: BoxKind,
+    /// The role that has it for itself, of a box beside that of the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// Block it was made for.
     pub block: u32,
     /// Whether that block belonged to the warm-up.
@@ -156,6 +159,9 @@ pub struct RemovedRecord {
     /// What kind of box.
     #[serde(flatten)]
     pub kind: BoxKind,
+    /// The role that had it for itself, of a box beside that of the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// Shut-down latency: from the request until nothing of the box is left, in seconds.
     pub seconds: f64,
 }

@@ -36,6 +36,9 @@ pub struct Workload {
     /// Where it cannot run on this host, whatever is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot_run: Option<Barrier>,
+    /// Whether the caches of the kernels below it are dropped before each of its trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cold: bool,
     /// How long a run of it takes on an ordinary machine, in seconds, where its file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -136,6 +139,8 @@ pub enum Place {
     Tested,
     /// On the host, in a box of its own that is the same for every cell.
     Outside,
+    /// In a box of its own of the same kind as that of the cell, beside it.
+    Apart,
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(String),
@@ -248,6 +253,22 @@ impl Workload {
         self.roles.iter().filter(|role| role.place == Place::Outside)
     }
 
+    /// The roles that run in boxes of their own, beside that of the cell.
+    pub fn apart(&self) -> impl Iterator<Item = &Role> {
+        self.roles.iter().filter(|role| role.place == Place::Apart)
+    }
+
+    /// The roles that run in boxes of the cell's kind: in its own, or beside it.
+    pub fn boxed(&self) -> impl Iterator<Item = &Role> {
+        let boxed = |role: &&Role| matches!(role.place, Place::Tested | Place::Apart);
+        self.roles.iter().filter(boxed)
+    }
+
+    /// Whether some of its processes are outside of the box of the cell.
+    pub fn is_in_several_boxes(&self) -> bool {
+        self.roles.iter().any(|role| role.place != Place::Tested)
+    }
+
     /// Where its processes run, for people; `None` where there is one, in the box.
     pub fn placed(&self) -> Option<String> {
         let places = self.roles.iter().map(Role::placed);
@@ -313,14 +334,17 @@ impl Workload {
         self.is_command() && self.servers().next().is_some()
     }
 
-    /// Whether figures or checks are looked for in what its process prints, or servers are
-    /// started for it. It is then run once in a trial, in one piece: what it prints is of a
-    /// whole run, and its servers serve one run.
+    /// Whether figures or checks are looked for in what its process prints, servers are
+    /// started for it, or it begins with cold caches. It is then run once in a trial, in one piece: what it prints is of a
+    /// whole run, its servers serve one run, and a second run would find warm what the first one read.
     pub fn is_read(&self) -> bool {
         let from_output = |metric: &Metric| matches!(metric.from, Source::Output(_));
         let of_output =
             |check: &Check| matches!(check, Check::Figure(_) | Check::Says(_) | Check::SaysNot(_));
-        self.is_served_command() || self.metrics.iter().any(from_output) || self.checks.iter().any(of_output)
+        self.cold
+            || self.is_served_command()
+            || self.metrics.iter().any(from_output)
+            || self.checks.iter().any(of_output)
     }
 
     /// The names of the metrics that the timed parts of a slice are the figures of, in
@@ -390,6 +414,7 @@ impl Role {
         let name = &self.name;
         match &self.place {
             Place::Tested => format!("{name} in the box"),
+            Place::Apart => format!("{name} in a box of its own beside it"),
             Place::Outside if self.cpus.is_empty() => format!("{name} outside, on any CPU of the host"),
             Place::Outside => {
                 let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();

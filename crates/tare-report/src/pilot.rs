@@ -6,7 +6,9 @@ use crate::text::wrapped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use tare_model::results::{HostReadings, Outcome, Record, Results, Success, TrialRecord};
+use tare_model::results::{
+    BoxRecord, HostReadings, Outcome, Record, RemovedRecord, Results, Success, TrialRecord,
+};
 use tare_model::size::{counted, show_seconds};
 use tare_model::study::{BoxKind, Cell, Fresh};
 use tare_stats::{Levels, levels, mean};
@@ -77,6 +79,8 @@ fn box_seconds(results: &Results) -> BTreeMap<&BoxKind, f64> {
     let mut times: BTreeMap<&BoxKind, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for record in &results.records {
         match record {
+            Record::Box(BoxRecord { role: Some(_), .. })
+            | Record::Removed(RemovedRecord { role: Some(_), .. }) => {}
             Record::Box(made) => times.entry(&made.kind).or_default().0.push(made.hello_seconds),
             Record::Removed(gone) => times.entry(&gone.kind).or_default().1.push(gone.seconds),
             _ => {}

@@ -50,13 +50,23 @@ fn messages_cross_into_every_box_and_out_of_it_and_the_box_is_counted() {
     });
     for platform in REACHED.into_iter().filter(|p| ready(p)) {
         eprintln!("on {platform}");
-        let asked: Vec<String> = workloads.iter().flatten().cloned().collect();
+        let mut asked: Vec<String> = workloads.iter().flatten().cloned().collect();
+        asked.push("tcp-rr?ends=server-apart".to_owned());
         // A port of TCP alone is published.
         let has_way =
             |workload: &String| !(platform.contains("published") && workload == "udp-rr?ends=client-outside");
         let asked: Vec<String> = asked.into_iter().filter(has_way).collect();
         let tare = Tare::new();
         tare.ok(&run(platform, &asked.join(","), "--provisioning pinned"));
+        let boxes = tare.records_of("r.jsonl", "box");
+        let apart = |b: &&Value| b["role"] == "server";
+        assert!(
+            boxes
+                .iter()
+                .find(apart)
+                .is_some_and(|b| b["platform"] == platform),
+            "{boxes:?}"
+        );
         for trial in good(&tare, asked.len()) {
             assert!(sample(&trial, "box-cpu") > 0.0, "{trial}");
             assert!(trial["group"].is_u64(), "{trial}");
@@ -97,6 +107,40 @@ fn ends_are_told_in_plan_header_and_report() {
     assert!(all.contains("crossed from place to place"), "{all}");
 }
 
+/// Boxes that reach one another, though not the host.
+#[test]
+fn two_boxes_of_a_platform_talk_to_one_another_on_cpus_of_their_own() {
+    let _alone = alone();
+    if !ready("runc") {
+        return;
+    }
+    let tare = Tare::new();
+    let workload = "tcp-rr?ends=server-apart";
+    tare.ok(&run(
+        "native,runc?network=macvlan",
+        workload,
+        "--provisioning pinned",
+    ));
+    good(&tare, 2);
+    let boxes = tare.records_of("r.jsonl", "box");
+    assert_eq!(boxes.len(), 4, "{boxes:?}");
+    assert_eq!(tare.records_of("r.jsonl", "removed").len(), 4);
+    let cpus = |apart: bool| {
+        let of = boxes.iter().filter(move |b| b["role"].is_string() == apart);
+        of.map(|b| b["facts"]["allowed_cpus"].clone()).collect::<Vec<_>>()
+    };
+    let (own, apart) = (cpus(false), cpus(true));
+    assert_eq!((own.len(), apart.len()), (2, 2), "{boxes:?}");
+    assert!(own.iter().all(|set| !apart.contains(set)), "{boxes:?}");
+    // What the boxes of a platform cost to start is told of those that are compared.
+    let report = tare.ok("report r.jsonl --details").stdout;
+    assert!(
+        report.contains("server in a box of its own beside it"),
+        "{report}"
+    );
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+}
+
 /// With a quota below a CPU the box is throttled, and its trials run in one piece.
 #[test]
 fn a_quota_throttles_the_end_in_the_box_and_not_the_one_outside() {
@@ -134,10 +178,14 @@ fn a_box_that_shares_no_network_with_the_host_is_refused_before_anything_runs() 
             tare.refused(&format!("{verb} -p {platform} {ends}"), &words);
         }
     }
+    if ready("runc") {
+        let args = "run -p native,runc -w tcp-rr?ends=server-apart --memory 256M";
+        tare.refused(args, &["tcp-rr ends=server-apart", "no network that they share"]);
+    }
     for (workload, why) in [
         (
             "tcp-rr?ends=outside",
-            "choose one of loopback, client-outside, server-outside",
+            "choose one of loopback, client-outside, server-outside, server-apart",
         ),
         ("syscall?ends=client-outside", "syscall has no two ends"),
         ("tcp-rr?end=loopback", "did you mean 'ends'?"),

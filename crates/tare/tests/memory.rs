@@ -21,7 +21,8 @@ fn failures(platforms: &[&str], file: &str, more: &str) -> Vec<Value> {
         ready.join(",")
     ));
     assert_eq!(ended.code, 1, "{ended:?}");
-    let told = "out of memory: the box's limit of 64 MiB was reached and the kernel killed ";
+    let told = "the box's limit of 64 MiB was reached and the kernel killed ";
+    assert!(ended.stderr.contains("out of memory: "), "{ended:?}");
     assert!(ended.stderr.contains(told), "{ended:?}");
     let report = tare.ok("report r.jsonl --details").stdout;
     assert!(report.contains("out of memory"), "{report}");
@@ -96,6 +97,14 @@ fn a_setup_that_is_killed_and_a_server_that_is_killed_while_it_serves_are_told_s
     for failure in failures(&["native", "runc"], &(script("sleep 2") + server), "") {
         assert!(
             detail(&failure).contains("the server db ended: signal 9"),
+            "{failure}"
+        );
+    }
+    // In a box of its own it takes no memory of its client's.
+    let apart = script("sleep 2") + &server.replace("\"tested\"", "\"apart\"");
+    for failure in failures(&["native", "runc?network=bridge"], &apart, "") {
+        assert!(
+            detail(&failure).starts_with("in the box of db: the box's limit"),
             "{failure}"
         );
     }

@@ -353,6 +353,44 @@ fn a_client_beside_its_server_needs_no_network() {
     assert_eq!(header["study"]["workloads"][0]["roles"][1]["name"], "command");
 }
 
+/// A box for the server alone, with files of its own: what a server writes is not beside its client.
+#[test]
+fn a_server_that_is_apart_has_a_box_of_its_own() {
+    let _alone = alone();
+    let text = file(
+        "echo {address} {port} > there; echo ready; exec sleep 4322",
+        "test ! -e there; : {db.address} {db.port}; echo rate: 5; echo errors: $?",
+    );
+    let text = text.replace("\"outside\"", "\"apart\"");
+    let tare = with(&text.replace("ready = {", "calls = [\"sleep\"]\nready = {"));
+    let platforms = [
+        "runc?network=bridge",
+        "docker?network=bridge",
+        "lxc?network=bridge",
+    ];
+    let platforms: Vec<&str> = platforms.into_iter().filter(|p| ready(p)).collect();
+    if platforms.is_empty() {
+        return;
+    }
+    tare.ok(&run(&format!("-p {} --blocks 1", platforms.join(","))));
+    good(&tare, platforms.len());
+    let of_db = |records: Vec<Value>| records.iter().filter(|r| r["role"] == "db").count();
+    assert_eq!(of_db(tare.records_of("r.jsonl", "box")), platforms.len());
+    assert_eq!(of_db(tare.records_of("r.jsonl", "removed")), platforms.len());
+    let plan = tare
+        .ok("plan -p native -w ./w.toml --cpus 1 --memory 256M")
+        .stdout;
+    let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        plan.contains("db in a box of its own beside it; command in the box"),
+        "{plan}"
+    );
+    // Two of 256 MiB for each way to limit them.
+    assert!(plan.contains("up to 4 boxes side by side, with 1 GiB"), "{plan}");
+    assert!(plan.contains("20 trials in 40 boxes"), "{plan}");
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+}
+
 #[test]
 fn roles_are_told_by_show_plan_and_check() {
     let _alone = alone();
@@ -397,8 +435,10 @@ fn what_cannot_be_is_refused_before_anything_runs() {
     let swapped = across
         .replace("place = \"outside\"", "place = \"tested\"")
         .replace("[command]", "[command]\nplace = \"outside\"");
+    let apart = across.replace("place = \"outside\"", "place = \"apart\"");
     for (platform, file, why) in [
         ("runc", &across, "no network that this host shares"),
+        ("runc", &apart, "no network that they share"),
         (
             "runc?network=macvlan",
             &swapped,

@@ -24,7 +24,7 @@ use crate::agent::gate::Gates;
 use crate::agent::inner::Inner;
 use crate::agent::line::Line;
 use crate::agent::port::Port;
-use crate::{net, seat};
+use crate::{host, net, seat};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 use tare_model::frame::{Frame, Head, Kind};
@@ -235,6 +235,7 @@ impl Agent {
             Request::Freeze { channel } => self.inner.set_frozen(*channel, true),
             Request::Thaw { channel } => self.inner.set_frozen(*channel, false),
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
+            Request::DropCaches => drop_caches(),
             Request::OfferLine => self.offer_line(),
             Request::TakeLine { taken, seat } => {
                 if let Some(line) = self.line.take().filter(|_| *taken) {
@@ -271,6 +272,12 @@ impl Agent {
             .map(|()| Reply::ClockSet)
             .map_err(|e| Refusal::new(ErrorCode::Unsupported, format!("set the wall clock: {e}")))
     }
+}
+
+fn drop_caches() -> Result<Reply, Refusal> {
+    host::drop_caches()
+        .map(|()| Reply::CachesDropped)
+        .map_err(|e| Refusal::new(ErrorCode::Unsupported, e.to_string()))
 }
 
 fn hello() -> Reply {

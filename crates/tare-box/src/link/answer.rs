@@ -55,6 +55,7 @@ impl Processes {
             | Request::Freeze { .. }
             | Request::Thaw { .. }
             | Request::SetClock { .. }
+            | Request::DropCaches
             | Request::OfferLine
             | Request::TakeLine { .. }
             | Request::Quit => Allowed::default(),

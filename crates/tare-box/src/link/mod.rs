@@ -542,6 +542,7 @@ fn doing(request: &Request) -> &'static str {
         Request::Freeze { .. } => "freeze an inner box",
         Request::Thaw { .. } => "thaw an inner box",
         Request::SetClock { .. } => "set clock",
+        Request::DropCaches => "drop caches",
         Request::OfferLine => "offer a line",
         Request::TakeLine { .. } => "take a line",
         Request::Quit => "quit",

@@ -437,6 +437,7 @@ impl FakeAgent {
             Request::ReadFile { .. } => plain(Reply::FileRead { bytes: 0 }),
             Request::WriteFile { .. } | Request::TakeFile { .. } => plain(Reply::FileWritten),
             Request::SetClock { .. } => plain(Reply::ClockSet),
+            Request::DropCaches => plain(Reply::CachesDropped),
             Request::Start { process, task, .. } => self.start(*process, task),
             Request::Go { process, order } => self.go(*process, *order),
             Request::Stop { process } => self.stop(*process),

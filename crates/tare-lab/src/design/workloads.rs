@@ -147,6 +147,7 @@ pub(crate) fn of_file(
         version: read.version,
         image: read.image,
         cannot_run: read.cannot_run,
+        cold: read.cold,
         seconds: read.seconds,
         metrics: printed::metrics(&read.command.metrics, own.metrics)?,
         roles: own.roles,

@@ -88,13 +88,15 @@ impl Share {
         let cells = number(of_kind.len());
         let twice = of_kind.iter().filter(|cell| has_two_processes(study, cell));
         let second = number(twice.count()) * TRIAL_OVERHEAD_SECONDS;
+        // With those of roles that are apart.
+        let each = number(1 + stands::beside(study));
         // Without a cell, no box is made.
         let used = cells.min(1.0);
         let stands = f64::from(stands);
         let (once_boxes, block_boxes) = match study.protocol.fresh {
-            Fresh::Trial => (0.0, stands * cells),
-            Fresh::Block => (0.0, stands * used),
-            Fresh::Study => (used, 0.0),
+            Fresh::Trial => (0.0, stands * cells * each),
+            Fresh::Block => (0.0, stands * used * each),
+            Fresh::Study => (used * each, 0.0),
         };
         let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
         let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;

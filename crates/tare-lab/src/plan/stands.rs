@@ -68,12 +68,14 @@ pub struct SideBySide {
 impl SideBySide {
     /// One box by itself always fits here: whether the host has its memory is asked elsewhere.
     fn of(study: &Study, kinds: &[BoxKind], room: Room) -> Self {
+        let each = 1 + beside(study);
         let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
-        let memory_bytes = kinds.iter().map(memory).sum();
+        let memory_bytes = kinds.iter().map(memory).sum::<u64>() * each as u64;
+        let boxes = kinds.len() * each;
         Self {
-            boxes: kinds.len(),
+            boxes,
             memory_bytes,
-            fits: kinds.len() <= 1 || memory_bytes <= room.granted(kinds.len()),
+            fits: kinds.len() <= 1 || memory_bytes <= room.granted(boxes),
         }
     }
 }
@@ -139,7 +141,8 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
             .into_iter()
             .partition(|kind| kind.platform == study.baseline);
         arrange(&mut others);
-        let most = room.boxes(instance.size.memory_bytes).min(MOST_KINDS);
+        let most = room.boxes(instance.size.memory_bytes) / (1 + beside(study));
+        let most = most.min(MOST_KINDS);
         let beside = most.saturating_sub(baselines.len()).max(1);
         let n_sets = others.len().div_ceil(beside);
         if n_sets == 0 && !baselines.is_empty() {
@@ -153,6 +156,14 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
         }
     }
     sets
+}
+
+/// How many boxes stand beside that of a cell at most, for roles that are apart. They stay
+/// from one workload to the next.
+pub(super) fn beside(study: &Study) -> usize {
+    let apart = study.workloads.iter().flat_map(|workload| workload.apart());
+    let names: BTreeSet<&str> = apart.map(|role| role.name.as_str()).collect();
+    names.len()
 }
 
 /// One group for each workload; what was planned in another set is a partner here.

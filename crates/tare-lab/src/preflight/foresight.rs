@@ -88,12 +88,12 @@ impl Foresight {
             Some(Barred {
                 workload: workload.name().to_owned(),
                 platforms: bare.to_vec(),
-                why: workload.tested().find_map(|role| role.host_only.clone())?,
+                why: workload.boxed().find_map(|role| role.host_only.clone())?,
             })
         });
         let barred = barred.chain(host_only);
         let left_behind = study.workloads.iter().filter_map(|workload| {
-            let files: Vec<NamedFile> = workload.tested().flat_map(left_behind).collect();
+            let files: Vec<NamedFile> = workload.boxed().flat_map(left_behind).collect();
             (!files.is_empty()).then(|| LeftBehind {
                 workload: workload.name().to_owned(),
                 files,

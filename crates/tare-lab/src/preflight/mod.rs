@@ -5,6 +5,7 @@ mod foresight;
 pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
 use crate::addresses;
+use crate::home::Home;
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -72,6 +73,8 @@ pub struct Platforms {
     open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>,
     weight: Weight,
     image: Option<Arc<Image>>,
+    /// The CPUs for boxes, in their order, as they were before the controller bound itself to one.
+    cpus: Vec<u32>,
 }
 
 /// The detail of platforms that tells what weight boxes have on the CPU.
@@ -116,6 +119,7 @@ impl Platforms {
             open,
             weight,
             image: None,
+            cpus: host::cpus_for_boxes(),
         }
     }
 
@@ -159,6 +163,27 @@ impl Platforms {
             holds_boxes: false,
             image: self.image.clone().map(BoxImage::stored),
         })
+    }
+
+    /// What the box is to be of the so many-th role, from 1, that runs beside a box of this kind: such a
+    /// box too, on the CPUs behind that one's if the host has so many, else on the same.
+    pub(crate) fn apart(
+        &self,
+        study: &Study,
+        kind: &BoxKind,
+        nth: usize,
+        by: (&Run, &Path),
+        label: &dyn Display,
+    ) -> Option<BoxSpec> {
+        let mut spec = self.spec(study, kind, by, label)?;
+        let each = spec.pinned_set.len();
+        let behind = self.cpus.iter().skip(each * nth).take(each);
+        let mut set: Vec<u32> = behind.copied().collect();
+        set.sort_unstable();
+        if set.len() == each {
+            spec.pinned_set = set;
+        }
+        Some(spec)
     }
 
     /// What the box is to be in which things run outside of all others: on the host, bound to
@@ -210,11 +235,21 @@ impl Platforms {
         Ok(())
     }
 
-    /// Why what runs outside and what runs in a box of this platform cannot talk to one another, of
-    /// a workload with ends in both.
+    /// Why what runs in a box of this platform and what runs outside, or in another box, cannot talk
+    /// to one another, of a workload with ends in both.
     pub(crate) fn unreached(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
-        let asks = workload.outside().next().is_some() && self.open.contains_key(path);
-        asks.then(|| apart(self.network(path), workload)).flatten()
+        if !self.open.contains_key(path) {
+            return None;
+        }
+        let network = self.network(path);
+        let crosses = workload.outside().next().is_some();
+        let outside = crosses.then(|| apart(network, workload)).flatten();
+        outside.or_else(|| {
+            let is_alone = network == Network::None && workload.apart().next().is_some();
+            is_alone.then_some(
+                "its boxes have no network that they share; give them one by its option network, as in runc?network=bridge or docker?network=bridge (docs/platforms.md, Networks)",
+            )
+        })
     }
 
     /// The network of a platform's boxes.
@@ -336,7 +371,7 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
 fn published(workload: &Workload) -> usize {
     let in_box = workload.servers().filter(|role| role.place == Place::Tested);
     in_box
-        .filter(|server| addresses::is_talked_to_across(workload, server))
+        .filter(|server| addresses::talked_to_from(workload, server).contains(&Home::Host))
         .count()
 }
 

@@ -6,6 +6,7 @@ use super::server::{Serving, Words};
 use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
+use crate::home::Home;
 use crate::plan::PlannedTrial;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -17,7 +18,6 @@ use tare_model::protocol::{Bounds, Exited, Reply, Request};
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
-use tare_model::workload::Place;
 
 /// The number of the first process of an arm in its box.
 pub(super) const FIRST: u16 = 1;
@@ -88,10 +88,8 @@ impl Arm {
     }
 
     /// Where its processes are, and their time is taken.
-    pub fn place(&self) -> Place {
-        self.workload
-            .timed()
-            .map_or(Place::Tested, |role| role.place.clone())
+    pub fn home(&self) -> Home {
+        self.workload.timed().map_or(Home::Cell, Home::of)
     }
 
     /// The process whose turn it is in a round.
@@ -113,7 +111,7 @@ impl Arm {
             task,
             bounds,
         };
-        let answer = held.link(&self.place()).request(&request, self.patience);
+        let answer = held.link(&self.home()).request(&request, self.patience);
         match self.judge(answer)? {
             Some(Reply::Started) => {
                 self.waiting.insert(process);
@@ -130,10 +128,10 @@ impl Arm {
             return Ok(None);
         }
         let request = Request::Go { process, order };
-        let place = self.place();
+        let home = self.home();
         let before = self.box_cpu_ns(held);
         let begun = Instant::now();
-        let answer = held.link(&place).request(&request, self.patience);
+        let answer = held.link(&home).request(&request, self.patience);
         let host_ns = nanoseconds(begun.elapsed());
         let used = before.zip(self.box_cpu_ns(held));
         let slice = match self.judge(answer)? {
@@ -174,11 +172,10 @@ impl Arm {
         self.box_cpu_seconds = used.map(|(all, more)| all + more);
     }
 
-    /// CPU time that its box has used, where its workload has a figure of that.
-    fn box_cpu_ns(&self, held: &Held) -> Option<u64> {
+    /// CPU time that its boxes have used, where its workload has a figure of that.
+    fn box_cpu_ns(&self, held: &mut Held) -> Option<u64> {
         let counts = self.workload.metrics.iter().any(|m| m.from == Source::Host);
-        let meter = held.meter.as_ref().filter(|_| counts)?;
-        meter.read().ok().map(|usage| usage.cpu_ns)
+        if counts { held.cpu_ns() } else { None }
     }
 
     /// A slice that tells of work; one that does not condemns the process, and with it the box.
@@ -214,7 +211,7 @@ impl Arm {
                 break;
             }
             let answer = held
-                .link(&self.place())
+                .link(&self.home())
                 .request(&Request::Stop { process }, self.patience);
             let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
             ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));
@@ -242,7 +239,7 @@ impl Arm {
 
     /// Stops its box.
     pub fn pause(&mut self, held: &mut Held) {
-        match held.running.pause() {
+        match held.pause() {
             Ok(()) => self.paused = true,
             Err(e) => self.lose_box(faults::bad_report(e.to_string())),
         }
@@ -251,7 +248,7 @@ impl Arm {
     /// Lets its box go on if it is stopped; false if that failed.
     pub fn resume(&mut self, held: &mut Held) -> bool {
         if std::mem::take(&mut self.paused)
-            && let Err(e) = held.running.resume()
+            && let Err(e) = held.resume()
         {
             self.lose_box(faults::bad_report(e.to_string()));
         }
@@ -266,8 +263,7 @@ impl Arm {
         }
         let unix_ns = tare_box::host::unix_ns();
         let answer = held
-            .running
-            .link()
+            .link(&Home::Cell)
             .request(&Request::SetClock { unix_ns }, self.patience);
         self.reply(answer).map(drop)
     }

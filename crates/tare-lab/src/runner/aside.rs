@@ -3,6 +3,7 @@
 
 use super::boxes::{Held, supply};
 use crate::faults;
+use crate::home::Home;
 use crate::trial;
 use std::time::Duration;
 use tare_box::platforms::ANSWER_DEADLINE;
@@ -40,7 +41,7 @@ fn run(
     };
     let request = trial::aside(role, argv, timeout);
     let ended = match held
-        .link(&role.place)
+        .link(&Home::of(role))
         .request(&request, timeout + ANSWER_DEADLINE)
     {
         Ok(answer) => match &answer.reply {

@@ -1,9 +1,9 @@
 //! The boxes of a run: made and proven, kept or removed.
 
 use super::memory::Counted;
-use super::outside::Outside;
 use super::{Event, RunError, Runner, Stop};
 use crate::against::Known;
+use crate::home::Home;
 use crate::kept_checks::Basis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,24 +15,16 @@ use tare_box::{carry, footprint, host, interrupt, limits};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Workload};
-use tare_model::workload::Place;
 
-/// A box that is in use or kept.
-pub(super) struct Held {
+/// A box that is there, with an agent in it.
+pub(super) struct Boxed {
     pub(super) running: Box<dyn RunningBox>,
     /// The host's counters of its CPU time, where it has them.
     pub(super) meter: Option<Meter>,
     pub(super) id: u32,
-    pub(super) kind: BoxKind,
     pub(super) name: String,
-    /// Time that freezing it took, while it is frozen.
-    pub(super) frozen: Option<Duration>,
-    /// Whether the files of a command were carried into it.
+    /// The files that were carried into it.
     pub(super) supplied: BTreeSet<String>,
-    /// Time that the last freeze and the thaw after it took, until a trial tells.
-    pub(super) waking: Option<(Duration, Duration)>,
-    /// The box on the host for what runs outside of this one, once something did.
-    pub(super) outside: Option<Outside>,
     /// Its memory, in bytes.
     pub(super) memory_bytes: u64,
     /// Whether a kernel of its own is in it, which counts whom it kills.
@@ -43,27 +35,73 @@ pub(super) struct Held {
     pub(super) counted: Option<Counted>,
 }
 
+impl Boxed {
+    fn cpu_ns(&self) -> Option<u64> {
+        self.meter.as_ref()?.read().ok().map(|usage| usage.cpu_ns)
+    }
+}
+
+/// The box of a cell that is in use or kept, with those beside it.
+pub(super) struct Held {
+    pub(super) own: Boxed,
+    /// Those in which roles of its workloads run elsewhere, once one did.
+    pub(super) beside: BTreeMap<Home, Boxed>,
+    pub(super) kind: BoxKind,
+    /// Time that freezing it took, while it is frozen.
+    pub(super) frozen: Option<Duration>,
+    /// Time that the last freeze and the thaw after it took, until a trial tells.
+    pub(super) waking: Option<(Duration, Duration)>,
+}
+
 impl Held {
-    /// The link to the agent in whose box a role runs; outside, once there is such a box.
-    pub(super) fn link(&mut self, place: &Place) -> &mut Link {
-        match (&mut self.outside, place) {
-            (Some(outside), Place::Outside) => outside.running.link(),
-            _ => self.running.link(),
-        }
+    /// The box in which a role runs.
+    pub(super) fn at(&self, home: &Home) -> &Boxed {
+        self.beside.get(home).unwrap_or(&self.own)
     }
 
-    /// The links to the agent in the box, and to that in the box outside, once there is one.
-    pub(super) fn links(&mut self) -> (&mut Link, Option<&mut Link>) {
-        let outside = self.outside.as_mut().map(|outside| outside.running.link());
-        (self.running.link(), outside)
+    /// The link to the agent in whose box a role runs.
+    pub(super) fn link(&mut self, home: &Home) -> &mut Link {
+        self.beside.get_mut(home).unwrap_or(&mut self.own).running.link()
     }
 
-    /// Whether what is told from where a role runs can be held against the host's clock.
-    fn keeps_time(&self, place: &Place) -> bool {
-        match (&self.outside, place) {
-            (Some(outside), Place::Outside) => outside.running.keeps_time(),
-            _ => self.running.keeps_time(),
-        }
+    /// The links to the agent in the box, and to that in another one in which a role runs.
+    pub(super) fn links(&mut self, home: &Home) -> (&mut Link, Option<&mut Link>) {
+        let elsewhere = self.beside.get_mut(home);
+        (
+            self.own.running.link(),
+            elsewhere.map(|other| other.running.link()),
+        )
+    }
+
+    /// The boxes of its kind: its own, and that of each role that has one for itself, by name.
+    pub(super) fn of_its_kind(&mut self) -> impl Iterator<Item = (Option<&str>, &mut Boxed)> {
+        let apart = self.beside.iter_mut().filter_map(|(home, other)| match home {
+            Home::Own(role) => Some((Some(role.as_str()), other)),
+            Home::Cell | Home::Host => None,
+        });
+        std::iter::once((None, &mut self.own)).chain(apart)
+    }
+
+    /// CPU time that the boxes of its kind used; `None` where the host cannot tell it of each.
+    pub(super) fn cpu_ns(&mut self) -> Option<u64> {
+        self.of_its_kind().map(|(_, boxed)| boxed.cpu_ns()).sum()
+    }
+
+    /// Stops the boxes of its kind for a moment.
+    pub(super) fn pause(&mut self) -> Result<(), BoxError> {
+        self.of_its_kind()
+            .try_for_each(|(_, boxed)| boxed.running.pause())
+    }
+
+    /// Lets these go on.
+    pub(super) fn resume(&mut self) -> Result<(), BoxError> {
+        self.of_its_kind()
+            .try_for_each(|(_, boxed)| boxed.running.resume())
+    }
+
+    fn freeze(&mut self) -> Result<(), BoxError> {
+        self.of_its_kind()
+            .try_for_each(|(_, boxed)| boxed.running.freeze())
     }
 }
 
@@ -89,53 +127,67 @@ impl Runner<'_> {
             return Ok(None);
         };
         let view = (platform.quota_view(), platform.memory_view());
-        let running = platform.launch(&spec).map_err(not_made)?;
-        self.progress.boxes += 1;
-        let name = spec.name.clone();
-        let mut held = Held {
-            meter: running.meter(),
-            running,
-            id,
-            kind: kind.clone(),
-            name,
-            frozen: None,
-            supplied: BTreeSet::new(),
-            waking: None,
-            outside: None,
-            memory_bytes: spec.instance.memory_bytes,
-            has_own_kernel: view.0 == QuotaView::HostOnly,
-            is_nested: kind.platform.segments().len() > 1,
-            counted: None,
-        };
-        self.watch.follow(id, held.running.meter());
-        let facts = held
-            .running
-            .link()
-            .facts(ANSWER_DEADLINE)
-            .map_err(BoxError::from)
-            .map_err(not_made)?;
-        let hello_seconds = held.running.hello_after().as_secs_f64();
         let is_first = !self.proven.contains(kind);
-        let marks = held.running.marks();
-        let footprint = (is_first && !marks.is_empty())
+        let own = self.launch(kind, &spec, (None, is_first), block)?;
+        let mut held = Held {
+            own,
+            beside: BTreeMap::new(),
+            kind: kind.clone(),
+            frozen: None,
+            waking: None,
+        };
+        if !is_first {
+            return Ok(Some(held));
+        }
+        let proof = self.check_limits(&mut held, view, &spec)?;
+        self.judge_proof(kind, proof, held)
+    }
+
+    /// Makes a box of this kind and tells of it: that of the cell, or of a role that has it for itself.
+    /// The footprint is that of one in which nothing has run.
+    pub(super) fn launch(
+        &mut self,
+        kind: &BoxKind,
+        spec: &BoxSpec,
+        (role, with_footprint): (Option<&str>, bool),
+        block: u32,
+    ) -> Result<Boxed, Obtain> {
+        let platform = self.platforms.get(&kind.platform);
+        let platform = platform.ok_or_else(|| Obtain::Failed(unknown(kind)))?;
+        let has_own_kernel = platform.quota_view() == QuotaView::HostOnly;
+        let mut running = platform.launch(spec).map_err(not_made)?;
+        let id = self.progress.boxes;
+        self.progress.boxes += 1;
+        self.watch.follow(id, running.meter());
+        let facts = running.link().facts(ANSWER_DEADLINE);
+        let facts = facts.map_err(BoxError::from).map_err(not_made)?;
+        let marks = running.marks();
+        let footprint = (with_footprint && !marks.is_empty())
             .then(|| footprint::footprint(&marks, &spec.scratch.join(&spec.name)));
         let made = BoxRecord {
             box_id: id,
             kind: kind.clone(),
+            role: role.map(str::to_owned),
             block,
             warm_up: self.warming.is_some(),
-            hello_seconds,
+            hello_seconds: running.hello_after().as_secs_f64(),
             facts: facts.brief(),
             footprint,
         };
         self.writer
             .append(&Record::Box(made))
             .map_err(|e| Obtain::Stop(e.into()))?;
-        if self.proven.contains(kind) {
-            return Ok(Some(held));
-        }
-        let proof = self.check_limits(&mut held, view, &spec)?;
-        self.judge_proof(kind, proof, held)
+        Ok(Boxed {
+            meter: running.meter(),
+            running,
+            id,
+            name: spec.name.clone(),
+            supplied: BTreeSet::new(),
+            memory_bytes: spec.instance.memory_bytes,
+            has_own_kernel,
+            is_nested: kind.platform.segments().len() > 1,
+            counted: None,
+        })
     }
 
     /// The limits of a kind of box: as an earlier run found them on the same basis, else
@@ -156,7 +208,7 @@ impl Runner<'_> {
         }
         (self.observe)(Event::Proving(&held.kind));
         let begun = Instant::now();
-        let proof = limits::prove(&mut *held.running, view, &held.kind, spec)
+        let proof = limits::prove(&mut *held.own.running, view, &held.kind, spec)
             .map_err(BoxError::from)
             .map_err(not_made)?;
         self.left.checked(begun.elapsed());
@@ -174,7 +226,7 @@ impl Runner<'_> {
     /// What a check of this box depends on; `None` where the boot is not known, or the box
     /// is on another host.
     fn basis(&self, held: &Held) -> Option<Basis> {
-        let is_here = !held.running.marks().is_empty();
+        let is_here = !held.own.running.marks().is_empty();
         is_here.then(|| self.basis_of(&held.kind)).flatten()
     }
 
@@ -226,20 +278,24 @@ impl Runner<'_> {
 
     fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
         if let Some(freeze) = held.frozen.take() {
-            self.watch.follow_again(held.id, held.running.meter());
+            for (_, boxed) in held.of_its_kind() {
+                self.watch.follow_again(boxed.id, boxed.running.meter());
+            }
             let begun = Instant::now();
-            held.running.thaw().map_err(not_made)?;
+            for (_, boxed) in held.of_its_kind() {
+                boxed.running.thaw().map_err(not_made)?;
+            }
             held.waking = Some((freeze, begun.elapsed()));
         }
         Ok(Some(held))
     }
 
     /// What is known of a box, and of where its work is timed, before anything is told.
-    pub(super) fn known(&mut self, kind: &BoxKind, held: &Held, timed: &Place) -> Known {
+    pub(super) fn known(&mut self, kind: &BoxKind, held: &Held, timed: &Home) -> Known {
         let platform = self.platforms.get(&kind.platform);
         let instance = self.study.instance_of(kind);
         Known {
-            keeps_time: held.keeps_time(timed),
+            keeps_time: held.at(timed).running.keeps_time(),
             shares_kernel: platform.is_some_and(|platform| platform.quota_view() == QuotaView::Inside),
             cpus: instance.map_or(f64::INFINITY, |instance| instance.size.cpus.as_f64()),
         }
@@ -251,9 +307,11 @@ impl Runner<'_> {
             return self.destroy(held);
         }
         if !self.alone {
-            self.watch.forget(held.id);
+            for (_, boxed) in held.of_its_kind() {
+                self.watch.forget(boxed.id);
+            }
             let begun = Instant::now();
-            if held.running.freeze().is_err() {
+            if held.freeze().is_err() {
                 // A box that cannot be stopped would disturb the others: a new one takes its place.
                 return self.destroy(held);
             }
@@ -276,30 +334,45 @@ impl Runner<'_> {
         kept.into_iter().try_for_each(|held| self.destroy(held))
     }
 
-    pub(super) fn destroy(&mut self, mut held: Held) -> Result<(), RunError> {
-        let outside = held.outside.take();
-        let lowered = outside.map_or(Ok(()), |mut outside| {
-            self.end(outside.id, &outside.name, &mut *outside.running)
-        });
-        let begun = Instant::now();
-        self.end(held.id, &held.name, &mut *held.running)?;
-        self.writer.append(&Record::Removed(RemovedRecord {
-            box_id: held.id,
-            kind: held.kind,
-            seconds: begun.elapsed().as_secs_f64(),
-        }))?;
-        lowered
+    /// Removes the box of a cell, behind those beside it. All are tried, whatever becomes of one.
+    pub(super) fn destroy(&mut self, held: Held) -> Result<(), RunError> {
+        let Held {
+            own, beside, kind, ..
+        } = held;
+        let mut outcome = Ok(());
+        for (home, boxed) in beside {
+            let ended = match home {
+                // Of what is the same beside every cell nothing is told.
+                Home::Host | Home::Cell => self.end(boxed).map(drop),
+                Home::Own(role) => self.end_and_tell(boxed, &kind, Some(role)),
+            };
+            outcome = outcome.and(ended);
+        }
+        self.end_and_tell(own, &kind, None).and(outcome)
     }
 
-    fn end(&mut self, id: u32, name: &str, running: &mut dyn RunningBox) -> Result<(), RunError> {
-        self.watch.forget(id);
-        running.destroy().map_err(|source| {
+    fn end_and_tell(&mut self, boxed: Boxed, kind: &BoxKind, role: Option<String>) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let box_id = self.end(boxed)?;
+        Ok(self.writer.append(&Record::Removed(RemovedRecord {
+            box_id,
+            kind: kind.clone(),
+            role,
+            seconds: begun.elapsed().as_secs_f64(),
+        }))?)
+    }
+
+    /// Ends a box: its number.
+    fn end(&mut self, mut boxed: Boxed) -> Result<u32, RunError> {
+        self.watch.forget(boxed.id);
+        boxed.running.destroy().map_err(|source| {
             self.run.leave_for_sweep();
             RunError::Left {
-                name: name.to_owned(),
+                name: boxed.name.clone(),
                 source,
             }
-        })
+        })?;
+        Ok(boxed.id)
     }
 }
 
@@ -326,32 +399,35 @@ pub(super) fn not_made(error: BoxError) -> Obtain {
     Obtain::Failed(Failure::new(reason, error.to_string()))
 }
 
+/// The failure of a trial in a kind of box that the study does not have.
+pub(super) fn unknown(kind: &BoxKind) -> Failure {
+    Failure::new(Reason::Launch, format!("the study has no boxes of {kind}"))
+}
+
 /// Copies the files of what runs in a box into it, if it has its own root.
 pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
     if has_host_files {
         return Ok(());
     }
     let files = workload.tested().flat_map(|role| &role.files);
-    carry_in(&mut *held.running, &mut held.supplied, files)
+    carry_in(&mut held.own, files)
 }
 
 /// Copies files into a box that were not copied before.
 pub(super) fn carry_in<'a>(
-    running: &mut dyn RunningBox,
-    supplied: &mut BTreeSet<String>,
+    boxed: &mut Boxed,
     files: impl Iterator<Item = &'a String>,
 ) -> Result<(), Failure> {
     for path in files {
-        if supplied.contains(path) {
+        if boxed.supplied.contains(path) {
             continue;
         }
         let failed = |detail: String| Failure::new(Reason::CannotRun, detail);
         let content = carry::content(Path::new(path)).map_err(|e| failed(e.to_string()))?;
         let within = ANSWER_DEADLINE + Duration::from_secs(content.len() as u64 / 1_000_000);
-        running
-            .carry(path, 0o755, &content, within)
-            .map_err(|e| failed(e.to_string()))?;
-        supplied.insert(path.clone());
+        let carried = boxed.running.carry(path, 0o755, &content, within);
+        carried.map_err(|e| failed(e.to_string()))?;
+        boxed.supplied.insert(path.clone());
     }
     Ok(())
 }

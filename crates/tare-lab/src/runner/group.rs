@@ -10,6 +10,7 @@ use crate::against::{self, Exchange};
 use crate::design;
 use crate::faults;
 use crate::figures;
+use crate::home::Home;
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
 use crate::trial;
@@ -210,7 +211,7 @@ impl Runner<'_> {
         held.map_or(Ok(()), |held| self.start(arm, held, process))
     }
 
-    /// Starts one of an arm's processes, beside this box or in it.
+    /// Starts one of an arm's processes, in this box or in one beside it.
     pub(super) fn start(&mut self, arm: &mut Arm, held: &mut Held, process: u16) -> Result<(), Stop> {
         if self.raise_beside(arm, held)? {
             let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
@@ -219,9 +220,9 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Has a box outside beside this one if the arm needs it; false if the arm is lost by that.
+    /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
     pub(super) fn raise_beside(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
-        match self.raise_outside(held, &arm.workload) {
+        match self.raise_beside_of(held, &arm.workload, arm.planned.block) {
             Ok(()) => {}
             Err(Obtain::Stop(stop)) => return Err(stop),
             Err(Obtain::Failed(failure)) => arm.lose(failure),
@@ -260,15 +261,15 @@ impl Runner<'_> {
             let (Some((held, (exited, _))), Some(seen)) = (told, measured.seen.witness(i)) else {
                 continue;
             };
-            let place = arm.place();
-            let known = self.known(kind, held, &place);
+            let home = arm.home();
+            let known = self.known(kind, held, &home);
             let held = if arm.turns > 0 {
                 against::turns((arm.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
-                // What is told outside is no CPU time of the box that was counted.
-                let told_ns = match place {
-                    Place::Outside => 0,
-                    _ => total(arm.slices.iter().map(Slice::cpu_ns)),
+                // What is told elsewhere is no CPU time of the box that was counted.
+                let told_ns = match home {
+                    Home::Host | Home::Own(_) => 0,
+                    Home::Cell => total(arm.slices.iter().map(Slice::cpu_ns)),
                 };
                 let busy = arm.workload.never_waits();
                 against::slices(&arm.exchanges, (told_ns, busy), known, seen)

@@ -43,7 +43,7 @@ impl Runner<'_> {
     /// CPU time of the boxes that the host counts.
     fn used(&self, present: &Present) -> BTreeMap<BoxKind, u64> {
         let of = |(kind, held): (&BoxKind, &super::boxes::Held)| {
-            let used = self.watch.usage(held.id).map_or(0, |usage| usage.cpu_ns);
+            let used = self.watch.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
             (kind.clone(), used)
         };
         present.iter().map(of).collect()

@@ -3,7 +3,7 @@
 
 use super::Runner;
 use super::arm::{Arm, Lost};
-use super::boxes::{Held, Present};
+use super::boxes::{Boxed, Held, Present};
 use crate::trial::Tried;
 use tare_box::cgroup::MemoryEvents;
 use tare_box::oom::KernelLog;
@@ -47,11 +47,13 @@ struct Killed {
     names: Vec<String>,
     full: Full,
     memory_bytes: u64,
+    /// The role that has the box for itself; of no other.
+    role: Option<String>,
 }
 
-impl Held {
+impl Boxed {
     /// Notes what is counted of its memory, before a trial.
-    pub(super) fn count_memory(&mut self) {
+    fn count_memory(&mut self) {
         self.counted = Some(Counted {
             host: self.memory_events(),
             inside: self.killed_inside(),
@@ -109,6 +111,7 @@ impl Held {
                 None => Full::Unknown,
             },
             memory_bytes: self.memory_bytes,
+            role: None,
         })
     }
 
@@ -136,6 +139,23 @@ impl Held {
             names: processes.into_iter().map(|process| process.name).collect(),
             full: Full::Machine,
             memory_bytes: self.memory_bytes,
+            role: None,
+        })
+    }
+}
+
+impl Held {
+    /// Notes what is counted of the memory of its boxes, before a trial.
+    pub(super) fn count_memory(&mut self) {
+        self.of_its_kind().for_each(|(_, boxed)| boxed.count_memory());
+    }
+
+    /// Whom a kernel killed in the first of its boxes in which one did.
+    fn killed(&mut self, failure: Option<&Failure>) -> Option<Killed> {
+        self.of_its_kind().find_map(|(role, boxed)| {
+            let killed = boxed.killed(failure)?;
+            let role = role.map(str::to_owned);
+            Some(Killed { role, ..killed })
         })
     }
 
@@ -200,6 +220,8 @@ impl Killed {
             Some(failure) => format!("; then: {}", failure.detail),
             None => "; what was timed ended with status 0".to_owned(),
         };
+        let place = self.role.iter().map(|role| format!("in the box of {role}: "));
+        let what = place.collect::<String>() + &what;
         Failure {
             printed: before.and_then(|failure| failure.printed.clone()),
             ..Failure::new(Reason::OutOfMemory, what + &then)
@@ -247,6 +269,7 @@ mod tests {
             names: names.iter().map(ToString::to_string).collect(),
             full,
             memory_bytes: 1 << 30,
+            role: None,
         }
     }
 

@@ -4,18 +4,19 @@ use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
 use super::group::Measured;
 use super::record::Ended;
-use super::{Event, Runner, Stop, aside, group, pace, throttle};
+use super::{Event, Runner, Stop, aside, cold, group, pace, throttle};
 use crate::addresses::Book;
+use crate::faults;
+use crate::home::Home;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
 use std::time::{Duration, Instant};
 use tare_box::interrupt;
 use tare_model::finding::Finding;
 use tare_model::gate::Order;
-use tare_model::results::{HostReadings, Outcome};
+use tare_model::results::HostReadings;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
-use tare_model::workload::Place;
 
 impl Runner<'_> {
     /// Runs trials in one piece, in their order; a box that is dead after one is removed.
@@ -55,13 +56,14 @@ impl Runner<'_> {
         let timeout = trial::timeout(self.study);
         let has_host_files = self.has_host_files(&planned.cell.kind);
         held.count_memory();
-        if let Err(failure) = aside::make_ready(held, &workload, has_host_files, timeout) {
+        let ready = aside::make_ready(held, &workload, has_host_files, timeout);
+        if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             let ended = Ended {
-                box_id: Some(held.id),
-                ..Ended::without_box(Outcome::Failed(held.judge_failure(failure)))
+                box_id: Some(held.own.id),
+                ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
             };
             self.record(planned, ended)?;
             return Ok(false);
@@ -76,7 +78,7 @@ impl Runner<'_> {
         held.judge_memory(&mut tried);
         findings.extend(tried.findings);
         let ended = Ended {
-            box_id: Some(held.id),
+            box_id: Some(held.own.id),
             group: None,
             begun_unix_ns: None,
             findings,
@@ -95,21 +97,21 @@ impl Runner<'_> {
         workload: &Workload,
         book: &Book,
     ) -> Result<Tried, Stop> {
-        let place = workload.timed().map_or(Place::Tested, |role| role.place.clone());
+        let home = workload.timed().map_or(Home::Cell, Home::of);
         let padding = self.padding(planned);
-        let id = held.id;
-        let (link, outside) = held.links();
+        let id = held.own.id;
+        let (link, elsewhere) = held.links(&home);
         let site = Site {
             id,
             link,
-            outside: outside.filter(|_| place == Place::Outside),
+            elsewhere,
             pinned_set: self.study.pinned_set(&planned.cell.kind),
         };
         let mut tried = trial::run(site, &mut self.watch, self.study, workload, book, padding)?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.known(&planned.cell.kind, held, &place), &place);
+        tried.hold_against(self.known(&planned.cell.kind, held, &home), &home);
         Ok(tried)
     }
 

@@ -78,7 +78,7 @@ impl Runner<'_> {
         let mut box_ids = Vec::new();
         for (arm, seen) in arms.iter().zip(&mut of_arms) {
             let held = present.get_mut(&arm.planned.cell.kind);
-            box_ids.push(held.as_ref().map_or(0, |held| held.id));
+            box_ids.push(held.as_ref().map_or(0, |held| held.own.id));
             let (freeze, thaw) = held.and_then(|held| held.waking.take()).unzip();
             seen.host.freeze_ns = freeze.map(nanoseconds);
             seen.host.thaw_ns = thaw.map(nanoseconds);
@@ -97,7 +97,7 @@ impl Runner<'_> {
 fn stages<'a>(arms: &[Arm], present: &'a mut Present, study: &'a Study) -> Vec<Option<Stage<'a>>> {
     let mut links: Vec<_> = present
         .iter_mut()
-        .map(|(kind, held)| (kind, held.id, held.running.link()))
+        .map(|(kind, held)| (kind, held.own.id, held.own.running.link()))
         .collect();
     let stage = |arm: &Arm| {
         let kind = &arm.planned.cell.kind;

@@ -4,12 +4,12 @@ use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
 use super::piece::readings;
 use super::record::Ended;
-use super::{Runner, Stop};
+use super::{Runner, Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
 use tare_model::metric::Source;
-use tare_model::results::{Failure, HostReadings, Outcome, Success};
+use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
 
 impl Runner<'_> {
@@ -19,7 +19,7 @@ impl Runner<'_> {
             return Ok(());
         };
         let mut arms = [arm];
-        // What sets up a command that runs outside needs the box outside.
+        // What sets up a command that runs in another box needs that box.
         if let Some(held) = present.get_mut(&planned.cell.kind) {
             self.raise_beside(&mut arms[0], held)?;
         }
@@ -32,7 +32,7 @@ impl Runner<'_> {
         let tried = self.served(arm, held)?;
         arm.judge_memory(held);
         let mut ended = Ended {
-            box_id: Some(held.id),
+            box_id: Some(held.own.id),
             ..Ended::without_box(Outcome::Failed(faults::bad_report("it did not run".to_owned())))
         };
         let mut printed = None;
@@ -62,13 +62,22 @@ impl Runner<'_> {
         let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
         let mut tried = None;
         if let Some(book) = arm.open(held, FIRST, bounds)? {
+            if let Err(failure) = cold::cool(held, &arm.workload) {
+                arm.lose(failure);
+                arm.stop_servers(held)?;
+                return Ok(None);
+            }
+            let before = held.cpu_ns();
             let mut done = self.try_once(&arm.planned, held, &arm.workload, &book)?;
+            let used_ns = before
+                .zip(held.cpu_ns())
+                .map(|(before, after)| after.saturating_sub(before));
             match &mut done.outcome {
                 Outcome::Failed(failure) | Outcome::Skipped(failure) if done.box_lives => {
                     arm.lose(failure.clone());
                 }
                 Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
-                Outcome::Ok(success) => count_box(success, &arm.workload, &done.host),
+                Outcome::Ok(success) => count_boxes(success, &arm.workload, used_ns),
             }
             tried = Some(done);
         }
@@ -78,11 +87,11 @@ impl Runner<'_> {
     }
 }
 
-/// Adds what the box of a command used while it ran, where its workload has a figure of that.
+/// Adds what the boxes of a command used while it ran, where its workload has a figure of that.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one trial")]
-fn count_box(success: &mut Success, workload: &Workload, host: &HostReadings) {
+fn count_boxes(success: &mut Success, workload: &Workload, used_ns: Option<u64>) {
     let metric = workload.metrics.iter().find(|metric| metric.from == Source::Host);
-    if let (Some(metric), Some(cpu_ns @ 1..)) = (metric, host.cpu_ns) {
+    if let (Some(metric), Some(cpu_ns @ 1..)) = (metric, used_ns) {
         success.samples.insert(metric.name.clone(), cpu_ns as f64 / 1e9);
     }
 }

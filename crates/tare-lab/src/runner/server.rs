@@ -7,7 +7,9 @@ use super::boxes::Held;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
+use crate::home::Home;
 use crate::trial;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 use tare_box::link::Answer;
@@ -15,7 +17,7 @@ use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
 use tare_model::protocol::{Bounds, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
-use tare_model::workload::{Place, Ready, Role, Run};
+use tare_model::workload::{Ready, Role, Run};
 
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.
@@ -31,7 +33,7 @@ pub(super) struct Serving {
     /// Its number in its box.
     process: u16,
     /// Which box that is.
-    place: Place,
+    home: Home,
 }
 
 /// What a server printed.
@@ -52,9 +54,10 @@ struct Way {
 impl Way {
     /// To a server, from wherever it is talked to.
     fn to(arm: &Arm, server: &Role, held: &Held) -> Result<Self, Failure> {
-        let way = match addresses::is_talked_to_across(&arm.workload, server) {
-            true => Self::across(&server.place, held)?,
-            false => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
+        let from = addresses::talked_to_from(&arm.workload, server);
+        let way = match from.is_empty() {
+            true => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
+            false => Self::across(&Home::of(server), &from, held)?,
         };
         Ok(match server.run {
             // It tells at which port it listens.
@@ -63,15 +66,22 @@ impl Way {
         })
     }
 
-    /// To a server that is in this place, from the other one.
-    fn across(server: &Place, held: &Held) -> Result<Self, Failure> {
-        let apart = || Failure::new(Reason::CannotRun, "the host and the box share no network");
-        let running = &held.running;
-        if *server == Place::Outside {
-            let host = running.host_address().ok_or_else(apart)?;
+    /// To a server that has its home here, from these other ones.
+    fn across(server: &Home, from: &BTreeSet<Home>, held: &Held) -> Result<Self, Failure> {
+        let failed = |why: &str| Failure::new(Reason::CannotRun, why);
+        let apart = || failed("the host and the box share no network");
+        if *server == Home::Host {
+            // All boxes of a kind see the host at the same address.
+            let host = held.own.running.host_address().ok_or_else(apart)?;
             return Ok(Self::direct((host, 0).into()));
         }
-        let own = running.address().ok_or_else(apart)?;
+        let running = &held.at(server).running;
+        let own = running.address();
+        if !from.contains(&Home::Host) {
+            let own = own.ok_or_else(|| failed("its boxes share no network"))?;
+            return Ok(Self::direct((own, 0).into()));
+        }
+        let own = own.ok_or_else(apart)?;
         match running.host_reach() {
             HostReach::Direct => Ok(Self::direct((own, 0).into())),
             HostReach::Published(at) => Ok(Self {
@@ -104,7 +114,7 @@ impl Way {
         listens.set_port(port.unwrap_or_else(|| listens.port()));
         Entry {
             name: role.name.clone(),
-            place: role.place.clone(),
+            home: Home::of(role),
             listens,
             found: self.found.unwrap_or(listens),
         }
@@ -156,7 +166,7 @@ impl Arm {
             self.serving.push(Serving {
                 name: called(role),
                 process: number,
-                place: role.place.clone(),
+                home: Home::of(role),
             });
             book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
@@ -170,7 +180,7 @@ impl Arm {
         role: &Role,
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
-        let answer = held.link(&role.place).request(request, self.patience);
+        let answer = held.link(&Home::of(role)).request(request, self.patience);
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
@@ -200,7 +210,7 @@ impl Arm {
             let request = Request::Stop {
                 process: serving.process,
             };
-            let answer = held.link(&serving.place).request(&request, self.patience);
+            let answer = held.link(&serving.home).request(&request, self.patience);
             let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
             let said = self.hear(&serving.name, said);
             match self.reply(answer)? {

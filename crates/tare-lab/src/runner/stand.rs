@@ -139,7 +139,7 @@ impl Runner<'_> {
         if let Some(why) = self.platforms.unreached(&planned.cell.kind.platform, &workload) {
             return Some(Failure::new(Reason::CannotRun, why));
         }
-        let detail = workload.tested().find_map(|role| role.host_only.clone())?;
+        let detail = workload.boxed().find_map(|role| role.host_only.clone())?;
         let has_host_files = self.has_host_files(&planned.cell.kind);
         (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }

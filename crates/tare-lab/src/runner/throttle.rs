@@ -102,7 +102,7 @@ impl Runner<'_> {
         let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
             return Ok(Ok(None));
         };
-        let box_id = held.id;
+        let box_id = held.own.id;
         let timeout = trial::timeout(self.study);
         held.count_memory();
         match aside::make_ready(held, &arm.workload, has_host_files, timeout) {
@@ -129,17 +129,17 @@ impl Runner<'_> {
 
 /// Whether its quota throttles a process that works for some periods without a rest.
 fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, Stop> {
-    if watch.usage(held.id).is_none() {
+    if watch.usage(held.own.id).is_none() {
         // Nobody can tell: in one piece it is right either way.
         return Ok(true);
     }
     let mut units = arm.workload.least_units();
     loop {
-        let before = watch.usage(held.id);
+        let before = watch.usage(held.own.id);
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             return Ok(false);
         };
-        let throttled = quota(before, watch.usage(held.id)).map_or(0, |quota| quota.throttled_ns);
+        let throttled = quota(before, watch.usage(held.own.id)).map_or(0, |quota| quota.throttled_ns);
         let wall_ns = done.slice.wall_ns();
         match pace::next_guess(units, wall_ns, STRETCH_NS) {
             Some(next) => units = next,

@@ -159,7 +159,7 @@ impl Runner<'_> {
             let command = Turned::of(trial::once(self.study, &arm.workload, arm.padding_bytes)?);
             if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
                 arm.pause(held);
-                let asked = held.running.link().ask(&command.request, arm.patience);
+                let asked = held.own.running.link().ask(&command.request, arm.patience);
                 if let (true, Err(e)) = (arm.lives(), asked) {
                     arm.lose_box(faults::failure(&e));
                 }
@@ -213,7 +213,7 @@ impl Turned {
         if !arm.resume(held) {
             return Ok(());
         }
-        let answer = held.running.link().reply(&self.request, turn);
+        let answer = held.own.running.link().reply(&self.request, turn);
         arm.turns += 1;
         if matches!(answer, Err(LinkError::Timeout { .. })) {
             arm.pause(held);

@@ -51,6 +51,7 @@ pub(super) struct Command {
     pub setup: Vec<String>,
     #[serde(default)]
     pub teardown: Vec<String>,
+    pub cache: Option<Spanned<String>>,
     pub seconds: Option<Seconds>,
     pub cannot_run: Option<Spanned<CannotRun>>,
 }
@@ -106,6 +107,7 @@ pub(super) struct CannotRun {
 pub(super) enum PlaceText {
     Tested,
     Outside,
+    Apart,
 }
 
 /// A server that the command talks to.

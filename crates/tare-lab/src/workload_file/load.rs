@@ -223,6 +223,7 @@ fn of_programs(command: &Command) -> Option<&'static str> {
         ("calls", command.calls.is_empty()),
         ("setup", command.setup.is_empty()),
         ("teardown", command.teardown.is_empty()),
+        ("cache", command.cache.is_none()),
     ];
     given
         .into_iter()

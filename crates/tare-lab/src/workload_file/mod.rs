@@ -67,6 +67,8 @@ pub struct CatalogueWorkload {
     pub cannot_run: Option<Barrier>,
     /// How the program tells its version.
     pub version: Option<VersionReceipt>,
+    /// Whether caches are dropped before each trial.
+    pub cold: bool,
     /// How long a run takes on an ordinary machine, with the parameters of its preset.
     pub seconds: Option<f64>,
 }
@@ -205,6 +207,7 @@ impl Reader<'_> {
         let scope = Scope::of_command(&names);
         let aside = Scope::without_servers(&names);
         let filled = |words: &[String]| self.all_filled(words, &file.command, &scope);
+        let cold = self.cold(command, &aside)?;
         let options = split(asked)
             .1
             .map_or_else(String::new, |options| format!(" {options}"));
@@ -249,6 +252,7 @@ impl Reader<'_> {
                 regex: version.regex,
                 found: None,
             }),
+            cold,
             seconds: self.seconds(&file.command)?,
         })
     }
@@ -272,6 +276,24 @@ impl Reader<'_> {
     }
 
     /// How long a run takes with the parameters of the preset, if the file says so.
+    /// Whether it begins with cold caches.
+    fn cold(&self, command: &file::Command, scope: &Scope<'_>) -> Result<bool, WorkloadFileError> {
+        let Some(cache) = &command.cache else {
+            return Ok(false);
+        };
+        let filled = self
+            .all_filled(std::slice::from_ref(cache.get_ref()), cache, scope)?
+            .concat();
+        match filled.as_str() {
+            "warm" => Ok(false),
+            "cold" => Ok(true),
+            _ => {
+                let message = format!("'cache' cannot be '{filled}': choose warm or cold");
+                Err(self.at(cache, message))
+            }
+        }
+    }
+
     fn seconds(&self, command: &Spanned<file::Command>) -> Result<Option<f64>, WorkloadFileError> {
         let Some(of) = command.get_ref().seconds else {
             return Ok(None);

@@ -29,6 +29,7 @@ impl From<PlaceText> for Place {
         match place {
             PlaceText::Tested => Self::Tested,
             PlaceText::Outside => Self::Outside,
+            PlaceText::Apart => Self::Apart,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 43] = [
+const FILES: [(&str, &str); 46] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("build", include_str!("../../../../workloads/build.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
@@ -40,8 +40,16 @@ const FILES: [(&str, &str); 43] = [
     ),
     ("mpi-prime", include_str!("../../../../workloads/mpi-prime.toml")),
     (
+        "mpi-prime-apart",
+        include_str!("../../../../workloads/mpi-prime-apart.toml"),
+    ),
+    (
         "mpi-search",
         include_str!("../../../../workloads/mpi-search.toml"),
+    ),
+    (
+        "mpi-search-apart",
+        include_str!("../../../../workloads/mpi-search-apart.toml"),
     ),
     ("netperf", include_str!("../../../../workloads/netperf.toml")),
     (
@@ -91,6 +99,10 @@ const FILES: [(&str, &str); 43] = [
         include_str!("../../../../workloads/sysbench-memory.toml"),
     ),
     ("wordpress", include_str!("../../../../workloads/wordpress.toml")),
+    (
+        "wordpress-apart",
+        include_str!("../../../../workloads/wordpress-apart.toml"),
+    ),
     (
         "wordpress-burst",
         include_str!("../../../../workloads/wordpress-burst.toml"),

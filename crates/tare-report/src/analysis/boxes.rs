@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use tare_model::digits::digits;
 use tare_model::host::BoxFacts;
-use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, Results};
+use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, RemovedRecord, Results};
 use tare_model::study::{BoxKind, Fresh};
 use tare_stats::{mean, median, sd};
 
@@ -136,6 +136,9 @@ fn seen(results: &Results) -> HashMap<&BoxKind, Seen<'_>> {
     let mut warm_ups = HashSet::new();
     for record in &results.records {
         match record {
+            // Those beside the box of a cell are made on other CPUs, and while that one is there.
+            Record::Box(BoxRecord { role: Some(_), .. })
+            | Record::Removed(RemovedRecord { role: Some(_), .. }) => {}
             Record::Box(made) => {
                 let of = seen.entry(&made.kind).or_default();
                 // A box of the warm-up is no sample, but where it is kept for the study.

@@ -156,10 +156,10 @@ fn of_study(study: &Study) -> Vec<Notice> {
     notices
 }
 
-/// Of workloads with an end outside, between which places their messages went, and by what.
+/// Of workloads with ends in several boxes, between which places their messages went, and by what.
 fn crossed(study: &Study) -> Option<Notice> {
     let told = study.placed().into_iter().filter_map(|(placed, mut workloads)| {
-        workloads.retain(|workload| workload.outside().next().is_some());
+        workloads.retain(|workload| workload.is_in_several_boxes());
         let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
         (!names.is_empty()).then(|| format!("{} ({placed})", names.join(", ")))
     });

@@ -153,6 +153,7 @@ pub fn made(box_id: u32, kind: &BoxKind, block: u32) -> BoxRecord {
     BoxRecord {
         box_id,
         kind: kind.clone(),
+        role: None,
         block,
         warm_up: false,
         hello_seconds: 0.25 + f64::from(block) * 0.01,

@@ -1,0 +1,79 @@
+//! The boxes beside that of a cell, in which roles of its workload run: one on the host, which is
+//! the same beside every cell, and one of the cell's own kind for each role that is apart.
+
+use super::boxes::{Boxed, Held, Obtain, carry_in, not_made};
+use super::{Runner, Stop};
+use crate::home::Home;
+use std::collections::BTreeSet;
+use tare_box::interrupt;
+use tare_box::platforms::on_this_host;
+use tare_model::study::Workload;
+use tare_model::workload::Role;
+
+impl Runner<'_> {
+    /// Has a box beside this one for each role of a workload that runs in another, with the files
+    /// that it needs.
+    pub(super) fn raise_beside_of(
+        &mut self,
+        held: &mut Held,
+        workload: &Workload,
+        block: u32,
+    ) -> Result<(), Obtain> {
+        let mut aparts = 0;
+        for role in &workload.roles {
+            let home = Home::of(role);
+            aparts += usize::from(matches!(home, Home::Own(_)));
+            if home == Home::Cell {
+                continue;
+            }
+            if !held.beside.contains_key(&home) {
+                if interrupt::requested() {
+                    return Err(Obtain::Stop(Stop::Interrupted));
+                }
+                let made = match home {
+                    Home::Own(_) => self.make_apart(held, role, aparts, block)?,
+                    Home::Host | Home::Cell => self.make_outside(role)?,
+                };
+                held.beside.insert(home.clone(), made);
+            }
+            let has_host_files = match home {
+                Home::Own(_) => self.has_host_files(&held.kind),
+                // Without an image it has the host's own files.
+                Home::Host | Home::Cell => self.study.image.is_none(),
+            };
+            if let Some(boxed) = held.beside.get_mut(&home).filter(|_| !has_host_files) {
+                carry_in(boxed, role.files.iter()).map_err(Obtain::Failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The box of the so many-th role that is apart, from 1.
+    fn make_apart(&mut self, held: &Held, role: &Role, nth: usize, block: u32) -> Result<Boxed, Obtain> {
+        let id = self.progress.boxes;
+        let by = (self.run, &*self.binary);
+        let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
+        let spec = spec.ok_or_else(|| Obtain::Failed(super::boxes::unknown(&held.kind)))?;
+        self.launch(&held.kind, &spec, (Some(&role.name), false), block)
+    }
+
+    fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {
+        let id = self.progress.boxes;
+        let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
+        let running = on_this_host().launch(&spec).map_err(not_made)?;
+        self.progress.boxes += 1;
+        // What it uses is used for the trials, and by nobody else.
+        self.watch.follow(id, running.meter());
+        Ok(Boxed {
+            meter: running.meter(),
+            running,
+            id,
+            name: spec.name,
+            supplied: BTreeSet::new(),
+            memory_bytes: spec.instance.memory_bytes,
+            has_own_kernel: false,
+            is_nested: false,
+            counted: None,
+        })
+    }
+}
