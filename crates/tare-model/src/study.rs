@@ -94,6 +94,25 @@ impl fmt::Display for Cell {
     }
 }
 
+/// Two workloads that a study holds together: what each platform costs one of them is held
+/// against what it costs the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// What the effect is called.
+    pub name: String,
+    /// Name of the workload that shows it.
+    pub of: String,
+    /// Name of the workload that does not.
+    pub against: String,
+}
+
+/// For people: the name, and what is held together.
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} against {})", self.name, self.of, self.against)
+    }
+}
+
 /// Which of the two baselines a cell is held against. They are named after the
 /// usual baseline platform, `native`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -133,6 +152,9 @@ pub struct Study {
     pub image: Option<RootImage>,
     /// What runs.
     pub workloads: Vec<Workload>,
+    /// Workloads that are held together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
     /// The cells, where they are not all combinations of the lists; each with its baseline.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub listed: BTreeSet<Cell>,

@@ -2,6 +2,7 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
+mod effects;
 mod latencies;
 mod scores;
 mod sizes;
@@ -31,6 +32,7 @@ struct Page<'a> {
     stops: Option<stops::Stops>,
     latencies: Option<latencies::Latencies>,
     layers: Table,
+    effects: Vec<effects::Effect>,
     sizes: sizes::Sizes<'a>,
     slices: Table,
     beside: Table,
@@ -100,6 +102,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
         stops: stops::section(analysis),
         latencies: latencies::section(analysis),
         layers: tables::layers(analysis),
+        effects: effects::sections(analysis),
         sizes: sizes::section(analysis),
         slices: slices::table(analysis),
         beside: tables::beside(analysis),

@@ -17,6 +17,7 @@ pub mod analysis;
 pub mod change;
 mod chart;
 pub mod density;
+mod effects;
 mod facts;
 pub mod foreign;
 pub mod html;

@@ -542,6 +542,7 @@ impl StudyArgs {
             cpus: self.cpus,
             memory_bytes: self.memory,
             instances: self.instance.clone(),
+            effects: Vec::new(),
             cells: Cells::All,
             protocol: self.protocol.options(),
             isa: self.isa,

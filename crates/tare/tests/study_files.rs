@@ -196,6 +196,7 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
     for name in [
         "quick",
         "full",
+        "multitasking",
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",

@@ -304,6 +304,28 @@ pub enum DesignError {
         /// Which entry of the list of cells; absent: the base.
         index: Option<usize>,
     },
+    /// An effect of a workload that the study does not have.
+    #[error(
+        "the effect '{effect}' names the workload '{name}', which the study does not have: choose two of {known}"
+    )]
+    NoSuchEffect {
+        /// The effect.
+        effect: String,
+        /// The workload.
+        name: String,
+        /// Its workloads.
+        known: String,
+        /// Which of the effects, from 0.
+        index: usize,
+    },
+    /// A workload that is held against itself.
+    #[error("an effect holds the workload '{name}' against itself: name two that differ")]
+    EffectOfItself {
+        /// The workload.
+        name: String,
+        /// Which of the effects, from 0.
+        index: usize,
+    },
     /// A cell twice.
     #[error("the cell '{cell}' is given twice: name each once")]
     CellTwice {
@@ -386,6 +408,7 @@ impl DesignError {
             Self::TooMany { .. } => ("platforms", None),
             Self::NoLevel { index: None, .. } => ("base", None),
             Self::NoLevel { index, .. } => ("cells", *index),
+            Self::NoSuchEffect { index, .. } | Self::EffectOfItself { index, .. } => ("effect", Some(*index)),
             Self::CellTwice { index, .. } | Self::NoBaseline { index, .. } => ("cells", Some(*index)),
         }
     }
@@ -406,6 +429,7 @@ const fn key_of(what: &str) -> &'static str {
         b"platform" => "platforms",
         b"instance type" => "instances",
         b"provisioning" => "provisioning",
+        b"effect" => "effect",
         b"--trial-time" => "trial_time",
         b"--slices" => "slices",
         b"--blocks" => "blocks",

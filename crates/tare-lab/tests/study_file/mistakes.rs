@@ -15,7 +15,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     told(
         "colour = 1",
         "s.toml:2:1: unknown key 'colour' in a study file: the keys are title, include, requirement, features, image, workload, \
-         metrics, factors, design, protocol, analysis, conclusion, small",
+         effect, metrics, factors, design, protocol, analysis, conclusion, small",
     );
     told(
         "[[workload]]\nname = \"spawn\"\nsettings = \"x\"",
@@ -333,5 +333,37 @@ fn more_than_anybody_could_run_is_refused_before_it_is_made() {
     told(
         &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
         "s.toml:6:13: that is 340000 cells in 10 blocks: give at most 100000 cells and 4294967295 trials",
+    );
+}
+
+#[test]
+fn an_effect_names_two_workloads_of_the_study() {
+    let effect = |of: &str, against: &str| {
+        format!(
+            "[[workload]]\nname = \"spawn\"\n[[workload]]\nname = \"stream\"\nthreads = [1, 2]\n\
+             [[effect]]\nname = \"e\"\nof = \"{of}\"\nagainst = \"{against}\""
+        )
+    };
+    let read = study("title = \"t\"\n".to_owned() + &effect("stream?threads=2", "stream threads=1")).unwrap();
+    let effects: Vec<String> = read.effects.iter().map(ToString::to_string).collect();
+    assert_eq!(effects, ["e (stream threads=2 against stream threads=1)"]);
+    told(
+        &effect("stream", "spawn"),
+        "s.toml:7:1: the effect 'e' names the workload 'stream', which the study does not have: \
+         choose two of spawn, stream threads=1, stream threads=2",
+    );
+    told(
+        &effect("spawn", "spawn"),
+        "s.toml:7:1: an effect holds the workload 'spawn' against itself: name two that differ",
+    );
+    let twice = effect("spawn", "stream?threads=1");
+    let (_, entry) = twice.split_once("[[effect]]").unwrap();
+    told(
+        &format!("{twice}\n[[effect]]{entry}"),
+        "s.toml:11:1: effect 'e (spawn against stream threads=1)' is given twice: name each once",
+    );
+    told(
+        "[[workload]]\nname = \"spawn\"\n[[effect]]\nname = \"e\"\nof = \"spawn\"",
+        "s.toml:4:1: 'against' is missing: add against = \"ffmpeg\"",
     );
 }

@@ -26,10 +26,12 @@ mod slicing;
 pub(crate) mod steadiness;
 mod stops;
 mod summary;
+mod together;
 pub(crate) mod trials;
 mod trust;
 pub(crate) mod variability;
 pub(crate) mod verdict;
+mod workload_effects;
 
 pub use boxes::{BoxFigures, Latency};
 pub use carry_over::{CarryOver, Side};
@@ -57,6 +59,7 @@ pub use summary::{Statement, Summary};
 pub use tare_model::study::Against;
 pub(crate) use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Verdict, Word};
+pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
 use serde::Serialize;
 use tare_model::host::HostFacts;
@@ -97,6 +100,8 @@ pub struct Analysis {
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
     pub size_effects: SizeEffects,
+    /// Workloads that the study holds together.
+    pub workload_effects: WorkloadEffects,
     /// Scores as published studies define them.
     pub scores: Scores,
     /// What the intervals of comparisons are labelled: see [`interval_label`].
@@ -176,6 +181,7 @@ pub fn analyze(results: &Results) -> Analysis {
         latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
+        workload_effects: workload_effects::all(study, &trials, &comparisons),
         scores: scores::all(&cells),
         cells,
         findings: findings::meanings(&trials, &boxes, &comparisons),

@@ -30,6 +30,7 @@ pub fn study() -> Study {
         }],
         workloads: vec![workload(Kernel::Syscall)],
         image: None,
+        effects: Vec::new(),
         listed: std::collections::BTreeSet::new(),
         protocol: Protocol {
             blocks: 20,

@@ -124,6 +124,9 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
         row("ends", &format!("{}: {placed}", names.join(", ")));
     }
+    for (i, effect) in study.effects.iter().enumerate() {
+        row(if i == 0 { "effects" } else { "" }, &effect.to_string());
+    }
     row(
         "design",
         &format!(
