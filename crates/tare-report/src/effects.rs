@@ -1,6 +1,6 @@
 //! Workloads that are held together, in words: what text and page have in common.
 
-use crate::analysis::{Analysis, WorkloadCost, WorkloadEffect};
+use crate::analysis::{Analysis, Shown, WorkloadCost, WorkloadEffect};
 use crate::remarks::joined;
 use crate::show::{MISSING, or_missing, p_value, ratio_with_interval};
 
@@ -58,19 +58,26 @@ pub(crate) fn ratio(effect: &WorkloadEffect) -> String {
     or_missing(effect.ratio, |e| ratio_with_interval(e.value, e.low, e.high))
 }
 
-/// What is shown of it.
-pub(crate) fn shown(effect: &WorkloadEffect) -> &'static str {
-    effect.shown.map_or("no verdict", |shown| shown.name())
+/// What is shown of an effect, if anything may be.
+pub(crate) fn shown_as(shown: Option<Shown>) -> &'static str {
+    shown.map_or("no verdict", Shown::name)
+}
+
+/// `1 of 10 blocks lost`, if any was.
+pub(crate) fn lost(n: usize, lost: usize) -> Option<String> {
+    (lost > 0).then(|| format!("{lost} of {} blocks lost", lost + n))
+}
+
+/// Both p values of a test, if there was one.
+pub(crate) fn p_values(p: Option<f64>, p_holm: Option<f64>) -> Option<String> {
+    let holm = p_holm.map_or_else(|| MISSING.to_owned(), p_value);
+    p.map(|p| format!("p {}, Holm {holm}", p_value(p)))
 }
 
 /// p values, reasons for no verdict, blocks lost.
 pub(crate) fn remarks(effect: &WorkloadEffect) -> String {
-    let lost =
-        (effect.lost > 0).then(|| format!("{} of {} blocks lost", effect.lost, effect.lost + effect.n));
-    let holm = || effect.p_holm.map_or_else(|| MISSING.to_owned(), p_value);
-    let p = effect.p.map(|p| format!("p {}, Holm {}", p_value(p), holm()));
     let mut parts = effect.refusals.clone();
-    parts.extend(lost);
-    parts.extend(p);
+    parts.extend(lost(effect.n, effect.lost));
+    parts.extend(p_values(effect.p, effect.p_holm));
     joined(parts)
 }

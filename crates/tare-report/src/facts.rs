@@ -170,7 +170,8 @@ fn list(numbers: &[u32]) -> String {
 /// CPUs and memory of a box, the CHR (its CPUs over the host's), and the pinned set.
 fn size(instance: &Instance, host: &HostFacts) -> String {
     let cpus = instance.size.cpus;
-    let chr = cpus.as_f64() / f64::from(host.cpus);
+    let of = instance.host_cpus.unwrap_or(host.cpus);
+    let chr = cpus.as_f64() / f64::from(of);
     let chr = digits(chr, 2);
     let noun = if instance.pinned_set.len() == 1 {
         "CPU"
@@ -179,9 +180,22 @@ fn size(instance: &Instance, host: &HostFacts) -> String {
     };
     let pinned = list(&instance.pinned_set);
     format!(
-        "{} (CHR {chr}: {cpus} of the host's {}); pinned set: {noun} {pinned}",
+        "{} (CHR {chr}: {cpus} of the host's {}{}); pinned set: {noun} {pinned}",
         instance.show(),
-        number(host.cpus, "CPU")
+        number(of, "CPU"),
+        boxes_run_on(instance, host)
+    )
+}
+
+/// Which of the host's CPUs boxes may run on, where these are fewer than it has.
+fn boxes_run_on(instance: &Instance, host: &HostFacts) -> String {
+    if instance.host_cpus.is_none() {
+        return String::new();
+    }
+    format!(
+        " that boxes run on, {} of {}",
+        list(&instance.host_set),
+        host.cpus
     )
 }
 

@@ -3,6 +3,7 @@
 //! Every value passes through askama's escaping; no template marks one as safe.
 
 mod effects;
+mod hosts;
 mod latencies;
 mod scores;
 mod sizes;
@@ -33,6 +34,7 @@ struct Page<'a> {
     latencies: Option<latencies::Latencies>,
     layers: Table,
     effects: Vec<effects::Effect>,
+    hosts: Option<hosts::Hosts>,
     sizes: sizes::Sizes<'a>,
     slices: Table,
     beside: Table,
@@ -103,6 +105,7 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
         latencies: latencies::section(analysis),
         layers: tables::layers(analysis),
         effects: effects::sections(analysis),
+        hosts: hosts::section(analysis),
         sizes: sizes::section(analysis),
         slices: slices::table(analysis),
         beside: tables::beside(analysis),

@@ -20,6 +20,7 @@ pub mod density;
 mod effects;
 mod facts;
 pub mod foreign;
+mod hosts;
 pub mod html;
 pub mod json;
 pub mod pilot;

@@ -197,6 +197,7 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
         "quick",
         "full",
         "multitasking",
+        "host-size",
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",

@@ -103,6 +103,19 @@ pub enum DesignError {
         /// Memory of the host.
         memory_bytes: u64,
     },
+    /// One that is to run on more CPUs of the host than there are.
+    #[error(
+        "instance type '{name}' is to run on {} of the host, and this host has {} that may be used: leave it out, or give it fewer",
+        counted(*.asked, "CPU"), counted(*.available, "CPU")
+    )]
+    HostTooSmall {
+        /// Its name.
+        name: String,
+        /// What was asked for.
+        asked: u32,
+        /// What there is.
+        available: u32,
+    },
     /// Instance types and a size.
     #[error("--instance gives both CPUs and memory: leave out --cpus and --memory")]
     TwoSizes,
@@ -392,7 +405,9 @@ impl DesignError {
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),
-            Self::Instance(_) | Self::InstanceTooLarge { .. } => ("instances", None),
+            Self::Instance(_) | Self::InstanceTooLarge { .. } | Self::HostTooSmall { .. } => {
+                ("instances", None)
+            }
             Self::TwoSizes => ("instances", None),
             Self::TooMuchMemory { .. }
             | Self::TooLittleMemory { .. }

@@ -153,6 +153,7 @@ impl Platforms {
             instance: instance.size,
             provisioning: kind.provisioning,
             pinned_set: instance.pinned_set.clone(),
+            host_set: instance.host_set.clone(),
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
@@ -178,6 +179,7 @@ impl Platforms {
                 Provisioning::Pinned
             },
             pinned_set: cpus.to_vec(),
+            host_set: Vec::new(),
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),

@@ -124,7 +124,29 @@ fn unknown_names_are_named_with_the_nearest() {
     told(
         "[factors]\ninstances = [\"huge\"]",
         "s.toml:3:14: 'huge' is no instance type: there is none of this name; give one of large, xlarge, 2xlarge, \
-         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M",
+         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+    );
+    let on = |host: &str| {
+        format!(
+            "[factors]\ninstances = [\n{{ name = \"a\", cpus = 2, memory = \"1G\", host_cpus = {host} }}]\nprovisioning = [\"vanilla\"]"
+        )
+    };
+    told(
+        &on("1"),
+        "s.toml:4:1: 'a=2:1G:1' is no instance type: on 1 CPU of the host there is no room for a box of 2 CPUs; \
+         give one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, \
+         such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+    );
+    told(
+        &on("\"two\""),
+        "s.toml:4:52: 'host_cpus' is \"two\" (text), where a whole number is needed: write host_cpus = 4",
+    );
+    let wide = study("title = \"t\"\n".to_owned() + &on("4096")).unwrap_err();
+    assert!(
+        wide.starts_with(
+            "s.toml:3:13: instance type 'a' is to run on 4096 CPUs of the host, and this host has "
+        ),
+        "{wide}"
     );
 }
 

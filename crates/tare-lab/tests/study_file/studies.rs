@@ -42,6 +42,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
     let small = [
         "full",
         "multitasking",
+        "host-size",
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",

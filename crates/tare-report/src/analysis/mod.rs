@@ -12,6 +12,7 @@ mod family;
 mod findings;
 pub(crate) mod fitness;
 mod flag;
+mod host_effects;
 mod latencies;
 mod layers;
 mod notices;
@@ -41,6 +42,7 @@ pub use estimate::Estimate;
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingMeaning};
 pub use flag::Flag;
+pub use host_effects::{HostEffect, HostEffects, HostPoint};
 pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
 pub use notices::Notice;
@@ -100,6 +102,8 @@ pub struct Analysis {
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
     pub size_effects: SizeEffects,
+    /// What depends on the size of the host.
+    pub host_effects: HostEffects,
     /// Workloads that the study holds together.
     pub workload_effects: WorkloadEffects,
     /// Scores as published studies define them.
@@ -181,6 +185,7 @@ pub fn analyze(results: &Results) -> Analysis {
         latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
+        host_effects: host_effects::all(study, &header.host, &trials, &comparisons),
         workload_effects: workload_effects::all(study, &trials, &comparisons),
         scores: scores::all(&cells),
         cells,

@@ -10,7 +10,7 @@ use super::{margin, question};
 use serde::Serialize;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{Against, Effect, Study};
-use tare_stats::{PairedInference, decide, holm, infer};
+use tare_stats::{PairedInference, holm, infer};
 
 /// The effects of a file.
 #[derive(Debug, Clone, Serialize)]
@@ -127,11 +127,8 @@ fn judge(effects: &mut [WorkloadEffect], study: &Study) -> usize {
     let p_values: Vec<Option<f64>> = effects.iter().map(|effect| effect.p).collect();
     for (effect, p_holm) in effects.iter_mut().zip(holm(&p_values)) {
         effect.p_holm = p_holm;
-        if let (Some(estimate), Some(p), Some(margin), true) =
-            (effect.estimate, p_holm, margin(study), effect.refusals.is_empty())
-        {
-            effect.shown = Some(decide(estimate.interval, p, margin).into());
-        }
+        effect.shown =
+            Shown::of(effect.estimate, p_holm, margin(study)).filter(|_| effect.refusals.is_empty());
     }
     p_values.iter().flatten().count()
 }

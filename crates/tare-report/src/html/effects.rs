@@ -29,7 +29,7 @@ fn table(effects: &[&WorkloadEffect]) -> Table {
             cell(NUMBER, effects::cost(&effect.of)),
             cell(NUMBER, effects::cost(&effect.against)),
             cell(NUMBER, effects::ratio(effect)),
-            cell(TEXT, effects::shown(effect)),
+            cell(TEXT, effects::shown_as(effect.shown)),
             cell(TEXT, effects::remarks(effect)),
         ],
     };

@@ -23,7 +23,7 @@ pub(super) fn tables(page: &mut Page, analysis: &Analysis, all: bool) {
             } else {
                 &effects::label(effect)
             };
-            let ratio = format!("{}: {}", effects::ratio(effect), effects::shown(effect));
+            let ratio = format!("{}: {}", effects::ratio(effect), effects::shown_as(effect.shown));
             row(page, name, effect.n, &ratio);
             if all {
                 page.wrapped("", 6, Style::Dim, &effects::remarks(effect));

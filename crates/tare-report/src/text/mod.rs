@@ -7,6 +7,7 @@ mod effects;
 mod evidence;
 mod foreign;
 mod headline;
+mod hosts;
 mod latencies;
 pub(crate) mod page;
 mod scores;
@@ -52,6 +53,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     headline::tables(&mut page, analysis);
     headline::layers(&mut page, analysis);
     effects::tables(&mut page, analysis, true);
+    hosts::effects(&mut page, analysis, true);
     sizes::effects(&mut page, analysis, true);
     stops::table(&mut page, analysis);
     latencies::table(&mut page, analysis);

@@ -27,6 +27,8 @@ pub fn study() -> Study {
                 memory_bytes: 2 << 30,
             },
             pinned_set: vec![0, 1],
+            host_cpus: None,
+            host_set: Vec::new(),
         }],
         workloads: vec![workload(Kernel::Syscall)],
         image: None,

@@ -105,7 +105,8 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
             Some(cpus) => format!("; pinned boxes have CPU {cpus}"),
             None => String::new(),
         };
-        row(name, &format!("{}{pinned}", instance.show()));
+        let on = on_cpus(&instance.host_set);
+        row(name, &format!("{}{on}{pinned}", instance.show()));
     }
     if let Some(image) = &study.image {
         row("image", &image.to_string());
@@ -209,6 +210,15 @@ fn not_there(left: &LeftBehind) -> String {
 fn listed(platforms: &[PlatformPath]) -> String {
     let names: Vec<String> = platforms.iter().map(ToString::to_string).collect();
     names.join(", ")
+}
+
+/// `; all on CPU 0, 1`, where boxes are kept off some of the host's.
+fn on_cpus(set: &[u32]) -> String {
+    let cpus: Vec<String> = set.iter().map(ToString::to_string).collect();
+    match &cpus[..] {
+        [] => String::new(),
+        some => format!("; all on CPU {}", some.join(", ")),
+    }
 }
 
 /// `1`, `0, 1`: of the boxes that are pinned, if any are.

@@ -49,7 +49,13 @@ pub(super) fn effect(
     };
     let largest = series.and_then(|s| infer(&s.largest, question));
     let cpus: Vec<f64> = sizes.iter().map(|s| s.cpus).collect();
-    let chr = |cpus: f64| (host.cpus > 0).then(|| cpus / f64::from(host.cpus));
+    // All are on as many CPUs of the host.
+    let of = study.instance_of(&cell.kind)?.host_cpus.unwrap_or(host.cpus);
+    let chr = |cpus: f64| (of > 0).then(|| cpus / f64::from(of));
+    let ends: Vec<RangeEnd> = cpus
+        .iter()
+        .map(|&cpus| RangeEnd { cpus, chr: chr(cpus) })
+        .collect();
     Some(SizeEffect {
         platform: cell.kind.platform.clone(),
         provisioning: cell.kind.provisioning,
@@ -63,7 +69,7 @@ pub(super) fn effect(
         pto: None,
         pso: None,
         fit: fit(&cpus, blocks, question.looks.level()),
-        range: range(&cpus, &excess, margin(study), chr),
+        range: range(&ends, &excess, margin(study)),
         estimates: [largest, excess[0]],
     })
 }
@@ -138,23 +144,18 @@ fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
     }
 }
 
-fn range(
-    cpus: &[f64],
+/// The range in which an excess over the last of these sizes dies out.
+pub(in crate::analysis) fn range(
+    sizes: &[RangeEnd],
     excess: &[Option<PairedInference>],
     margin: Option<f64>,
-    chr: impl Fn(f64) -> Option<f64>,
 ) -> ChrRange {
     let shown = |estimate: &Option<PairedInference>| match (estimate, margin) {
         (Some(estimate), Some(margin)) => Excess::of(estimate.interval, margin),
         _ => Excess::Open,
     };
     let found = dying_out(&excess.iter().map(shown).collect::<Vec<_>>());
-    let end = |at: Option<usize>| {
-        at.map(|at| RangeEnd {
-            cpus: cpus[at],
-            chr: chr(cpus[at]),
-        })
-    };
+    let end = |at: Option<usize>| at.map(|at| sizes[at]);
     ChrRange {
         beyond: end(found.beyond),
         within: end(found.within),
