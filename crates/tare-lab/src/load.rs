@@ -6,6 +6,7 @@ use tare_model::gate::Slice;
 use tare_model::load::{LoadReport, LoadSpec};
 use tare_model::metric::LatencyOf;
 use tare_model::results::Failure;
+use tare_model::size::{counted, show_seconds};
 use tare_stats::Latencies;
 
 /// Share of its CPU that a client may use at most. In an open loop a request that waits for the
@@ -99,6 +100,19 @@ impl Loaded {
     }
 }
 
+/// Why a slice counts for nothing in which none of the requests that were due was answered.
+pub(crate) fn unanswered(slice: &Slice) -> Failure {
+    let due = slice.load.as_ref().map_or(0, |load| load.due);
+    Failure::new(
+        Reason::Check,
+        format!(
+            "overload: of {} due none was answered within {}: give a smaller rate, or see what the server does",
+            counted(due, "request"),
+            show_seconds(slice.wall_ns() as f64 / 1e9)
+        ),
+    )
+}
+
 /// What a client reported at its end.
 ///
 /// # Errors
@@ -186,6 +200,16 @@ mod tests {
         );
         let in_time = [slice(1000, 1000.0, (1000, 1005, 100))];
         assert_eq!(judged(&spec(Some(1000.0)), &in_time), Ok(()));
+    }
+
+    #[test]
+    fn a_slice_without_an_answer_is_an_overload() {
+        let failure = unanswered(&slice(3, 0.0, (1000, 2000, 1)));
+        assert_eq!(failure.reason, Reason::Check);
+        assert_eq!(
+            failure.detail,
+            "overload: of 3 requests due none was answered within 2.0 s: give a smaller rate, or see what the server does"
+        );
     }
 
     #[test]

@@ -184,6 +184,51 @@ fn an_overload_is_no_result() {
 }
 
 #[test]
+fn a_server_that_answers_nothing_is_an_overload_too() {
+    let silent = "        time.sleep(300)\n        status = 200";
+    let failed = failed(&file("rate = \"50\"", silent));
+    assert_eq!(failed["reason"], "check", "{failed}");
+    let told = failed["detail"].as_str().unwrap();
+    assert!(
+        told.starts_with("overload: of 1 request due none was answered"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_plan_of_an_open_loop_speaks_of_no_slices_and_counts_what_leads_up_to_it() {
+    let tare = Tare::new();
+    let plan = |load: &str| {
+        std::fs::write(tare.path("w.toml"), file(load, WELL)).unwrap();
+        let args = "plan -w ./w.toml -p native --provisioning pinned --cpus 1 --blocks 10";
+        let json: Value = serde_json::from_str(&tare.ok(&format!("{args} --json")).stdout).unwrap();
+        let text = tare.ok(args).stdout;
+        (text, json["cost"]["seconds"].as_f64().unwrap())
+    };
+    let (text, of_rate) = plan("rate = \"50\"");
+    assert!(
+        text.contains("none: requests of an open loop") && !text.contains("of 10 ms"),
+        "{text}"
+    );
+    let (_, of_peak) = plan("rate = \"50%\"");
+    // Ten trials of the two seconds that the file says.
+    assert!(of_rate > 30.0 && of_peak > of_rate, "{of_rate} {of_peak}");
+    assert!(plan("").0.contains("of 10 ms"));
+}
+
+#[test]
+fn what_a_server_prints_without_end_is_cut_off_with_a_word() {
+    let floods = "        status = 200\n        for _ in range(5000):\n            try: print('x' * 100, flush=True)\n            \
+                  except OSError: os._exit(3)";
+    let failed = failed(&file("", floods));
+    let printed = failed["printed"]["stderr"].as_str().unwrap();
+    assert!(
+        printed.contains("[cut off: it printed more than is kept"),
+        "{failed}"
+    );
+}
+
+#[test]
 fn answers_that_are_errors_fail_a_trial() {
     let some = "        status = 503 if Handler.served % 10 == 0 else 200";
     let told = failure(&file("", some));

@@ -570,3 +570,30 @@ fn mistakes_in_a_load_are_told_where_they_are() {
     let error = of(&nothing, "").unwrap_err().to_string();
     assert!(error.contains("nothing is run: give argv"), "{error}");
 }
+
+#[test]
+fn a_wrong_value_of_a_load_is_told_at_its_key() {
+    for (from, to, place) in [
+        ("\"{rate}\"", "\"-1\"", "tool.toml:10:8: rate = '-1'"),
+        ("\"{users}\"", "\"many\"", "tool.toml:9:15: connections = 'many'"),
+        (
+            "\"{users}\"",
+            "\"{user}\"",
+            "tool.toml:9:15: '{user}' is no parameter",
+        ),
+        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is no path"),
+        (
+            "rate = \"{rate}\"",
+            "server = \"wbe\"",
+            "tool.toml:10:10: 'wbe' is no role",
+        ),
+        (
+            "rate = \"{rate}\"",
+            "keep = \"maybe\"",
+            "tool.toml:10:8: keep = 'maybe'",
+        ),
+    ] {
+        let told = of(&LOADED.replace(from, to), "").unwrap_err();
+        assert!(told.starts_with(place), "{told}");
+    }
+}

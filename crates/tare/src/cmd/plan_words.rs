@@ -68,9 +68,24 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
         .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
 }
 
-/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`.
+/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`; which workloads are not
+/// sliced, as far as is known beforehand.
 fn slices(study: &Study, room: Room) -> Option<String> {
     let most = plan::side_by_side(study, room)?;
+    let open = study.workloads.iter().filter(|workload| workload.is_open_loop());
+    let open: Vec<&str> = open.map(|workload| workload.name()).collect();
+    let how = match open.len() {
+        0 => study.protocol.slicing.to_string(),
+        all if all == study.workloads.len() => {
+            "none: requests of an open loop come on their own, so that each trial runs in one piece"
+                .to_owned()
+        }
+        _ => format!(
+            "{}, but open loops in one piece: {}",
+            study.protocol.slicing,
+            open.join(", ")
+        ),
+    };
     let boxes = match most.boxes {
         1 => "one box at a time".to_owned(),
         boxes => format!(
@@ -78,7 +93,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
             show_memory(most.memory_bytes)
         ),
     };
-    Some(format!("{}; {boxes}", study.protocol.slicing))
+    Some(format!("{how}; {boxes}"))
 }
 
 /// Column at which the plan's words begin.
