@@ -4,6 +4,7 @@
 mod arm;
 mod aside;
 mod baselines;
+mod bounded;
 mod boxes;
 mod course;
 mod group;

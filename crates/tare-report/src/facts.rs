@@ -270,7 +270,8 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     facts
 }
 
-/// What the baseline answered in a closed loop, from the slowest slice to the fastest.
+/// What the baseline answered in a closed loop, from the slowest slice to the fastest, and what of
+/// that is left within a bound.
 fn peak(found: &PeakRecord) -> Fact {
     let rates = found.rates.iter().copied();
     let range = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
@@ -278,8 +279,14 @@ fn peak(found: &PeakRecord) -> Fact {
     });
     let rate = |rate: f64| digits(rate, 0);
     let value = format!(
-        "{} requests/s, {} to {} in {}",
-        or_missing(found.peak(), rate),
+        "{}{} requests/s, {} to {} in {}",
+        found.within.as_ref().map_or_else(String::new, |within| format!(
+            "{} requests/s while {}, by {} tries; without a bound ",
+            or_missing(found.peak(), rate),
+            within.bound,
+            within.tries.len()
+        )),
+        or_missing(found.answered(), rate),
         rate(range.0),
         rate(range.1),
         counted(u32::try_from(found.rates.len()).unwrap_or(u32::MAX), "slice")

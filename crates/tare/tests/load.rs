@@ -177,6 +177,42 @@ fn rates_may_be_shares_of_what_the_baseline_answers_which_is_found_once() {
 }
 
 #[test]
+fn a_peak_within_a_bound_of_latencies_is_searched_with_every_try_kept() {
+    // Each request takes 20 ms, four at a time: some 200 a second, with ever longer queues before.
+    let slow = "        time.sleep(0.02)\n        status = 200";
+    let load = "rate = \"50%\"\nconnections = \"4\"\nbound = { percentile = 90, ms = \"60\" }";
+    let (tare, outcomes) = outcomes(&file(load, slow), "--blocks 2");
+    let peaks = tare.records_of("r.jsonl", "peak");
+    let [found] = &peaks[..] else {
+        panic!("{peaks:?} {outcomes:?}")
+    };
+    assert_eq!(found["within"]["bound"]["share"], 0.9);
+    let tries = found["within"]["tries"].as_array().unwrap();
+    assert!(tries.len() >= 3 && tries.len().is_multiple_of(3), "{found}");
+    // The greatest rate of which two of three tries kept the bound.
+    let kept = |one: &&Value| {
+        one["achieved"].as_f64().unwrap() >= 0.99
+            && one["latency_seconds"].as_f64().is_some_and(|s| s <= 0.06)
+    };
+    let keeps = |of_rate: &&[Value]| of_rate.iter().filter(kept).count() >= 2;
+    let rates = tries
+        .chunks(3)
+        .filter(keeps)
+        .map(|of_rate| of_rate[0]["rate"].as_f64().unwrap());
+    let peak = rates.fold(0.0, f64::max);
+    assert!((5.0..220.0).contains(&peak), "{found}");
+    for outcome in outcomes.iter().filter(|outcome| outcome["ok"].is_object()) {
+        let achieved = outcome["ok"]["samples"]["requests"].as_f64().unwrap();
+        assert!(
+            (0.5..1.7).contains(&(achieved / (0.5 * peak))),
+            "{achieved} of {peak}"
+        );
+    }
+    let text = tare.ok("report r.jsonl --details").stdout;
+    assert!(text.contains("while 90 % of them take at most 60 ms"), "{text}");
+}
+
+#[test]
 fn an_overload_is_no_result() {
     let slow = "        time.sleep(0.02)\n        status = 200";
     let told = failure(&file("rate = \"2000\"", slow));

@@ -42,6 +42,8 @@ const SETTLING_SECONDS: f64 = 1.0;
 const WORKING_UP: f64 = 0.2;
 /// Seconds to start a server, fill it and find its peak, once for each kind of box.
 const PEAK_SECONDS: f64 = 3.0;
+/// Seconds to search a peak within a bound of latencies: some 30 tries, each with a server of its own.
+const BOUNDED_PEAK_SECONDS: f64 = 60.0;
 /// Fewest rounds that two processes of a kernel share.
 pub(crate) const ROUNDS_FOR_TWO: u32 = 20;
 /// Bytes per trial in the results file: the default study has 2900.
@@ -105,11 +107,9 @@ impl Share {
         };
         let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
         let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
-        let peaks = of_kind.iter().filter(|cell| finds_a_peak(study, cell));
+        let peaks: f64 = of_kind.iter().map(|cell| peak_seconds(study, cell)).sum();
         Self {
-            once_seconds: used * PROOF_SECONDS
-                + once_boxes * cost.launch_seconds
-                + number(peaks.count()) * PEAK_SECONDS,
+            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
             once_boxes,
             block_seconds: block_boxes * cost.launch_seconds
                 + stands * (work * cost.stretch + cells * around + second),
@@ -137,11 +137,18 @@ fn seconds_of(study: &Study, cell: &Cell) -> f64 {
     seconds * (1.0 + WORKING_UP) + settling
 }
 
-/// Whether the rate of a cell's load is a share of a peak, and this is the baseline that has it.
-fn finds_a_peak(study: &Study, cell: &Cell) -> bool {
+/// What it takes to find the peak of which the rate of a cell's load is a share, if this is the
+/// baseline that has it.
+fn peak_seconds(study: &Study, cell: &Cell) -> f64 {
     let workload = study.workload(cell);
-    let of_peak = workload.is_some_and(|w| w.load().is_some_and(|load| load.of_peak.is_some()));
-    of_peak && cell.kind.platform == study.baseline
+    let load = workload.as_ref().and_then(Workload::load);
+    match load.filter(|_| cell.kind.platform == study.baseline) {
+        Some(load) if load.of_peak.is_some() => match load.bound {
+            Some(_) => BOUNDED_PEAK_SECONDS,
+            None => PEAK_SECONDS,
+        },
+        _ => 0.0,
+    }
 }
 
 /// Whether a trial of a cell has two processes, as far as is known beforehand.

@@ -86,6 +86,16 @@ pub(super) struct LoadText {
     pub bytes: Option<Spanned<String>>,
     pub rate: Option<Spanned<String>>,
     pub burst: Option<Spanned<String>>,
+    pub bound: Option<Spanned<BoundText>>,
+}
+
+/// A latency within which most requests must be answered.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundText {
+    /// Of a hundred requests so many.
+    pub percentile: f64,
+    pub ms: Spanned<String>,
 }
 
 /// Where the program cannot run, whatever is done.

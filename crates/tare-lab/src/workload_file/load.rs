@@ -1,10 +1,10 @@
 //! The load of a workload file: what a client of tare's own asks of a server.
 
-use super::file::{Command, File, LoadText};
+use super::file::{BoundText, Command, File, LoadText};
 use super::roles::Scope;
 use super::{Reader, WorkloadFileError};
 use std::ops::RangeInclusive;
-use tare_model::load::{Asked, LoadSpec, Query};
+use tare_model::load::{Asked, Bound, LoadSpec, Query};
 use tare_model::suggest;
 use tare_toml::Spanned;
 
@@ -20,6 +20,9 @@ const BURSTS: RangeInclusive<u32> = 1..=1_000_000;
 /// Requests per second, and parts of a peak.
 const PERCENT: RangeInclusive<f64> = 1.0..=100.0;
 const RATES: RangeInclusive<f64> = 0.1..=1e7;
+/// Further out it takes ever longer to tell.
+const PERCENTILES: RangeInclusive<f64> = 50.0..=99.9;
+const BOUNDS_MS: RangeInclusive<f64> = 0.01..=60_000.0;
 
 impl Reader<'_> {
     /// What is asked of a server, where the file has a load in place of a program.
@@ -73,6 +76,7 @@ impl Reader<'_> {
             bytes: number("bytes", &text.bytes, 0, BYTES)?,
             rate,
             of_peak,
+            bound: self.bound(text, of_peak)?,
             burst: text
                 .burst
                 .as_ref()
@@ -185,6 +189,32 @@ impl Reader<'_> {
                     "rate = '{value}': give requests per second, a part of the baseline's peak such as 50%, or 0 for \
                      one after another"
                 ),
+            )),
+        }
+    }
+
+    /// The bound of latencies, if there is one.
+    fn bound(&self, text: &LoadText, of_peak: Option<f64>) -> Result<Option<Bound>, WorkloadFileError> {
+        let Some(given) = &text.bound else { return Ok(None) };
+        let BoundText { percentile, ms } = given.get_ref();
+        if !PERCENTILES.contains(percentile) {
+            let message = format!("percentile = {percentile}: give a number from 50 to 99.9");
+            return Err(self.at(given, message));
+        }
+        let value = self.value(ms)?;
+        match value.trim_end().parse::<f64>() {
+            Ok(0.0) => Ok(None),
+            Ok(number) if BOUNDS_MS.contains(&number) && of_peak.is_some() => Ok(Some(Bound {
+                share: percentile / 100.0,
+                seconds: number / 1e3,
+            })),
+            Ok(number) if BOUNDS_MS.contains(&number) => Err(self.at(
+                given,
+                "a bound is of the peak, of which a rate may be a share: give a rate such as 50%, or ms = '0'",
+            )),
+            _ => Err(self.at(
+                ms,
+                format!("ms = '{value}': give milliseconds from 0.01 to 60000, or 0 for no bound"),
             )),
         }
     }

@@ -597,3 +597,45 @@ fn a_wrong_value_of_a_load_is_told_at_its_key() {
         assert!(told.starts_with(place), "{told}");
     }
 }
+
+#[test]
+fn a_bound_of_latencies_is_of_a_peak() {
+    let bounded = |rate: &str, bound: &str| {
+        let text = LOADED.replace(
+            "rate = \"{rate}\"",
+            &format!("rate = \"{rate}\"\nbound = {bound}"),
+        );
+        of(&text, "").map(|read| read.command.load.unwrap().bound)
+    };
+    let found = bounded("50%", "{ percentile = 99, ms = \"2.5\" }")
+        .unwrap()
+        .unwrap();
+    assert_eq!((found.share, found.seconds), (0.99, 0.0025));
+    assert_eq!(bounded("50%", "{ percentile = 99, ms = \"0\" }"), Ok(None));
+    assert_eq!(bounded("0", "{ percentile = 99, ms = \"0\" }"), Ok(None));
+    for (rate, bound, told) in [
+        (
+            "50",
+            "{ percentile = 99, ms = \"5\" }",
+            "tool.toml:11:9: a bound is of the peak",
+        ),
+        (
+            "50%",
+            "{ percentile = 100, ms = \"5\" }",
+            "tool.toml:11:9: percentile = 100: give a number from 50 to 99.9",
+        ),
+        (
+            "50%",
+            "{ percentile = 99, ms = \"-5\" }",
+            "tool.toml:11:33: ms = '-5': give milliseconds",
+        ),
+        (
+            "50%",
+            "{ percentile = 99, s = \"5\" }",
+            "tool.toml:11:28: unknown key 's'",
+        ),
+    ] {
+        let error = bounded(rate, bound).unwrap_err();
+        assert!(error.starts_with(told), "{error}");
+    }
+}
