@@ -81,7 +81,7 @@ impl ConditionMeter {
         })
     }
 
-    /// The conditions between two readings. `set` are the CPUs of a pinned box and
+    /// The conditions between two readings. `set` are the CPUs that a box may run on and
     /// `own_ns` the CPU time that it used meanwhile; without either the load of the
     /// set is unknown.
     #[expect(clippy::cast_precision_loss, reason = "shares of some seconds")]

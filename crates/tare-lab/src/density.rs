@@ -163,6 +163,7 @@ impl Site<'_> {
             instance: self.order.limits,
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            host_set: Vec::new(),
             weight: Weight::Usual,
             scratch: self.folder(),
             binary: self.order.binary.clone(),

@@ -23,7 +23,7 @@ pub(crate) struct Basis {
     pub build: String,
     /// The engine and what else its platform tells of itself.
     pub engine: PlatformVersion,
-    /// Size and pinned set.
+    /// Size, pinned set, and CPUs of the host.
     pub instance: Instance,
 }
 
@@ -121,6 +121,8 @@ mod tests {
                     memory_bytes: 1 << 30,
                 },
                 pinned_set: vec![1],
+                host_cpus: None,
+                host_set: Vec::new(),
             },
         }
     }
@@ -150,6 +152,14 @@ mod tests {
             ..basis("a")
         };
         assert!(again.find(&smaller, &proof("native")).is_none());
+        let on_less = Basis {
+            instance: Instance {
+                host_set: vec![1],
+                ..basis("a").instance
+            },
+            ..basis("a")
+        };
+        assert!(again.find(&on_less, &proof("native")).is_none());
     }
 
     #[test]

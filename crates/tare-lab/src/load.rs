@@ -3,9 +3,10 @@
 use crate::faults::bad_report;
 use tare_model::finding::Reason;
 use tare_model::gate::Slice;
-use tare_model::load::{LoadReport, LoadSpec};
+use tare_model::load::{LEAST_ACHIEVED, LoadReport, LoadSpec};
 use tare_model::metric::LatencyOf;
 use tare_model::results::Failure;
+use tare_model::size::{counted, show_seconds};
 use tare_stats::Latencies;
 
 /// Share of its CPU that a client may use at most. In an open loop a request that waits for the
@@ -13,9 +14,6 @@ use tare_stats::Latencies;
 /// as long as the client is not what all wait for.
 const BUSIEST_OPEN: f64 = 0.8;
 const BUSIEST_CLOSED: f64 = 0.95;
-/// Less of the requests that are due answered in time is an overload: who waits then waits for
-/// ever longer, and no latency is that of the load that was asked for.
-const LEAST_ACHIEVED: f64 = 0.99;
 
 /// Requests of a trial, of the slices that count.
 #[derive(Debug, Default)]
@@ -58,7 +56,7 @@ impl Loaded {
     pub(crate) fn judge(&self, spec: &LoadSpec) -> Result<(), Failure> {
         let refused = |why: String| Err(Failure::new(Reason::Check, why));
         if spec.is_open() {
-            let share = self.answered / self.due * self.due_seconds / self.wall_seconds;
+            let share = self.achieved();
             if share < LEAST_ACHIEVED {
                 return refused(format!(
                     "overload: of {:.0} requests/s that were due {:.0} were answered ({:.1} %, at least {:.0} % are \
@@ -70,7 +68,7 @@ impl Loaded {
                 ));
             }
         }
-        let busy = self.cpu_seconds / self.wall_seconds;
+        let busy = self.client_share();
         let (most, advice) = match spec.is_open() {
             true => (BUSIEST_OPEN, "give a smaller rate"),
             false => (BUSIEST_CLOSED, "choose requests that cost the server more"),
@@ -85,6 +83,21 @@ impl Loaded {
         Ok(())
     }
 
+    /// Share of the requests that were due that were answered in time.
+    pub(crate) fn achieved(&self) -> f64 {
+        self.answered / self.due * self.due_seconds / self.wall_seconds
+    }
+
+    /// Share of its CPU that the client used.
+    fn client_share(&self) -> f64 {
+        self.cpu_seconds / self.wall_seconds
+    }
+
+    /// Whether an open loop's client had time to spare.
+    pub(crate) fn client_keeps_up(&self) -> bool {
+        self.client_share() <= BUSIEST_OPEN
+    }
+
     /// A figure of the latencies in seconds; `None` where too few lie beyond it.
     pub(crate) fn figure(&self, of: LatencyOf) -> Option<f64> {
         match of {
@@ -97,6 +110,19 @@ impl Loaded {
     pub(crate) fn text(&self) -> String {
         self.latencies.text()
     }
+}
+
+/// Why a slice counts for nothing in which none of the requests that were due was answered.
+pub(crate) fn unanswered(slice: &Slice) -> Failure {
+    let due = slice.load.as_ref().map_or(0, |load| load.due);
+    Failure::new(
+        Reason::Check,
+        format!(
+            "overload: of {} due none was answered within {}: give a smaller rate, or see what the server does",
+            counted(due, "request"),
+            show_seconds(slice.wall_ns() as f64 / 1e9)
+        ),
+    )
 }
 
 /// What a client reported at its end.
@@ -186,6 +212,16 @@ mod tests {
         );
         let in_time = [slice(1000, 1000.0, (1000, 1005, 100))];
         assert_eq!(judged(&spec(Some(1000.0)), &in_time), Ok(()));
+    }
+
+    #[test]
+    fn a_slice_without_an_answer_is_an_overload() {
+        let failure = unanswered(&slice(3, 0.0, (1000, 2000, 1)));
+        assert_eq!(failure.reason, Reason::Check);
+        assert_eq!(
+            failure.detail,
+            "overload: of 3 requests due none was answered within 2.0 s: give a smaller rate, or see what the server does"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod arm;
 mod aside;
 mod baselines;
 mod beside;
+mod bounded;
 mod boxes;
 mod cold;
 mod course;

@@ -59,8 +59,8 @@ pub(crate) struct Site<'a> {
     pub link: &'a mut Link,
     /// That to the agent of another box, if what is timed runs there.
     pub elsewhere: Option<&'a mut Link>,
-    /// The CPUs on which the box is pinned; empty if it is not.
-    pub pinned_set: &'a [u32],
+    /// The CPUs that the box may run on; empty: all.
+    pub cpu_set: &'a [u32],
 }
 
 /// Runs a workload once, with its servers in the book.
@@ -76,16 +76,16 @@ pub(crate) fn run(
         id,
         link,
         elsewhere,
-        pinned_set,
+        cpu_set,
     } = site;
     let request = request(study, workload, book, padding_bytes)?;
     let within = patience(study);
-    let stage = Stage::new(id, Some(&mut *link), pinned_set);
+    let stage = Stage::new(id, Some(&mut *link), cpu_set);
     let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
     let begun = Instant::now();
     let answer = elsewhere.unwrap_or(&mut *link).request(&request, within);
     let wall = begun.elapsed();
-    let stage = Stage::new(id, answer.is_ok().then_some(link), pinned_set);
+    let stage = Stage::new(id, answer.is_ok().then_some(link), cpu_set);
     let seen = collectors.end(watch, &mut [Some(stage)])?;
     let Seen {
         mut host,

@@ -82,6 +82,12 @@ impl Slice {
         total(self.parts.iter().map(|part| part.cpu_ns))
     }
 
+    /// Whether requests were due in it and none was answered.
+    pub fn is_unanswered(&self) -> bool {
+        let due = self.load.as_ref().is_some_and(|load| load.due > 0);
+        due && self.parts.iter().all(|part| part.work == 0.0)
+    }
+
     /// Whether every part has work that can be told by a positive number, and times that
     /// add up.
     pub fn is_sound(&self) -> bool {
@@ -147,5 +153,16 @@ mod tests {
         ] {
             assert!(!bad.is_sound(), "{bad:?}");
         }
+        let loaded = |work, due| Slice {
+            load: Some(Box::new(LoadSlice {
+                latencies: String::new(),
+                due,
+                due_ns: 1,
+            })),
+            ..slice(work, 1)
+        };
+        assert!(loaded(0.0, 5).is_unanswered());
+        assert!(!loaded(0.0, 0).is_unanswered() && !loaded(1.0, 5).is_unanswered());
+        assert!(!slice(0.0, 1).is_unanswered());
     }
 }

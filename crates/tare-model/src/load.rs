@@ -1,5 +1,6 @@
 //! Load: what a client of tare's own asks of a server, and how.
 
+use crate::digits::digits;
 use crate::kernel::Check;
 use crate::study::Cell;
 use serde::{Deserialize, Serialize};
@@ -38,12 +39,33 @@ pub struct LoadSpec {
     /// The same as a share of what the baseline answers in a closed loop, which a run finds out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_peak: Option<f64>,
+    /// The latency that the baseline must keep for that to count as answered; absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
     /// Requests that come at once (burst), of which one follows another when all are answered;
     /// absent: none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<u32>,
     /// Where chance begins: keys, and arrivals of an open loop.
     pub seed: u64,
+}
+
+/// A latency that most requests must not exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// This share of them.
+    pub share: f64,
+    /// The latency.
+    pub seconds: f64,
+}
+
+/// For people: `99 % of them take at most 10 ms`.
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = digits(100.0 * self.share, 1);
+        let percent = percent.trim_end_matches(".0");
+        write!(f, "{percent} % of them take at most {} ms", 1e3 * self.seconds)
+    }
 }
 
 const fn kept() -> bool {
@@ -115,6 +137,7 @@ impl LoadSpec {
             bytes: 0,
             rate: None,
             of_peak: None,
+            bound: None,
             burst: None,
             seed: 0,
         }
@@ -134,16 +157,75 @@ pub struct PeakRecord {
     pub cell: Cell,
     /// Requests per second in each slice of a closed loop.
     pub rates: Vec<f64>,
+    /// How much of that is left within a bound of latencies, where the load has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<WithinBound>,
 }
 
+/// The search of the greatest rate of an open loop at which a bound of latencies is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WithinBound {
+    /// The bound.
+    pub bound: Bound,
+    /// Every try of every rate, in order.
+    pub tries: Vec<RateTry>,
+}
+
+/// A try of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateTry {
+    /// Requests per second that were due.
+    pub rate: f64,
+    /// Share of them that were answered in time.
+    pub achieved: f64,
+    /// The latency that the share of the bound did not exceed; absent: not to be told, as where
+    /// nothing was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_seconds: Option<f64>,
+}
+
+/// Less of the requests that are due answered in time is an overload: who waits then waits for
+/// ever longer, and no latency is that of the load that was asked for.
+pub const LEAST_ACHIEVED: f64 = 0.99;
+
 impl PeakRecord {
-    /// Their median, as long as it is a positive number.
+    /// The median of the slices; with a bound the greatest rate that keeps it. `None` where that
+    /// is no positive number.
     pub fn peak(&self) -> Option<f64> {
-        let mut rates = self.rates.clone();
-        rates.sort_by(f64::total_cmp);
-        let median = rates.get(rates.len() / 2).copied()?;
-        (median.is_finite() && median > 0.0).then_some(median)
+        let peak = match &self.within {
+            Some(within) => within.peak()?,
+            None => self.answered()?,
+        };
+        (peak.is_finite() && peak > 0.0).then_some(peak)
     }
+
+    /// What is answered whatever the latency: the median of the slices.
+    pub fn answered(&self) -> Option<f64> {
+        median(self.rates.iter().copied())
+    }
+}
+
+impl WithinBound {
+    /// The greatest of the rates that keep the bound.
+    pub fn peak(&self) -> Option<f64> {
+        let rates = self.tries.iter().map(|one| one.rate);
+        rates.filter(|rate| self.keeps(*rate)).max_by(f64::total_cmp)
+    }
+
+    /// Whether the bound is kept at a rate, by the medians of its tries: one that was lucky, or had
+    /// bad luck, decides nothing.
+    pub fn keeps(&self, rate: f64) -> bool {
+        let of_rate = || self.tries.iter().filter(|one| one.rate.total_cmp(&rate).is_eq());
+        let latency = of_rate().map(|one| one.latency_seconds.unwrap_or(f64::INFINITY));
+        let is_within = median(latency).is_some_and(|seconds| seconds <= self.bound.seconds);
+        is_within && median(of_rate().map(|one| one.achieved)).is_some_and(|share| share >= LEAST_ACHIEVED)
+    }
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
 }
 
 /// For people: `GET /index.html, 8 connections`.
@@ -166,11 +248,13 @@ impl fmt::Display for LoadSpec {
         }
         match (self.rate, self.of_peak) {
             (Some(rate), _) => write!(f, ", {rate} requests/s whether or not they are answered"),
-            (None, Some(share)) => write!(
-                f,
-                ", {} % of what the baseline answers at most, whether or not they are answered",
-                100.0 * share
-            ),
+            (None, Some(share)) => {
+                write!(f, ", {} % of what the baseline answers at most", 100.0 * share)?;
+                self.bound
+                    .iter()
+                    .try_for_each(|bound| write!(f, " while {bound}"))?;
+                f.write_str(", whether or not they are answered")
+            }
             (None, None) => f.write_str(", each after an answer"),
         }
     }
@@ -193,5 +277,50 @@ mod tests {
             spec.to_string(),
             "GET /a, 8 connections, 2 requests under way on each, 500 requests/s whether or not they are answered"
         );
+        (spec.rate, spec.of_peak, spec.pipeline) = (None, Some(0.5), 1);
+        spec.bound = Some(Bound {
+            share: 0.99,
+            seconds: 0.01,
+        });
+        assert_eq!(
+            spec.to_string(),
+            "GET /a, 8 connections, 50 % of what the baseline answers at most while 99 % of them take at most 10 ms, \
+             whether or not they are answered"
+        );
+    }
+
+    fn searched(tries: &[(f64, f64, Option<f64>)]) -> Option<f64> {
+        let tries = tries.iter().map(|&(rate, achieved, ms)| RateTry {
+            rate,
+            achieved,
+            latency_seconds: ms.map(|ms| ms / 1e3),
+        });
+        let found = PeakRecord {
+            cell: serde_json::from_str(r#"{"platform":"native","provisioning":"pinned","workload":"w"}"#)
+                .unwrap(),
+            rates: vec![1000.0, 1200.0, 1100.0],
+            within: Some(WithinBound {
+                bound: Bound {
+                    share: 0.99,
+                    seconds: 0.01,
+                },
+                tries: tries.collect(),
+            }),
+        };
+        assert_eq!(found.answered(), Some(1100.0));
+        found.peak()
+    }
+
+    #[test]
+    fn the_peak_within_a_bound_is_the_greatest_rate_that_keeps_it_in_most_tries() {
+        let good = |rate| (rate, 1.0, Some(5.0));
+        // A lucky try of a rate that does not keep it, and an unlucky one of a rate that does.
+        let lucky = [good(1100.0), (1100.0, 1.0, Some(20.0)), (1100.0, 0.9, Some(5.0))];
+        let unlucky = [good(550.0), (550.0, 1.0, Some(90.0)), good(550.0)];
+        assert_eq!(searched(&[lucky, unlucky].concat()), Some(550.0));
+        // Latencies within the bound of an overload, and latencies that cannot be told.
+        assert_eq!(searched(&[(1100.0, 0.98, Some(5.0))]), None);
+        assert_eq!(searched(&[(1100.0, 1.0, None)]), None);
+        assert_eq!(searched(&[]), None);
     }
 }

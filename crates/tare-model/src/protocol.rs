@@ -221,6 +221,9 @@ pub struct InnerBox {
     pub provisioning: Provisioning,
     /// CPUs for a pinned box, as the outer box numbers them.
     pub pinned_set: Vec<u32>,
+    /// The CPUs that a box with a quota may run on, numbered likewise; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_set: Vec<u32>,
     /// Whether boxes are to be made in it in turn.
     pub holds_boxes: bool,
     /// Whether the outer box is a host of its own, with its own engines and no limits.

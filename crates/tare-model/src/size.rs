@@ -258,14 +258,26 @@ pub const INSTANCE_TYPES: [(&str, u32, u64); 6] = [
 
 /// Why an instance type could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M", shortened(.text), INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
+#[error("'{}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS", shortened(.text), INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
 pub struct InstanceError {
     text: String,
     why: String,
 }
 
-/// Reads an instance type: a name of the published table, or `NAME=CPUS:MEMORY`.
-pub fn parse_instance(text: &str) -> Result<(String, InstanceType), InstanceError> {
+/// An instance type as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedInstance {
+    /// Its name.
+    pub name: String,
+    /// CPUs and memory.
+    pub size: InstanceType,
+    /// The CPUs of the host that its boxes may run on at most; absent: all.
+    pub host_cpus: Option<u32>,
+}
+
+/// Reads an instance type: a name of the published table, or `NAME=CPUS:MEMORY`, with the CPUs of
+/// the host that its boxes may run on as in `NAME=CPUS:MEMORY:HOST_CPUS`.
+pub fn parse_instance(text: &str) -> Result<NamedInstance, InstanceError> {
     let bad = |why: String| InstanceError {
         text: text.to_owned(),
         why,
@@ -277,21 +289,49 @@ pub fn parse_instance(text: &str) -> Result<(String, InstanceType), InstanceErro
             cpus: Cpus::from_milli(cpus * 1000),
             memory_bytes: gibibytes << 30,
         };
-        return Ok(((*name).to_owned(), size));
+        return Ok(NamedInstance {
+            name: (*name).to_owned(),
+            size,
+            host_cpus: None,
+        });
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if name.is_empty() || name.len() > 32 || !name.chars().all(plain) {
         return Err(bad("a name is letters, digits and . _ -, at most 32".to_owned()));
     }
-    let (cpus, memory) = size
+    let (cpus, rest) = size
         .split_once(':')
         .ok_or_else(|| bad("CPUs and memory are parted by a colon".to_owned()))?;
-    Ok((
-        name.to_owned(),
-        InstanceType {
-            cpus: cpus.parse().map_err(|e: SizeError| bad(e.to_string()))?,
-            memory_bytes: parse_memory(memory).map_err(|e| bad(e.to_string()))?,
-        },
+    let (memory, host) = match rest.split_once(':') {
+        Some((memory, host)) => (memory, Some(host)),
+        None => (rest, None),
+    };
+    let size = InstanceType {
+        cpus: cpus.parse().map_err(|e: SizeError| bad(e.to_string()))?,
+        memory_bytes: parse_memory(memory).map_err(|e| bad(e.to_string()))?,
+    };
+    Ok(NamedInstance {
+        name: name.to_owned(),
+        size,
+        host_cpus: host
+            .map(|host| host_cpus(host, size.cpus))
+            .transpose()
+            .map_err(bad)?,
+    })
+}
+
+/// Reads the CPUs of the host that a box of so many CPUs may run on.
+fn host_cpus(text: &str, cpus: Cpus) -> Result<u32, String> {
+    let number = text.parse::<u32>().map_err(|_| {
+        let text = shortened(text);
+        format!("'{text}' is no number of CPUs of the host: give a whole number")
+    })?;
+    if number >= cpus.whole() {
+        return Ok(number);
+    }
+    let (host, asked) = (counted(number, "CPU"), show_cpus(cpus));
+    Err(format!(
+        "on {host} of the host there is no room for a box of {asked}"
     ))
 }
 
@@ -386,18 +426,22 @@ mod tests {
 
     #[test]
     fn instance_types_are_those_of_the_table_or_ones_own() {
-        let size = |milli, memory_bytes| InstanceType {
-            cpus: Cpus::from_milli(milli),
-            memory_bytes,
+        let named = |name: &str, milli, memory_bytes, host_cpus| NamedInstance {
+            name: name.to_owned(),
+            size: InstanceType {
+                cpus: Cpus::from_milli(milli),
+                memory_bytes,
+            },
+            host_cpus,
         };
-        assert_eq!(
-            parse_instance("2xlarge"),
-            Ok(("2xlarge".to_owned(), size(8000, 32 << 30)))
-        );
-        assert_eq!(
-            parse_instance("half=0.5:256M"),
-            Ok(("half".to_owned(), size(500, 256 << 20)))
-        );
+        for (text, right) in [
+            ("2xlarge", named("2xlarge", 8000, 32 << 30, None)),
+            ("half=0.5:256M", named("half", 500, 256 << 20, None)),
+            ("of4=2:1G:4", named("of4", 2000, 1 << 30, Some(4))),
+            ("all=1.5:1G:2", named("all", 1500, 1 << 30, Some(2))),
+        ] {
+            assert_eq!(parse_instance(text), Ok(right));
+        }
         for bad in [
             "",
             "huge",
@@ -409,6 +453,12 @@ mod tests {
             "x=1:0",
             "x\n=1:1G",
             "../x=1:1G",
+            "x=2:1G:1",
+            "x=1:1G:",
+            "x=1:1G:1.5",
+            "x=1:1G:0",
+            "x=1:1G:-1",
+            "x=1:1G:1:1",
         ] {
             assert!(parse_instance(bad).is_err(), "{bad:?}");
         }

@@ -1,7 +1,7 @@
 //! A study: what is compared, under which limits, by which protocol.
 
 use crate::platform::{PlatformPath, Provisioning};
-use crate::size::{InstanceType, show_cpus, show_memory};
+use crate::size::{InstanceType, counted, show_cpus, show_memory};
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -40,13 +40,23 @@ pub struct Instance {
     pub size: InstanceType,
     /// CPUs of the host that a pinned box gets, the same in every cell of this size.
     pub pinned_set: Vec<u32>,
+    /// How many CPUs of the host its boxes may run on at most, as if the host had no more; absent:
+    /// all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_cpus: Option<u32>,
+    /// Which CPUs these are; the pinned set is among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_set: Vec<u32>,
 }
 
 impl Instance {
     /// CPUs and memory for people, with the name if it has one.
     pub fn show(&self) -> String {
+        let on = self.host_cpus.map_or_else(String::new, |host| {
+            format!(" on {} of the host", counted(host, "CPU"))
+        });
         let size = format!(
-            "{}, {}",
+            "{}{on}, {}",
             show_cpus(self.size.cpus),
             show_memory(self.size.memory_bytes)
         );
@@ -94,6 +104,25 @@ impl fmt::Display for Cell {
     }
 }
 
+/// Two workloads that a study holds together: what each platform costs one of them is held
+/// against what it costs the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// What the effect is called.
+    pub name: String,
+    /// Name of the workload that shows it.
+    pub of: String,
+    /// Name of the workload that does not.
+    pub against: String,
+}
+
+/// For people: the name, and what is held together.
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} against {})", self.name, self.of, self.against)
+    }
+}
+
 /// Which of the two baselines a cell is held against. They are named after the
 /// usual baseline platform, `native`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -133,6 +162,9 @@ pub struct Study {
     pub image: Option<RootImage>,
     /// What runs.
     pub workloads: Vec<Workload>,
+    /// Workloads that are held together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
     /// The cells, where they are not all combinations of the lists; each with its baseline.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub listed: BTreeSet<Cell>,
@@ -171,12 +203,15 @@ impl Study {
             .find(|instance| instance.name == kind.instance)
     }
 
-    /// The CPUs of a pinned kind of box; none of one with a quota.
-    pub fn pinned_set(&self, kind: &BoxKind) -> &[u32] {
-        let instance = self.instance_of(kind);
-        instance
-            .filter(|_| kind.provisioning == Provisioning::Pinned)
-            .map_or(&[], |i| &i.pinned_set)
+    /// The CPUs that a kind of box may run on; empty: all of the host's.
+    pub fn cpu_set(&self, kind: &BoxKind) -> &[u32] {
+        let Some(instance) = self.instance_of(kind) else {
+            return &[];
+        };
+        match kind.provisioning {
+            Provisioning::Pinned => &instance.pinned_set,
+            Provisioning::Vanilla => &instance.host_set,
+        }
     }
 
     /// The cells, in the order of the lists.

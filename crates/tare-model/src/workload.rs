@@ -389,6 +389,17 @@ impl Workload {
         self
     }
 
+    /// The same with a load that comes at this rate, beginning at this point of chance.
+    #[must_use]
+    pub fn at_rate(mut self, rate: f64, seed: u64) -> Self {
+        for role in &mut self.roles {
+            if let Run::Load(spec) = &mut role.run {
+                (spec.rate, spec.of_peak, spec.seed) = (Some(rate), None, seed);
+            }
+        }
+        self
+    }
+
     fn kernels_mut(&mut self) -> impl Iterator<Item = &mut KernelRun> {
         self.roles.iter_mut().filter_map(|role| match &mut role.run {
             Run::Kernel(run) => Some(run),

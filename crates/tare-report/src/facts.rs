@@ -170,7 +170,8 @@ fn list(numbers: &[u32]) -> String {
 /// CPUs and memory of a box, the CHR (its CPUs over the host's), and the pinned set.
 fn size(instance: &Instance, host: &HostFacts) -> String {
     let cpus = instance.size.cpus;
-    let chr = cpus.as_f64() / f64::from(host.cpus);
+    let of = instance.host_cpus.unwrap_or(host.cpus);
+    let chr = cpus.as_f64() / f64::from(of);
     let chr = digits(chr, 2);
     let noun = if instance.pinned_set.len() == 1 {
         "CPU"
@@ -179,9 +180,22 @@ fn size(instance: &Instance, host: &HostFacts) -> String {
     };
     let pinned = list(&instance.pinned_set);
     format!(
-        "{} (CHR {chr}: {cpus} of the host's {}); pinned set: {noun} {pinned}",
+        "{} (CHR {chr}: {cpus} of the host's {}{}); pinned set: {noun} {pinned}",
         instance.show(),
-        number(host.cpus, "CPU")
+        number(of, "CPU"),
+        boxes_run_on(instance, host)
+    )
+}
+
+/// Which of the host's CPUs boxes may run on, where these are fewer than it has.
+fn boxes_run_on(instance: &Instance, host: &HostFacts) -> String {
+    if instance.host_cpus.is_none() {
+        return String::new();
+    }
+    format!(
+        " that boxes run on, {} of {}",
+        list(&instance.host_set),
+        host.cpus
     )
 }
 
@@ -256,7 +270,8 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     facts
 }
 
-/// What the baseline answered in a closed loop, from the slowest slice to the fastest.
+/// What the baseline answered in a closed loop, from the slowest slice to the fastest, and what of
+/// that is left within a bound.
 fn peak(found: &PeakRecord) -> Fact {
     let rates = found.rates.iter().copied();
     let range = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| {
@@ -264,8 +279,14 @@ fn peak(found: &PeakRecord) -> Fact {
     });
     let rate = |rate: f64| digits(rate, 0);
     let value = format!(
-        "{} requests/s, {} to {} in {}",
-        or_missing(found.peak(), rate),
+        "{}{} requests/s, {} to {} in {}",
+        found.within.as_ref().map_or_else(String::new, |within| format!(
+            "{} requests/s while {}, by {} tries; without a bound ",
+            or_missing(found.peak(), rate),
+            within.bound,
+            within.tries.len()
+        )),
+        or_missing(found.answered(), rate),
         rate(range.0),
         rate(range.1),
         counted(u32::try_from(found.rates.len()).unwrap_or(u32::MAX), "slice")

@@ -2,6 +2,8 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
+mod effects;
+mod hosts;
 mod latencies;
 mod scores;
 mod sizes;
@@ -31,6 +33,8 @@ struct Page<'a> {
     stops: Option<stops::Stops>,
     latencies: Option<latencies::Latencies>,
     layers: Table,
+    effects: Vec<effects::Effect>,
+    hosts: Option<hosts::Hosts>,
     sizes: sizes::Sizes<'a>,
     slices: Table,
     beside: Table,
@@ -100,6 +104,8 @@ pub fn render(analysis: &Analysis) -> Result<String, askama::Error> {
         stops: stops::section(analysis),
         latencies: latencies::section(analysis),
         layers: tables::layers(analysis),
+        effects: effects::sections(analysis),
+        hosts: hosts::section(analysis),
         sizes: sizes::section(analysis),
         slices: slices::table(analysis),
         beside: tables::beside(analysis),

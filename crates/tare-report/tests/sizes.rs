@@ -24,6 +24,8 @@ fn sized(cpus: &[u32], cost: impl Fn(f64) -> f64) -> Results {
             memory_bytes: 1 << 30,
         },
         pinned_set: (0..*n).collect(),
+        host_cpus: None,
+        host_set: Vec::new(),
     };
     synthetic.study.instances = cpus.iter().map(instance).collect();
     let mut results = synthetic.build();

@@ -350,7 +350,7 @@ pub struct StudyArgs {
     /// Memory of each box, such as 512M or 2G [default: what the workloads need]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
-    /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY
+    /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY, with :K behind it as if the host had K CPUs
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub instance: Vec<String>,
     #[command(flatten)]
@@ -542,6 +542,7 @@ impl StudyArgs {
             cpus: self.cpus,
             memory_bytes: self.memory,
             instances: self.instance.clone(),
+            effects: Vec::new(),
             cells: Cells::All,
             protocol: self.protocol.options(),
             isa: self.isa,

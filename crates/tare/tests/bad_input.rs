@@ -174,6 +174,16 @@ fn unknown_names_are_named_with_the_known_ones() {
     );
     run(
         &tare,
+        &["-p", "native", "--instance", "a=2:1G:1"],
+        &["on 1 CPU of the host there is no room for a box of 2 CPUs"],
+    );
+    run(
+        &tare,
+        &["-p", "native", "--instance", "a=1:1G:4096"],
+        &["'a' is to run on 4096 CPUs of the host", "that may be used"],
+    );
+    run(
+        &tare,
         &["-p", "native", "--instance", "a=1:1G", "--memory", "1G"],
         &["leave out --cpus and --memory"],
     );

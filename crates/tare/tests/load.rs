@@ -177,10 +177,91 @@ fn rates_may_be_shares_of_what_the_baseline_answers_which_is_found_once() {
 }
 
 #[test]
+fn a_peak_within_a_bound_of_latencies_is_searched_with_every_try_kept() {
+    // Each request takes 20 ms, four at a time: some 200 a second, with ever longer queues before.
+    let slow = "        time.sleep(0.02)\n        status = 200";
+    let load = "rate = \"50%\"\nconnections = \"4\"\nbound = { percentile = 90, ms = \"60\" }";
+    let (tare, outcomes) = outcomes(&file(load, slow), "--blocks 2");
+    let peaks = tare.records_of("r.jsonl", "peak");
+    let [found] = &peaks[..] else {
+        panic!("{peaks:?} {outcomes:?}")
+    };
+    assert_eq!(found["within"]["bound"]["share"], 0.9);
+    let tries = found["within"]["tries"].as_array().unwrap();
+    assert!(tries.len() >= 3 && tries.len().is_multiple_of(3), "{found}");
+    // The greatest rate of which two of three tries kept the bound.
+    let kept = |one: &&Value| {
+        one["achieved"].as_f64().unwrap() >= 0.99
+            && one["latency_seconds"].as_f64().is_some_and(|s| s <= 0.06)
+    };
+    let keeps = |of_rate: &&[Value]| of_rate.iter().filter(kept).count() >= 2;
+    let rates = tries
+        .chunks(3)
+        .filter(keeps)
+        .map(|of_rate| of_rate[0]["rate"].as_f64().unwrap());
+    let peak = rates.fold(0.0, f64::max);
+    assert!((5.0..220.0).contains(&peak), "{found}");
+    for outcome in outcomes.iter().filter(|outcome| outcome["ok"].is_object()) {
+        let achieved = outcome["ok"]["samples"]["requests"].as_f64().unwrap();
+        assert!(
+            (0.5..1.7).contains(&(achieved / (0.5 * peak))),
+            "{achieved} of {peak}"
+        );
+    }
+    let text = tare.ok("report r.jsonl --details").stdout;
+    assert!(text.contains("while 90 % of them take at most 60 ms"), "{text}");
+}
+
+#[test]
 fn an_overload_is_no_result() {
     let slow = "        time.sleep(0.02)\n        status = 200";
     let told = failure(&file("rate = \"2000\"", slow));
     assert!(told.starts_with("overload: of "), "{told}");
+}
+
+#[test]
+fn a_server_that_answers_nothing_is_an_overload_too() {
+    let silent = "        time.sleep(300)\n        status = 200";
+    let failed = failed(&file("rate = \"50\"", silent));
+    assert_eq!(failed["reason"], "check", "{failed}");
+    let told = failed["detail"].as_str().unwrap();
+    assert!(
+        told.starts_with("overload: of 1 request due none was answered"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_plan_of_an_open_loop_speaks_of_no_slices_and_counts_what_leads_up_to_it() {
+    let tare = Tare::new();
+    let plan = |load: &str| {
+        std::fs::write(tare.path("w.toml"), file(load, WELL)).unwrap();
+        let args = "plan -w ./w.toml -p native --provisioning pinned --cpus 1 --blocks 10";
+        let json: Value = serde_json::from_str(&tare.ok(&format!("{args} --json")).stdout).unwrap();
+        let text = tare.ok(args).stdout;
+        (text, json["cost"]["seconds"].as_f64().unwrap())
+    };
+    let (text, of_rate) = plan("rate = \"50\"");
+    assert!(
+        text.contains("none: requests of an open loop") && !text.contains("of 10 ms"),
+        "{text}"
+    );
+    let (_, of_peak) = plan("rate = \"50%\"");
+    // Ten trials of the two seconds that the file says.
+    assert!(of_rate > 30.0 && of_peak > of_rate, "{of_rate} {of_peak}");
+    assert!(plan("").0.contains("of 10 ms"));
+}
+
+#[test]
+fn what_a_server_prints_without_end_is_cut_off_with_a_word() {
+    let floods = "        status = 200\n        for _ in range(5000):\n            try: print('x' * 100, flush=True)\n            \
+                  except OSError: os._exit(3)";
+    let failed = failed(&file("", floods));
+    let printed = failed["printed"]["stderr"].as_str().unwrap();
+    assert!(
+        printed.contains("[cut off: it printed more than is kept"),
+        "{failed}"
+    );
 }
 
 #[test]

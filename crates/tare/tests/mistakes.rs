@@ -222,7 +222,7 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "plan nosuch",
-            "tare: there is no study 'nosuch': the shipped ones are quick, full, apps, ruan2016, li2018, ghatrehsamani2020, conaboy2021. A file's name ends with .toml, and 'tare plan --list' lists the shipped ones",
+            "tare: there is no study 'nosuch': the shipped ones are quick, full, apps, multitasking, host-size, ruan2016, li2018, ghatrehsamani2020, conaboy2021. A file's name ends with .toml, and 'tare plan --list' lists the shipped ones",
         ),
         (
             "plan nosuch.toml",

@@ -245,6 +245,28 @@ fn half_a_cpu_is_half_a_cpu_by_the_hosts_counters() {
 }
 
 #[test]
+fn boxes_on_one_cpu_of_the_host_have_their_quota_and_no_other_cpu() {
+    on_each(|platform, tare| {
+        let of_one = "--instance of1=0.5:256M:1 --provisioning vanilla -w syscall --blocks 1";
+        tare.ok(&format!(
+            "run -p {platform} --no-settle --trial-time 50ms -o r.jsonl {of_one}"
+        ));
+        let proof = &tare.records_of("r.jsonl", "proof")[0];
+        assert_eq!(proof["proven"], true, "{proof}");
+        assert!((0.05..=0.51).contains(&cores(platform, proof)), "{proof}");
+        let header = &tare.records_of("r.jsonl", "header")[0];
+        let instance = &header["study"]["instances"][0];
+        assert_eq!(instance["host_cpus"], 1);
+        assert_eq!(instance["host_set"].as_array().unwrap().len(), 1, "{instance}");
+        // A kernel of its own numbers its CPUs itself.
+        let own_kernels = ["vm", "uml", "libvirt", "ssh", "runsc"];
+        if !own_kernels.iter().any(|own| platform.contains(own)) {
+            assert_eq!(proof["burn"]["allowed_cpus"], instance["host_set"], "{platform}");
+        }
+    });
+}
+
+#[test]
 fn a_static_command_is_carried_into_every_box() {
     let program = common::binary();
     let program = program.display();

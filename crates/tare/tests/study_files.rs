@@ -196,6 +196,8 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
     for name in [
         "quick",
         "full",
+        "multitasking",
+        "host-size",
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",

@@ -86,6 +86,37 @@ fn a_workload_of_ones_own_is_tried_natively() {
 }
 
 #[test]
+fn a_trial_of_a_workload_tells_how_it_goes_and_can_be_given_up_and_stopped() {
+    let _alone = alone();
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    // Its process is known by a number that nobody else sleeps for.
+    let sleeps = "about = \"sleeps\"\n\n[command]\nargv = [\"sleep\", \"73.91\"]\n";
+    std::fs::write(tare.path("s.toml"), sleeps).unwrap();
+    let given_up = tare.run("workloads check ./s.toml --timeout 1s");
+    assert_eq!(given_up.code, 1, "{given_up:?}");
+    assert!(
+        given_up.stdout.contains("killed when its time was over"),
+        "{given_up:?}"
+    );
+    assert!(given_up.stderr.contains("left"), "{given_up:?}");
+    tare.refused("workloads check ./s.toml --timeout 0", &["--timeout"]);
+    let child = tare.spawn("workloads check ./s.toml");
+    let begun = || !common::processes_that_bear("73.91").is_empty();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !begun() && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.unwrap().success());
+    let stopped = common::ended(child.wait_with_output().unwrap());
+    assert_eq!(stopped.code, 130, "{stopped:?}");
+}
+
+#[test]
 fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
     let _alone = alone();
     if !common::ready("native") || !common::ready("runc") {

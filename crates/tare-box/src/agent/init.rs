@@ -36,6 +36,9 @@ pub enum MachineRoot {
     Disk(String),
 }
 
+/// What a machine is called.
+const HOST_NAME: &str = "tare";
+
 /// Folders for passing files.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Where a root is mounted before it is one.
@@ -80,6 +83,9 @@ pub(super) fn prepare(root: &MachineRoot) -> io::Result<()> {
             _ => {}
         }
     }
+    // A kernel calls itself "(none)" until it is told, which Open MPI takes for no name. A box
+    // runs without one too.
+    let _ = fs::write("/proc/sys/kernel/hostname", HOST_NAME);
     Ok(())
 }
 

@@ -72,6 +72,7 @@ impl Inner {
             instance: wish.instance,
             provisioning: wish.provisioning,
             pinned_set: wish.pinned_set.clone(),
+            host_set: wish.host_set.clone(),
             weight: Weight::Usual,
             scratch,
             binary,

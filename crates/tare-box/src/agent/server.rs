@@ -20,6 +20,8 @@ use tare_model::workload::Ready;
 /// Bytes that a server can print; what it writes beyond them is refused. It is alone with its
 /// client while that works, so that nobody could take more from a pipe.
 const SAID: usize = 256 << 10;
+/// What stands behind words that are not all.
+const CUT: &[u8] = b"\n[cut off: it printed more than is kept, or than it may]\n";
 /// Time between two looks at a server that does not serve yet.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// The same where a look is a connection or a process.
@@ -154,10 +156,14 @@ impl Server {
     /// Sends what it said; how much of it was too much.
     fn tell_words(&self, port: &mut Port) -> io::Result<u64> {
         let mut said = self.said.written();
-        let kept = usize::try_from(self.max_bytes)
-            .unwrap_or(usize::MAX)
-            .min(said.len());
-        let lost = said.split_off(kept);
+        let most = usize::try_from(self.max_bytes).unwrap_or(usize::MAX);
+        // Where the room is full, more may have come: nobody counts what is refused.
+        let is_cut = said.len() > most || said.len() == SAID;
+        let room = most.saturating_sub(if is_cut { CUT.len() } else { 0 });
+        let lost = said.split_off(room.min(said.len()));
+        if is_cut && most >= CUT.len() {
+            said.extend_from_slice(CUT);
+        }
         for chunk in said.chunks(MAX_PAYLOAD) {
             port.send(Kind::Stderr, chunk)?;
         }

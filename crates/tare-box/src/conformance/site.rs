@@ -132,6 +132,7 @@ pub(super) fn spec(order: &Order<'_>, provisioning: Provisioning) -> BoxSpec {
         },
         provisioning,
         pinned_set: host::pinned_set(1),
+        host_set: Vec::new(),
         weight: Weight::Usual,
         scratch: order.run.folder().to_owned(),
         binary: order.binary.clone(),

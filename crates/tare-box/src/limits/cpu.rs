@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tare_model::finding::Finding;
 use tare_model::kernel::{BurnReport, ProofSpec};
-use tare_model::platform::Provisioning;
 use tare_model::results::ProofRecord;
 
 /// How far above the limit a reading may be, as a factor.
@@ -88,7 +87,8 @@ fn beyond_set(
     spec: &BoxSpec,
     record: &ProofRecord,
 ) -> Option<String> {
-    if spec.provisioning != Provisioning::Pinned {
+    let set = spec.cpu_set();
+    if set.is_empty() {
         return None;
     }
     let inside = record.burn.as_ref().map(|burn| burn.allowed_cpus.clone());
@@ -96,16 +96,8 @@ fn beyond_set(
         QuotaView::Inside => inside,
         QuotaView::HostOnly => running.host_allowed_cpus(),
     }?;
-    let beyond: Vec<u32> = allowed
-        .into_iter()
-        .filter(|cpu| !spec.pinned_set.contains(cpu))
-        .collect();
-    (!beyond.is_empty()).then(|| {
-        format!(
-            "CPU set: may also run on CPUs {beyond:?}, beyond {:?}",
-            spec.pinned_set
-        )
-    })
+    let beyond: Vec<u32> = allowed.into_iter().filter(|cpu| !set.contains(cpu)).collect();
+    (!beyond.is_empty()).then(|| format!("CPU set: may also run on CPUs {beyond:?}, beyond {set:?}"))
 }
 
 /// What the host's counters say of a burn.
@@ -192,6 +184,7 @@ fn busy_ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tare_model::platform::Provisioning;
     use tare_model::study::BoxKind;
 
     #[test]

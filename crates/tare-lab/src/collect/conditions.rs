@@ -82,7 +82,7 @@ impl Beginning {
         let reading = watch.conditions().read()?;
         let found = watch
             .conditions()
-            .between(&self.reading, &reading, stage.pinned_set, own_ns);
+            .between(&self.reading, &reading, stage.cpu_set, own_ns);
         Ok(Conditions {
             clock: self.clock.zip(last).and_then(|(first, last)| clock(first, last)),
             box_swap_bytes: watch.swap_bytes(stage.box_id),

@@ -21,17 +21,17 @@ pub(crate) struct Stage<'a> {
     /// The way to its agent, if that answers now and the box's clock does not stand still
     /// between the two readings.
     link: Option<&'a mut Link>,
-    /// The CPUs on which it is pinned; empty if it is not.
-    pinned_set: &'a [u32],
+    /// The CPUs that it may run on; empty: all.
+    cpu_set: &'a [u32],
 }
 
 impl<'a> Stage<'a> {
     /// A trial in this box.
-    pub(crate) fn new(box_id: u32, link: Option<&'a mut Link>, pinned_set: &'a [u32]) -> Self {
+    pub(crate) fn new(box_id: u32, link: Option<&'a mut Link>, cpu_set: &'a [u32]) -> Self {
         Self {
             box_id,
             link,
-            pinned_set,
+            cpu_set,
         }
     }
 }

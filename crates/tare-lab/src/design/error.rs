@@ -103,6 +103,19 @@ pub enum DesignError {
         /// Memory of the host.
         memory_bytes: u64,
     },
+    /// One that is to run on more CPUs of the host than there are.
+    #[error(
+        "instance type '{name}' is to run on {} of the host, and this host has {} that may be used: leave it out, or give it fewer",
+        counted(*.asked, "CPU"), counted(*.available, "CPU")
+    )]
+    HostTooSmall {
+        /// Its name.
+        name: String,
+        /// What was asked for.
+        asked: u32,
+        /// What there is.
+        available: u32,
+    },
     /// Instance types and a size.
     #[error("--instance gives both CPUs and memory: leave out --cpus and --memory")]
     TwoSizes,
@@ -304,6 +317,28 @@ pub enum DesignError {
         /// Which entry of the list of cells; absent: the base.
         index: Option<usize>,
     },
+    /// An effect of a workload that the study does not have.
+    #[error(
+        "the effect '{effect}' names the workload '{name}', which the study does not have: choose two of {known}"
+    )]
+    NoSuchEffect {
+        /// The effect.
+        effect: String,
+        /// The workload.
+        name: String,
+        /// Its workloads.
+        known: String,
+        /// Which of the effects, from 0.
+        index: usize,
+    },
+    /// A workload that is held against itself.
+    #[error("an effect holds the workload '{name}' against itself: name two that differ")]
+    EffectOfItself {
+        /// The workload.
+        name: String,
+        /// Which of the effects, from 0.
+        index: usize,
+    },
     /// A cell twice.
     #[error("the cell '{cell}' is given twice: name each once")]
     CellTwice {
@@ -370,7 +405,9 @@ impl DesignError {
             Self::Twice { what, index, .. } => (key_of(what), Some(*index)),
             Self::Unused { what, .. } => (key_of(what), None),
             Self::Baseline { .. } => ("baseline", None),
-            Self::Instance(_) | Self::InstanceTooLarge { .. } => ("instances", None),
+            Self::Instance(_) | Self::InstanceTooLarge { .. } | Self::HostTooSmall { .. } => {
+                ("instances", None)
+            }
             Self::TwoSizes => ("instances", None),
             Self::TooMuchMemory { .. }
             | Self::TooLittleMemory { .. }
@@ -386,6 +423,7 @@ impl DesignError {
             Self::TooMany { .. } => ("platforms", None),
             Self::NoLevel { index: None, .. } => ("base", None),
             Self::NoLevel { index, .. } => ("cells", *index),
+            Self::NoSuchEffect { index, .. } | Self::EffectOfItself { index, .. } => ("effect", Some(*index)),
             Self::CellTwice { index, .. } | Self::NoBaseline { index, .. } => ("cells", Some(*index)),
         }
     }
@@ -406,6 +444,7 @@ const fn key_of(what: &str) -> &'static str {
         b"platform" => "platforms",
         b"instance type" => "instances",
         b"provisioning" => "provisioning",
+        b"effect" => "effect",
         b"--trial-time" => "trial_time",
         b"--slices" => "slices",
         b"--blocks" => "blocks",

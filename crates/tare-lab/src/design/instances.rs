@@ -5,7 +5,7 @@ use tare_box::host;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Kernel, KernelSpec};
 use tare_model::platform::Provisioning;
-use tare_model::size::{Cpus, InstanceType, SizeError, parse_instance, show_memory};
+use tare_model::size::{Cpus, InstanceType, NamedInstance, SizeError, parse_instance, show_memory};
 use tare_model::study::{Instance, Workload};
 
 /// Smallest box: an agent, a kernel of ours and, in a VM, a Linux kernel.
@@ -47,6 +47,8 @@ pub(super) fn instances(
             name: None,
             size,
             pinned_set: pinned_set(provisioning, cpus)?,
+            host_cpus: None,
+            host_set: Vec::new(),
         }]);
     }
     if wishes.cpus.is_some() || wishes.memory_bytes.is_some() {
@@ -54,22 +56,20 @@ pub(super) fn instances(
     }
     let read = wishes.instances.iter().map(|text| parse_instance(text));
     let types = read.collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<&String> = types.iter().map(|(name, _)| name).collect();
+    let names: Vec<&String> = types.iter().map(|named| &named.name).collect();
     refuse_twice("instance type", &names)?;
-    misfits.extend(
-        types
-            .iter()
-            .filter_map(|(name, size)| too_large(name, *size, facts)),
-    );
-    let named = |(name, size): (String, InstanceType)| {
-        needs.memory(Some(size.memory_bytes))?;
+    misfits.extend(types.iter().filter_map(|named| too_large(named, facts)));
+    let instance = |named: NamedInstance| {
+        needs.memory(Some(named.size.memory_bytes))?;
         Ok(Instance {
-            pinned_set: pinned_set(provisioning, size.cpus)?,
-            name: Some(name),
-            size,
+            pinned_set: pinned_set(provisioning, named.size.cpus)?,
+            name: Some(named.name),
+            size: named.size,
+            host_cpus: named.host_cpus,
+            host_set: named.host_cpus.map_or_else(Vec::new, host::pinned_set),
         })
     };
-    types.into_iter().map(named).collect()
+    types.into_iter().map(instance).collect()
 }
 
 /// Refuses a size that no box could have on any host.
@@ -97,14 +97,27 @@ fn usable_cpus() -> u32 {
     u32::try_from(host::allowed_cpus().len()).unwrap_or(u32::MAX)
 }
 
-fn too_large(name: &str, size: InstanceType, facts: &HostFacts) -> Option<DesignError> {
+fn too_large(named: &NamedInstance, facts: &HostFacts) -> Option<DesignError> {
+    let NamedInstance {
+        name,
+        size,
+        host_cpus,
+    } = named;
     let cpus = usable_cpus();
     let fits = size.cpus.as_f64() <= f64::from(cpus) && size.memory_bytes <= facts.memory_bytes;
-    (!fits).then(|| DesignError::InstanceTooLarge {
-        name: name.to_owned(),
-        size,
-        cpus,
-        memory_bytes: facts.memory_bytes,
+    if !fits {
+        return Some(DesignError::InstanceTooLarge {
+            name: name.clone(),
+            size: *size,
+            cpus,
+            memory_bytes: facts.memory_bytes,
+        });
+    }
+    let asked = host_cpus.filter(|asked| *asked > cpus)?;
+    Some(DesignError::HostTooSmall {
+        name: name.clone(),
+        asked,
+        available: cpus,
     })
 }
 

@@ -2,6 +2,7 @@
 //! the one place where wishes are judged.
 
 mod cells;
+mod effects;
 mod error;
 mod in_image;
 mod instances;
@@ -99,10 +100,12 @@ pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError>
         instances,
         image: wishes.programs.image().map(in_image::record),
         workloads,
+        effects: Vec::new(),
         listed: std::collections::BTreeSet::new(),
         protocol,
     };
     bounded(&study)?;
+    study.effects = effects::effects(&wishes.effects, &study)?;
     study.listed = cells::listed(&wishes.cells, &study)?;
     looks::check(&study)?;
     if misfits.is_empty() {

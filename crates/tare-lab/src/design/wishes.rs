@@ -10,6 +10,7 @@ use tare_model::kernel::Isa;
 use tare_model::load::LoadSpec;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
+use tare_model::study::Effect;
 use tare_model::template::Template;
 
 /// The word for boxes without an image, whatever a study file has.
@@ -44,6 +45,8 @@ pub struct Wishes {
     pub memory_bytes: Option<u64>,
     /// Instance types instead of the two, as the user wrote them.
     pub instances: Vec<String>,
+    /// Workloads that are held together, as the user wrote them.
+    pub effects: Vec<Effect>,
     /// Which combinations are run.
     pub cells: Cells,
     /// How it is measured.

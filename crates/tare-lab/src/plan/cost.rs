@@ -35,6 +35,15 @@ pub struct BoxCost {
 const PROOF_SECONDS: f64 = 3.0;
 /// Seconds per trial beside its aim, and per process of it: set-up, check, settling.
 const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
+/// Seconds until the host was quiet, before a trial in one piece.
+const SETTLING_SECONDS: f64 = 1.0;
+/// Part of an open loop's trial that the slices before it take: twice the one of a tenth up to
+/// which they grow, for those that lead up to it.
+const WORKING_UP: f64 = 0.2;
+/// Seconds to start a server, fill it and find its peak, once for each kind of box.
+const PEAK_SECONDS: f64 = 3.0;
+/// Seconds to search a peak within a bound of latencies: some 30 tries, each with a server of its own.
+const BOUNDED_PEAK_SECONDS: f64 = 60.0;
 /// Fewest rounds that two processes of a kernel share.
 pub(crate) const ROUNDS_FOR_TWO: u32 = 20;
 /// Bytes per trial in the results file: the default study has 2900.
@@ -100,8 +109,9 @@ impl Share {
         };
         let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
         let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
+        let peaks: f64 = of_kind.iter().map(|cell| peak_seconds(study, cell)).sum();
         Self {
-            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds,
+            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
             once_boxes,
             block_seconds: block_boxes * cost.launch_seconds
                 + stands * (work * cost.stretch + cells * around + second),
@@ -115,8 +125,32 @@ impl Share {
 fn seconds_of(study: &Study, cell: &Cell) -> f64 {
     let workload = study.workload(cell);
     let is_whole = |workload: &Workload| workload.load().is_none() || workload.is_open_loop();
+    let open = workload.as_ref().is_some_and(Workload::is_open_loop);
     let told = workload.filter(is_whole).and_then(|workload| workload.seconds);
-    told.unwrap_or(study.protocol.trial_seconds)
+    let seconds = told.unwrap_or(study.protocol.trial_seconds);
+    if !open {
+        return seconds;
+    }
+    let settling = if study.protocol.settle {
+        SETTLING_SECONDS
+    } else {
+        0.0
+    };
+    seconds * (1.0 + WORKING_UP) + settling
+}
+
+/// What it takes to find the peak of which the rate of a cell's load is a share, if this is the
+/// baseline that has it.
+fn peak_seconds(study: &Study, cell: &Cell) -> f64 {
+    let workload = study.workload(cell);
+    let load = workload.as_ref().and_then(Workload::load);
+    match load.filter(|_| cell.kind.platform == study.baseline) {
+        Some(load) if load.of_peak.is_some() => match load.bound {
+            Some(_) => BOUNDED_PEAK_SECONDS,
+            None => PEAK_SECONDS,
+        },
+        _ => 0.0,
+    }
 }
 
 /// Whether a trial of a cell has two processes, as far as is known beforehand.

@@ -157,6 +157,7 @@ impl Platforms {
             instance: instance.size,
             provisioning: kind.provisioning,
             pinned_set: instance.pinned_set.clone(),
+            host_set: instance.host_set.clone(),
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
@@ -177,7 +178,8 @@ impl Platforms {
     ) -> Option<BoxSpec> {
         let mut spec = self.spec(study, kind, by, label)?;
         let each = spec.pinned_set.len();
-        let behind = self.cpus.iter().skip(each * nth).take(each);
+        let is_there = |cpu: &&u32| spec.host_set.is_empty() || spec.host_set.contains(cpu);
+        let behind = self.cpus.iter().filter(is_there).skip(each * nth).take(each);
         let mut set: Vec<u32> = behind.copied().collect();
         set.sort_unstable();
         if set.len() == each {
@@ -203,6 +205,7 @@ impl Platforms {
                 Provisioning::Pinned
             },
             pinned_set: cpus.to_vec(),
+            host_set: Vec::new(),
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),

@@ -7,6 +7,7 @@ use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
 use crate::home::Home;
+use crate::load;
 use crate::plan::PlannedTrial;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -182,6 +183,10 @@ impl Arm {
     #[expect(clippy::cast_precision_loss, reason = "units and nanoseconds of one slice")]
     fn accept(&mut self, slice: Slice, order: Order) -> Option<Slice> {
         let parts = self.workload.parts().len();
+        if self.workload.is_open_loop() && slice.is_unanswered() {
+            self.lose(load::unanswered(&slice));
+            return None;
+        }
         if !slice.is_sound() || slice.parts.len() != parts {
             let what = format!(
                 "a slice with {} timed parts, where {parts} that tell of work are due: {slice:?}",

@@ -1,6 +1,7 @@
 //! The peak of a server, of which the rate of an open loop may be a share: what the baseline
-//! answers in a closed loop of the same connections. It is found once, before the first trial
-//! that needs it, and is the same for all platforms from then on.
+//! answers in a closed loop of the same connections, or the part of that which `bounded` leaves.
+//! It is found once, before the first trial that needs it, and is the same for all platforms from
+//! then on.
 
 use super::arm::{Arm, FIRST};
 use super::boxes::{Held, Present};
@@ -32,7 +33,9 @@ impl Runner<'_> {
     fn find_peak(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
         let baseline = self.baseline_of(&planned.cell);
         let workload = self.study.workload(&planned.cell);
-        let asked = workload.is_some_and(|w| w.load().is_some_and(|load| load.of_peak.is_some()));
+        let load = workload.as_ref().and_then(|workload| workload.load());
+        let bound = load.and_then(|load| load.bound);
+        let asked = load.is_some_and(|load| load.of_peak.is_some());
         if !asked || self.peak_of(&planned.cell).is_some() {
             return Ok(None);
         }
@@ -59,12 +62,19 @@ impl Runner<'_> {
         if let Err(ended) = probed {
             return Ok(Some(ended));
         }
-        let found = PeakRecord {
+        let mut found = PeakRecord {
             cell: baseline.clone(),
             rates,
+            within: None,
         };
+        if let (Some(bound), Some(answered)) = (bound, found.answered()) {
+            match self.search_within(bound, answered, &on_baseline, present)? {
+                Ok(within) => found.within = Some(within),
+                Err(ended) => return Ok(Some(ended)),
+            }
+        }
         let Some(peak) = found.peak() else {
-            return failed(format!("no peak of {} was found", baseline.kind));
+            return failed(no_peak(&found));
         };
         self.writer.append(&Record::Peak(found))?;
         self.paces.peaks.insert(baseline, peak);
@@ -90,6 +100,23 @@ impl Runner<'_> {
             },
             ..cell.clone()
         }
+    }
+}
+
+/// Why there is no peak.
+fn no_peak(found: &PeakRecord) -> String {
+    let kind = &found.cell.kind;
+    match found
+        .within
+        .as_ref()
+        .map(|within| (within.bound, within.tries.last()))
+    {
+        Some((bound, Some(last))) => format!(
+            "no peak of {kind} was found: even at {:.1} requests/s it is not so that {bound}: give a longer latency, \
+             or a smaller percentile",
+            last.rate
+        ),
+        _ => format!("no peak of {kind} was found"),
     }
 }
 

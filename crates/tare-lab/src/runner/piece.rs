@@ -105,7 +105,7 @@ impl Runner<'_> {
             id,
             link,
             elsewhere,
-            pinned_set: self.study.pinned_set(&planned.cell.kind),
+            cpu_set: self.study.cpu_set(&planned.cell.kind),
         };
         let mut tried = trial::run(site, &mut self.watch, self.study, workload, book, padding)?;
         if tried.interrupted {

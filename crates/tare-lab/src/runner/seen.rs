@@ -104,7 +104,7 @@ fn stages<'a>(arms: &[Arm], present: &'a mut Present, study: &'a Study) -> Vec<O
         let at = links.iter().position(|(of, ..)| *of == kind)?;
         let (_, box_id, link) = links.swap_remove(at);
         let link = (arm.lives() && !arm.freezes).then_some(link);
-        Some(Stage::new(box_id, link, study.pinned_set(kind)))
+        Some(Stage::new(box_id, link, study.cpu_set(kind)))
     };
     arms.iter().map(stage).collect()
 }

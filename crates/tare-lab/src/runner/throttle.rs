@@ -97,9 +97,22 @@ impl Runner<'_> {
         present: &mut Present,
         act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
-        let kind = &planned.cell.kind;
+        match self.arm(planned.clone(), true) {
+            Some(arm) => self.probe_by(arm, present, act),
+            None => Ok(Ok(None)),
+        }
+    }
+
+    /// The same by this arm.
+    pub(super) fn probe_by(
+        &mut self,
+        mut arm: Arm,
+        present: &mut Present,
+        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
+    ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
+        let kind = &arm.planned.cell.kind.clone();
         let has_host_files = self.has_host_files(kind);
-        let (Some(mut arm), Some(held)) = (self.arm(planned.clone(), true), present.get_mut(kind)) else {
+        let Some(held) = present.get_mut(kind) else {
             return Ok(Ok(None));
         };
         let box_id = held.own.id;

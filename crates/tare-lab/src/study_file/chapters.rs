@@ -14,13 +14,14 @@ pub(super) struct Draft {
 }
 
 /// The keys of a study.
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "title",
     "include",
     "requirement",
     "features",
     "image",
     "workload",
+    "effect",
     "metrics",
     "factors",
     "design",
@@ -67,6 +68,9 @@ pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(Wishes, Places),
     }
     if let Some(node) = top.get("workload") {
         draft.workloads(node)?;
+    }
+    if let Some(node) = top.get("effect") {
+        draft.effects(node)?;
     }
     if let Some(node) = top.get("factors") {
         draft.factors(node)?;

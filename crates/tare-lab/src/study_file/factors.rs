@@ -121,13 +121,18 @@ impl Draft {
     }
 }
 
-/// `{ name = "small", cpus = 1, memory = "2G" }`, as `small=1:2G`.
+/// `{ name = "small", cpus = 1, memory = "2G" }`, as `small=1:2G`; with `host_cpus = 4` as
+/// `small=1:2G:4`.
 fn own_instance(node: &Node) -> Result<String, TomlError> {
-    let keys = Keys::of(node, "an instance type", &["name", "cpus", "memory"])?;
+    let keys = Keys::of(node, "an instance type", &["name", "cpus", "memory", "host_cpus"])?;
     let name = keys.needed("name", "\"small\"")?.text("name", "\"small\"")?;
     let cpus = keys.needed("cpus", "1")?.word("cpus", "1")?;
     let memory = keys.needed("memory", "\"2G\"")?.word("memory", "\"2G\"")?;
-    Ok(format!("{name}={cpus}:{memory}"))
+    let host = match keys.get("host_cpus") {
+        Some(node) => format!(":{}", node.whole("host_cpus", "4")?),
+        None => String::new(),
+    };
+    Ok(format!("{name}={cpus}:{memory}{host}"))
 }
 
 /// Checks that there is such a platform with such options, without touching anything.

@@ -4,10 +4,15 @@ use super::error::StudyFileError;
 use tare_model::suggest;
 
 /// Their names and texts.
-pub const SHIPPED: [(&str, &str); 7] = [
+pub const SHIPPED: [(&str, &str); 9] = [
     ("quick", include_str!("../../../../studies/quick.toml")),
     ("full", include_str!("../../../../studies/full.toml")),
     ("apps", include_str!("../../../../studies/apps.toml")),
+    (
+        "multitasking",
+        include_str!("../../../../studies/multitasking.toml"),
+    ),
+    ("host-size", include_str!("../../../../studies/host-size.toml")),
     ("ruan2016", include_str!("../../../../studies/ruan2016.toml")),
     ("li2018", include_str!("../../../../studies/li2018.toml")),
     (

@@ -9,6 +9,7 @@ use tare_box::carry::{self, CarryError};
 use tare_model::ends::Ends;
 use tare_model::kernel::Kernel;
 use tare_model::size::parse_memory;
+use tare_model::study::Effect;
 use tare_model::template::{LeftOut, Missing};
 use tare_toml::{Keys, Node, TomlError};
 
@@ -46,6 +47,25 @@ impl Draft {
                 }
                 (None, None) => return Err(unknown(name, name_node)),
             }
+        }
+        Ok(())
+    }
+
+    /// Workloads that are held together.
+    pub(super) fn effects(&mut self, node: &Node) -> Result<(), TomlError> {
+        let items = node.list("effect", "[{ name = \"...\", of = \"...\", against = \"...\" }]")?;
+        for (index, item) in items.iter().enumerate() {
+            let keys = Keys::of(item, "[[effect]]", &["name", "of", "against"])?;
+            let text = |key, example| {
+                let text = keys.needed(key, example)?.text(key, example)?;
+                Ok(text.to_owned())
+            };
+            self.note(("effect", Some(index)), item);
+            self.wishes.effects.push(Effect {
+                name: text("name", "\"Multitasking effect\"")?,
+                of: text("of", "\"ffmpeg?tasks=30\"")?,
+                against: text("against", "\"ffmpeg\"")?,
+            });
         }
         Ok(())
     }

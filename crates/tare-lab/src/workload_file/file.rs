@@ -71,7 +71,7 @@ impl Command {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadText {
-    pub http: Option<String>,
+    pub http: Option<Spanned<String>>,
     pub resp: Option<Vec<String>>,
     #[serde(default)]
     pub first: Vec<String>,
@@ -79,14 +79,24 @@ pub(super) struct LoadText {
     pub mysql: Option<String>,
     pub user: Option<String>,
     pub database: Option<String>,
-    pub server: Option<String>,
-    pub connections: Option<String>,
-    pub keep: Option<String>,
-    pub pipeline: Option<String>,
-    pub keys: Option<String>,
-    pub bytes: Option<String>,
-    pub rate: Option<String>,
-    pub burst: Option<String>,
+    pub server: Option<Spanned<String>>,
+    pub connections: Option<Spanned<String>>,
+    pub keep: Option<Spanned<String>>,
+    pub pipeline: Option<Spanned<String>>,
+    pub keys: Option<Spanned<String>>,
+    pub bytes: Option<Spanned<String>>,
+    pub rate: Option<Spanned<String>>,
+    pub burst: Option<Spanned<String>>,
+    pub bound: Option<Spanned<BoundText>>,
+}
+
+/// A latency within which most requests must be answered.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundText {
+    /// Of a hundred requests so many.
+    pub percentile: f64,
+    pub ms: Spanned<String>,
 }
 
 /// Where the program cannot run, whatever is done.

@@ -1,10 +1,10 @@
 //! The load of a workload file: what a client of tare's own asks of a server.
 
-use super::file::{Command, File, LoadText};
+use super::file::{BoundText, Command, File, LoadText};
 use super::roles::Scope;
 use super::{Reader, WorkloadFileError};
 use std::ops::RangeInclusive;
-use tare_model::load::{Asked, LoadSpec, Query};
+use tare_model::load::{Asked, Bound, LoadSpec, Query};
 use tare_model::suggest;
 use tare_toml::Spanned;
 
@@ -20,6 +20,9 @@ const BURSTS: RangeInclusive<u32> = 1..=1_000_000;
 /// Requests per second, and parts of a peak.
 const PERCENT: RangeInclusive<f64> = 1.0..=100.0;
 const RATES: RangeInclusive<f64> = 0.1..=1e7;
+/// Further out it takes ever longer to tell.
+const PERCENTILES: RangeInclusive<f64> = 50.0..=99.9;
+const BOUNDS_MS: RangeInclusive<f64> = 0.01..=60_000.0;
 
 impl Reader<'_> {
     /// What is asked of a server, where the file has a load in place of a program.
@@ -49,13 +52,12 @@ impl Reader<'_> {
         }
         let text = load.get_ref();
         let asked = self.asked(load, roles)?;
-        let number = |name: &str, given: &Option<String>, usual: u32, range: RangeInclusive<u32>| match given
-        {
-            Some(given) => self.number(load, name, given, range),
+        let number = |name: &str, given: &Option<Spanned<String>>, usual: u32, range| match given {
+            Some(given) => self.number(name, given, range),
             None => Ok(usual),
         };
         let (rate, of_peak) = match &text.rate {
-            Some(rate) => self.rate(load, rate)?,
+            Some(rate) => self.rate(rate)?,
             None => (None, None),
         };
         if text.burst.is_some() && (rate.is_some() || of_peak.is_some()) {
@@ -74,10 +76,11 @@ impl Reader<'_> {
             bytes: number("bytes", &text.bytes, 0, BYTES)?,
             rate,
             of_peak,
+            bound: self.bound(text, of_peak)?,
             burst: text
                 .burst
                 .as_ref()
-                .map(|burst| self.number(load, "burst", burst, BURSTS))
+                .map(|burst| self.number("burst", burst, BURSTS))
                 .transpose()?,
             seed: 0,
         }))
@@ -100,7 +103,7 @@ impl Reader<'_> {
             })
         };
         let asked = match (&text.http, &text.resp, &text.postgresql, &text.mysql) {
-            (Some(path), None, None, None) => Asked::Http(self.path(load, &word(path)?)?),
+            (Some(path), None, None, None) => Asked::Http(self.path(path, &word(path.get_ref())?)?),
             (None, Some(command), None, None) if !command.is_empty() => Asked::Resp {
                 words: words(command)?,
                 first: words(&text.first)?,
@@ -119,7 +122,7 @@ impl Reader<'_> {
         Ok(asked)
     }
 
-    fn path(&self, load: &Spanned<LoadText>, path: &str) -> Result<String, WorkloadFileError> {
+    fn path(&self, given: &Spanned<String>, path: &str) -> Result<String, WorkloadFileError> {
         let fits = |byte: u8| byte.is_ascii_graphic();
         if path.starts_with('/') && path.bytes().all(fits) {
             return Ok(path.to_owned());
@@ -131,7 +134,7 @@ impl Reader<'_> {
             }
             None => "give one that begins with '/', such as /index.html".to_owned(),
         };
-        Err(self.at(load, format!("{path:?} is no path of a request: {advice}")))
+        Err(self.at(given, format!("{path:?} is no path of a request: {advice}")))
     }
 
     /// The server that is asked: the one that is named, or the last that is started.
@@ -144,46 +147,44 @@ impl Reader<'_> {
         };
         match &load.get_ref().server {
             None => Ok((*last).to_owned()),
-            Some(name) if roles.contains(&name.as_str()) => Ok(name.clone()),
-            Some(name) => {
+            Some(given) => {
+                let name = given.get_ref();
+                if roles.contains(&name.as_str()) {
+                    return Ok(name.clone());
+                }
                 let advice = suggest::among(name, roles, "the roles");
-                Err(self.at(load, format!("'{name}' is no role: {advice}")))
+                Err(self.at(given, format!("'{name}' is no role: {advice}")))
             }
         }
     }
 
     fn number(
         &self,
-        load: &Spanned<LoadText>,
         name: &str,
-        given: &str,
+        given: &Spanned<String>,
         range: RangeInclusive<u32>,
     ) -> Result<u32, WorkloadFileError> {
-        let value = self.value(load, given)?;
+        let value = self.value(given)?;
         let number = value.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| {
             let (least, most) = range.into_inner();
             self.at(
-                load,
+                given,
                 format!("{name} = '{value}': give a whole number from {least} to {most}"),
             )
         })
     }
 
     /// Requests per second, or the share of a peak; neither of 0, which is a closed loop.
-    fn rate(
-        &self,
-        load: &Spanned<LoadText>,
-        given: &str,
-    ) -> Result<(Option<f64>, Option<f64>), WorkloadFileError> {
-        let value = self.value(load, given)?;
+    fn rate(&self, given: &Spanned<String>) -> Result<(Option<f64>, Option<f64>), WorkloadFileError> {
+        let value = self.value(given)?;
         let number = |text: &str| text.trim_end().parse::<f64>().ok();
         match (value.strip_suffix('%').map(number), number(&value)) {
             (Some(Some(percent)), _) if PERCENT.contains(&percent) => Ok((None, Some(percent / 100.0))),
             (None, Some(0.0)) => Ok((None, None)),
             (None, Some(rate)) if RATES.contains(&rate) => Ok((Some(rate), None)),
             _ => Err(self.at(
-                load,
+                given,
                 format!(
                     "rate = '{value}': give requests per second, a part of the baseline's peak such as 50%, or 0 for \
                      one after another"
@@ -192,24 +193,50 @@ impl Reader<'_> {
         }
     }
 
+    /// The bound of latencies, if there is one.
+    fn bound(&self, text: &LoadText, of_peak: Option<f64>) -> Result<Option<Bound>, WorkloadFileError> {
+        let Some(given) = &text.bound else { return Ok(None) };
+        let BoundText { percentile, ms } = given.get_ref();
+        if !PERCENTILES.contains(percentile) {
+            let message = format!("percentile = {percentile}: give a number from 50 to 99.9");
+            return Err(self.at(given, message));
+        }
+        let value = self.value(ms)?;
+        match value.trim_end().parse::<f64>() {
+            Ok(0.0) => Ok(None),
+            Ok(number) if BOUNDS_MS.contains(&number) && of_peak.is_some() => Ok(Some(Bound {
+                share: percentile / 100.0,
+                seconds: number / 1e3,
+            })),
+            Ok(number) if BOUNDS_MS.contains(&number) => Err(self.at(
+                given,
+                "a bound is of the peak, of which a rate may be a share: give a rate such as 50%, or ms = '0'",
+            )),
+            _ => Err(self.at(
+                ms,
+                format!("ms = '{value}': give milliseconds from 0.01 to 60000, or 0 for no bound"),
+            )),
+        }
+    }
+
     /// Whether connections are kept.
     fn keep(&self, load: &Spanned<LoadText>) -> Result<bool, WorkloadFileError> {
         let text = load.get_ref();
         let Some(given) = &text.keep else { return Ok(true) };
-        match self.value(load, given)?.as_str() {
+        match self.value(given)?.as_str() {
             "yes" => Ok(true),
             "no" if text.http.is_some() && text.pipeline.is_none() => Ok(false),
             "no" => Err(self.at(
-                load,
+                given,
                 "keep = 'no' is of 'http', with one request at a time: leave 'pipeline' out",
             )),
-            other => Err(self.at(load, format!("keep = '{other}': give yes or no"))),
+            other => Err(self.at(given, format!("keep = '{other}': give yes or no"))),
         }
     }
 
-    fn value(&self, load: &Spanned<LoadText>, given: &str) -> Result<String, WorkloadFileError> {
+    fn value(&self, given: &Spanned<String>) -> Result<String, WorkloadFileError> {
         let scope = Scope::without_servers(&[]);
-        let filled = self.all_filled(&[given.to_owned()], load, &scope)?;
+        let filled = self.all_filled(std::slice::from_ref(given.get_ref()), given, &scope)?;
         Ok(filled.concat())
     }
 }

@@ -123,6 +123,13 @@ fn split(asked: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The name that a workload has in a study: that of its family, with the parameters that are given.
+pub(crate) fn full_name(asked: &str) -> String {
+    let (name, options) = split(asked);
+    let options = options.map_or_else(String::new, |options| format!(" {options}"));
+    family(name) + &options
+}
+
 fn is_path(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "toml")
 }
@@ -208,11 +215,8 @@ impl Reader<'_> {
         let aside = Scope::without_servers(&names);
         let filled = |words: &[String]| self.all_filled(words, &file.command, &scope);
         let cold = self.cold(command, &aside)?;
-        let options = split(asked)
-            .1
-            .map_or_else(String::new, |options| format!(" {options}"));
         Ok(CatalogueWorkload {
-            name: format!("{family}{options}"),
+            name: full_name(asked),
             family,
             about: file.about.clone(),
             feature: file.feature,

@@ -570,3 +570,72 @@ fn mistakes_in_a_load_are_told_where_they_are() {
     let error = of(&nothing, "").unwrap_err().to_string();
     assert!(error.contains("nothing is run: give argv"), "{error}");
 }
+
+#[test]
+fn a_wrong_value_of_a_load_is_told_at_its_key() {
+    for (from, to, place) in [
+        ("\"{rate}\"", "\"-1\"", "tool.toml:10:8: rate = '-1'"),
+        ("\"{users}\"", "\"many\"", "tool.toml:9:15: connections = 'many'"),
+        (
+            "\"{users}\"",
+            "\"{user}\"",
+            "tool.toml:9:15: '{user}' is no parameter",
+        ),
+        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is no path"),
+        (
+            "rate = \"{rate}\"",
+            "server = \"wbe\"",
+            "tool.toml:10:10: 'wbe' is no role",
+        ),
+        (
+            "rate = \"{rate}\"",
+            "keep = \"maybe\"",
+            "tool.toml:10:8: keep = 'maybe'",
+        ),
+    ] {
+        let told = of(&LOADED.replace(from, to), "").unwrap_err();
+        assert!(told.starts_with(place), "{told}");
+    }
+}
+
+#[test]
+fn a_bound_of_latencies_is_of_a_peak() {
+    let bounded = |rate: &str, bound: &str| {
+        let text = LOADED.replace(
+            "rate = \"{rate}\"",
+            &format!("rate = \"{rate}\"\nbound = {bound}"),
+        );
+        of(&text, "").map(|read| read.command.load.unwrap().bound)
+    };
+    let found = bounded("50%", "{ percentile = 99, ms = \"2.5\" }")
+        .unwrap()
+        .unwrap();
+    assert_eq!((found.share, found.seconds), (0.99, 0.0025));
+    assert_eq!(bounded("50%", "{ percentile = 99, ms = \"0\" }"), Ok(None));
+    assert_eq!(bounded("0", "{ percentile = 99, ms = \"0\" }"), Ok(None));
+    for (rate, bound, told) in [
+        (
+            "50",
+            "{ percentile = 99, ms = \"5\" }",
+            "tool.toml:11:9: a bound is of the peak",
+        ),
+        (
+            "50%",
+            "{ percentile = 100, ms = \"5\" }",
+            "tool.toml:11:9: percentile = 100: give a number from 50 to 99.9",
+        ),
+        (
+            "50%",
+            "{ percentile = 99, ms = \"-5\" }",
+            "tool.toml:11:33: ms = '-5': give milliseconds",
+        ),
+        (
+            "50%",
+            "{ percentile = 99, s = \"5\" }",
+            "tool.toml:11:28: unknown key 's'",
+        ),
+    ] {
+        let error = bounded(rate, bound).unwrap_err();
+        assert!(error.starts_with(told), "{error}");
+    }
+}

@@ -15,7 +15,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     told(
         "colour = 1",
         "s.toml:2:1: unknown key 'colour' in a study file: the keys are title, include, requirement, features, image, workload, \
-         metrics, factors, design, protocol, analysis, conclusion, small",
+         effect, metrics, factors, design, protocol, analysis, conclusion, small",
     );
     told(
         "[[workload]]\nname = \"spawn\"\nsettings = \"x\"",
@@ -124,7 +124,29 @@ fn unknown_names_are_named_with_the_nearest() {
     told(
         "[factors]\ninstances = [\"huge\"]",
         "s.toml:3:14: 'huge' is no instance type: there is none of this name; give one of large, xlarge, 2xlarge, \
-         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M",
+         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+    );
+    let on = |host: &str| {
+        format!(
+            "[factors]\ninstances = [\n{{ name = \"a\", cpus = 2, memory = \"1G\", host_cpus = {host} }}]\nprovisioning = [\"vanilla\"]"
+        )
+    };
+    told(
+        &on("1"),
+        "s.toml:4:1: 'a=2:1G:1' is no instance type: on 1 CPU of the host there is no room for a box of 2 CPUs; \
+         give one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, \
+         such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+    );
+    told(
+        &on("\"two\""),
+        "s.toml:4:52: 'host_cpus' is \"two\" (text), where a whole number is needed: write host_cpus = 4",
+    );
+    let wide = study("title = \"t\"\n".to_owned() + &on("4096")).unwrap_err();
+    assert!(
+        wide.starts_with(
+            "s.toml:3:13: instance type 'a' is to run on 4096 CPUs of the host, and this host has "
+        ),
+        "{wide}"
     );
 }
 
@@ -333,5 +355,37 @@ fn more_than_anybody_could_run_is_refused_before_it_is_made() {
     told(
         &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
         "s.toml:6:13: that is 340000 cells in 10 blocks: give at most 100000 cells and 4294967295 trials",
+    );
+}
+
+#[test]
+fn an_effect_names_two_workloads_of_the_study() {
+    let effect = |of: &str, against: &str| {
+        format!(
+            "[[workload]]\nname = \"spawn\"\n[[workload]]\nname = \"stream\"\nthreads = [1, 2]\n\
+             [[effect]]\nname = \"e\"\nof = \"{of}\"\nagainst = \"{against}\""
+        )
+    };
+    let read = study("title = \"t\"\n".to_owned() + &effect("stream?threads=2", "stream threads=1")).unwrap();
+    let effects: Vec<String> = read.effects.iter().map(ToString::to_string).collect();
+    assert_eq!(effects, ["e (stream threads=2 against stream threads=1)"]);
+    told(
+        &effect("stream", "spawn"),
+        "s.toml:7:1: the effect 'e' names the workload 'stream', which the study does not have: \
+         choose two of spawn, stream threads=1, stream threads=2",
+    );
+    told(
+        &effect("spawn", "spawn"),
+        "s.toml:7:1: an effect holds the workload 'spawn' against itself: name two that differ",
+    );
+    let twice = effect("spawn", "stream?threads=1");
+    let (_, entry) = twice.split_once("[[effect]]").unwrap();
+    told(
+        &format!("{twice}\n[[effect]]{entry}"),
+        "s.toml:11:1: effect 'e (spawn against stream threads=1)' is given twice: name each once",
+    );
+    told(
+        "[[workload]]\nname = \"spawn\"\n[[effect]]\nname = \"e\"\nof = \"spawn\"",
+        "s.toml:4:1: 'against' is missing: add against = \"ffmpeg\"",
     );
 }

@@ -39,8 +39,18 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         let file = study_file::read(name, false).unwrap();
         file.sketch(file.wishes(), &facts()).unwrap();
     }
-    for name in ["full", "ruan2016", "li2018", "ghatrehsamani2020", "conaboy2021"] {
-        let file = study_file::read(name, true).unwrap();
+    let small = [
+        "full",
+        "multitasking",
+        "host-size",
+        "ruan2016",
+        "li2018",
+        "ghatrehsamani2020",
+        "conaboy2021",
+    ];
+    let apps = Programs::Unmade("apps".to_owned());
+    for name in small {
+        let file = study_file::read_with(name, true, &apps).unwrap();
         let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
         assert!(study.template.as_ref().is_some_and(|t| t.small));
         for instance in &study.instances {
@@ -74,6 +84,21 @@ fn the_small_studies_full_and_apps_have_every_workload_that_comes_with_tare() {
         .filter(|name| !name.starts_with("spec-cpu"));
     let every: BTreeSet<&str> = kernels.into_iter().chain(tools).collect();
     assert_eq!(asked, every);
+}
+
+#[test]
+fn the_multitasking_study_holds_many_tasks_against_one() {
+    for small in [false, true] {
+        let apps = Programs::Unmade("apps".to_owned());
+        let file = study_file::read_with("multitasking", small, &apps).unwrap();
+        let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
+        let effects: Vec<String> = study.effects.iter().map(ToString::to_string).collect();
+        assert_eq!(effects, ["Multitasking effect (ffmpeg tasks=30 against ffmpeg)"]);
+    }
+    // Without the program both workloads are left out, and the effect with them.
+    let file = study_file::read("multitasking", true).unwrap();
+    let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
+    assert!(study.workloads.is_empty() && study.effects.is_empty());
 }
 
 #[test]

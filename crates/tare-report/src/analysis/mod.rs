@@ -12,6 +12,7 @@ mod family;
 mod findings;
 pub(crate) mod fitness;
 mod flag;
+mod host_effects;
 mod latencies;
 mod layers;
 mod notices;
@@ -26,10 +27,12 @@ mod slicing;
 pub(crate) mod steadiness;
 mod stops;
 mod summary;
+mod together;
 pub(crate) mod trials;
 mod trust;
 pub(crate) mod variability;
 pub(crate) mod verdict;
+mod workload_effects;
 
 pub use boxes::{BoxFigures, Latency};
 pub use carry_over::{CarryOver, Side};
@@ -39,6 +42,7 @@ pub use estimate::Estimate;
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingMeaning};
 pub use flag::Flag;
+pub use host_effects::{HostEffect, HostEffects, HostPoint};
 pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
 pub use notices::Notice;
@@ -57,6 +61,7 @@ pub use summary::{Statement, Summary};
 pub use tare_model::study::Against;
 pub(crate) use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Verdict, Word};
+pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
 use serde::Serialize;
 use tare_model::host::HostFacts;
@@ -97,6 +102,10 @@ pub struct Analysis {
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
     pub size_effects: SizeEffects,
+    /// What depends on the size of the host.
+    pub host_effects: HostEffects,
+    /// Workloads that the study holds together.
+    pub workload_effects: WorkloadEffects,
     /// Scores as published studies define them.
     pub scores: Scores,
     /// What the intervals of comparisons are labelled: see [`interval_label`].
@@ -176,6 +185,8 @@ pub fn analyze(results: &Results) -> Analysis {
         latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
+        host_effects: host_effects::all(study, &header.host, &trials, &comparisons),
+        workload_effects: workload_effects::all(study, &trials, &comparisons),
         scores: scores::all(&cells),
         cells,
         findings: findings::meanings(&trials, &boxes, &comparisons),

@@ -172,11 +172,11 @@ fn crossed(study: &Study) -> Option<Notice> {
         .iter()
         .map(|path| format!("{path} by {}", network(path)));
     let text = format!(
-        "crossed from place to place: {}: {}",
+        "one end ran outside of the box, and messages crossed from place to place: {}: {}",
         told.join(", "),
         ways.collect::<Vec<_>>().join(", ")
     );
-    Some(notice("ends", text))
+    Some(notice("end-outside", text))
 }
 
 /// The network between the host and the boxes of a platform that it reaches.

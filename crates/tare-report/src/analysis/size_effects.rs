@@ -3,6 +3,8 @@
 
 mod measure;
 
+pub(super) use measure::range;
+
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::margin;
@@ -10,7 +12,7 @@ use super::trials::Trials;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::study::{Against, Study};
+use tare_model::study::{Against, Instance, Study};
 use tare_stats::{Interval, PairedInference, Row, decide, holm};
 
 /// The size effects of a file.
@@ -162,6 +164,18 @@ impl Shown {
     }
 }
 
+impl Shown {
+    /// What is shown by an estimate with its p after Holm's correction; `None` where one is
+    /// missing.
+    pub(super) fn of(
+        estimate: Option<PairedInference>,
+        p_holm: Option<f64>,
+        margin: Option<f64>,
+    ) -> Option<Self> {
+        Some(decide(estimate?.interval, p_holm?, margin?).into())
+    }
+}
+
 impl From<Row> for Shown {
     fn from(row: Row) -> Self {
         match row {
@@ -220,6 +234,7 @@ pub struct Fit {
 /// From the largest size whose excess over the largest is shown beyond the
 /// margin to the smallest from which on it is shown within: a range in which
 /// PSO dies out, relative to the plateau. Sizes that show neither lie inside.
+/// Of one size on hosts of several sizes it is the range of the CHR likewise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChrRange {
     /// Lower end.
@@ -238,7 +253,7 @@ pub struct RangeEnd {
 }
 
 /// A ratio less 1, from an estimate in logs.
-fn share(estimate: &PairedInference) -> Option<Estimate> {
+pub(super) fn share(estimate: &PairedInference) -> Option<Estimate> {
     let interval = Interval {
         low: estimate.interval.low.exp_m1(),
         high: estimate.interval.high.exp_m1(),
@@ -256,7 +271,7 @@ pub(crate) fn all(
 ) -> SizeEffects {
     let mut effects = Vec::new();
     let mut left_out = note(study, comparisons);
-    for group in groups(comparisons) {
+    for group in groups(study, comparisons, |instance| instance.host_cpus) {
         match measure::effect(study, host, trials, &group) {
             Some(effect) => effects.push(effect),
             None => left_out = left_out.or_else(|| same_cpus(study)),
@@ -270,15 +285,26 @@ pub(crate) fn all(
     }
 }
 
-/// Comparisons with native-set that differ in size alone.
-fn groups(comparisons: &[Comparison]) -> Vec<Vec<&Comparison>> {
+/// Comparisons with native-set that are alike in `what` of their size, and differ in the rest of
+/// it alone.
+pub(super) fn groups<'a, K: PartialEq>(
+    study: &Study,
+    comparisons: &'a [Comparison],
+    what: impl Fn(&Instance) -> K,
+) -> Vec<Vec<&'a Comparison>> {
     let with_set = |c: &&Comparison| match c.cell.kind.provisioning {
         Provisioning::Vanilla => c.against == Against::NativeSet,
         Provisioning::Pinned => c.against == Against::Native,
     };
     let key = |c: &Comparison| {
         let kind = &c.cell.kind;
-        (kind.platform.clone(), kind.provisioning, c.cell.workload.clone())
+        let alike = study.instance_of(kind).map(&what);
+        (
+            kind.platform.clone(),
+            kind.provisioning,
+            c.cell.workload.clone(),
+            alike,
+        )
     };
     let mut groups: Vec<Vec<&Comparison>> = Vec::new();
     for comparison in comparisons.iter().filter(with_set) {
@@ -309,8 +335,12 @@ fn note(study: &Study, comparisons: &[Comparison]) -> Option<String> {
     })
 }
 
+/// Why sizes of one study have no effects, if some are alike in CPUs and host.
 fn same_cpus(study: &Study) -> Option<String> {
-    (study.instances.len() > 1).then(|| {
+    let key = |instance: &Instance| (instance.size.cpus, instance.host_cpus);
+    let sizes = &study.instances;
+    let alike = (0..sizes.len()).any(|i| sizes[..i].iter().any(|size| key(size) == key(&sizes[i])));
+    alike.then(|| {
         "size effects are told by CPUs: where two sizes have the same number of CPUs there are none"
             .to_owned()
     })

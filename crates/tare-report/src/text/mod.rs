@@ -3,9 +3,11 @@
 mod answer;
 mod change;
 mod detail;
+mod effects;
 mod evidence;
 mod foreign;
 mod headline;
+mod hosts;
 mod latencies;
 pub(crate) mod page;
 mod scores;
@@ -50,6 +52,8 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     headline::doubts(&mut page, analysis);
     headline::tables(&mut page, analysis);
     headline::layers(&mut page, analysis);
+    effects::tables(&mut page, analysis, true);
+    hosts::effects(&mut page, analysis, true);
     sizes::effects(&mut page, analysis, true);
     stops::table(&mut page, analysis);
     latencies::table(&mut page, analysis);

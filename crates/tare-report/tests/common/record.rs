@@ -27,9 +27,12 @@ pub fn study() -> Study {
                 memory_bytes: 2 << 30,
             },
             pinned_set: vec![0, 1],
+            host_cpus: None,
+            host_set: Vec::new(),
         }],
         workloads: vec![workload(Kernel::Syscall)],
         image: None,
+        effects: Vec::new(),
         listed: std::collections::BTreeSet::new(),
         protocol: Protocol {
             blocks: 20,

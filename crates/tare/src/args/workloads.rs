@@ -2,6 +2,7 @@
 
 use super::StateArgs;
 use clap::{Args, Subcommand};
+use tare_model::size;
 
 #[derive(Debug, Args)]
 pub struct WorkloadsArgs {
@@ -28,6 +29,9 @@ pub enum WorkloadsCommand {
     Check {
         /// A workload of the list, or a file, such as ./redis.toml
         name: String,
+        /// Give the trial up after this time [default: 60s, or 20 times what the file says it takes]
+        #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
+        timeout: Option<f64>,
         #[command(flatten)]
         state: StateArgs,
     },

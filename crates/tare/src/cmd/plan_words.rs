@@ -68,9 +68,24 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
         .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
 }
 
-/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`.
+/// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`; which workloads are not
+/// sliced, as far as is known beforehand.
 fn slices(study: &Study, room: Room) -> Option<String> {
     let most = plan::side_by_side(study, room)?;
+    let open = study.workloads.iter().filter(|workload| workload.is_open_loop());
+    let open: Vec<&str> = open.map(|workload| workload.name()).collect();
+    let how = match open.len() {
+        0 => study.protocol.slicing.to_string(),
+        all if all == study.workloads.len() => {
+            "none: requests of an open loop come on their own, so that each trial runs in one piece"
+                .to_owned()
+        }
+        _ => format!(
+            "{}, but open loops in one piece: {}",
+            study.protocol.slicing,
+            open.join(", ")
+        ),
+    };
     let boxes = match most.boxes {
         1 => "one box at a time".to_owned(),
         boxes => format!(
@@ -78,7 +93,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
             show_memory(most.memory_bytes)
         ),
     };
-    Some(format!("{}; {boxes}", study.protocol.slicing))
+    Some(format!("{how}; {boxes}"))
 }
 
 /// Column at which the plan's words begin.
@@ -105,7 +120,8 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
             Some(cpus) => format!("; pinned boxes have CPU {cpus}"),
             None => String::new(),
         };
-        row(name, &format!("{}{pinned}", instance.show()));
+        let on = on_cpus(&instance.host_set);
+        row(name, &format!("{}{on}{pinned}", instance.show()));
     }
     if let Some(image) = &study.image {
         row("image", &image.to_string());
@@ -123,6 +139,9 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     for (placed, workloads) in study.placed() {
         let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
         row("ends", &format!("{}: {placed}", names.join(", ")));
+    }
+    for (i, effect) in study.effects.iter().enumerate() {
+        row(if i == 0 { "effects" } else { "" }, &effect.to_string());
     }
     row(
         "design",
@@ -206,6 +225,15 @@ fn not_there(left: &LeftBehind) -> String {
 fn listed(platforms: &[PlatformPath]) -> String {
     let names: Vec<String> = platforms.iter().map(ToString::to_string).collect();
     names.join(", ")
+}
+
+/// `; all on CPU 0, 1`, where boxes are kept off some of the host's.
+fn on_cpus(set: &[u32]) -> String {
+    let cpus: Vec<String> = set.iter().map(ToString::to_string).collect();
+    match &cpus[..] {
+        [] => String::new(),
+        some => format!("; all on CPU {}", some.join(", ")),
+    }
 }
 
 /// `1`, `0, 1`: of the boxes that are pinned, if any are.

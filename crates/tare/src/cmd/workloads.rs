@@ -3,11 +3,14 @@
 use super::root_image::{self, Unmade};
 use crate::args::workloads::{WorkloadsArgs, WorkloadsCommand};
 use crate::out;
+use crate::progress::Progress as Display;
 use anyhow::Context;
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_box::interrupt;
 use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::plan::{self, Room};
 use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
@@ -15,7 +18,7 @@ use tare_lab::workload_file::{self, CatalogueWorkload, TakenParameter};
 use tare_lab::{Writer, versions};
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
-use tare_model::results::{Failure, Outcome, Results, Success};
+use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::{Barrier, Check};
@@ -28,7 +31,9 @@ pub fn run(args: &WorkloadsArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         None | Some(WorkloadsCommand::List) => list(args.json),
         Some(WorkloadsCommand::Show { name, state }) => show(name, &state.folder(), args.json),
-        Some(WorkloadsCommand::Check { name, state }) => check(name, &state.folder(), args.json),
+        Some(WorkloadsCommand::Check { name, timeout, state }) => {
+            check(name, *timeout, &state.folder(), args.json)
+        }
     }
 }
 
@@ -60,7 +65,7 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let file = workload_file::is_known(name)
         .then(|| workload_file::read(name))
         .transpose()?;
-    match (designed(name, state, Unmade::Leave), &file) {
+    match (designed(name, None, state, Unmade::Leave), &file) {
         (Ok(study), _) if json => out::print_json(&study.workloads)?,
         (Ok(study), _) => {
             let workloads = study.workloads.iter();
@@ -78,7 +83,7 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// A study of one trial of it, natively, on a CPU of its own.
-fn designed(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
+fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
     let mut wishes = Wishes {
         platforms: vec!["native".to_owned()],
         provisioning: vec![Provisioning::Pinned],
@@ -88,6 +93,7 @@ fn designed(name: &str, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
             blocks: Some(1),
             slicing: Some(Slicing::Off),
             settle: Some(false),
+            timeout_seconds: timeout,
             ..ProtocolOptions::default()
         },
         ..Wishes::default()
@@ -187,9 +193,9 @@ fn condition(check: &Check) -> String {
 }
 
 /// One trial, as a run makes it; its results file goes with it.
-fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
+fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
-    let mut study = designed(name, state, Unmade::Make)?;
+    let mut study = designed(name, timeout, state, Unmade::Make)?;
     versions::ask_on_host(&mut study);
     let run = super::begin(state)?;
     let image = root_image::of(&study, state)?;
@@ -200,25 +206,37 @@ fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let output = run.folder().join("check.jsonl");
     let header = preflight::header(&study, &platforms, &output);
     let mut writer = Writer::create(&output, &header)?;
-    let mut unseen = |_: tare_lab::runner::Event<'_>| {};
-    Runner::new(
+    let expected = plan::cost(
+        &study,
+        Room::of_host(tare_box::host::facts().memory_bytes),
+        |kind| platforms.cost(kind),
+    );
+    let display = RefCell::new(Display::new(expected.trials, expected.seconds));
+    let mut observe = |event: tare_lab::runner::Event<'_>| display.borrow_mut().event(&event);
+    let ended = Runner::new(
         &study,
         &mut platforms,
         &mut writer,
         &run,
         binary,
         Progress::default(),
-        &mut unseen,
+        &mut observe,
     )?
-    .run()?;
+    .run();
+    display.borrow().finish();
+    let summary = ended?;
     let results = Results::read(&output)?;
     let outcome = results.trials().last().map(|trial| &trial.outcome);
-    let (told, done) = match outcome {
-        Some(Outcome::Ok(success)) => (succeeded(&study, success), true),
-        Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), false),
+    let (told, code) = match outcome {
+        Some(Outcome::Ok(success)) => (succeeded(&study, success), 0),
+        Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), out::FAILED),
+        None if summary.reason == EndReason::Interrupted => (
+            "stopped before its trial was over: nothing is told of it\n".to_owned(),
+            out::INTERRUPTED,
+        ),
         None => (
             "no trial was made: its box could not be limited\n".to_owned(),
-            false,
+            out::FAILED,
         ),
     };
     if json {
@@ -226,7 +244,7 @@ fn check(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         out::print(&told)?;
     }
-    Ok(ExitCode::from(if done { 0 } else { out::FAILED }))
+    Ok(ExitCode::from(code))
 }
 
 fn succeeded(study: &Study, success: &Success) -> String {

@@ -19,6 +19,8 @@ pub struct BoxSpec {
     pub provisioning: Provisioning,
     /// CPUs of the host for a pinned box.
     pub pinned_set: Vec<u32>,
+    /// CPUs of the host that a box with a quota may run on; empty: all.
+    pub host_set: Vec<u32>,
     /// What it gets of the CPU beside all else on the host.
     pub weight: Weight,
     /// Folder of the run, for the box's files.
@@ -43,6 +45,14 @@ impl BoxSpec {
         self.image.as_ref().filter(|_| self.holds_boxes)
     }
 
+    /// The CPUs of the host that the box may run on; empty: all.
+    pub(crate) fn cpu_set(&self) -> &[u32] {
+        match self.provisioning {
+            Provisioning::Vanilla => &self.host_set,
+            Provisioning::Pinned => &self.pinned_set,
+        }
+    }
+
     /// The limits in force for containers and processes.
     pub fn limits(&self) -> Limits {
         Limits {
@@ -53,13 +63,14 @@ impl BoxSpec {
 
     /// The limits in force for a VMM's process: its memory is limited by the size of the VM.
     pub(crate) fn cpu_limits(&self) -> Limits {
-        let (quota, cpuset) = match self.provisioning {
-            Provisioning::Vanilla => (Some(self.instance.cpus), None),
-            Provisioning::Pinned => (None, Some(self.pinned_set.clone())),
+        let quota = match self.provisioning {
+            Provisioning::Vanilla => Some(self.instance.cpus),
+            Provisioning::Pinned => None,
         };
+        let set = self.cpu_set();
         Limits {
             quota,
-            cpuset,
+            cpuset: (!set.is_empty()).then(|| set.to_vec()),
             weight: self.weight,
             memory_bytes: None,
             around: false,
@@ -78,6 +89,7 @@ impl BoxSpec {
             },
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            host_set: Vec::new(),
             weight: Weight::Usual,
             scratch: PathBuf::new(),
             binary: PathBuf::new(),

@@ -127,6 +127,7 @@ mod tests {
             },
             provisioning,
             pinned_set: vec![2, 3],
+            host_set: Vec::new(),
             weight: Weight::Usual,
             scratch: folder.into(),
             binary: "/tare".into(),

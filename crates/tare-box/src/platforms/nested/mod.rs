@@ -156,6 +156,12 @@ impl Platform for Nested {
             instance: spec.instance,
             provisioning: spec.provisioning,
             pinned_set: self.outer.cpus_inside(&spec.pinned_set),
+            // Whatever is in a box runs where that does; a host of its own binds nothing.
+            host_set: if self.outer.is_host() {
+                spec.host_set.clone()
+            } else {
+                Vec::new()
+            },
             holds_boxes: spec.holds_boxes,
             on_host: self.outer.is_host(),
             folder: self.folder(&outer_spec)?,

@@ -120,6 +120,7 @@ impl Vm {
             },
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),
+            host_set: Vec::new(),
             weight: Weight::Usual,
             scratch: scratch.path().to_owned(),
             binary: std::env::current_exe()?,

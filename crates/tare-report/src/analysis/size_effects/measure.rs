@@ -3,13 +3,11 @@
 use super::{ChrRange, Fit, RangeEnd, SizeEffect, SizePoint, Standing, share};
 use crate::analysis::comparison::Comparison;
 use crate::analysis::estimate::Estimate;
-use crate::analysis::refusal::Refusal;
+use crate::analysis::together::{self, Common, Measured};
 use crate::analysis::trials::Trials;
-use crate::analysis::{fitness, margin, pairing, question};
+use crate::analysis::{margin, question};
 use crate::show::p_value;
-use std::collections::{BTreeMap, BTreeSet};
 use tare_model::host::HostFacts;
-use tare_model::metric::Metric;
 use tare_model::study::Study;
 use tare_stats::{
     Excess, PairedInference, Question, dying_out, fit_is_quotable, infer, size_fit, size_series,
@@ -18,12 +16,10 @@ use tare_stats::{
 /// Level below which the test of the model voids a fit.
 const LACK_OF_FIT: f64 = 0.05;
 
-/// A size and its losses in logs by block.
-struct Measured<'a> {
-    comparison: &'a Comparison,
+/// A size and what was measured of it.
+struct Sized<'a> {
     cpus: f64,
-    losses: BTreeMap<u32, f64>,
-    tried: BTreeSet<u32>,
+    of: Measured<'a>,
 }
 
 /// The effect of one group of comparisons, which differ in size alone; `None`
@@ -35,15 +31,16 @@ pub(super) fn effect(
     group: &[&Comparison],
 ) -> Option<SizeEffect> {
     let metric = &group.first()?.primary()?.metric;
-    let sizes: Option<Vec<Measured>> = group.iter().map(|c| measured(study, trials, metric, c)).collect();
+    let sizes: Option<Vec<Sized>> = group.iter().map(|c| sized(study, trials, c)).collect();
     let mut sizes = sizes?;
     sizes.sort_by(|a, b| a.cpus.total_cmp(&b.cpus));
     if sizes.len() < 2 || sizes[0].cpus <= 0.0 || sizes.windows(2).any(|w| w[0].cpus >= w[1].cpus) {
         return None;
     }
-    let blocks = complete(&sizes);
+    let common = Common::of(sizes.iter().map(|size| &size.of));
+    let blocks = &common.blocks;
     let cell = &group[0].cell;
-    let series = size_series(&blocks);
+    let series = size_series(blocks);
     // All estimates are made as the headline's are.
     let question = question(study);
     let excess: Vec<Option<PairedInference>> = match &series {
@@ -52,109 +49,54 @@ pub(super) fn effect(
     };
     let largest = series.and_then(|s| infer(&s.largest, question));
     let cpus: Vec<f64> = sizes.iter().map(|s| s.cpus).collect();
-    let chr = |cpus: f64| (host.cpus > 0).then(|| cpus / f64::from(host.cpus));
-    let (n, lost) = (blocks.len(), tried(&sizes) - blocks.len());
+    // All are on as many CPUs of the host.
+    let of = study.instance_of(&cell.kind)?.host_cpus.unwrap_or(host.cpus);
+    let chr = |cpus: f64| (of > 0).then(|| cpus / f64::from(of));
+    let ends: Vec<RangeEnd> = cpus
+        .iter()
+        .map(|&cpus| RangeEnd { cpus, chr: chr(cpus) })
+        .collect();
     Some(SizeEffect {
         platform: cell.kind.platform.clone(),
         provisioning: cell.kind.provisioning,
         workload: cell.workload.clone(),
         metric: metric.name.clone(),
-        n,
-        lost,
-        sizes: points(&sizes, &blocks, question, &excess, chr),
+        n: blocks.len(),
+        lost: common.lost,
+        sizes: points(&sizes, blocks, question, &excess, chr),
         class: None,
-        refusals: refusals(&sizes, n, lost),
+        refusals: common.refusals,
         pto: None,
         pso: None,
-        fit: fit(&cpus, &blocks, question.looks.level()),
-        range: range(&cpus, &excess, margin(study), chr),
+        fit: fit(&cpus, blocks, question.looks.level()),
+        range: range(&ends, &excess, margin(study)),
         estimates: [largest, excess[0]],
     })
 }
 
-fn measured<'a>(
-    study: &Study,
-    trials: &Trials,
-    metric: &Metric,
-    comparison: &'a Comparison,
-) -> Option<Measured<'a>> {
-    let cell = trials.get(&comparison.cell)?.of_own_comparisons();
-    let baseline = trials.get(&comparison.baseline)?;
-    Some(Measured {
-        comparison,
+fn sized<'a>(study: &Study, trials: &Trials, comparison: &'a Comparison) -> Option<Sized<'a>> {
+    Some(Sized {
         cpus: study.instance_of(&comparison.cell.kind)?.size.cpus.as_f64(),
-        losses: pairing::losses(metric, &cell, baseline),
-        tried: cell
-            .attempted
-            .intersection(&baseline.attempted)
-            .copied()
-            .collect(),
+        of: together::measured(trials, comparison)?,
     })
 }
 
-/// The losses of all sizes in every block in which none is missing.
-fn complete(sizes: &[Measured]) -> Vec<Vec<f64>> {
-    let blocks = sizes.first().into_iter().flat_map(|s| s.losses.keys());
-    let row = |block: &u32| sizes.iter().map(|s| s.losses.get(block).copied()).collect();
-    blocks.filter_map(row).collect()
-}
-
-fn tried(sizes: &[Measured]) -> usize {
-    let blocks = sizes.first().into_iter().flat_map(|s| &s.tried);
-    blocks
-        .filter(|b| sizes.iter().all(|s| s.tried.contains(b)))
-        .count()
-}
-
 fn points(
-    sizes: &[Measured],
+    sizes: &[Sized],
     blocks: &[Vec<f64>],
     question: Question,
     excess: &[Option<PairedInference>],
     chr: impl Fn(f64) -> Option<f64>,
 ) -> Vec<SizePoint> {
-    let ratio = |size: usize| {
-        let losses: Vec<f64> = blocks.iter().map(|b| b[size]).collect();
-        let share = share(&infer(&losses, question)?)?;
-        Some(Estimate {
-            value: 1.0 + share.value,
-            low: 1.0 + share.low,
-            high: 1.0 + share.high,
-        })
-    };
-    let point = |(i, size): (usize, &Measured)| SizePoint {
-        instance: size.comparison.cell.kind.instance.clone(),
+    let ratio = |size: usize| together::ratio(blocks.iter().map(|b| b[size]), question);
+    let point = |(i, size): (usize, &Sized)| SizePoint {
+        instance: size.of.comparison.cell.kind.instance.clone(),
         cpus: size.cpus,
         chr: chr(size.cpus),
         ratio: ratio(i),
         excess: excess.get(i).and_then(|e| share(e.as_ref()?)),
     };
     sizes.iter().enumerate().map(point).collect()
-}
-
-/// The reasons not to judge any of the comparisons, and those of the blocks that
-/// all sizes have. Pairs of one size alone do not matter here.
-fn refusals(sizes: &[Measured], n: usize, lost: usize) -> Vec<String> {
-    let verdicts = sizes
-        .iter()
-        .filter_map(|s| s.comparison.primary()?.verdict.as_ref());
-    let of_pairs = |r: &&Refusal| matches!(r, Refusal::FewPairs { .. } | Refusal::PairsLost { .. });
-    let mut reasons: Vec<String> = verdicts
-        .flat_map(|v| &v.refusals)
-        .filter(|r| !of_pairs(r))
-        .map(ToString::to_string)
-        .collect();
-    reasons.extend(fitness::pairs(n, lost).iter().map(ToString::to_string));
-    let contended = |s: &Measured| s.comparison.primary()?.slices.as_ref()?.contended;
-    if sizes.iter().any(|s| contended(s).is_some()) {
-        reasons.push(
-            "something else used the CPU ('contended'), which hides an unknown part of each size's cost"
-                .to_owned(),
-        );
-    }
-    let mut told = BTreeSet::new();
-    reasons.retain(|reason| told.insert(reason.clone()));
-    reasons
 }
 
 fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
@@ -202,23 +144,18 @@ fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
     }
 }
 
-fn range(
-    cpus: &[f64],
+/// The range in which an excess over the last of these sizes dies out.
+pub(in crate::analysis) fn range(
+    sizes: &[RangeEnd],
     excess: &[Option<PairedInference>],
     margin: Option<f64>,
-    chr: impl Fn(f64) -> Option<f64>,
 ) -> ChrRange {
     let shown = |estimate: &Option<PairedInference>| match (estimate, margin) {
         (Some(estimate), Some(margin)) => Excess::of(estimate.interval, margin),
         _ => Excess::Open,
     };
     let found = dying_out(&excess.iter().map(shown).collect::<Vec<_>>());
-    let end = |at: Option<usize>| {
-        at.map(|at| RangeEnd {
-            cpus: cpus[at],
-            chr: chr(cpus[at]),
-        })
-    };
+    let end = |at: Option<usize>| at.map(|at| sizes[at]);
     ChrRange {
         beyond: end(found.beyond),
         within: end(found.within),

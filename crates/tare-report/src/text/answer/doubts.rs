@@ -3,9 +3,10 @@
 use super::super::page::{Page, Style};
 use super::rows::figure;
 use super::{asked, cut, real};
-use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Word};
+use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
+use tare_model::finding::Reason;
 use tare_model::platform::PlatformPath;
 use tare_model::size::counted;
 
@@ -84,8 +85,14 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
 /// What failed and what was skipped, by platform and reason, with what was seen the first time.
 fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
     let mut all: BTreeMap<(bool, &PlatformPath, &str), (usize, &str)> = BTreeMap::new();
+    // A box whose limits are not proven has a notice with the readings: that its trials were skipped
+    // for it is told once.
+    let not_proven = Reason::LimitsNotProven.to_string();
+    let is_told = |notice: &Notice| notice.notice == "limits-not-proven";
+    let is_told = analysis.notices.iter().any(is_told);
     for cell in &analysis.cells {
-        for failure in &cell.failures {
+        let failures = cell.failures.iter();
+        for failure in failures.filter(|failure| !(is_told && failure.reason == not_proven)) {
             let platform = &cell.cell.kind.platform;
             let key = (failure.skipped, platform, failure.reason.as_str());
             all.entry(key).or_insert((0, &failure.detail)).0 += failure.attempts;

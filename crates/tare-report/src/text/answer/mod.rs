@@ -10,7 +10,7 @@ mod whisker;
 
 use super::page::{Page, Style};
 use crate::analysis::{Against, Analysis, Comparison};
-use crate::text::{headline, sizes};
+use crate::text::{effects, headline, hosts, sizes};
 use open::Open;
 
 /// Where an analysis comes from, as whoever reads it is told.
@@ -57,6 +57,8 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     rows::write(page, analysis);
     around::write(page, analysis);
     headline::layers(page, analysis);
+    effects::tables(page, analysis, false);
+    hosts::effects(page, analysis, false);
     sizes::effects(page, analysis, false);
     let open = open::open(analysis, place);
     let rows = |open: &Open| {

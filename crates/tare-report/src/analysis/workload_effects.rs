@@ -1,0 +1,134 @@
+//! Workloads that a study holds together, such as one large task and many small ones: how many
+//! times dearer a platform is at one than at the other.
+
+use super::Shown;
+use super::comparison::Comparison;
+use super::estimate::Estimate;
+use super::together::{self, Common};
+use super::trials::Trials;
+use super::{margin, question};
+use serde::Serialize;
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::study::{Against, Effect, Study};
+use tare_stats::{PairedInference, holm, infer};
+
+/// The effects of a file.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadEffects {
+    /// One per pair of workloads, platform, provisioning and size.
+    pub effects: Vec<WorkloadEffect>,
+    /// Tests in their family of the Holm correction, which is their own.
+    pub family: usize,
+}
+
+/// What one kind of box costs two workloads, both against the baseline limited alike.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadEffect {
+    /// What the study calls it.
+    pub name: String,
+    /// The platform.
+    pub platform: PlatformPath,
+    /// How its CPUs are granted.
+    pub provisioning: Provisioning,
+    /// Its size, where the study has several.
+    pub instance: Option<String>,
+    /// Blocks in which both workloads have a pair; all figures are over these.
+    pub n: usize,
+    /// Blocks in which both were tried and one has no pair.
+    pub lost: usize,
+    /// The workload that shows the effect.
+    pub of: WorkloadCost,
+    /// The workload that does not.
+    pub against: WorkloadCost,
+    /// The cost of the first over that of the second: 1.2 is a platform that is 1.2 times as
+    /// dear with it.
+    pub ratio: Option<Estimate>,
+    /// p that it is 1.
+    pub p: Option<f64>,
+    /// The same after Holm's correction over all of the study's effects.
+    pub p_holm: Option<f64>,
+    /// What its row of the decision table says; absent where there are reasons not to judge.
+    pub shown: Option<Shown>,
+    /// The reasons.
+    pub refusals: Vec<String>,
+    /// The estimate in logs behind the ratio.
+    #[serde(skip)]
+    estimate: Option<PairedInference>,
+}
+
+/// What a platform costs one workload.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadCost {
+    /// The workload.
+    pub workload: String,
+    /// Its primary metric.
+    pub metric: String,
+    /// Paired ratio against the baseline.
+    pub ratio: Option<Estimate>,
+}
+
+/// Every effect of the study on every kind of box that ran both of its workloads.
+pub(crate) fn all(study: &Study, trials: &Trials, comparisons: &[Comparison]) -> WorkloadEffects {
+    let mut effects = Vec::new();
+    for effect in &study.effects {
+        let native = comparisons.iter().filter(|c| c.against == Against::Native);
+        for of in native.clone().filter(|c| c.cell.workload == effect.of) {
+            let is_other = |c: &&Comparison| c.cell.kind == of.cell.kind && c.cell.workload == effect.against;
+            let other = native.clone().find(is_other);
+            effects.extend(other.and_then(|against| measure(study, trials, effect, [of, against])));
+        }
+    }
+    let family = judge(&mut effects, study);
+    WorkloadEffects { effects, family }
+}
+
+fn measure(
+    study: &Study,
+    trials: &Trials,
+    effect: &Effect,
+    both: [&Comparison; 2],
+) -> Option<WorkloadEffect> {
+    let [of, against] = [
+        together::measured(trials, both[0])?,
+        together::measured(trials, both[1])?,
+    ];
+    let common = Common::of([&of, &against].into_iter());
+    let question = question(study);
+    let cost = |i: usize| {
+        Some(WorkloadCost {
+            workload: both[i].cell.workload.clone(),
+            metric: both[i].primary()?.metric.name.clone(),
+            ratio: together::ratio(common.blocks.iter().map(|block| block[i]), question),
+        })
+    };
+    let apart: Vec<f64> = common.blocks.iter().map(|block| block[0] - block[1]).collect();
+    let estimate = infer(&apart, question);
+    let kind = &both[0].cell.kind;
+    Some(WorkloadEffect {
+        name: effect.name.clone(),
+        platform: kind.platform.clone(),
+        provisioning: kind.provisioning,
+        instance: kind.instance.clone(),
+        n: common.blocks.len(),
+        lost: common.lost,
+        of: cost(0)?,
+        against: cost(1)?,
+        ratio: estimate.as_ref().and_then(together::as_ratio),
+        p: estimate.and_then(|e| e.p_t),
+        p_holm: None,
+        shown: None,
+        refusals: common.refusals,
+        estimate,
+    })
+}
+
+/// Holm's correction over all effects, then what each shows. The answer is the number of tests.
+fn judge(effects: &mut [WorkloadEffect], study: &Study) -> usize {
+    let p_values: Vec<Option<f64>> = effects.iter().map(|effect| effect.p).collect();
+    for (effect, p_holm) in effects.iter_mut().zip(holm(&p_values)) {
+        effect.p_holm = p_holm;
+        effect.shown =
+            Shown::of(effect.estimate, p_holm, margin(study)).filter(|_| effect.refusals.is_empty());
+    }
+    p_values.iter().flatten().count()
+}

@@ -1,0 +1,131 @@
+//! The same box on hosts of several sizes.
+
+mod common;
+
+use common::*;
+use tare_model::platform::Provisioning;
+use tare_model::results::{Record, Results};
+use tare_model::study::Instance;
+use tare_report::analysis::{HostEffect, Shown, analyze};
+
+/// Native and docker, both provisionings, boxes of one CPU on hosts of these sizes; vanilla docker
+/// costs `cost` of the host's CPUs, all else what it always does.
+fn hosted(hosts: &[u32], cost: impl Fn(u32) -> f64) -> Results {
+    let mut synthetic = Synthetic::new()
+        .provisioning(&[Vanilla, Pinned])
+        .blocks(12)
+        .noise(0.002)
+        .block_noise(0.01);
+    let of = synthetic.study.instances[0].clone();
+    let instance = |n: &u32| Instance {
+        name: Some(format!("on{n}")),
+        host_cpus: Some(*n),
+        host_set: (0..*n).collect(),
+        ..of.clone()
+    };
+    synthetic.study.instances = hosts.iter().map(instance).collect();
+    let mut results = synthetic.build();
+    results.header.host.cpus = 16;
+    for record in &mut results.records {
+        if let Record::Trial(trial) = record
+            && trial.cell.kind.platform.to_string() == "docker"
+            && trial.cell.kind.provisioning == Vanilla
+        {
+            let name = trial.cell.kind.instance.clone().expect("a name");
+            scale(trial, cost(name[2..].parse().expect("CPUs")));
+        }
+    }
+    results
+}
+
+fn docker(results: &Results, by: Provisioning) -> HostEffect {
+    let found = analyze(results).host_effects.effects;
+    let of = |e: &HostEffect| e.platform.to_string() == "docker" && e.provisioning == by;
+    found.into_iter().find(of).expect("an effect")
+}
+
+#[test]
+fn the_excess_over_the_smallest_host_is_the_one_that_was_put_in() {
+    let results = hosted(&[2, 4, 8], |host| 1.1 + 0.05 * f64::from(host));
+    let effect = docker(&results, Vanilla);
+    let hosts: Vec<u32> = effect.hosts.iter().map(|point| point.host_cpus).collect();
+    assert_eq!(hosts, [2, 4, 8]);
+    let excess: Vec<Option<f64>> = effect.hosts.iter().map(|p| p.excess.map(|e| e.value)).collect();
+    assert_eq!(excess[0], None);
+    for (excess, truth) in excess[1..].iter().zip([1.3 / 1.2 - 1.0, 1.5 / 1.2 - 1.0]) {
+        assert!(
+            (excess.expect("an excess") - truth).abs() < 0.005,
+            "{excess:?} {truth}"
+        );
+    }
+    assert_eq!(
+        (effect.shown, effect.n, effect.lost),
+        (Some(Shown::Beyond), 12, 0)
+    );
+    // The same CPUs whatever the host: nothing to be seen.
+    assert_eq!(docker(&results, Pinned).shown, Some(Shown::Within));
+    // The price of the quota is an effect too: native vanilla against native-set.
+    let found = analyze(&results).host_effects;
+    assert_eq!((found.effects.len(), found.family), (3, 3));
+}
+
+#[test]
+fn the_chr_counts_the_cpus_that_boxes_run_on_as_the_host() {
+    // A box of the fixture has 2 CPUs.
+    let effect = docker(&hosted(&[2, 4, 8], |_| 1.0), Vanilla);
+    let chr: Vec<f64> = effect.hosts.iter().map(|point| point.chr).collect();
+    assert_eq!(chr, [1.0, 0.5, 0.25]);
+    let text = tare_report::text::render(&analyze(&hosted(&[2, 4], |_| 1.0)), Default::default());
+    let told = "CHR 0.50: 2 of the host's 4 CPUs that boxes run on, 0, 1, 2, 3 of 16";
+    assert!(
+        text.replace("\n", " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains(told),
+        "{text}"
+    );
+}
+
+#[test]
+fn where_it_dies_out_is_a_range_of_the_chr() {
+    let effect = docker(
+        &hosted(&[2, 4, 8, 16], |host| if host > 4 { 1.2 } else { 1.0 }),
+        Vanilla,
+    );
+    let chr = |end: Option<tare_report::analysis::RangeEnd>| end.and_then(|end| end.chr);
+    assert_eq!(
+        (chr(effect.range.beyond), chr(effect.range.within)),
+        (Some(0.25), Some(0.5))
+    );
+}
+
+#[test]
+fn sizes_and_hosts_are_not_mistaken_for_one_another() {
+    let analysis = analyze(&hosted(&[2, 4], |_| 1.0));
+    assert!(analysis.size_effects.effects.is_empty());
+    assert_eq!(analysis.size_effects.note, None);
+    let mut one = Synthetic::new().provisioning(&[Vanilla, Pinned]);
+    one.study.instances[0].name = Some("one".to_owned());
+    assert!(analyze(&one.build()).host_effects.effects.is_empty());
+}
+
+#[test]
+fn text_page_and_json_tell_the_same() {
+    let analysis = analyze(&hosted(&[2, 4], |host| f64::from(host)));
+    let text = tare_report::text::render(&analysis, Default::default());
+    let answer = tare_report::text::answer(&analysis, Default::default(), Default::default());
+    let page = page(&analysis);
+    for told in ["Host-size effect", "docker vanilla, 2 CPUs", "shown"] {
+        assert!(
+            text.contains(told) && page.contains(told) && answer.contains(told),
+            "{told}\n{text}"
+        );
+    }
+    for told in ["4 CPUs of the host (CHR 0.50)", "CHR 0.50"] {
+        assert!(text.contains(told) && page.contains(told), "{told}\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&json(&analysis)).unwrap();
+    let last = &json["host_effects"]["effects"][1]["hosts"][1];
+    assert_eq!((&last["host_cpus"], &last["chr"]), (&4.into(), &0.5.into()));
+}
