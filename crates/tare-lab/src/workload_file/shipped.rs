@@ -1,7 +1,7 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 46] = [
+const FILES: [(&str, &str); 47] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("build", include_str!("../../../../workloads/build.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
@@ -102,6 +102,10 @@ const FILES: [(&str, &str); 46] = [
     (
         "wordpress-apart",
         include_str!("../../../../workloads/wordpress-apart.toml"),
+    ),
+    (
+        "wordpress-get",
+        include_str!("../../../../workloads/wordpress-get.toml"),
     ),
     (
         "wordpress-burst",
