@@ -1,4 +1,4 @@
-//! Image files: what of Debian an image is made of, in a few lines of TOML.
+//! Image files: what of Debian and Maven an image is made of, in a few lines of TOML.
 
 use super::NoImage;
 use serde::Deserialize;

@@ -27,8 +27,9 @@ const OUTPUT: &str = "output";
 const FORGET: &str = r#"--customize-hook=rm -f "$1/etc/hostname" "$1/etc/resolv.conf""#;
 
 /// Runs the script of an image in it. The script is a variable and no part of a command line; what it
-/// prints is not part of the archive, which goes to standard output.
-const PREPARE: &str = r#"--customize-hook=chroot "$1" /bin/sh -euc "$TARE_PREPARE" >&2"#;
+/// prints is not part of the archive, which goes to standard output. The root is made a mount point, in a
+/// namespace of its own, since Java asks for the one that a file is on and finds none else.
+const PREPARE: &str = r#"--customize-hook=unshare --mount sh -euc 'mount --rbind "$1" "$1"; exec chroot "$1" /bin/sh -euc "$TARE_PREPARE"' sh "$1" >&2"#;
 const SCRIPT: &str = "TARE_PREPARE";
 
 /// Why there is no mirror.
