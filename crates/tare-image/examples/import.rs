@@ -75,5 +75,6 @@ fn spec(suite: &str) -> DebianSpec {
         packages: vec!["ca-certificates".to_owned()],
         snapshot: None,
         prepare: None,
+        maven: Vec::new(),
     }
 }

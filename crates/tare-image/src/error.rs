@@ -101,7 +101,10 @@ pub enum ImageError {
     #[error(transparent)]
     Mirror(#[from] NoMirror),
     /// A program that cannot be run.
-    #[error("cannot run {program}: {source}; install it, on Debian by: apt-get install mmdebstrap e2fsprogs")]
+    #[error(
+        "cannot run {program}: {source}; install it, on Debian by: apt-get install {}",
+        package(program)
+    )]
     Start {
         /// The program.
         program: String,
@@ -141,5 +144,13 @@ impl ImageError {
             UnpackError::Stopped => Self::Stopped,
             source => Self::Unpack { what, source },
         }
+    }
+}
+
+/// What to install for a program.
+fn package(program: &str) -> &'static str {
+    match program {
+        "mvn" => "maven",
+        _ => "mmdebstrap e2fsprogs",
     }
 }

@@ -70,10 +70,21 @@ pub(crate) fn command(program: &OsStr, temporary: &Path) -> Command {
 }
 
 impl Running {
-    /// Starts a program; what it says goes to a file.
-    pub fn start(mut command: Command, output: &Path, time: Time) -> Result<Self, ImageError> {
-        let name = command.get_program().to_string_lossy().into_owned();
+    /// Starts a program; what it says on its standard error goes to a file.
+    pub fn start(command: Command, output: &Path, time: Time) -> Result<Self, ImageError> {
         let file = File::create(output).map_err(ImageError::file("make", output))?;
+        Self::start_with(command, file, output, time)
+    }
+
+    /// Starts a program that says what goes wrong on its standard output: that goes to the file as well.
+    pub fn start_telling(mut command: Command, output: &Path, time: Time) -> Result<Self, ImageError> {
+        let file = File::create(output).map_err(ImageError::file("make", output))?;
+        command.stdout(file.try_clone().map_err(ImageError::file("open", output))?);
+        Self::start_with(command, file, output, time)
+    }
+
+    fn start_with(mut command: Command, file: File, output: &Path, time: Time) -> Result<Self, ImageError> {
+        let name = command.get_program().to_string_lossy().into_owned();
         let child = command.stderr(file).spawn().map_err(|source| ImageError::Start {
             program: name.clone(),
             source,

@@ -174,6 +174,9 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
     let tare = with_rootfs();
     fs::write(tare.path("text"), "no archive\n").unwrap();
     fs::write(tare.path("bad.toml"), "name = \"a\"\nsiute = \"bookworm\"\n").unwrap();
+    let maven = "name = \"a\"\nsuite = \"bookworm\"\n[[maven]]\nartifacts = [\"-Dmaven.ext.class.path=/tmp/x.jar\"]\n\
+        folder = \"/opt/a\"\n";
+    fs::write(tare.path("maven.toml"), maven).unwrap();
     fs::write(
         tare.path("micro.toml"),
         "name = \"micro\"\nsuite = \"bookworm\"\n",
@@ -193,6 +196,10 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ),
         ("image import ./rootfs --name ./a", &["is taken for a file"]),
         ("image build bad.toml", &["bad.toml:2:1: unknown key 'siute'"]),
+        (
+            "image build maven.toml",
+            &["maven.toml:4:13: \"-Dmaven.ext.class.path=/tmp/x.jar\" cannot be an artifact of Maven"],
+        ),
         ("image build micro.toml", &["comes with tare: choose another"]),
         (
             "image build ./rootfs",
@@ -586,4 +593,56 @@ fn a_registry_gets_the_password_of_docker_login_and_a_wrong_one_is_told() {
     let pulled = import(Some("dXNlcjpyaWdodA=="));
     assert_eq!(pulled.code, 0, "{pulled:?}");
     assert!(is_clean(&tare));
+}
+
+/// An image of Debian's smallest set with one artifact, by the mirrors of this host.
+const MAVEN: &str = r#"name = "jvm"
+suite = "bookworm"
+prepare = "mountpoint / && ls /opt/junit > /srv/seen && stat -c %u:%a /opt/junit/*.jar >> /srv/seen"
+
+[[maven]]
+artifacts = ["junit:junit:4.13.2"]
+exclude = ["org.hamcrest:hamcrest-core"]
+folder = "/opt/junit"
+"#;
+
+#[test]
+fn an_image_has_artifacts_of_maven_when_its_script_runs() {
+    let tare = Tare::new();
+    if !can_build(&tare) {
+        return;
+    }
+    fs::write(tare.path("absent.toml"), MAVEN.replace("4.13.2", "4.13.99")).unwrap();
+    let absent = tare.run("image build absent.toml");
+    assert_eq!(absent.code, 2, "{absent:?}");
+    assert!(
+        absent.stderr.contains("mvn failed") && absent.stderr.contains("junit:junit:jar:4.13.99"),
+        "{absent:?}"
+    );
+    fs::write(tare.path("jvm.toml"), MAVEN).unwrap();
+    tare.ok("image build jvm.toml");
+    let shown: Value = serde_json::from_str(&tare.ok("image show jvm --json").stdout).unwrap();
+    let seen = Path::new(shown["rootfs"].as_str().unwrap()).join("srv/seen");
+    assert_eq!(fs::read_to_string(seen).unwrap(), "junit-4.13.2.jar\n0:644\n");
+    assert!(
+        shown["source"]
+            .as_str()
+            .unwrap()
+            .ends_with("; of Maven: junit:junit:4.13.2"),
+        "{shown}"
+    );
+    assert!(is_clean(&tare));
+}
+
+/// Whether images can be built here, and Maven can be reached.
+fn can_build(tare: &Tare) -> bool {
+    let doctor: Value = serde_json::from_str(&tare.run("doctor --json").stdout).unwrap();
+    let tools = doctor["images"].as_array().unwrap();
+    let missing: Vec<&Value> = tools.iter().filter(|tool| tool["found"].is_null()).collect();
+    let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
+    assert!(missing.is_empty() || !required, "{missing:?}");
+    if !missing.is_empty() {
+        eprintln!("skipped: {missing:?}");
+    }
+    missing.is_empty()
 }

@@ -5,6 +5,7 @@ mod archive;
 mod debian;
 mod directory;
 mod layout;
+mod maven;
 mod registry;
 mod tarball;
 #[cfg(test)]
@@ -14,5 +15,6 @@ pub use archive::{from_archive, from_tar};
 pub use debian::{DebianSpec, Mirrors, NoMirror, NoSpec, from_debian};
 pub use directory::from_directory;
 pub use layout::from_oci_layout;
+pub use maven::{MavenSpec, NoMaven, Take};
 pub use registry::{Deadlines, NoReference, Reference, RegistryError, from_registry};
 pub use tarball::from_tarball;

@@ -1,11 +1,11 @@
-//! Image files: what of Debian an image is made of, in a few lines of TOML.
+//! Image files: what of Debian and Maven an image is made of, in a few lines of TOML.
 
 use super::NoImage;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
-use tare_image::{DebianSpec, NoSpec};
+use tare_image::{DebianSpec, MavenSpec, NoMaven, NoSpec, Take};
 use tare_toml::{Kind, Source, Spanned, TomlError};
 
 const IMAGE: Kind = Kind {
@@ -41,6 +41,40 @@ struct Text {
     packages: Option<Spanned<Vec<String>>>,
     snapshot: Option<Spanned<String>>,
     prepare: Option<Spanned<String>>,
+    #[serde(default)]
+    maven: Vec<Artifacts>,
+}
+
+/// What is wanted of Maven, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifacts {
+    artifacts: Spanned<Vec<String>>,
+    #[serde(default)]
+    take: Take,
+    exclude: Option<Spanned<Vec<String>>>,
+    folder: Spanned<String>,
+}
+
+impl Artifacts {
+    fn spec(&self) -> MavenSpec {
+        MavenSpec {
+            artifacts: self.artifacts.get_ref().clone(),
+            take: self.take,
+            exclude: given(self.exclude.as_ref()).unwrap_or_default(),
+            folder: self.folder.get_ref().clone(),
+        }
+    }
+
+    fn span(&self, wrong: &NoMaven) -> Option<Range<usize>> {
+        match wrong {
+            NoMaven::Nothing | NoMaven::Artifact(_) | NoMaven::Moving(_) | NoMaven::Packed(_) => {
+                Some(self.artifacts.span())
+            }
+            NoMaven::Exclude(_) | NoMaven::Excluded => self.exclude.as_ref().map(Spanned::span),
+            NoMaven::Folder(_) => Some(self.folder.span()),
+        }
+    }
 }
 
 impl Text {
@@ -51,6 +85,7 @@ impl Text {
             packages: given(self.packages.as_ref()).unwrap_or_default(),
             snapshot: given(self.snapshot.as_ref()),
             prepare: given(self.prepare.as_ref()),
+            maven: self.maven.iter().map(Artifacts::spec).collect(),
         }
     }
 
@@ -62,6 +97,7 @@ impl Text {
             NoSpec::Package(_) => self.packages.as_ref().map(Spanned::span),
             NoSpec::Snapshot(_) => self.snapshot.as_ref().map(Spanned::span),
             NoSpec::Prepare => self.prepare.as_ref().map(Spanned::span),
+            NoSpec::Maven { entry, wrong } => self.maven.get(*entry)?.span(wrong),
         }
     }
 }
@@ -100,6 +136,7 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
         let included = included(includes.get_ref()).map_err(|message| at(includes.span(), message))?;
         debian.components.extend(included.components);
         debian.packages.extend(included.packages);
+        debian.maven.extend(included.maven);
     }
     let debian = debian.checked();
     Ok(ImageFile {
@@ -133,6 +170,25 @@ mod tests {
     }
 
     #[test]
+    fn artifacts_of_maven_are_part_of_what_an_image_is_made_of() {
+        let text = "name = \"mine\"\nsuite = \"bookworm\"\n[[maven]]\nartifacts = [\"g:a:1\"]\nexclude = [\"g:b\"]\n\
+            folder = \"/opt/a\"\n[[maven]]\nartifacts = [\"g:c:1:tar.gz\"]\ntake = \"unpacked\"\nfolder = \"/opt/c\"\n";
+        let debian = parse("mine.toml", text).unwrap().debian;
+        let takes: Vec<Take> = debian.maven.iter().map(|spec| spec.take).collect();
+        assert_eq!(takes, [Take::All, Take::Unpacked]);
+        let other = |from, to| parse("mine.toml", &text.replace(from, to)).unwrap().debian.name();
+        assert_eq!(debian.name(), other("mine", "yours"));
+        for (from, to) in [
+            ("a:1", "a:2"),
+            ("g:b", "g:d"),
+            ("/opt/a", "/opt/b"),
+            ("unpacked", "alone"),
+        ] {
+            assert_ne!(debian.name(), other(from, to), "{to}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let told = |text: &str| parse("f.toml", text).unwrap_err().to_string();
         assert_eq!(
@@ -154,6 +210,21 @@ mod tests {
             ("snapshot = \"2025\"", "f.toml:3:12: \"2025\"", "20250520T000000Z"),
             ("components = []", "f.toml:3:14: ", "name main at least"),
             ("prepare = \"\\u0000\"", "f.toml:3:11: ", "NUL"),
+            (
+                "[[maven]]\nartifacts = [\"g:a:1\", \"-Dx=y\"]\nfolder = \"/opt/a\"",
+                "f.toml:4:13: \"-Dx=y\"",
+                "group:artifact:version",
+            ),
+            (
+                "[[maven]]\nartifacts = [\"g:a:1\"]\nfolder = \"/opt/../etc\"",
+                "f.toml:5:10: \"/opt/../etc\"",
+                "below /opt",
+            ),
+            (
+                "[[maven]]\nartifacts = [\"g:a:1\"]\nfolder = \"/opt/a\"\ntake = \"al\"",
+                "f.toml:6:",
+                "did you mean 'all'?",
+            ),
         ] {
             let told = of(more);
             assert!(told.starts_with(begin) && told.contains(what), "{told}");

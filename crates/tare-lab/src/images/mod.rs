@@ -33,6 +33,7 @@ use tare_box::carry;
 use tare_box::interrupt;
 use tare_box::platforms::IMAGE_ENGINES;
 use tare_image::{Deadlines, Image, ImageError, Mirrors, NoReference, Reference, Store};
+use tare_model::size::counted;
 use tare_model::suggest;
 use wanted::Wanted;
 
@@ -187,10 +188,17 @@ pub fn made(wanted: &str, within: &Site) -> Result<Image, NoImage> {
 /// Why an image of Debian's packages cannot be built on this host; `None` if nothing is known
 /// that keeps it from that.
 pub fn unbuildable(wanted: &str) -> Option<&'static str> {
-    let is_built = matches!(Wanted::read(wanted), Ok(Wanted::Debian(_)));
-    (is_built && carry::find_program("mmdebstrap").is_err()).then_some(
-        "there is no mmdebstrap to build it: install it (Debian: apt-get install mmdebstrap e2fsprogs)",
-    )
+    let Ok(Wanted::Debian(file)) = Wanted::read(wanted) else {
+        return None;
+    };
+    if carry::find_program("mmdebstrap").is_err() {
+        return Some(
+            "there is no mmdebstrap to build it: install it (Debian: apt-get install mmdebstrap e2fsprogs)",
+        );
+    }
+    let wants_maven = !file.debian.maven.is_empty();
+    (wants_maven && carry::find_program("mvn").is_err())
+        .then_some("there is no Maven to get parts of it: install it (Debian: apt-get install maven)")
 }
 
 /// Gives an image of the store a name of the user's.
@@ -206,8 +214,13 @@ pub fn call(image: &Image, name: &str, within: &Site) -> Result<Image, NoImage> 
 fn build(file: &ImageFile, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
     let mirrors = || {
         let packages = file.debian.packages.len();
+        let artifacts: usize = file.debian.maven.iter().map(|spec| spec.artifacts.len()).sum();
+        let of_maven = match artifacts {
+            0 => String::new(),
+            number => format!(" and {} of Maven", counted(number, "artifact")),
+        };
         say(Progress::Step(format!(
-            "building {} of Debian {} and {packages} packages, which takes minutes",
+            "building {} of Debian {} and {packages} packages{of_maven}, which takes minutes",
             file.name, file.debian.suite
         )));
         Mirrors::of_host(&file.debian.suite)

@@ -4,8 +4,7 @@
 use tare_model::template::{Capacity, Feature, Property};
 
 /// Their names, and what each would show.
-pub(super) const ELSEWHERE: [(&str, Feature); 3] = [
-    ("cassandra", of(Property::Application, Capacity::Latency)),
+pub(super) const ELSEWHERE: [(&str, Feature); 2] = [
     ("hibench", of(Property::Application, Capacity::Latency)),
     (
         "spot-price-cleaning",

@@ -14,12 +14,13 @@ use tare_model::workload::{CommandRun, Run};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 37] = [
+const RECORDED: [Recorded; 39] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
     ),
     ("build", [("wall", 2.0), ("user", 1.0)]),
+    ("cassandra", [("mean", 19.4e-3), ("operations", 747.0)]),
     ("copy-up", [("first", 629.425e-6), ("again", 10.868e-6)]),
     ("cyclictest", [("average", 33_167e-9), ("maximum", 341_144e-9)]),
     ("ffmpeg", [("wall", 2.0), ("user", 1.0)]),
@@ -99,13 +100,14 @@ const RECORDED: [Recorded; 37] = [
         ],
     ),
     ("wordpress", [("p50", 0.425), ("requests", 83.82)]),
+    ("wordpress-jmeter", [("mean", 0.948_16), ("p99", 1.277)]),
     ("zstd", [("compression", 452.08e6), ("decompression", 1842.2e6)]),
 ];
 
 /// A workload, what is put in the place of what in what it printed, and what is told.
 type Spoiled = (&'static str, &'static str, &'static str, &'static str);
 
-const SPOILED: [Spoiled; 51] = [
+const SPOILED: [Spoiled; 57] = [
     (
         "ffmpeg",
         "frames 900",
@@ -117,6 +119,19 @@ const SPOILED: [Spoiled; 51] = [
         "answer 1279189805",
         "answer 1279189806",
         "the answer of the program is 1279189806",
+    ),
+    (
+        "cassandra",
+        "Total errors              :          0 ",
+        "Total errors              :      1,041 ",
+        "errors is 1041, and 0 is right",
+    ),
+    ("cassandra", "END\n", "FAILURE\n", "has '^FAILURE'"),
+    (
+        "cassandra",
+        "Latency mean              :   19.4 ms",
+        "Latency mean              :    NaN ms",
+        "no mean",
     ),
     ("mpi-prime", "right\n", "", "does not have '^right$'"),
     ("mpi-prime", "seconds ", "seconds -", "no time"),
@@ -168,6 +183,24 @@ const SPOILED: [Spoiled; 51] = [
         "Document Length:        40125",
         "Document Length:        2413",
         "bytes of the page is 2413",
+    ),
+    (
+        "wordpress-jmeter",
+        "missing 0",
+        "missing 50",
+        "missing is 50, and 0 is right",
+    ),
+    (
+        "wordpress-jmeter",
+        "failed 0",
+        "failed 3",
+        "failed requests is 3, and 0 is right",
+    ),
+    (
+        "wordpress-jmeter",
+        "shortest 40417",
+        "shortest 2413",
+        "shortest page is 2413",
     ),
     ("zstd", "452.08 MB/s", "452.08 GB/s", "no compression"),
     // A phase that took under 0.5 s.

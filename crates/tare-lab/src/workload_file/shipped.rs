@@ -1,9 +1,10 @@
 //! The workloads that come with tare.
 
 /// Their names and texts.
-const FILES: [(&str, &str); 47] = [
+const FILES: [(&str, &str); 49] = [
     ("bonnie++", include_str!("../../../../workloads/bonnie++.toml")),
     ("build", include_str!("../../../../workloads/build.toml")),
+    ("cassandra", include_str!("../../../../workloads/cassandra.toml")),
     ("copy-up", include_str!("../../../../workloads/copy-up.toml")),
     (
         "cyclictest",
@@ -110,6 +111,10 @@ const FILES: [(&str, &str); 47] = [
     (
         "wordpress-burst",
         include_str!("../../../../workloads/wordpress-burst.toml"),
+    ),
+    (
+        "wordpress-jmeter",
+        include_str!("../../../../workloads/wordpress-jmeter.toml"),
     ),
     ("zstd", include_str!("../../../../workloads/zstd.toml")),
 ];

@@ -149,12 +149,25 @@ fn image_tools() -> Vec<ImageFinding> {
             "name a mirror of Debian in apt's sources and run 'apt-get update', or import an image that is there",
         ),
         finding(
+            "mvn",
+            "images with artifacts of Maven, as apps",
+            first(&["mvn", "--version"]).map(|line| plain(&line)),
+            "install it (Debian: apt-get install maven)",
+        ),
+        finding(
             "mke2fs",
             "images as disks of machines",
             first(&["mke2fs", "-V"]),
             "install it (Debian: apt-get install e2fsprogs)",
         ),
     ]
+}
+
+/// Maven's version without the colours that it writes wherever it writes to.
+fn plain(line: &str) -> String {
+    let begin = line.find("Apache").unwrap_or_default();
+    let words = line.get(begin..).unwrap_or_default().split('\u{1b}');
+    words.take(1).collect()
 }
 
 fn noise(facts: &HostFacts) -> anyhow::Result<Vec<Noise>> {

@@ -135,6 +135,7 @@ mod tests {
             packages: Vec::new(),
             snapshot: Some("20250520T000000Z".to_owned()),
             prepare: None,
+            maven: Vec::new(),
         };
         assert_eq!(
             mirrors.of(&spec).unwrap(),

@@ -8,12 +8,14 @@ mod tests;
 pub use mirror::Mirrors;
 pub use spec::{DebianSpec, NoSpec};
 
+use super::maven;
 use crate::program::{self, Running, Time};
 use crate::store::{Filled, ROOTFS};
 use crate::unpack::{UnpackError, Unpacker};
 use crate::{Config, Image, ImageError, Store};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -25,8 +27,9 @@ const OUTPUT: &str = "output";
 const FORGET: &str = r#"--customize-hook=rm -f "$1/etc/hostname" "$1/etc/resolv.conf""#;
 
 /// Runs the script of an image in it. The script is a variable and no part of a command line; what it
-/// prints is not part of the archive, which goes to standard output.
-const PREPARE: &str = r#"--customize-hook=chroot "$1" /bin/sh -euc "$TARE_PREPARE" >&2"#;
+/// prints is not part of the archive, which goes to standard output. The root is made a mount point, in a
+/// namespace of its own, since Java asks for the one that a file is on and finds none else.
+const PREPARE: &str = r#"--customize-hook=unshare --mount sh -euc 'mount --rbind "$1" "$1"; exec chroot "$1" /bin/sh -euc "$TARE_PREPARE"' sh "$1" >&2"#;
 const SCRIPT: &str = "TARE_PREPARE";
 
 /// Why there is no mirror.
@@ -53,14 +56,25 @@ pub fn from_debian(
     spec: &DebianSpec,
     mirrors: impl FnOnce() -> Mirrors,
 ) -> Result<Image, ImageError> {
-    build(store, spec, mirrors, "mmdebstrap".as_ref())
+    let programs = Programs {
+        mmdebstrap: "mmdebstrap".as_ref(),
+        mvn: "mvn".as_ref(),
+    };
+    build(store, spec, mirrors, programs)
+}
+
+/// What makes an image.
+#[derive(Debug, Clone, Copy)]
+struct Programs<'a> {
+    mmdebstrap: &'a OsStr,
+    mvn: &'a OsStr,
 }
 
 fn build(
     store: &Store,
     spec: &DebianSpec,
     mirrors: impl FnOnce() -> Mirrors,
-    mmdebstrap: &OsStr,
+    programs: Programs<'_>,
 ) -> Result<Image, ImageError> {
     let spec = spec.checked()?;
     let name = spec.name();
@@ -69,11 +83,11 @@ fn build(
         return Ok(image);
     }
     let mirror = mirrors().of(&spec)?;
-    let source = format!("Debian {} of {mirror}: {}", spec.suite, spec.packages.join(" "));
+    let source = source(&spec, &mirror);
     store.make(&name, made, |at| {
         let output = at.join(OUTPUT);
-        let left_out = run(store, command(&spec, &mirror, mmdebstrap, at), &output, at);
-        let left_out = left_out.map_err(|error| keep_output(error, store, &name))?;
+        let filled = fill(store, &spec, &mirror, programs, at, &output);
+        let left_out = filled.map_err(|error| keep_output(error, store, &name))?;
         fs::remove_file(&output).map_err(ImageError::file("remove", &output))?;
         Ok(Filled {
             config: Config::default(),
@@ -83,10 +97,55 @@ fn build(
     })
 }
 
-/// What is asked of mmdebstrap: an archive on its standard output.
-fn command(spec: &DebianSpec, mirror: &str, mmdebstrap: &OsStr, at: &Path) -> Command {
+/// What an image is made of, in a line.
+fn source(spec: &DebianSpec, mirror: &str) -> String {
+    let packages = format!("Debian {} of {mirror}: {}", spec.suite, spec.packages.join(" "));
+    let artifacts: Vec<&str> = spec
+        .maven
+        .iter()
+        .flat_map(|one| &one.artifacts)
+        .map(String::as_str)
+        .collect();
+    if artifacts.is_empty() {
+        return packages;
+    }
+    format!("{packages}; of Maven: {}", artifacts.join(" "))
+}
+
+/// Makes the root filesystem. Artifacts come first: what is not there is told before minutes have passed.
+fn fill(
+    store: &Store,
+    spec: &DebianSpec,
+    mirror: &str,
+    programs: Programs<'_>,
+    at: &Path,
+    output: &Path,
+) -> Result<u64, ImageError> {
+    if spec.maven.is_empty() {
+        let command = command(spec, mirror, programs.mmdebstrap, at, None);
+        return run(store, command, output, at);
+    }
+    let archive = maven::archive(&spec.maven, programs.mvn, at, output, store)?;
+    let command = command(spec, mirror, programs.mmdebstrap, at, Some(&archive));
+    let left_out = run(store, command, output, at)?;
+    fs::remove_file(&archive).map_err(ImageError::file("remove", &archive))?;
+    Ok(left_out)
+}
+
+/// What is asked of mmdebstrap: an archive on its standard output. One of `artifacts` is unpacked before the
+/// script runs.
+fn command(
+    spec: &DebianSpec,
+    mirror: &str,
+    mmdebstrap: &OsStr,
+    at: &Path,
+    artifacts: Option<&Path>,
+) -> Command {
     let mut command = program::command(mmdebstrap, at);
     command.args(["--variant=minbase", "--format=tar", "--architectures=amd64"]);
+    if let Some(archive) = artifacts {
+        command.arg(unpack_hook(archive));
+    }
     if let Some(script) = &spec.prepare {
         command.env(SCRIPT, script).arg(PREPARE);
     }
@@ -102,6 +161,16 @@ fn command(spec: &DebianSpec, mirror: &str, mmdebstrap: &OsStr, at: &Path) -> Co
     }
     command.args([&spec.suite, "-", mirror]).stdout(Stdio::piped());
     command
+}
+
+/// mmdebstrap unpacks an archive by itself, as root of the image. It takes the path apart as a shell does.
+fn unpack_hook(archive: &Path) -> OsString {
+    let mut hook = OsString::from("--customize-hook=tar-in '");
+    let path = archive.as_os_str().as_bytes().split(|b| *b == b'\'');
+    let quoted = path.collect::<Vec<_>>().join(&b"'\\''"[..]);
+    hook.push(OsStr::from_bytes(&quoted));
+    hook.push("' /");
+    hook
 }
 
 /// Makes the root filesystem while mmdebstrap writes it. Returns what was left out.

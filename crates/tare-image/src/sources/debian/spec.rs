@@ -1,6 +1,7 @@
 //! What is wanted of Debian: the same specification is the same image.
 
 use crate::Digest;
+use crate::sources::maven::{MavenSpec, NoMaven};
 use serde::{Deserialize, Serialize};
 
 /// Of a digest, as much as keeps specifications apart.
@@ -26,6 +27,9 @@ pub struct DebianSpec {
     /// what a program finds there besides, such as a database.
     #[serde(default)]
     pub prepare: Option<String>,
+    /// Artifacts of Maven, which are there when the script runs.
+    #[serde(default)]
+    pub maven: Vec<MavenSpec>,
 }
 
 /// What is wrong with a specification.
@@ -53,6 +57,14 @@ pub enum NoSpec {
     /// The script.
     #[error("'prepare' has a NUL character: it is the text of a shell script")]
     Prepare,
+    /// Artifacts of Maven.
+    #[error("{wrong}")]
+    Maven {
+        /// Which of the specifications, from 0.
+        entry: usize,
+        /// What is wrong with it.
+        wrong: NoMaven,
+    },
 }
 
 impl DebianSpec {
@@ -80,6 +92,9 @@ impl DebianSpec {
         if self.prepare.as_ref().is_some_and(|script| script.contains('\0')) {
             return Err(NoSpec::Prepare);
         }
+        for (entry, spec) in self.maven.iter().enumerate() {
+            spec.check().map_err(|wrong| NoSpec::Maven { entry, wrong })?;
+        }
         let sorted = |list: &[String]| {
             let mut list = list.to_vec();
             list.sort_unstable();
@@ -99,10 +114,24 @@ impl DebianSpec {
         let snapshot = self.snapshot.as_deref().unwrap_or_default();
         // Without a script nothing is added: images that were made before there were any keep their names.
         let prepare = self.prepare.as_deref().unwrap_or_default();
-        let text = format!("{}\n{}\n{snapshot}\n{prepare}", self.suite, lists.join("\n"));
+        let text = format!(
+            "{}\n{}\n{snapshot}\n{prepare}{}",
+            self.suite,
+            lists.join("\n"),
+            self.artifacts()
+        );
         let digest = Digest::of(text.as_bytes());
         let hash = digest.hex().get(..HASH_DIGITS).unwrap_or_default();
         format!("debian-{}-{hash}", self.suite)
+    }
+
+    /// What is wanted of Maven, as text; nothing where it is nothing, for the names of images without it. It
+    /// begins with what no script can hold.
+    fn artifacts(&self) -> String {
+        if self.maven.is_empty() {
+            return String::new();
+        }
+        format!("\0{}", serde_json::json!(self.maven))
     }
 }
 

@@ -13,6 +13,15 @@ fn spec(packages: &[&str]) -> DebianSpec {
         packages: packages.iter().map(ToString::to_string).collect(),
         snapshot: None,
         prepare: None,
+        maven: Vec::new(),
+    }
+}
+
+/// One program in the place of both.
+fn by(program: &OsStr) -> Programs<'_> {
+    Programs {
+        mmdebstrap: program,
+        mvn: program,
     }
 }
 
@@ -45,7 +54,7 @@ fn a_script_is_handed_over_apart_from_the_command_line_and_makes_an_image_of_its
         prepare: Some(text.to_owned()),
         ..spec(&["a"])
     };
-    let make = |spec: &DebianSpec| build(&store, spec, mirrors, program.as_os_str()).unwrap();
+    let make = |spec: &DebianSpec| build(&store, spec, mirrors, by(program.as_os_str())).unwrap();
     make(&spec(&["a"]));
     make(&script("echo '\"$1\"' `id`"));
     make(&script("true"));
@@ -57,6 +66,7 @@ fn a_script_is_handed_over_apart_from_the_command_line_and_makes_an_image_of_its
         "http://m.example",
         "mmdebstrap".as_ref(),
         &site.at("x"),
+        None,
     );
     let words: Vec<_> = words.get_args().collect();
     let at = |text: &str| words.iter().position(|word| *word == text);
@@ -74,7 +84,7 @@ fn the_same_specification_is_made_once() {
         rootfs.display()
     );
     let program = program(&site, &text);
-    let make = |packages: &[&str]| build(&store, &spec(packages), mirrors, program.as_os_str()).unwrap();
+    let make = |packages: &[&str]| build(&store, &spec(packages), mirrors, by(program.as_os_str())).unwrap();
     let image = make(&["b", "a", "b"]);
     assert_eq!(image.manifest().names, make(&["a", "b"]).manifest().names);
     assert!(
@@ -102,7 +112,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
         &site,
         "echo first >&2; printf 'E: no \\033[31mpackage\\n' >&2; exit 25",
     );
-    let error = build(&store, &spec(&["x"]), mirrors, program.as_os_str()).unwrap_err();
+    let error = build(&store, &spec(&["x"]), mirrors, by(program.as_os_str())).unwrap_err();
     let ImageError::Program { output, .. } = &error else {
         panic!("{error}")
     };
@@ -113,7 +123,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
         "{text}"
     );
     assert!(site.is_clean());
-    let absent = build(&store, &spec(&["x"]), mirrors, "no-such-program".as_ref()).unwrap_err();
+    let absent = build(&store, &spec(&["x"]), mirrors, by("no-such-program".as_ref())).unwrap_err();
     assert!(absent.to_string().contains("install it"), "{absent}");
 }
 
@@ -128,7 +138,7 @@ fn what_was_asked_to_stop_is_ended_with_what_it_started() {
     let begin = Instant::now();
     let stopped = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("stops".to_owned());
-        let run = || build(&store, &spec(&[]), mirrors, program.as_os_str()).map(|_| ());
+        let run = || build(&store, &spec(&[]), mirrors, by(program.as_os_str())).map(|_| ());
         builder.spawn_scoped(scope, run).unwrap().join().unwrap()
     });
     assert!(matches!(stopped, Err(ImageError::Stopped)), "{stopped:?}");
