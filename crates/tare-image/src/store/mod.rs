@@ -361,7 +361,9 @@ impl Store {
         for folder in subfolders(&self.path)? {
             let name = folder.file_name().unwrap_or_default().as_bytes();
             if name.starts_with(BUILDING.as_bytes()) {
-                remove_unused(&folder)?;
+                // A program that a dead process had started may be at work in there still: what
+                // cannot be removed now is left to the next sweep, and no image fails for it.
+                let _ = remove_unused(&folder);
             }
         }
         Ok(())
