@@ -73,6 +73,55 @@ fn a_script_is_handed_over_apart_from_the_command_line_and_makes_an_image_of_its
     assert!(at(PREPARE).unwrap() < at(FORGET).unwrap());
 }
 
+fn with_maven() -> DebianSpec {
+    DebianSpec {
+        prepare: Some("true".to_owned()),
+        maven: vec![crate::MavenSpec {
+            artifacts: vec!["g:a:1".to_owned()],
+            take: crate::Take::Alone,
+            exclude: Vec::new(),
+            folder: "/opt/a".to_owned(),
+        }],
+        ..spec(&["a"])
+    }
+}
+
+#[test]
+fn artifacts_are_unpacked_before_the_script_runs() {
+    let archive = Path::new("/it's here/maven.tar");
+    let command = command(
+        &with_maven(),
+        "http://m.example",
+        "mmdebstrap".as_ref(),
+        Path::new("/x"),
+        Some(archive),
+    );
+    let words: Vec<_> = command.get_args().collect();
+    let at = |text: &str| words.iter().position(|word| *word == text).unwrap();
+    assert!(at(r"--customize-hook=tar-in '/it'\''s here/maven.tar' /") < at(PREPARE));
+}
+
+#[test]
+fn maven_is_needed_by_images_with_artifacts_alone() {
+    let site = Site::new();
+    let store = site.store();
+    let program = program(
+        &site,
+        &format!("exec tar -C {} -c .", site.at("rootfs").display()),
+    );
+    let make = |spec: &DebianSpec| {
+        let programs = Programs {
+            mmdebstrap: program.as_os_str(),
+            mvn: "no-such-program".as_ref(),
+        };
+        build(&store, spec, mirrors, programs)
+    };
+    let absent = make(&with_maven()).unwrap_err().to_string();
+    assert!(absent.contains("cannot run no-such-program"), "{absent}");
+    assert!(site.is_clean());
+    make(&spec(&["a"])).unwrap();
+}
+
 #[test]
 fn the_same_specification_is_made_once() {
     let site = Site::new();
