@@ -212,13 +212,22 @@ impl WithinBound {
         rates.filter(|rate| self.keeps(*rate)).max_by(f64::total_cmp)
     }
 
-    /// Whether the bound is kept at a rate, by the medians of its tries: one that was lucky, or had
-    /// bad luck, decides nothing.
+    /// Whether the bound is kept at a rate, by the median of its tries, which is what most of them
+    /// tell: one that was lucky, or had bad luck, decides nothing.
     pub fn keeps(&self, rate: f64) -> bool {
         let of_rate = || self.tries.iter().filter(|one| one.rate.total_cmp(&rate).is_eq());
-        let latency = of_rate().map(|one| one.latency_seconds.unwrap_or(f64::INFINITY));
-        let is_within = median(latency).is_some_and(|seconds| seconds <= self.bound.seconds);
-        is_within && median(of_rate().map(|one| one.achieved)).is_some_and(|share| share >= LEAST_ACHIEVED)
+        let kept = of_rate().filter(|one| one.keeps(self.bound)).count();
+        2 * kept > of_rate().count()
+    }
+}
+
+impl RateTry {
+    /// Whether it kept the bound, of a load that was answered in time.
+    fn keeps(&self, bound: Bound) -> bool {
+        let is_within = self
+            .latency_seconds
+            .is_some_and(|seconds| seconds <= bound.seconds);
+        is_within && self.achieved >= LEAST_ACHIEVED
     }
 }
 

@@ -112,7 +112,7 @@ fn sizes_and_hosts_are_not_mistaken_for_one_another() {
 
 #[test]
 fn text_page_and_json_tell_the_same() {
-    let analysis = analyze(&hosted(&[2, 4], |host| f64::from(host)));
+    let analysis = analyze(&hosted(&[2, 4], f64::from));
     let text = tare_report::text::render(&analysis, Default::default());
     let answer = tare_report::text::answer(&analysis, Default::default(), Default::default());
     let page = page(&analysis);

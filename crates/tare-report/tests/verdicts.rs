@@ -230,6 +230,24 @@ fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
 }
 
 #[test]
+fn limits_that_are_not_proven_of_several_kinds_are_named_once_among_the_rest() {
+    let mut results = of_cost(1.19, 0.01);
+    for record in &mut results.records {
+        if let Record::Proof(proof) = record {
+            proof.proven = false;
+        }
+    }
+    let analysis = analyze(&results);
+    let told = analysis
+        .notices
+        .iter()
+        .filter(|n| n.notice == "limits-not-proven");
+    assert!(told.count() > 1);
+    let answer = tare_report::text::answer(&analysis, Default::default(), Default::default());
+    assert!(answer.matches("limits-not-proven").count() <= 1, "{answer}");
+}
+
+#[test]
 fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     let mut results = of_cost(1.19, 0.01);
     let mut refused = proof_of(&mut results, "native").clone();

@@ -37,7 +37,9 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis, most: usize) {
         doubts.len()
     };
     let (whole, rest) = doubts.split_at(told);
-    let names: Vec<&str> = rest.iter().map(|doubt| doubt.name.as_str()).collect();
+    let mut names: Vec<&str> = rest.iter().map(|doubt| doubt.name.as_str()).collect();
+    // Several kinds of box may have a notice of the same name.
+    names.dedup();
     let names = (!names.is_empty()).then(|| names.join(", "));
     let texts = whole.iter().map(|doubt| doubt.text.as_str());
     for text in texts.chain(names.as_deref()) {
