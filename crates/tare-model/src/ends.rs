@@ -1,6 +1,6 @@
 //! The two ends of a network kernel: which of them is in the box of the cell.
 
-use crate::workload::Place;
+use crate::place::Place;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

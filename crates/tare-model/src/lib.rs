@@ -26,6 +26,7 @@ pub mod looks;
 pub mod measuring;
 pub mod metric;
 pub mod output;
+pub mod place;
 pub mod plain;
 pub mod platform;
 pub mod protocol;

@@ -13,6 +13,8 @@ use crate::template::Feature;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+pub use crate::place::Place;
+
 /// What runs, what it yields, and what must hold for a trial of it to count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -129,21 +131,6 @@ pub struct User {
     pub uid: u32,
     /// Its group.
     pub gid: u32,
-}
-
-/// Where the process of a role runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// In the box of the cell.
-    Tested,
-    /// On the host, in a box of its own that is the same for every cell.
-    Outside,
-    /// In a box of its own of the same kind as that of the cell, beside it.
-    Apart,
-    /// What only a later version knows, as it stands in the file.
-    #[serde(untagged)]
-    Later(String),
 }
 
 /// What the process of a role is.

@@ -1,8 +1,7 @@
 //! One cell of a group while it runs: its processes, which wait at their gates in its box,
 //! and what their slices told.
 
-use super::boxes::Held;
-use super::server::{Serving, Words};
+use super::held::Held;
 use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
@@ -64,6 +63,22 @@ pub(super) struct Arm {
     /// Whether its box is stopped now.
     pub paused: bool,
     pub lost: Option<Lost>,
+}
+
+/// A server that serves.
+pub(super) struct Serving {
+    /// Its name, for people.
+    pub name: String,
+    /// Its number in its box.
+    pub process: u16,
+    /// Which box that is.
+    pub home: Home,
+}
+
+/// What a server printed.
+pub(super) struct Words {
+    pub name: String,
+    pub said: Vec<u8>,
 }
 
 /// A slice that was done.

@@ -1,7 +1,7 @@
 //! What runs in a box before a trial of a command and behind it, untimed: its setup and its
 //! teardown. Each is a request of its own, outside of what is read and held against the clock.
 
-use super::boxes::{Held, supply};
+use super::held::{Held, supply};
 use crate::faults;
 use crate::home::Home;
 use crate::trial;

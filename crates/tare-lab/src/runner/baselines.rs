@@ -3,7 +3,7 @@
 
 use super::Runner;
 use super::arm::Arm;
-use super::boxes::Present;
+use super::held::Present;
 use crate::plan::{Group, PlannedTrial};
 use std::collections::BTreeSet;
 use tare_model::finding::Reason;

@@ -1,7 +1,8 @@
 //! The boxes beside that of a cell, in which roles of its workload run: one on the host, which is
 //! the same beside every cell, and one of the cell's own kind for each role that is apart.
 
-use super::boxes::{Boxed, Held, Obtain, carry_in, not_made};
+use super::boxes::{Obtain, not_made};
+use super::held::{Boxed, Held, carry_in};
 use super::{Runner, Stop};
 use crate::home::Home;
 use std::collections::BTreeSet;

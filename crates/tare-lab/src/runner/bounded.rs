@@ -4,7 +4,7 @@
 //! rate: the greatest rate at which a single try went well would be that of the luckiest one.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
+use super::held::{Held, Present};
 use super::record::Ended;
 use super::{Event, Runner, Stop, pace};
 use crate::load::Loaded;

@@ -1,7 +1,7 @@
 //! Trials that begin with cold caches: those of the host, and of each kernel that lies between it and the
 //! files of the trial.
 
-use super::boxes::{Boxed, Held};
+use super::held::{Boxed, Held};
 use tare_box::host;
 use tare_box::link::{Link, LinkError};
 use tare_box::platforms::{ANSWER_DEADLINE, QuotaView};

@@ -2,7 +2,8 @@
 //! record of the group and one of each trial.
 
 use super::arm::{Arm, FIRST, Lost};
-use super::boxes::{Held, Obtain, Present};
+use super::boxes::Obtain;
+use super::held::{Held, Present};
 use super::record::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, aside, pace};

@@ -1,7 +1,7 @@
 //! Boxes that use CPU while they only wait: machines with their timers, engines with
 //! theirs. One that uses much is frozen between its slices.
 
-use super::boxes::Present;
+use super::held::Present;
 use super::{Runner, Stop};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ impl Runner<'_> {
 
     /// CPU time of the boxes that the host counts.
     fn used(&self, present: &Present) -> BTreeMap<BoxKind, u64> {
-        let of = |(kind, held): (&BoxKind, &super::boxes::Held)| {
+        let of = |(kind, held): (&BoxKind, &super::held::Held)| {
             let used = self.watch.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
             (kind.clone(), used)
         };

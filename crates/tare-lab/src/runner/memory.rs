@@ -3,7 +3,7 @@
 
 use super::Runner;
 use super::arm::{Arm, Lost};
-use super::boxes::{Boxed, Held, Present};
+use super::held::{Boxed, Counted, Held, Present};
 use crate::trial::Tried;
 use tare_box::cgroup::MemoryEvents;
 use tare_box::oom::KernelLog;
@@ -15,16 +15,6 @@ use tare_model::size::{counted, show_memory};
 
 /// Names of killed processes that are told.
 const MOST_NAMES: usize = 3;
-
-/// What was counted of the memory of a box before a trial.
-pub(super) struct Counted {
-    /// By the host, of the box's cgroup.
-    host: Option<MemoryEvents>,
-    /// By the kernel of a box that has one of its own.
-    inside: Option<u64>,
-    /// The host's log from then on.
-    log: Option<KernelLog>,
-}
 
 /// Which memory was full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

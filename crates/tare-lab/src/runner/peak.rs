@@ -4,7 +4,7 @@
 //! then on.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
+use super::held::{Held, Present};
 use super::piece::piece_of;
 use super::record::Ended;
 use super::{Runner, Stop, pace};

@@ -1,8 +1,8 @@
 //! Trials in one piece, one after another.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
 use super::group::Measured;
+use super::held::{Held, Present};
 use super::record::Ended;
 use super::{Event, Runner, Stop, aside, cold, group, pace, throttle};
 use crate::addresses::Book;

@@ -1,7 +1,7 @@
 //! Rounds: one slice of every cell of a group, in random order, close together in time.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::Present;
+use super::held::Present;
 use super::{Runner, Stop, pace};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -1,7 +1,7 @@
 //! What the host saw of the rounds of a group.
 
 use super::arm::Arm;
-use super::boxes::Present;
+use super::held::Present;
 use super::{Runner, Stop};
 use crate::against::Witness;
 use crate::collect::{self, Collectors, Stage};

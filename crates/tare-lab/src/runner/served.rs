@@ -1,7 +1,7 @@
 //! Commands with servers: a trial is one run of the command, while its servers serve.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
+use super::held::{Held, Present};
 use super::piece::readings;
 use super::record::Ended;
 use super::{Runner, Stop, cold};

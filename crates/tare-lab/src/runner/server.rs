@@ -2,8 +2,8 @@
 //! where to listen, and ended after it.
 
 use super::Stop;
-use super::arm::{Arm, Lost};
-use super::boxes::Held;
+use super::arm::{Arm, Lost, Serving, Words};
+use super::held::Held;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
@@ -25,22 +25,6 @@ const SERVERS: u16 = 1000;
 
 /// Lines of what a server printed that are told of its end.
 const LAST_WORDS: usize = 3;
-
-/// A server that serves.
-pub(super) struct Serving {
-    /// Its name, for people.
-    name: String,
-    /// Its number in its box.
-    process: u16,
-    /// Which box that is.
-    home: Home,
-}
-
-/// What a server printed.
-pub(super) struct Words {
-    name: String,
-    said: Vec<u8>,
-}
 
 /// The way between the two ends of a workload.
 #[derive(Debug, Clone, Copy)]

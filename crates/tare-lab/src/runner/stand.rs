@@ -1,7 +1,8 @@
 //! A stand: boxes side by side, and the groups of trials that run in them one after
 //! another.
 
-use super::boxes::{Obtain, Present};
+use super::boxes::Obtain;
+use super::held::Present;
 use super::record::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};

@@ -2,7 +2,7 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
+use super::held::{Held, Present};
 use super::record::Ended;
 use super::{Runner, Stop, aside, pace};
 use crate::collect::quota;

@@ -3,8 +3,8 @@
 //! let run is what it cost, and its one slice.
 
 use super::arm::{Arm, FIRST};
-use super::boxes::{Held, Present};
 use super::group::{End, Measured};
+use super::held::{Held, Present};
 use super::{Runner, Stop, pace};
 use crate::faults;
 use crate::plan::PlannedTrial;
