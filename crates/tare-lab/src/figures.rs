@@ -84,7 +84,7 @@ fn used_or_reported(metric: &Metric, used: &Used, report: Option<&KernelReport>)
     match sample(metric, used, report) {
         Some(value) => Some(Ok((metric.name.clone(), value))),
         // What the box's kernel did not count is no fault of the process.
-        None if matches!(metric.from, Source::Usage(_) | Source::Host) => None,
+        None if matches!(metric.from, Source::Usage(_) | Source::Host | Source::Ready) => None,
         None => Some(Err(bad_report(format!("it has no {}", metric.name)))),
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn report(workload: &Workload, stdout: &[u8]) -> Result<Option<Kernel
 pub(crate) fn of_slices(
     workload: &Workload,
     parts: &BTreeMap<&str, Series>,
-    (usage, box_cpu_seconds): (&ProcessUsage, Option<f64>),
+    (usage, box_cpu_seconds, ready_seconds): (&ProcessUsage, Option<f64>, f64),
     loaded: Option<&Loaded>,
     units: u64,
 ) -> BTreeMap<String, f64> {
@@ -167,6 +167,7 @@ pub(crate) fn of_slices(
         }
         (None, Source::Usage(of)) => used_each(*of, usage, units),
         (None, Source::Latency(of)) => loaded.and_then(|loaded| loaded.figure(*of)),
+        (None, Source::Ready) => Some(ready_seconds),
         (None, Source::Host) => box_cpu_seconds.map(|seconds| seconds / all_work()),
         // A figure that a process reports beside its timed parts: CPU time per unit of work.
         (None, Source::Report | Source::Output(_) | Source::Later(_)) => {
@@ -212,7 +213,7 @@ fn sample(metric: &Metric, (all, repetitions): &Used, report: Option<&KernelRepo
     match &metric.from {
         Source::Report => report?.metrics.get(&metric.name).copied(),
         Source::Usage(usage) => used_each(*usage, all, *repetitions),
-        Source::Output(_) | Source::Latency(_) | Source::Host | Source::Later(_) => None,
+        Source::Output(_) | Source::Latency(_) | Source::Host | Source::Ready | Source::Later(_) => None,
     }
 }
 
@@ -310,7 +311,7 @@ mod tests {
         let mut ended = exited(0, &[1_000_000]);
         ended.usage.max_rss_bytes = 0;
         ended.repetitions[0].max_rss_bytes = 0;
-        let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None), None, 1);
+        let in_slices = of_slices(&command(), &BTreeMap::new(), (&ended.usage, None, 0.0), None, 1);
         let in_one_piece = success(&command(), ended, b"", b"", 0).unwrap().samples;
         for figures in [in_slices, in_one_piece] {
             let names: Vec<&str> = figures.keys().map(String::as_str).collect();
@@ -346,7 +347,7 @@ mod tests {
             of_slices(
                 workload,
                 &BTreeMap::from([(part, series.clone())]),
-                (&usage, None),
+                (&usage, None, 0.0),
                 None,
                 4,
             )

@@ -65,6 +65,14 @@ fn box_cpu() -> Metric {
     }
 }
 
+/// How long the servers took to serve.
+fn ready() -> Metric {
+    Metric {
+        from: Source::Ready,
+        ..Metric::new("ready", Unit::Second, Direction::Lower, false)
+    }
+}
+
 /// A user's own command, of which the box's kernel tells what it used.
 pub fn command(role: Role) -> Workload {
     Workload {
@@ -101,6 +109,9 @@ pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
         let name = if timed.is_load() { LOAD } else { COMMAND };
         name.clone_into(&mut timed.name);
         workload.roles.splice(0..0, servers);
+    }
+    if workload.servers().next().is_some() {
+        workload.metrics.push(ready());
     }
     if workload.is_in_several_boxes() {
         workload.metrics.push(box_cpu());

@@ -138,6 +138,8 @@ pub enum Source {
     Latency(LatencyOf),
     /// CPU time of the box of the cell for each unit of work, by the host's counters.
     Host,
+    /// Time from the request to start each of its servers until that serves, added up.
+    Ready,
     /// What only a later version knows, as it stands in the file.
     #[serde(untagged)]
     Later(serde_json::Value),

@@ -81,7 +81,7 @@ fn a_closed_loop_tells_what_a_server_answers_and_how_long_it_takes() {
     assert_eq!(outcomes.len(), 2);
     for outcome in &outcomes {
         let samples = &outcome["ok"]["samples"];
-        for figure in ["requests", "mean", "p50", "box-cpu"] {
+        for figure in ["requests", "mean", "p50", "box-cpu", "ready"] {
             assert!(samples[figure].as_f64().unwrap() > 0.0, "{figure}: {outcome}");
         }
         assert!(

@@ -328,7 +328,7 @@ fn iperf3_crosses_into_boxes_and_out_of_them() {
         tare.ok(&run(&format!("-p {platform} -w ./out.toml --blocks 1")));
         for trial in good(&tare, 2) {
             let samples = &trial["outcome"]["ok"]["samples"];
-            for metric in ["rate", "box-cpu", "wall"] {
+            for metric in ["rate", "box-cpu", "wall", "ready"] {
                 assert!(samples[metric].as_f64().unwrap() > 0.0, "{trial}");
             }
         }

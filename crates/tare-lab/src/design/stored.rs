@@ -102,7 +102,12 @@ fn patterns(workload: &Workload) -> Result<(), DesignError> {
     let unfit = |source| DesignError::from(PrintedError::Check(source));
     let of_metrics = workload.metrics.iter().filter_map(|metric| match &metric.from {
         Source::Output(from) => Some(&from.find),
-        Source::Report | Source::Usage(_) | Source::Latency(_) | Source::Host | Source::Later(_) => None,
+        Source::Report
+        | Source::Usage(_)
+        | Source::Latency(_)
+        | Source::Host
+        | Source::Ready
+        | Source::Later(_) => None,
     });
     let of_checks = workload.checks.iter().filter_map(|check| match check {
         Check::Figure(bounded) => Some(&bounded.from.find),

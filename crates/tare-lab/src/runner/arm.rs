@@ -42,6 +42,8 @@ pub(super) struct Arm {
     pub waiting: BTreeSet<u16>,
     /// The servers that these talk to.
     pub serving: Vec<Serving>,
+    /// What starting them took until they served.
+    pub ready_seconds: f64,
     /// What servers printed.
     pub words: Vec<Words>,
     /// It takes part in every so many-th round.

@@ -142,6 +142,7 @@ impl Runner<'_> {
             processes: self.processes(&planned.cell),
             waiting: BTreeSet::new(),
             serving: Vec::new(),
+            ready_seconds: 0.0,
             words: Vec::new(),
             every: 1,
             units: 0,
@@ -444,7 +445,7 @@ fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<S
         samples: figures::of_slices(
             &arm.workload,
             &series(arm).collect(),
-            (&exited.usage, arm.box_cpu_seconds),
+            (&exited.usage, arm.box_cpu_seconds, arm.ready_seconds),
             loaded.as_ref(),
             arm.units,
         ),

@@ -77,13 +77,28 @@ impl Runner<'_> {
                     arm.lose(failure.clone());
                 }
                 Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
-                Outcome::Ok(success) => count_boxes(success, &arm.workload, used_ns),
+                Outcome::Ok(success) => {
+                    count_boxes(success, &arm.workload, used_ns);
+                    tell_ready(success, arm);
+                }
             }
             tried = Some(done);
         }
         arm.stop_servers(held)?;
         arm.tear_down(held);
         Ok(tried)
+    }
+}
+
+/// Adds how long its servers took to serve.
+fn tell_ready(success: &mut Success, arm: &Arm) {
+    let metric = arm
+        .workload
+        .metrics
+        .iter()
+        .find(|metric| metric.from == Source::Ready);
+    if let Some(metric) = metric {
+        success.samples.insert(metric.name.clone(), arm.ready_seconds);
     }
 }
 

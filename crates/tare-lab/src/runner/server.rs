@@ -11,7 +11,7 @@ use crate::home::Home;
 use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tare_box::link::Answer;
 use tare_box::net::{HostReach, PORT};
 use tare_model::finding::Reason;
@@ -164,7 +164,9 @@ impl Arm {
         role: &Role,
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
+        let begun = Instant::now();
         let answer = held.link(&Home::of(role)).request(request, self.patience);
+        self.ready_seconds += begun.elapsed().as_secs_f64();
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
