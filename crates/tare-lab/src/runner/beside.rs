@@ -1,11 +1,10 @@
 //! The boxes beside that of a cell, in which roles of its workload run: one on the host, which is
 //! the same beside every cell, and one of the cell's own kind for each role that is apart.
 
-use super::boxes::{Obtain, not_made};
+use super::boxes::{Obtain, not_made, unknown};
 use super::held::{Boxed, Held, carry_in};
 use super::{Runner, Stop};
 use crate::home::Home;
-use std::collections::BTreeSet;
 use tare_box::interrupt;
 use tare_box::platforms::on_this_host;
 use tare_model::study::Workload;
@@ -54,7 +53,7 @@ impl Runner<'_> {
         let id = self.progress.boxes;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
-        let spec = spec.ok_or_else(|| Obtain::Failed(super::boxes::unknown(&held.kind)))?;
+        let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
         self.launch(&held.kind, &spec, (Some(&role.name), false), block)
     }
 
@@ -62,19 +61,6 @@ impl Runner<'_> {
         let id = self.progress.boxes;
         let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
         let running = on_this_host().launch(&spec).map_err(not_made)?;
-        self.progress.boxes += 1;
-        // What it uses is used for the trials, and by nobody else.
-        self.watch.follow(id, running.meter());
-        Ok(Boxed {
-            meter: running.meter(),
-            running,
-            id,
-            name: spec.name,
-            supplied: BTreeSet::new(),
-            memory_bytes: spec.instance.memory_bytes,
-            has_own_kernel: false,
-            is_nested: false,
-            counted: None,
-        })
+        Ok(self.take_in(running, &spec))
     }
 }

@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::kept_checks::Basis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView};
+use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
 use tare_box::{footprint, host, interrupt, limits};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
@@ -60,17 +60,20 @@ impl Runner<'_> {
         let platform = self.platforms.get(&kind.platform);
         let platform = platform.ok_or_else(|| Obtain::Failed(unknown(kind)))?;
         let has_own_kernel = platform.quota_view() == QuotaView::HostOnly;
-        let mut running = platform.launch(spec).map_err(not_made)?;
-        let id = self.progress.boxes;
-        self.progress.boxes += 1;
-        self.watch.follow(id, running.meter());
+        let running = platform.launch(spec).map_err(not_made)?;
+        let mut boxed = Boxed {
+            has_own_kernel,
+            is_nested: kind.platform.segments().len() > 1,
+            ..self.take_in(running, spec)
+        };
+        let running = &mut boxed.running;
         let facts = running.link().facts(ANSWER_DEADLINE);
         let facts = facts.map_err(BoxError::from).map_err(not_made)?;
         let marks = running.marks();
         let footprint = (with_footprint && !marks.is_empty())
             .then(|| footprint::footprint(&marks, &spec.scratch.join(&spec.name)));
         let made = BoxRecord {
-            box_id: id,
+            box_id: boxed.id,
             kind: kind.clone(),
             role: role.map(str::to_owned),
             block,
@@ -82,17 +85,26 @@ impl Runner<'_> {
         self.writer
             .append(&Record::Box(made))
             .map_err(|e| Obtain::Stop(e.into()))?;
-        Ok(Boxed {
+        Ok(boxed)
+    }
+
+    /// A box on this host's kernel that was just made, with its number. What it uses from now on is
+    /// used for the trials, and by nobody else.
+    pub(super) fn take_in(&mut self, running: Box<dyn RunningBox>, spec: &BoxSpec) -> Boxed {
+        let id = self.progress.boxes;
+        self.progress.boxes += 1;
+        self.watch.follow(id, running.meter());
+        Boxed {
             meter: running.meter(),
             running,
             id,
             name: spec.name.clone(),
             supplied: BTreeSet::new(),
             memory_bytes: spec.instance.memory_bytes,
-            has_own_kernel,
-            is_nested: kind.platform.segments().len() > 1,
+            has_own_kernel: false,
+            is_nested: false,
             counted: None,
-        })
+        }
     }
 
     /// The limits of a kind of box: as an earlier run found them on the same basis, else

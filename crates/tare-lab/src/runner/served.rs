@@ -8,6 +8,7 @@ use super::{Runner, Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
+use std::time::Duration;
 use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
@@ -61,12 +62,14 @@ impl Runner<'_> {
         }
         let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
         let mut tried = None;
-        if let Some(book) = arm.open(held, FIRST, bounds)? {
-            if let Err(failure) = cold::cool(held, &arm.workload) {
-                arm.lose(failure);
-                arm.stop_servers(held)?;
-                return Ok(None);
-            }
+        let mut book = arm.open(held, FIRST, bounds)?;
+        if book.is_some()
+            && let Err(failure) = cold::cool(held, &arm.workload)
+        {
+            arm.lose(failure);
+            book = None;
+        }
+        if let Some(book) = book {
             let before = held.cpu_ns();
             let mut done = self.try_once(&arm.planned, held, &arm.workload, &book)?;
             let used_ns = before
@@ -78,8 +81,11 @@ impl Runner<'_> {
                 }
                 Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
                 Outcome::Ok(success) => {
-                    count_boxes(success, &arm.workload, used_ns);
-                    tell_ready(success, arm);
+                    let used = used_ns
+                        .filter(|ns| *ns > 0)
+                        .map(|ns| Duration::from_nanos(ns).as_secs_f64());
+                    tell(success, &arm.workload, &Source::Host, used);
+                    tell(success, &arm.workload, &Source::Ready, Some(arm.ready_seconds));
                 }
             }
             tried = Some(done);
@@ -90,23 +96,10 @@ impl Runner<'_> {
     }
 }
 
-/// Adds how long its servers took to serve.
-fn tell_ready(success: &mut Success, arm: &Arm) {
-    let metric = arm
-        .workload
-        .metrics
-        .iter()
-        .find(|metric| metric.from == Source::Ready);
-    if let Some(metric) = metric {
-        success.samples.insert(metric.name.clone(), arm.ready_seconds);
-    }
-}
-
-/// Adds what the boxes of a command used while it ran, where its workload has a figure of that.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of one trial")]
-fn count_boxes(success: &mut Success, workload: &Workload, used_ns: Option<u64>) {
-    let metric = workload.metrics.iter().find(|metric| metric.from == Source::Host);
-    if let (Some(metric), Some(cpu_ns @ 1..)) = (metric, used_ns) {
-        success.samples.insert(metric.name.clone(), cpu_ns as f64 / 1e9);
+/// Adds a figure that the process itself does not tell, where its workload has it and it is known.
+fn tell(success: &mut Success, workload: &Workload, from: &Source, value: Option<f64>) {
+    let metric = workload.metrics.iter().find(|metric| metric.from == *from);
+    if let Some((metric, value)) = metric.zip(value) {
+        success.samples.insert(metric.name.clone(), value);
     }
 }

@@ -4,14 +4,14 @@
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::size_effects::{self, ChrRange, RangeEnd, Shown, range, share};
-use super::together::{self, Common, Measured};
+use super::together::{self, Common, Judged, Measured};
 use super::trials::Trials;
 use super::{margin, question};
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
-use tare_stats::{PairedInference, holm, infer, size_series};
+use tare_stats::{PairedInference, infer, size_series};
 
 /// The host-size effects of a file.
 #[derive(Debug, Clone, Serialize)]
@@ -92,7 +92,7 @@ pub(crate) fn all(
         .iter()
         .filter_map(|group| effect(study, host, trials, group));
     let mut effects: Vec<HostEffect> = found.collect();
-    let family = judge(&mut effects, study);
+    let family = together::judge(effects.iter_mut().map(judged), margin(study));
     HostEffects { effects, family }
 }
 
@@ -164,13 +164,12 @@ fn on_host<'a>(
     })
 }
 
-/// Holm's correction over all effects, then what each shows. The answer is the number of tests.
-fn judge(effects: &mut [HostEffect], study: &Study) -> usize {
-    let p_values: Vec<Option<f64>> = effects.iter().map(|effect| effect.p).collect();
-    for (effect, p_holm) in effects.iter_mut().zip(holm(&p_values)) {
-        effect.p_holm = p_holm;
-        effect.shown =
-            Shown::of(effect.estimate, p_holm, margin(study)).filter(|_| effect.refusals.is_empty());
+fn judged(effect: &mut HostEffect) -> Judged<'_> {
+    Judged {
+        estimate: effect.estimate,
+        is_refused: !effect.refusals.is_empty(),
+        p: effect.p,
+        p_holm: &mut effect.p_holm,
+        shown: &mut effect.shown,
     }
-    p_values.iter().flatten().count()
 }

@@ -162,9 +162,7 @@ impl Shown {
             Self::Undecided => "undecided",
         }
     }
-}
 
-impl Shown {
     /// What is shown by an estimate with its p after Holm's correction; `None` where one is
     /// missing.
     pub(super) fn of(

@@ -4,10 +4,11 @@
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::refusal::Refusal;
+use super::size_effects::Shown;
 use super::trials::Trials;
 use super::{fitness, pairing};
 use std::collections::{BTreeMap, BTreeSet};
-use tare_stats::{Interval, PairedInference, Question, infer};
+use tare_stats::{Interval, PairedInference, Question, holm, infer};
 
 /// A comparison and its losses in logs by block.
 pub(super) struct Measured<'a> {
@@ -76,6 +77,28 @@ fn refusals(all: &[&Measured], n: usize, lost: usize) -> Vec<String> {
     let mut told = BTreeSet::new();
     reasons.retain(|reason| told.insert(reason.clone()));
     reasons
+}
+
+/// A test of one effect, and what is told of it.
+pub(super) struct Judged<'a> {
+    /// The estimate in logs.
+    pub estimate: Option<PairedInference>,
+    /// Whether there are reasons not to judge.
+    pub is_refused: bool,
+    pub p: Option<f64>,
+    pub p_holm: &'a mut Option<f64>,
+    pub shown: &'a mut Option<Shown>,
+}
+
+/// Holm's correction over all effects of a kind, then what each shows. The answer is the number of tests.
+pub(super) fn judge<'a>(effects: impl Iterator<Item = Judged<'a>>, margin: Option<f64>) -> usize {
+    let effects: Vec<Judged> = effects.collect();
+    let p_values: Vec<Option<f64>> = effects.iter().map(|effect| effect.p).collect();
+    for (effect, p_holm) in effects.into_iter().zip(holm(&p_values)) {
+        *effect.p_holm = p_holm;
+        *effect.shown = Shown::of(effect.estimate, p_holm, margin).filter(|_| !effect.is_refused);
+    }
+    p_values.iter().flatten().count()
 }
 
 /// The ratio behind losses in logs, as the headline's is estimated.

@@ -4,13 +4,13 @@
 use super::Shown;
 use super::comparison::Comparison;
 use super::estimate::Estimate;
-use super::together::{self, Common};
+use super::together::{self, Common, Judged};
 use super::trials::Trials;
 use super::{margin, question};
 use serde::Serialize;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{Against, Effect, Study};
-use tare_stats::{PairedInference, holm, infer};
+use tare_stats::{PairedInference, infer};
 
 /// The effects of a file.
 #[derive(Debug, Clone, Serialize)]
@@ -78,7 +78,7 @@ pub(crate) fn all(study: &Study, trials: &Trials, comparisons: &[Comparison]) ->
             effects.extend(other.and_then(|against| measure(study, trials, effect, [of, against])));
         }
     }
-    let family = judge(&mut effects, study);
+    let family = together::judge(effects.iter_mut().map(judged), margin(study));
     WorkloadEffects { effects, family }
 }
 
@@ -122,13 +122,12 @@ fn measure(
     })
 }
 
-/// Holm's correction over all effects, then what each shows. The answer is the number of tests.
-fn judge(effects: &mut [WorkloadEffect], study: &Study) -> usize {
-    let p_values: Vec<Option<f64>> = effects.iter().map(|effect| effect.p).collect();
-    for (effect, p_holm) in effects.iter_mut().zip(holm(&p_values)) {
-        effect.p_holm = p_holm;
-        effect.shown =
-            Shown::of(effect.estimate, p_holm, margin(study)).filter(|_| effect.refusals.is_empty());
+fn judged(effect: &mut WorkloadEffect) -> Judged<'_> {
+    Judged {
+        estimate: effect.estimate,
+        is_refused: !effect.refusals.is_empty(),
+        p: effect.p,
+        p_holm: &mut effect.p_holm,
+        shown: &mut effect.shown,
     }
-    p_values.iter().flatten().count()
 }
