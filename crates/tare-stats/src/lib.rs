@@ -11,8 +11,10 @@
 
 mod blocks;
 mod bootstrap;
+mod change_points;
 mod decide;
 mod holm;
+mod hosts;
 mod hotelling;
 mod infer;
 mod latencies;
@@ -34,8 +36,10 @@ mod welch;
 mod wilcoxon;
 
 pub use blocks::more_blocks;
+pub use change_points::{ChangePoint, change_points};
 pub use decide::{Row, decide};
 pub use holm::{holm, holm_factors};
+pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
 pub use infer::{LEVEL, Looks, PairedInference, Question, infer};
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};
