@@ -20,10 +20,12 @@ use tare_model::kernel::{BurnReport, KernelReport, TouchReport};
 use tare_model::load::{Asked, Query};
 use tare_model::protocol::{Reply, Request};
 use tare_model::results::Results;
+use tare_report::document::Document;
 use tare_report::foreign::{self, Wishes};
-use tare_report::published::{Library, check, tally, text as published_text};
+use tare_report::published::{Library, check, tally};
+use tare_report::sections::{self, published as published_sections};
 use tare_report::text::TextOptions;
-use tare_report::{analyze, change, html, json, pilot, text};
+use tare_report::{analyze, change, html, json, markdown, pilot, tabular, text};
 use tare_stats::Latencies;
 
 /// What is fuzzed.
@@ -400,16 +402,25 @@ const EXAMPLE: &str = include_str!("../../../fuzz/corpus/results/slices.jsonl");
 /// All that is made of results, and what is asked before a run goes on with them.
 fn reported(results: &Results) -> u64 {
     let analysis = analyze(results);
-    let words = text::render(&analysis, TextOptions::default());
     text::answer(&analysis, text::Where::default(), TextOptions::default());
-    html::render(&analysis).expect("a page is made in memory");
     json::render(&analysis).expect("an analysis can be written");
-    pilot::text(&pilot::cells(results), 80);
+    told(&sections::pilot(&pilot::cells(results)));
     let _ = change::compare(results, results, None);
     let _ = resume::study("fuzzed.jsonl", results, None);
     let _ = resume::check("fuzzed.jsonl", results, &results.header);
     resume::Progress::of(results);
-    mark(&words)
+    told(&sections::report(&analysis))
+}
+
+/// A document in every form.
+fn told(document: &Document) -> u64 {
+    html::render(document).expect("a page is made in memory");
+    tabular::render(document, None).expect("tables are made in memory");
+    for picture in document.pictures() {
+        picture.svg().expect("a picture is made in memory");
+    }
+    markdown::render(document);
+    mark(&text::render(document, TextOptions::default()))
 }
 
 /// A folder with one file, which goes with this process. The file stays open: some file systems
@@ -555,9 +566,9 @@ fn published(input: &[u8]) -> u64 {
         Err(e) => return mark(&e.to_string()),
     };
     let checked = [check(&study)];
-    published_text::check(&checked, &tally(&checked), TextOptions::default());
+    told(&published_sections::check(&checked, &tally(&checked)));
     let library = Library::load().expect("what ships can be read");
-    mark(&published_text::study(&library, &study, TextOptions::default()))
+    told(&published_sections::study(&library, &study))
 }
 
 fn foreign_table(input: &[u8]) -> u64 {
@@ -574,7 +585,7 @@ fn foreign_table(input: &[u8]) -> u64 {
     match foreign::analyze(&table, wishes) {
         Ok(analysis) => {
             json::render(&analysis).expect("an analysis can be written");
-            mark(&text::foreign(&analysis, TextOptions::default()))
+            told(&sections::foreign(&analysis))
         }
         Err(e) => mark(&e.to_string()),
     }

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostFacts {
+    /// What tells this host from others: a digest of the identity of its system, from which that
+    /// cannot be found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Model name of the CPU.
     pub cpu_model: Option<String>,
     /// CPUs (hardware threads) online.

@@ -39,16 +39,25 @@ impl Unit {
         self.show_digits(value, 3)
     }
 
-    fn show_digits(&self, value: f64, n_digits: usize) -> String {
-        let symbol = match self {
+    /// The unit in which values are stored: `B/s`.
+    pub fn symbol(&self) -> &str {
+        match self {
             Self::Second => "s",
             Self::Byte => "B",
             Self::BytePerSecond => "B/s",
             Self::FlopPerSecond => "flop/s",
+            Self::One => "1",
+            Self::Other(symbol) => symbol,
+        }
+    }
+
+    fn show_digits(&self, value: f64, n_digits: usize) -> String {
+        let symbol = match self {
             // Ratios have four decimals, and counts no more digits than other figures.
             Self::One if value.abs() >= 10.0 => return in_digits(value, n_digits),
             Self::One => return digits(value, 4),
             Self::Other(symbol) => return format!("{} {symbol}", in_digits(value, n_digits)),
+            _ => self.symbol(),
         };
         if value == 0.0 || !value.is_finite() {
             return format!("{} {symbol}", digits(value, 0));

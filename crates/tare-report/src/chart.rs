@@ -1,178 +1,186 @@
-//! The ratio chart: one panel per workload with its own scale, a point with its
-//! interval per kind of box, the margin as a band around 1. Geometry only; the
-//! template `chart.html` draws it.
+//! Pictures of figures: geometry only, which the templates of `templates/pictures` draw. Page and
+//! files hold the same SVG.
 
-pub(crate) mod radar;
+mod blocks;
+mod course;
+mod dots;
+mod forest;
+mod grid;
 mod scale;
-pub(crate) mod sizes;
+mod sizes;
+mod trend;
 
-use crate::analysis::Comparison;
-use crate::show::{MISSING, or_missing, ratio_with_interval};
-use scale::Scale;
-
-/// Columns of the drawing, in its own units.
-const LEFT: f64 = 210.0;
-const RIGHT: f64 = 615.0;
-const WIDTH: f64 = 935.0;
-/// Heights.
-const ROW: f64 = 24.0;
-const TITLE: f64 = 40.0;
-const AXIS: f64 = 26.0;
+use crate::analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
+use crate::merge::Merged;
+use crate::trend::Trend;
+use askama::Template;
+use course::Course;
+use dots::Dots;
+use forest::Forest;
+use grid::Grid;
+use sizes::SizeChart;
 
 /// Colours that the style sheet has for series; further ones begin again.
 const COLOURS: usize = 6;
 
-/// A drawing.
-pub(crate) struct Chart {
-    pub label: String,
-    pub width: f64,
-    pub height: f64,
-    pub text_x: f64,
-    pub panels: Vec<Panel>,
+/// A picture.
+#[derive(Debug, Clone)]
+pub enum Picture {
+    /// Costs with their intervals, a row for each.
+    #[doc(hidden)]
+    Forest(Forest),
+    /// Workloads against platforms.
+    #[doc(hidden)]
+    Grid(Grid),
+    /// Several figures on each row.
+    #[doc(hidden)]
+    Dots(Dots),
+    /// Costs along time.
+    #[doc(hidden)]
+    Course(Course),
+    /// Costs by the size of the box.
+    #[doc(hidden)]
+    Sizes(SizeChart),
 }
 
-/// One workload.
-pub(crate) struct Panel {
-    pub title: String,
-    pub title_y: String,
-    pub top: String,
-    pub height: String,
-    pub bottom: String,
-    pub axis_y: String,
-    pub left: f64,
-    pub right: f64,
-    pub band_x: String,
-    pub band_width: String,
-    pub one_x: String,
-    pub ticks: Vec<Tick>,
-    pub rows: Vec<Row>,
+/// A picture by itself.
+#[derive(Template)]
+#[template(path = "pictures/file.svg", escape = "html")]
+struct File<'a> {
+    picture: &'a Picture,
 }
 
-/// A mark on the axis.
-pub(crate) struct Tick {
-    pub x: String,
-    pub label: String,
-}
+impl Picture {
+    /// What is shown to differ or to be equal, the largest difference first; `margin` as a ratio less 1.
+    pub fn shown(analysis: &Analysis) -> Option<Self> {
+        forest::shown(analysis).map(Self::Forest)
+    }
 
-/// One kind of box.
-pub(crate) struct Row {
-    pub label: String,
-    pub name: String,
-    pub text_y: String,
-    pub y: String,
-    /// Where the point and the ends of its interval lie; absent without a figure.
-    pub mark: Option<Mark>,
-    pub figures: String,
-    pub class: &'static str,
-    pub verdict: String,
-}
+    /// What is open.
+    pub fn open(analysis: &Analysis) -> Option<Self> {
+        forest::open(analysis).map(Self::Forest)
+    }
 
-/// A point with its interval.
-pub(crate) struct Mark {
-    pub x: String,
-    pub low: String,
-    pub high: String,
-    pub cap_top: String,
-    pub cap_bottom: String,
-}
+    /// Every one of these comparisons.
+    pub fn forest(comparisons: &[&Comparison], margin: f64) -> Option<Self> {
+        forest::all(comparisons, margin).map(Self::Forest)
+    }
 
-/// Draws the primary metrics of `comparisons`, grouped by workload in the order
-/// in which they first occur; `margin` as a ratio less 1.
-pub(crate) fn chart(label: &str, comparisons: &[&Comparison], margin: f64) -> Option<Chart> {
-    let mut workloads: Vec<&str> = Vec::new();
-    for comparison in comparisons {
-        if !workloads.contains(&comparison.cell.workload.as_str()) {
-            workloads.push(&comparison.cell.workload);
+    /// What each of several hosts says, and what all say together.
+    pub fn hosts(merged: &Merged) -> Option<Self> {
+        forest::hosts(merged).map(Self::Forest)
+    }
+
+    /// How long requests took.
+    pub fn latencies(analysis: &Analysis) -> Option<Self> {
+        dots::latencies(analysis).map(Self::Dots)
+    }
+
+    /// Typical, mean and CPU cost of what ran in slices.
+    pub fn slices(analysis: &Analysis) -> Option<Self> {
+        dots::costs(analysis).map(Self::Dots)
+    }
+
+    /// How long boxes take to start and to go.
+    pub fn starts(analysis: &Analysis) -> Option<Self> {
+        dots::starts(analysis).map(Self::Dots)
+    }
+
+    /// The cost in every block.
+    pub fn blocks(analysis: &Analysis) -> Option<Self> {
+        blocks::draw(analysis).map(Self::Course)
+    }
+
+    /// Costs over the runs of some files.
+    pub fn trend(trend: &Trend) -> Option<Self> {
+        trend::draw(trend).map(Self::Course)
+    }
+
+    /// Workloads against kinds of box.
+    pub fn heat(analysis: &Analysis) -> Option<Self> {
+        grid::heat(analysis).map(Self::Grid)
+    }
+
+    /// Scores of platforms.
+    pub fn scores(table: &ScoreTable) -> Option<Self> {
+        grid::scores(table).map(Self::Grid)
+    }
+
+    /// Costs by the size of the box; `margin` as a ratio less 1.
+    pub fn sizes(effects: &[SizeEffect], margin: f64) -> Option<Self> {
+        sizes::chart(effects, margin).map(Self::Sizes)
+    }
+
+    /// Its name in files: letters and hyphens.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Forest(forest) => forest.id,
+            Self::Grid(grid) => grid.id,
+            Self::Course(course) => course.id,
+            Self::Dots(dots) => dots.id,
+            Self::Sizes(_) => "sizes",
         }
     }
-    let mut y = 0.0;
-    let mut panels = Vec::new();
-    for workload in workloads {
-        let rows = comparisons.iter().filter(|c| c.cell.workload == workload);
-        let panel = panel(&rows.copied().collect::<Vec<_>>(), margin, &mut y);
-        panels.extend(panel);
+
+    /// Columns of its drawing.
+    pub fn width(&self) -> String {
+        match self {
+            Self::Forest(forest) => px(forest.width),
+            Self::Grid(grid) => grid.width.clone(),
+            Self::Course(course) => px(course.width),
+            Self::Dots(dots) => px(dots.width),
+            Self::Sizes(chart) => px(chart.width),
+        }
     }
-    (!panels.is_empty()).then(|| Chart {
-        label: label.to_owned(),
-        width: WIDTH,
-        height: y,
-        text_x: RIGHT + 14.0,
-        panels,
-    })
-}
 
-fn panel(comparisons: &[&Comparison], margin: f64, y: &mut f64) -> Option<Panel> {
-    let first = comparisons.first()?;
-    let metric = &first.primary()?.metric;
-    let scale = Scale::of(comparisons, margin);
-    let top = *y + TITLE;
-    let rows = (0_u32..)
-        .zip(comparisons)
-        .map(|(i, c)| row(c, &scale, top + ROW * f64::from(i)));
-    let rows: Vec<Row> = rows.collect();
-    let bottom = (0..rows.len()).fold(top, |y, _| y + ROW);
-    *y = bottom + AXIS;
-    let (band_low, band_high) = (scale.x(1.0 / (1.0 + margin)), scale.x(1.0 + margin));
-    Some(Panel {
-        title: format!("{} {}{}", first.cell.workload, metric.name, scale.note()),
-        title_y: px(top - 12.0),
-        top: px(top),
-        height: px(bottom - top),
-        bottom: px(bottom),
-        axis_y: px(bottom + 16.0),
-        left: LEFT,
-        right: RIGHT,
-        band_x: px(band_low),
-        band_width: px((band_high - band_low).max(1.0)),
-        one_x: px(scale.x(1.0)),
-        ticks: scale.ticks(),
-        rows,
-    })
-}
+    /// Rows of its drawing.
+    pub fn height(&self) -> String {
+        match self {
+            Self::Forest(forest) => forest.height.clone(),
+            Self::Grid(grid) => grid.height.clone(),
+            Self::Course(course) => course.height.clone(),
+            Self::Dots(dots) => dots.height.clone(),
+            Self::Sizes(chart) => px(chart.height),
+        }
+    }
 
-fn row(comparison: &Comparison, scale: &Scale, top: f64) -> Row {
-    let metric = comparison.primary();
-    let verdict = metric.and_then(|m| m.verdict.as_ref());
-    let paired = metric.and_then(|m| m.paired.as_ref());
-    let middle = top + ROW / 2.0;
-    let figures = or_missing(paired, |p| {
-        ratio_with_interval(p.ratio.value, p.ratio.low, p.ratio.high)
-    });
-    let n = metric.map_or(0, |m| m.n);
-    Row {
-        label: shortened(&comparison.cell.kind.to_string()),
-        name: comparison.cell.kind.to_string(),
-        text_y: px(middle + 4.0),
-        y: px(middle),
-        mark: paired.map(|p| Mark {
-            x: px(scale.x(p.ratio.value)),
-            low: px(scale.x(p.ratio.low)),
-            high: px(scale.x(p.ratio.high)),
-            cap_top: px(middle - 5.0),
-            cap_bottom: px(middle + 5.0),
-        }),
-        figures: format!("{figures} n = {n}"),
-        class: verdict.map_or("none", |v| v.word.name()),
-        verdict: verdict.map_or_else(|| MISSING.to_owned(), |v| v.word.to_string()),
+    /// What it shows.
+    pub fn caption(&self) -> &str {
+        match self {
+            Self::Forest(_) => forest::CAPTION,
+            Self::Grid(grid) => grid.caption,
+            Self::Course(course) => course.caption,
+            Self::Dots(dots) => dots.caption,
+            Self::Sizes(_) => sizes::CAPTION,
+        }
+    }
+
+    /// The picture as a file.
+    ///
+    /// # Errors
+    /// None that a picture can cause: it is written to memory.
+    pub fn svg(&self) -> Result<String, askama::Error> {
+        let svg = File { picture: self }.render()?;
+        Ok(crate::html::printable(&svg))
     }
 }
 
-/// Letters that fit beside a panel.
-const LABEL: usize = 26;
-
-/// A label with its middle left out where it is too long: both ends tell
+/// A label with its middle left out where it is longer than so many letters: both ends tell
 /// platforms apart.
-fn shortened(label: &str) -> String {
+fn shortened(label: &str, longest: usize) -> String {
     let letters: Vec<char> = label.chars().collect();
-    if letters.len() <= LABEL {
+    if letters.len() <= longest {
         return label.to_owned();
     }
-    let half = LABEL / 2;
+    let half = longest / 2;
     let ends = [&letters[..half], &letters[letters.len() - half..]];
     ends.map(|end| end.iter().collect::<String>()).join("…")
 }
 
-/// Coordinates to a tenth of a unit.
+/// Coordinates to a tenth of a unit, without a needless decimal.
 fn px(value: f64) -> String {
-    format!("{value:.1}")
+    let shown = format!("{value:.1}");
+    shown
+        .strip_suffix(".0")
+        .map_or_else(|| shown.clone(), str::to_owned)
 }

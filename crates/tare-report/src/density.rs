@@ -1,15 +1,9 @@
 //! What idle boxes cost, and how many a host could hold.
 
-use crate::show::{MISSING, clean, or_missing, percent};
 use serde::Serialize;
-use std::fmt::Write as _;
 use tare_model::density::{Density, PlatformDensity, Start};
 use tare_model::platform::PlatformPath;
-use tare_model::size::{counted, show_cpus, show_memory};
 use tare_stats::{Line, line, median};
-
-/// Two figures of the same memory that are further apart than this are told so.
-const APART: f64 = 0.2;
 
 /// Level of every interval.
 const LEVEL: f64 = 0.95;
@@ -136,105 +130,6 @@ fn apart(a: f64, b: f64) -> Option<f64> {
     (larger > 0.0).then(|| (a - b).abs() / larger)
 }
 
-/// The figures for a terminal.
-pub fn text(density: &Density) -> String {
-    let mut text = format!(
-        "Idle boxes, each limited to {} by quota and {}, on a host with {}\n",
-        show_cpus(density.limits.cpus),
-        show_memory(density.limits.memory_bytes),
-        show_memory(density.host.memory_bytes)
-    );
-    for (measured, estimate) in density.platforms.iter().zip(estimates(density)) {
-        platform(&mut text, measured, &estimate);
-    }
-    text
-}
-
-fn platform(text: &mut String, measured: &PlatformDensity, estimate: &Estimate) {
-    let _ = writeln!(
-        text,
-        "\n{}, n = {} ({})",
-        clean(&estimate.platform.to_string()),
-        estimate.n,
-        clean(&measured.version.version)
-    );
-    let no_cold = measured.no_cold.as_deref().map(clean);
-    let cold = estimate.cold.map(shown_latency);
-    let cold = cold.or_else(|| no_cold.map(|why| format!("{MISSING} ({why})")));
-    let rows = [
-        ("start-up, cold", cold.unwrap_or_else(|| MISSING.to_owned())),
-        ("start-up, warm", or_missing(estimate.warm, shown_latency)),
-        ("shut-down", or_missing(estimate.removal, shown_latency)),
-        ("a further box by PSS", or_missing(estimate.by_pss, shown_memory)),
-        (
-            "a further box by MemAvailable",
-            or_missing(estimate.by_available, shown_memory),
-        ),
-        (
-            "files of a box",
-            format!("{} on the disk", size(estimate.disk_bytes)),
-        ),
-        (
-            "boxes until memory is gone",
-            or_missing(estimate.by_available, |by| shown_boxes(&by, "MemAvailable")),
-        ),
-        ("", or_missing(estimate.by_pss, |by| shown_boxes(&by, "PSS"))),
-    ];
-    for (name, value) in rows {
-        let _ = writeln!(text, "  {name:30} {value}");
-    }
-    if let Some(why) = &measured.stopped {
-        let _ = writeln!(
-            text,
-            "  ! no more than {}: {why}",
-            counted(estimate.n as u64, "box")
-        );
-    }
-    if let Some(apart) = estimate.disagreement.filter(|apart| *apart > APART) {
-        let _ = writeln!(
-            text,
-            "  ! the two memory figures disagree by {}: memory of the kernel and of daemons\n    is in MemAvailable alone, and so is what others took or gave back meanwhile",
-            percent(apart)
-        );
-    }
-}
-
-fn shown_latency(latency: Latency) -> String {
-    let [median, least, most] = [latency.median, latency.least, latency.most].map(|s| s * 1e3);
-    format!(
-        "{median:.1} ms, median of {} ({least:.1} to {most:.1})",
-        latency.n
-    )
-}
-
-fn shown_memory(by: PerBox) -> String {
-    format!(
-        "{} (95 % interval {} to {})",
-        size(by.bytes),
-        size(by.low),
-        size(by.high)
-    )
-}
-
-fn size(bytes: f64) -> String {
-    format!("{:.2} MiB", bytes / f64::from(1 << 20))
-}
-
-fn shown_boxes(by: &PerBox, figure: &str) -> String {
-    if by.boxes.is_none() {
-        return format!(
-            "{MISSING} ({figure} did not shrink with the boxes: too few of them, or others gave memory back)"
-        );
-    }
-    let whole = |boxes: Option<f64>| boxes.map_or_else(|| "no end".to_owned(), |boxes| format!("{boxes:.0}"));
-    format!(
-        "{} ({} to {}), extrapolated by {figure}",
-        whole(by.boxes),
-        whole(by.boxes_low),
-        whole(by.boxes_high)
-    )
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
@@ -280,17 +175,5 @@ mod tests {
     fn where_memory_does_not_shrink_no_number_of_boxes_is_told() {
         let by = estimate(&measured(0)).by_available.unwrap();
         assert_eq!((by.boxes, by.boxes_high), (None, None));
-        assert!(shown_boxes(&by, "MemAvailable").starts_with(MISSING));
-    }
-
-    #[test]
-    fn a_disagreement_and_a_missing_cold_start_are_told() {
-        let told = |taken| {
-            let (measured, mut text) = (measured(taken), String::new());
-            platform(&mut text, &measured, &estimate(&measured));
-            text
-        };
-        assert!(told(4).contains("disagree by 50 %") && told(4).contains("— (not root)"));
-        assert!(!told(2).contains("disagree"), "{}", told(2));
     }
 }

@@ -1,9 +1,11 @@
 //! From a results file to an analysis, and from an analysis to text, JSON and HTML.
 //!
 //! ```text
-//! Results --analyze--> Analysis --text::render--> terminal
+//! Results --analyze--> Analysis --sections--> Document --text::render-----> terminal
+//!                                                      --html::render-----> one page, no network
+//!                                                      --markdown::render-> pull request
+//!                                                      --tabular::render--> CSV
 //!                               --json::render--> machine
-//!                               --html::render--> one page, no network
 //! ```
 //!
 //! Invariants: nothing here reads a file, a clock or the system; no figure is
@@ -15,19 +17,22 @@
 
 pub mod analysis;
 pub mod change;
-mod chart;
+pub mod chart;
 pub mod density;
-mod effects;
-mod facts;
+pub mod document;
 pub mod foreign;
-mod hosts;
+pub mod glossary;
 pub mod html;
 pub mod json;
+pub mod markdown;
+pub mod merge;
 pub mod pilot;
 pub mod published;
-mod remarks;
+pub mod sections;
 mod show;
-mod sizes;
+pub mod tabular;
 pub mod text;
+pub mod trend;
+pub mod words;
 
 pub use analysis::{Analysis, analyze};

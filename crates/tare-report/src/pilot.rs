@@ -1,15 +1,11 @@
 //! What a pilot says: how much boxes, processes and iterations vary, what each
 //! costs, and how often each is worth repeating.
 
-use crate::show::or_missing;
-use crate::text::wrapped;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use tare_model::results::{
     BoxRecord, HostReadings, Outcome, Record, RemovedRecord, Results, Success, TrialRecord,
 };
-use tare_model::size::{counted, show_seconds};
 use tare_model::study::{BoxKind, Cell, Fresh};
 use tare_stats::{Levels, levels, mean};
 
@@ -229,87 +225,5 @@ pub fn advice(cells: &[CellPilot]) -> Advice {
         trial_seconds: longest,
         fresh,
         because,
-    }
-}
-
-/// The pilot for a terminal of so many columns.
-pub fn text(cells: &[CellPilot], width: usize) -> String {
-    let mut text = String::new();
-    for cell in cells {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{}", wrapped("", 0, &cell.cell.to_string(), width));
-        let _ = match &cell.levels {
-            Some(levels) => writeln!(text, "{}", table(levels)),
-            None => writeln!(
-                text,
-                "  too few boxes with {PROCESSES} figures each ({} failed)\n",
-                counted(cell.failed, "trial")
-            ),
-        };
-    }
-    let advice = advice(cells);
-    let trial = advice.trial_seconds.map_or_else(
-        || "as it is: it does not follow from these variances".to_owned(),
-        |seconds| {
-            format!(
-                "--trial-time {:.1}s (at least 1 s)",
-                (seconds * 10.0).ceil() / 10.0
-            )
-        },
-    );
-    text += "advice\n";
-    for line in [
-        format!("length of a trial: {trial}"),
-        format!("new boxes: --fresh {}: {}", advice.fresh, advice.because),
-        "number of boxes: by the looks of --adaptive; iterations and processes are no samples".to_owned(),
-    ] {
-        text += &wrapped("  -", 4, &line, width);
-    }
-    text
-}
-
-fn table(levels: &[Level; 3]) -> String {
-    let mut text = format!(
-        "  {:<11}{:>4}{:>16}{:>12}  {}\n",
-        "level", "n", "sd it adds", "cost", "worth in each of the level above"
-    );
-    for level in levels.iter().rev() {
-        let _ = writeln!(
-            text,
-            "  {:<11}{:>4}{:>16}{:>12}  {}",
-            level.level,
-            level.n,
-            added(level.variance),
-            show_seconds(level.cost_seconds),
-            worth(level, levels)
-        );
-    }
-    text
-}
-
-/// The standard deviation that a level adds, in percent of the mean.
-fn added(variance: Option<f64>) -> String {
-    or_missing(variance, |v| {
-        if v > 0.0 {
-            format!("{:.2} %", 100.0 * v.sqrt())
-        } else {
-            "none to be seen".to_owned()
-        }
-    })
-}
-
-fn worth(level: &Level, levels: &[Level; 3]) -> String {
-    let above = match level.level {
-        "iteration" => &levels[1],
-        "process" => &levels[2],
-        _ => return "as many as the stopping rule asks for".to_owned(),
-    };
-    match level.repetitions {
-        Some(n) => n.to_string(),
-        None if level.variance.is_none() => "cannot be told: one figure in each process".to_owned(),
-        None if above.variance.is_none_or(|v| v <= 0.0) => {
-            format!("cannot be told: a new {} adds nothing", above.level)
-        }
-        None => "as many as you like: it costs nothing".to_owned(),
     }
 }

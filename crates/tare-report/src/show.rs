@@ -47,16 +47,6 @@ pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
     )
 }
 
-/// The beginning of what a program said: enough to know it by. The file has
-/// the whole.
-pub(crate) fn clipped(text: &str) -> String {
-    const LETTERS: usize = 240;
-    match text.char_indices().nth(LETTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// A ratio: three decimals near 1, fewer where it is large, three significant
 /// digits where it is small.
 pub(crate) fn ratio(value: f64) -> String {
@@ -92,6 +82,19 @@ pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
         format!("{} slower", percent(change))
     } else {
         "alike to 0.1 %".to_owned()
+    }
+}
+
+/// The same in as few letters as can be: `+0.4 %`, `-5.0 %`, `x3.2`.
+pub(crate) fn cost_briefly(ratio_of_costs: f64) -> String {
+    if ratio_of_costs >= FACTOR {
+        return format!("x{}", digits(ratio_of_costs, usize::from(ratio_of_costs < 9.95)));
+    }
+    let shown = percent(ratio_of_costs - 1.0);
+    if shown.starts_with(['-', '0']) {
+        shown
+    } else {
+        format!("+{shown}")
     }
 }
 
@@ -140,9 +143,8 @@ pub(crate) fn change_interval(ratio_of_costs: f64, low: f64, high: f64) -> Strin
 }
 
 /// Mebibytes, for all readings alike: what matters is how little they differ.
-pub(crate) fn mebibytes(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-    let mebibytes = digits(bytes as f64 / f64::from(1 << 20), 1);
+pub(crate) fn mebibytes(bytes: f64) -> String {
+    let mebibytes = digits(bytes / f64::from(1 << 20), 1);
     mebibytes.trim_end_matches(".0").to_owned()
 }
 

@@ -69,7 +69,7 @@ fn what_the_polluter_does_to_its_baseline_forbids_a_verdict() {
         matches!(verdict.refusals[..], [Refusal::CarryOver { .. }]),
         "{verdict:?}"
     );
-    assert!(verdict.phrase.contains("--pause"));
+    assert!(phrase(verdict).contains("--pause"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn pollution_of_both_sides_alike_is_told_and_forbids_nothing() {
         .and_then(|m| m.verdict.as_ref())
         .expect("a verdict");
     assert!(verdict.refusals.is_empty(), "{verdict:?}");
-    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = whole(&analysis);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("2 of 2 comparisons moved by what ran right before"),
@@ -104,7 +104,7 @@ fn pollution_of_both_sides_alike_is_told_and_forbids_nothing() {
 fn without_pollution_there_is_none() {
     let analysis = analyze(&after_vm(1.0));
     assert!(analysis.comparisons.iter().all(|c| c.carry_over.is_empty()));
-    assert!(analysis.notices.iter().all(|n| n.notice != "carry-over"));
+    assert!(analysis.notices.iter().all(|n| n.name() != "carry-over"));
 }
 
 /// At most 1 % of comparisons without carry-over have the finding: 2 of these 200 are

@@ -120,7 +120,7 @@ fn a_third_cell_that_one_side_feels_forbids_a_verdict_and_tells_by_how_much() {
         "{found:?}"
     );
     assert!(found.disqualifies && refused(docker), "{found:?}");
-    let told = found.to_string();
+    let told = tare_report::words::carry_over::words(found);
     assert!(
         told.starts_with("carry-over: vm pinned syscall right before a slice moves the typical cost by 0."),
         "{told}"

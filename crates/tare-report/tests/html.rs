@@ -7,7 +7,6 @@ use tare_model::finding::Reason;
 use tare_model::results::Outcome;
 use tare_model::template::Template;
 use tare_report::analysis::analyze;
-use tare_report::text::{TextOptions, render};
 
 fn default_page() -> String {
     page(&analyze(&default_study().build()))
@@ -30,7 +29,7 @@ fn unbalanced(page: &str) -> Result<Vec<String>, String> {
             if last.as_deref() != Some(closed) {
                 return Err(format!("</{closed}> closes {last:?}"));
             }
-        } else if !VOID.contains(&name.as_str()) {
+        } else if !VOID.contains(&name.as_str()) && !tag.ends_with('/') {
             open.push(name);
         }
     }
@@ -43,7 +42,7 @@ fn its_elements_are_balanced() {
 }
 
 #[test]
-fn it_needs_no_network_and_runs_no_script() {
+fn it_needs_no_network() {
     let page = default_page();
     for forbidden in [
         "http:",
@@ -51,7 +50,6 @@ fn it_needs_no_network_and_runs_no_script() {
         "//",
         "url(",
         "@import",
-        "<script",
         "<link",
         "<img",
         "<iframe",
@@ -67,16 +65,19 @@ fn it_needs_no_network_and_runs_no_script() {
 
 #[test]
 fn no_template_turns_escaping_off() {
-    for template in [
-        include_str!("../templates/report.html"),
-        include_str!("../templates/chart.html"),
-        include_str!("../templates/sizes.html"),
-        include_str!("../templates/radar.html"),
-        include_str!("../templates/table.html"),
-        include_str!("../templates/style.html"),
-    ] {
+    let files = ["templates", "templates/pictures"]
+        .into_iter()
+        .flat_map(|folder| {
+            let folder = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_dir(folder).expect("a folder of templates")
+        });
+    let files = files
+        .map(|entry| entry.expect("a template").path())
+        .filter(|path| path.is_file());
+    for path in files {
+        let template = std::fs::read_to_string(&path).expect("a template is text");
         for off in ["|safe", "| safe", "{% autoescape", "{% filter"] {
-            assert!(!template.contains(off), "{off}");
+            assert!(!template.contains(off), "{off} in {}", path.display());
         }
     }
 }
@@ -101,7 +102,7 @@ fn hostile_strings_stay_text() {
     }
     proof_of(&mut results, "docker").remarks.push(evil.to_owned());
     let page = page(&analyze(&results));
-    assert!(!page.contains("<script"), "{page}");
+    assert_eq!(page.matches("<script").count(), 1, "that of the page itself");
     assert_eq!(unbalanced(&page), Ok(Vec::new()));
     assert!(!page.contains(|c: char| c != '\n' && c.is_control()));
     assert!(!page.contains('\u{202e}'));
@@ -110,19 +111,31 @@ fn hostile_strings_stay_text() {
 #[test]
 fn every_comparison_is_drawn_and_told_in_words() {
     let page = default_page().replace('\u{a0}', " ");
-    assert_eq!(
-        page.matches(": paired ratios with 95 % intervals\"").count(),
-        2,
-        "one chart per baseline"
-    );
+    // What is shown, what is open, and all that is held against native-set.
     assert_eq!(
         page.matches("<g class=\"mark ").count(),
         40,
         "one point per primary metric"
     );
-    assert!(page.contains("<strong>docker (pinned, n = 12)</strong>: stream"));
+    assert_eq!(page.matches(": costs with 95 % intervals\"").count(), 3);
+    assert!(page.contains("docker (pinned, n = 12): "));
     assert!(page.contains("price of the quota"));
     assert!(page.contains("vm (pinned, kvm, n = 12)"));
+}
+
+#[test]
+fn what_is_shown_is_drawn_by_its_verdict_and_what_is_open_is_folded() {
+    let page = page(&analyze(
+        &default_study()
+            .noise(0.02)
+            .cost("docker", Pinned, "syscall", 1.2)
+            .build(),
+    ));
+    let shown = page.find("Shown to differ").expect("a group of what differs");
+    let open = page.find("Not decided").expect("a group of what is open");
+    assert!(shown < open);
+    assert!(page[..open].contains("<summary><h2>What is not decided</h2></summary>"));
+    assert!(page.contains("aria-label=\"Workloads against platforms\""));
 }
 
 #[test]
@@ -132,7 +145,7 @@ fn a_wide_span_of_ratios_is_drawn_on_a_log_scale() {
         page(&analyze(&results))
     };
     assert!(!of_cost(1.2).contains("(log scale)"));
-    assert!(of_cost(30.0).contains("syscall latency (log scale)"));
+    assert!(of_cost(30.0).contains("by half and more (log scale)"));
 }
 
 #[test]
@@ -140,8 +153,8 @@ fn figures_that_are_missing_are_dashes() {
     let mut results = Synthetic::new().build();
     fail(&mut results, "docker", 20, Reason::Launch);
     let page = page(&analyze(&results));
-    assert!(page.contains("— n = 0"));
-    assert!(!page.contains("<circle"));
+    assert!(page.contains("<td class=\"interval\">—</td>"));
+    assert!(!page.contains("class=\"mark"));
 }
 
 #[test]
@@ -165,6 +178,6 @@ fn the_title_of_a_study_heads_the_report() {
         &page[..9000]
     );
     assert!(page.contains("<title>tare: Is &#60;b&#62; dear?"));
-    let text = render(&analysis, TextOptions::default());
+    let text = whole(&analysis);
     assert!(text.starts_with("Is <b> dear?\\u{1b}[2J\n"), "{text}");
 }

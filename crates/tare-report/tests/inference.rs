@@ -6,11 +6,10 @@ use common::*;
 use tare_model::results::{Outcome, Results};
 use tare_model::study::Stopping;
 use tare_report::analysis::{Analysis, Flag, Steadiness, analyze};
-use tare_report::text::{TextOptions, render};
 
 /// The text on one line: phrases may be wrapped anywhere.
 fn text(analysis: &Analysis) -> String {
-    let text = render(analysis, TextOptions::default());
+    let text = whole(analysis);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -50,7 +49,7 @@ fn a_study_with_looks_allows_for_them() {
     assert!((wider - 2.099_97 / 2.000_995).abs() < 1e-4, "{wider}");
     near(other.p.unwrap(), 1.25 * one.p.unwrap());
     let text = text(&looked_at);
-    assert!(text.contains(" intervals: 95 % (allowing for looks) "), "{text}");
+    assert!(text.contains("Intervals: 95 % (allowing for looks). "), "{text}");
     assert!(text.contains("96 % t intervals of the last look"), "{text}");
     assert!(page(&looked_at).contains("(allowing for looks)."));
 }

@@ -7,7 +7,6 @@ use tare_model::finding::Reason;
 use tare_model::results::{ProofRecord, Record, Results};
 use tare_model::study::BoxKind;
 use tare_report::analysis::{Analysis, analyze};
-use tare_report::text::{TextOptions, render};
 
 fn nested(platforms: &[&str]) -> Results {
     Synthetic::new()
@@ -20,7 +19,7 @@ fn nested(platforms: &[&str]) -> Results {
 }
 
 fn shown(analysis: &Analysis) -> String {
-    render(analysis, TextOptions::default())
+    whole(analysis)
 }
 
 #[test]

@@ -8,8 +8,9 @@ use common::*;
 use tare_model::kernel::Kernel;
 use tare_model::results::Results;
 use tare_model::workload::Run;
-use tare_report::published::{Beside, BesideRow, Library, Verdict, beside, text};
-use tare_report::text::TextOptions;
+use tare_report::published::{Beside, BesideRow, Library, Verdict, beside};
+use tare_report::sections::published as sections;
+use tare_report::text::{TextOptions, render};
 
 /// What stands beside a study where `docker` costs so much of linpack, and of stream.
 fn costs(study: &str, linpack: f64, stream: f64, noise: f64) -> Beside {
@@ -50,6 +51,10 @@ fn why(row: &BesideRow) -> &str {
     }
 }
 
+fn beside_words(beside: &Beside) -> String {
+    render(&sections::beside(beside), TextOptions::default())
+}
+
 #[test]
 fn the_same_cost_agrees_and_says_what_would_not_show() {
     let beside = costs("conaboy2021", 1.0024, 1.005, 0.002);
@@ -88,7 +93,7 @@ fn a_study_without_spread_is_held_against_the_own_error_alone() {
         panic!("{row:?}")
     };
     assert!(!by.with_their_error);
-    let shown = text::beside(&beside, TextOptions::default());
+    let shown = beside_words(&beside);
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flat.contains("the study's own, which it does not print, may explain it"),
@@ -134,7 +139,7 @@ fn what_cannot_be_compared_says_why() {
 
     let drawn = put("ghatrehsamani2020", Synthetic::new());
     assert!(drawn.rows.is_empty() && !drawn.statements.is_empty());
-    let shown = text::beside(&drawn, TextOptions::default());
+    let shown = beside_words(&drawn);
     assert!(shown.contains("The study prints no table"), "{shown}");
 }
 
@@ -160,8 +165,8 @@ fn where_the_study_has_another_baseline_what_both_measured_is_held_against_it() 
         matches!(row.verdict, Verdict::Differs(_) | Verdict::Agrees(_)),
         "{row:?}"
     );
-    let shown = text::beside(&beside, TextOptions::default());
-    assert!(shown.contains("Costs against lxc"), "{shown}");
+    let shown = beside_words(&beside);
+    assert!(shown.contains("Costs against lxc here"), "{shown}");
 }
 
 #[test]
@@ -172,11 +177,9 @@ fn an_interval_that_hides_a_tenth_confirms_nothing() {
         panic!("{row:?}")
     };
     assert!(seen.share > 0.1, "{seen:?}");
-    let shown = text::beside(&noisy, TextOptions::default());
-    assert!(
-        shown.contains("cannot tell, too much noise: differences under"),
-        "{shown}"
-    );
+    let shown = beside_words(&noisy);
+    assert!(shown.contains("cannot tell"), "{shown}");
+    assert!(shown.contains("too much noise: differences under"), "{shown}");
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn every_study_can_stand_beside_any_results() {
     let empty = Synthetic::new().kernels(&kernels).blocks(1).build();
     for study in &library.studies {
         for results in [&whole, &empty] {
-            let shown = text::beside(&beside(&library, study, results), TextOptions::default());
+            let shown = beside_words(&beside(&library, study, results));
             assert!(!shown.contains("NaN") && !shown.contains("inf "), "{shown}");
         }
     }

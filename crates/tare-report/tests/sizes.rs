@@ -7,7 +7,7 @@ use tare_model::platform::Provisioning;
 use tare_model::results::{Outcome, Record, Results};
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::Instance;
-use tare_report::analysis::{Class, SizeEffect, SizeEffects, Standing, analyze};
+use tare_report::analysis::{Class, NoEffects, Refusal, SizeEffect, SizeEffects, Standing, analyze};
 
 /// Native and docker, both provisionings, in these sizes; docker costs `cost` of
 /// its CPUs, native what it always does.
@@ -92,7 +92,7 @@ fn pto_and_pso_are_the_ratios_that_were_put_in() {
     );
     assert_eq!((effect.n, effect.lost), (12, 0));
     // Native vanilla and docker in both provisionings, two parts each.
-    assert_eq!((found.effects.len(), found.family, found.note), (3, 6, None));
+    assert_eq!((found.effects.len(), found.family, found.none), (3, 6, None));
 }
 
 #[test]
@@ -132,16 +132,16 @@ fn the_range_is_relative_to_the_plateau() {
 fn too_few_sizes_are_said() {
     let one = effects(&Synthetic::new().build());
     assert!(one.effects.is_empty());
-    assert!(one.note.unwrap().contains("one size"));
+    assert_eq!(one.none, Some(NoEffects::OneSize));
     let mut vanilla = Synthetic::new().provisioning(&[Vanilla]);
     vanilla.study.instances.push(Instance {
         name: Some("other".to_owned()),
         ..vanilla.study.instances[0].clone()
     });
     let without_set = effects(&vanilla.build());
-    assert!(without_set.note.unwrap().contains("native-set"));
+    assert_eq!(without_set.none, Some(NoEffects::NoSet));
     let same = effects(&sized(&[2, 2], |_| 1.0));
-    assert!(same.effects.is_empty() && same.note.unwrap().contains("same number of CPUs"));
+    assert!(same.effects.is_empty() && same.none == Some(NoEffects::SameCpus));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_block_that_lacks_a_size_is_lost_and_too_many_forbid_a_class() {
     let effect = docker(&found, Pinned);
     assert_eq!((effect.n, effect.lost, effect.class), (8, 4, None));
     assert!(
-        effect.refusals.iter().any(|r| r.contains("4 of 12 pairs lost")),
+        effect.refusals.contains(&Refusal::PairsLost { lost: 4, of: 12 }),
         "{:?}",
         effect.refusals
     );
@@ -169,10 +169,11 @@ fn a_block_that_lacks_a_size_is_lost_and_too_many_forbid_a_class() {
 #[test]
 fn text_page_and_json_tell_the_same() {
     let analysis = analyze(&sized(&[1, 2, 4, 8], |c| 1.03 + 0.2 / c));
-    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = whole(&analysis);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
         "Size effects",
-        "PTO and PSO",
+        "PTO is the cost at the largest size",
         "dies out",
         "above 4 CPUs (CHR 0.25)",
         "lack of fit p",

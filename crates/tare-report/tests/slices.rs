@@ -8,7 +8,7 @@ use tare_model::kernel::Kernel;
 use tare_model::results::{HostReadings, Outcome, Record, Results};
 use tare_model::size::Cpus;
 use tare_report::analysis::{Analysis, Flag, MetricComparison, SliceFigures, Word, analyze};
-use tare_report::text::{TextOptions, Where, answer, render};
+use tare_report::text::{TextOptions, Where, answer};
 
 /// `native` and `docker`, 20 blocks of 50 rounds. A round makes all its slices dearer or
 /// cheaper by a fifth, each slice by 0.5 %; `cost` is what a slice of `docker` costs.
@@ -50,7 +50,7 @@ fn words(text: &str) -> String {
 }
 
 fn details(analysis: &Analysis) -> String {
-    words(&render(analysis, TextOptions::default()))
+    words(&whole(analysis))
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn what_the_harness_took_is_told_by_platform() {
     assert!(text.contains("docker 31.00 us, native 20.00 us"), "{text}");
     assert!(text.contains("10 ms aimed at, in rounds"), "{text}");
     assert!(text.contains("the median over its rounds"), "{text}");
-    assert!(page(&analysis).contains("<h2>Slices</h2>"));
+    assert!(page(&analysis).contains("<h2>Slices: mean and CPU cost"));
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_run_in_slices_is_held_against_one_without_by_samples() {
     let overhead = &change.overheads[0];
     assert!(!overhead.typical);
     near(overhead.change.expect("a change").value, 1.0);
-    assert!(change.notices.iter().any(|n| n.notice == "slices"));
+    assert!(change.notices.iter().any(|n| n.name() == "slices"));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt, WarmUp
 use tare_model::results::{EndReason, Record, Results};
 use tare_model::study::{Against, Cell, Stopping};
 use tare_report::analysis::{Comparison, analyze};
-use tare_report::text;
 
 /// `native` and `docker` both ways, 20 blocks: `docker` is settled at the first
 /// look, the price of the quota at the first too, and nothing else.
@@ -86,7 +85,7 @@ fn what_a_settled_cell_measured_as_a_baseline_is_not_for_its_own_comparisons() {
 #[test]
 fn every_form_tells_why_each_cell_stopped() {
     let analysis = analyze(&results());
-    let text = text::render(&analysis, text::TextOptions::default());
+    let text = whole(&analysis);
     let page = page(&analysis);
     for words in [
         "looks after 10, 15 blocks",
@@ -124,5 +123,5 @@ fn a_study_of_fixed_blocks_has_no_looks_whatever_its_file_says() {
     let analysis = analyze(&results);
     assert!(analysis.stops.is_none());
     assert_eq!(pairs_of(&analysis.comparisons, &cells[0]), [20]);
-    assert!(!text::render(&analysis, text::TextOptions::default()).contains("Why each cell stopped"));
+    assert!(!whole(&analysis).contains("Why each cell stopped"));
 }

@@ -6,7 +6,7 @@ use common::*;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};
 use tare_report::analysis::analyze;
-use tare_report::text::{TextOptions, Where, answer, render};
+use tare_report::text::{TextOptions, Where, answer};
 
 const PLAIN: TextOptions = TextOptions {
     colour: false,
@@ -104,7 +104,7 @@ fn the_answer_keeps_to_narrow_and_to_wide_terminals() {
 fn a_terminal_of_ascii_gets_ascii() {
     let ascii = TextOptions { ascii: true, ..PLAIN };
     let analysis = analyze(&bad_day());
-    let (plain, whole) = (answer(&analysis, HERE, ascii), render(&analysis, ascii));
+    let (plain, whole) = (answer(&analysis, HERE, ascii), whole_in(&analysis, ascii));
     assert!(plain.is_ascii() && whole.is_ascii(), "{plain}");
     assert!(plain.contains("-o-"), "{plain}");
 }
@@ -113,7 +113,7 @@ fn a_terminal_of_ascii_gets_ascii() {
 fn the_report_keeps_to_eighty_columns() {
     let mut results = default_study().command(&["/usr/bin/true"]).build();
     fail(&mut results, "lxc", 2, Reason::Timeout);
-    let text = render(&analyze(&results), PLAIN);
+    let text = whole_in(&analyze(&results), PLAIN);
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -123,13 +123,12 @@ fn the_report_keeps_to_eighty_columns() {
 fn wide_ratios_keep_clear_of_what_stands_beside_them() {
     for (cost, ratio, word) in [(0.0123, "0.0123", "faster"), (1234.5, "1234.5", "slower")] {
         let synthetic = Synthetic::new().cost("docker", Pinned, "syscall", cost);
-        let text = render(&analyze(&synthetic.build()), PLAIN);
-        let row = format!("{ratio} ({ratio} to {ratio})\n      ");
-        assert!(
-            text.contains(&format!("{row}{word} by more than the margin\n")),
-            "{text}"
-        );
-        assert_eq!(text.matches(&row).count(), 2, "{text}");
+        let text = whole_in(&analyze(&synthetic.build()), PLAIN);
+        let row = format!("{ratio} ({ratio} to {ratio})  {word}");
+        assert_eq!(text.matches(&row).count(), 1, "{text}");
+        // The ratio of means beside it, and once more among the tests.
+        let means = format!("{ratio} ({ratio} to {ratio})");
+        assert_eq!(text.matches(&means).count(), 3, "{text}");
     }
 }
 
@@ -138,8 +137,8 @@ fn readings_of_memory_have_room() {
     let mut results = Synthetic::new().build();
     let proof = proof_of(&mut results, "docker");
     (proof.limit_bytes, proof.touched_bytes) = (1 << 30, Some((1 << 30) - 10_695_475));
-    let text = render(&analyze(&results), PLAIN);
-    let expected = "  docker pinned    proven        2.00    2.00    2.00     1024   1013.8     2048";
+    let text = whole_in(&analyze(&results), PLAIN);
+    let expected = "  docker pinned  proven  2.00     2.00    2.00  1024   1013.8     2048";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -147,7 +146,7 @@ fn readings_of_memory_have_room() {
 fn one_of_a_kind_has_no_plural_and_a_command_is_named_once() {
     let mut results = Synthetic::new().blocks(1).command(&["/bin/true", "x"]).build();
     results.header.study.instances[0].size.cpus = "1".parse().unwrap();
-    let text = render(&analyze(&results), PLAIN);
+    let text = whole_in(&analyze(&results), PLAIN);
     for expected in [
         "(1 of 1 block)",
         "box size: 1 CPU, ",
@@ -159,7 +158,7 @@ fn one_of_a_kind_has_no_plural_and_a_command_is_named_once() {
 
 #[test]
 fn tests_are_spoken_of_only_where_there_are_some() {
-    let text = |blocks| render(&analyze(&Synthetic::new().blocks(blocks).build()), PLAIN);
+    let text = |blocks| whole_in(&analyze(&Synthetic::new().blocks(blocks).build()), PLAIN);
     assert!(text(20).contains("Holm's correction over 1 test of primary"));
     assert!(!text(1).contains("Holm's correction"));
 }
@@ -167,9 +166,9 @@ fn tests_are_spoken_of_only_where_there_are_some() {
 #[test]
 fn colours_come_only_when_asked_for() {
     let analysis = analyze(&default_study().build());
-    assert!(!render(&analysis, PLAIN).contains('\u{1b}'));
-    let coloured = render(&analysis, COLOURED);
-    assert!(coloured.contains("\u{1b}[31mslower by more than the margin\u{1b}[0m"));
+    assert!(!whole_in(&analysis, PLAIN).contains('\u{1b}'));
+    let coloured = whole_in(&analysis, COLOURED);
+    assert!(coloured.contains("\u{1b}[31m  slower"));
 }
 
 #[test]
@@ -191,12 +190,12 @@ fn hostile_strings_cannot_drive_the_terminal() {
     let proof = proof_of(&mut results, "docker");
     proof.proven = false;
     proof.remarks.push(evil.to_owned());
-    let text = render(&analyze(&results), PLAIN);
+    let text = whole_in(&analyze(&results), PLAIN);
     let control = |c: char| c != '\n' && c.is_control();
     assert!(!text.contains(control), "{text:?}");
     assert!(!text.contains('\u{202e}'));
     assert!(!text.lines().any(|l| l.trim_start().starts_with("fake line")));
-    let coloured = render(&analyze(&results), COLOURED);
+    let coloured = whole_in(&analyze(&results), COLOURED);
     for sequence in coloured.split('\u{1b}').skip(1) {
         let ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
         assert!(ours.iter().any(|o| sequence.starts_with(o)), "{sequence:?}");
@@ -209,12 +208,14 @@ fn what_is_missing_is_a_dash_and_not_nought() {
     for trial in trials_of(&mut results, "docker", Pinned) {
         trial.outcome = Outcome::Failed(failure(Reason::Launch, "no space"));
     }
-    let text = render(&analyze(&results), PLAIN);
-    assert!(text.contains("  syscall latency       0  —"), "{text}");
-    assert!(
-        text.contains("Op —, variability overhead —, steadiness —, r —, p —"),
-        "{text}"
-    );
+    let text = whole_in(&analyze(&results), PLAIN);
+    assert!(text.contains("  syscall   latency  0  —  "), "{text}");
+    let tests = text
+        .split("docker pinned against native pinned\n")
+        .nth(1)
+        .expect("the tests");
+    let row: String = tests.lines().take(2).collect();
+    assert!(row.matches('—').count() >= 10 && !row.contains("0.0"), "{row}");
     assert!(text.contains("the box could not be made x1 (first: no space)"));
     assert!(text.contains("turbo: —"));
 }
@@ -224,7 +225,7 @@ fn evidence_and_caveats_are_there() {
     let mut results = default_study().build();
     let finding = tare_model::finding::Finding::HostBusy { load: 0.2 };
     find(&mut results, "vm", Pinned, 3, &finding);
-    let text = render(&analyze(&results), PLAIN);
+    let text = whole_in(&analyze(&results), PLAIN);
     for expected in [
         "Intervals and verdicts hold for this host, boot and build.",
         "Stalls rarer than 1 run in 4 would not show (n = 12).",
@@ -234,7 +235,7 @@ fn evidence_and_caveats_are_there() {
         "seed: 42",
         "blocks: 12 of 12",
         "2026-11-21 10:39 UTC: complete",
-        "docker vanilla   proven        2.00    2.00    2.00     2048     2028     2048",
+        "docker vanilla  proven  2.00     2.00    2.00  2048     2028     2048",
         "box size: 2 CPUs, 2 GiB (CHR 0.50: 2 of the host's 4 CPUs)",
         "session 1: 2026-11-21 09:39 UTC, run run-1, boot boot-1",
     ] {
@@ -249,7 +250,7 @@ fn one_block_tells_its_ratio_and_that_it_is_of_one_block() {
     let text = answer(&analysis, HERE, PLAIN);
     assert!(text.contains("1.250 (one block)"), "{text}");
     assert!(text.contains("no verdict"), "{text}");
-    assert!(render(&analysis, PLAIN).contains("1.250 (one block)"));
+    assert!(whole_in(&analysis, PLAIN).contains("1.250 (one block)"));
     assert!(page(&analysis).contains("one block"));
     assert!(headline(&analysis).paired.is_none());
 }

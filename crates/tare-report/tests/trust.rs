@@ -9,7 +9,6 @@ use tare_model::group::WorkDone;
 use tare_model::results::{HostReadings, Outcome, Record, Results, TrialRecord};
 use tare_model::size::Cpus;
 use tare_report::analysis::{Analysis, Refusal, Word, analyze};
-use tare_report::text::{TextOptions, render};
 
 fn results() -> Results {
     Synthetic::new()
@@ -19,12 +18,12 @@ fn results() -> Results {
 }
 
 fn notices(analysis: &Analysis) -> Vec<&'static str> {
-    analysis.notices.iter().map(|n| n.notice).collect()
+    analysis.notices.iter().map(|n| n.name()).collect()
 }
 
 /// What is shown, on one line.
 fn shown(analysis: &Analysis) -> String {
-    let text = render(analysis, TextOptions::default());
+    let text = whole(analysis);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -58,9 +57,9 @@ fn a_study_that_cannot_be_has_a_notice_and_no_verdict() {
             analysis.notices
         );
         let verdict = headline(&analysis).verdict.as_ref().unwrap();
-        assert_eq!(verdict.word, Word::None, "{}", verdict.phrase);
+        assert_eq!(verdict.word, Word::None, "{}", phrase(verdict));
         let unsound = |r: &Refusal| matches!(r, Refusal::UnsoundStudy { .. });
-        assert!(verdict.refusals.iter().any(unsound), "{}", verdict.phrase);
+        assert!(verdict.refusals.iter().any(unsound), "{}", phrase(verdict));
     }
 }
 
@@ -75,7 +74,7 @@ fn trials_of_blocks_that_the_study_does_not_have_are_left_out() {
     results.header.study.protocol.blocks = 15;
     let analysis = analyze(&results);
     assert_eq!((headline(&analysis).n, analysis.run.blocks), (15, 15));
-    assert_eq!(notices(&analysis), ["stray-trials"]);
+    assert_eq!(notices(&analysis), ["stray-blocks"]);
 }
 
 #[test]
@@ -187,7 +186,7 @@ fn slices_of_a_cost_that_no_machine_comes_to_are_told() {
         .values_mut()
         .for_each(|series| series.work = WorkDone::Same(1e-300));
     let analysis = analyze(&results);
-    assert_eq!(notices(&analysis), ["no-figures"]);
+    assert_eq!(notices(&analysis), ["no-slices"]);
     assert!(shown(&analysis).contains("8 slices whose cost is beyond"));
 }
 
@@ -206,7 +205,7 @@ fn a_part_of_slices_that_the_header_does_not_name_is_told() {
         member.parts.remove("joules");
         member.cell.workload = "other".to_owned();
     }
-    assert_eq!(notices(&analyze(&results)), ["stray-trials"]);
+    assert_eq!(notices(&analyze(&results)), ["stray-members"]);
 }
 
 #[test]
@@ -216,7 +215,7 @@ fn figures_that_no_clock_tells_apart_are_not_judged() {
     let analysis = analyze(&results);
     assert_eq!(notices(&analysis), ["identical-figures"]);
     let verdict = headline(&analysis).verdict.as_ref().unwrap();
-    assert_eq!(verdict.after_cost(), "no verdict (identical figures)");
+    assert_eq!(verdict.reasons(), "identical figures");
     // Two may be the same by chance.
     let mut two = Synthetic::new().blocks(2).build();
     trials_of(&mut two, "docker", Pinned).for_each(|t| set_samples(t, 1e-3));
@@ -232,9 +231,9 @@ fn slices_that_all_take_the_same_time_are_not_judged() {
     }
     let verdict = verdict(&results);
     assert!(
-        verdict.phrase.contains("identical figures in all 12 trials"),
+        phrase(&verdict).contains("identical figures in all 12 trials"),
         "{}",
-        verdict.phrase
+        phrase(&verdict)
     );
 }
 
@@ -256,7 +255,7 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
     }
     let analysis = analyze(&results);
     assert_eq!(
-        headline(&analysis).verdict.as_ref().unwrap().phrase,
+        phrase(headline(&analysis).verdict.as_ref().unwrap()),
         "by more than the margin"
     );
     assert_eq!(notices(&analysis), ["noise-unknown"]);
@@ -266,7 +265,7 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
         "{text}"
     );
     assert!(
-        text.contains("by more than the margin noise-unknown x20"),
+        text.contains("by more than the margin; noise-unknown x20"),
         "{text}"
     );
     assert!(page(&analysis).contains("noise-unknown"));

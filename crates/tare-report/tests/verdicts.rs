@@ -16,11 +16,11 @@ fn of_cost(cost: f64, noise: f64) -> Results {
 }
 
 #[track_caller]
-fn check(results: &Results, row: u8, word: Word, phrase: &str) {
+fn check(results: &Results, row: u8, word: Word, words: &str) {
     let verdict = verdict(results);
-    assert_eq!((verdict.row, verdict.word), (row, word), "{}", verdict.phrase);
-    assert!(verdict.phrase.contains(phrase), "{}", verdict.phrase);
-    assert_eq!(verdict.beyond_margin, phrase == "by more than the margin");
+    assert_eq!((verdict.row, verdict.word), (row, word), "{}", phrase(&verdict));
+    assert!(phrase(&verdict).contains(words), "{}", phrase(&verdict));
+    assert_eq!(verdict.beyond_margin, words == "by more than the margin");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn emulated_platforms_are_a_family_of_their_own() {
     );
     let paired = headline(&analysis).paired.as_ref().unwrap();
     assert!(paired.p_holm.unwrap() <= 2.0 * paired.p.unwrap(), "{paired:?}");
-    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = whole(&analysis);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("2 against the baseline limited alike, 2 of emulated platforms"),
@@ -204,7 +204,7 @@ fn a_workload_that_cannot_run_says_why() {
     results
         .records
         .retain(|r| !matches!(r, Record::Proof(p) if p.kind.platform.to_string() == "docker"));
-    assert_eq!(verdict(&results).after_cost(), "no verdict (cannot run here)");
+    assert_eq!(verdict(&results).reasons(), "cannot run here");
     assert_eq!(analyze(&results).run.trials.skipped, 20);
 }
 
@@ -225,7 +225,7 @@ fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
         analyze(&results)
             .notices
             .iter()
-            .any(|n| n.notice == "limits-not-proven")
+            .any(|n| n.name() == "limits-not-proven")
     );
 }
 
@@ -241,7 +241,7 @@ fn limits_that_are_not_proven_of_several_kinds_are_named_once_among_the_rest() {
     let told = analysis
         .notices
         .iter()
-        .filter(|n| n.notice == "limits-not-proven");
+        .filter(|n| n.name() == "limits-not-proven");
     assert!(told.count() > 1);
     let answer = tare_report::text::answer(&analysis, Default::default(), Default::default());
     assert!(answer.matches("limits-not-proven").count() <= 1, "{answer}");
@@ -266,7 +266,7 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
     let mut results = of_cost(1.0, 0.0);
     results.records.truncate(1);
     let refusals = verdict(&results).refusals;
-    let phrases: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    let phrases: Vec<String> = refusals.iter().map(tare_report::words::refusal::words).collect();
     assert_eq!(
         phrases,
         [
@@ -274,12 +274,9 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
             "no pair, 10 are needed"
         ]
     );
-    assert_eq!(
-        verdict(&results).after_cost(),
-        "no verdict (run stopped, too few pairs)"
-    );
-    let notices: Vec<_> = analyze(&results).notices.iter().map(|n| n.notice).collect();
-    assert_eq!(notices, ["incomplete", "limits-not-proven"]);
+    assert_eq!(verdict(&results).reasons(), "run stopped, too few pairs");
+    let notices: Vec<_> = analyze(&results).notices.iter().map(|n| n.name()).collect();
+    assert_eq!(notices, ["incomplete", "not-reached"]);
 }
 
 #[test]
@@ -288,7 +285,7 @@ fn what_holds_for_a_cell_and_its_baseline_is_told_once_in_short() {
     for platform in ["native", "docker"] {
         proof_of(&mut results, platform).proven = false;
     }
-    assert_eq!(verdict(&results).after_cost(), "no verdict (limits not proven)");
+    assert_eq!(verdict(&results).reasons(), "limits not proven");
 }
 
 #[test]
@@ -336,7 +333,7 @@ fn judged(cost: f64, native: f64, docker: f64) -> (u8, String) {
         }
     }
     let verdict = verdict(&results);
-    (verdict.row, verdict.phrase)
+    (verdict.row, phrase(&verdict))
 }
 
 #[test]

@@ -79,7 +79,12 @@ fn a_block_that_lacks_one_of_both_is_lost_and_too_many_forbid_a_verdict() {
     }
     let effect = only(&results);
     assert_eq!((effect.n, effect.lost, effect.shown), (9, 3, None));
-    let told = effect.refusals.join("; ");
+    let told = effect
+        .refusals
+        .iter()
+        .map(tare_report::words::refusal::words)
+        .collect::<Vec<_>>()
+        .join("; ");
     assert!(
         told.contains("3 of 12 pairs lost") && told.contains("9 pairs"),
         "{told}"
@@ -92,7 +97,7 @@ fn a_study_that_holds_nothing_together_has_no_table() {
     results.header.study.effects.clear();
     let analysis = analyze(&results);
     assert!(analysis.workload_effects.effects.is_empty());
-    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = whole(&analysis);
     assert!(!text.contains("their ratio") && !page(&analysis).contains("their ratio"));
 }
 
@@ -106,7 +111,7 @@ fn a_workload_that_the_file_lacks_is_no_row() {
 #[test]
 fn text_page_and_json_tell_the_same() {
     let analysis = analyze(&held(1.2, 1.0, 0.0005));
-    let text = tare_report::text::render(&analysis, tare_report::text::TextOptions::default());
+    let text = whole(&analysis);
     let place = tare_report::text::Where::default();
     let answer = tare_report::text::answer(&analysis, place, tare_report::text::TextOptions::default());
     let page = page(&analysis);

@@ -1,5 +1,6 @@
 //! The command line: plain data, nothing done.
 
+pub mod forms;
 pub mod image;
 mod printed;
 mod protocol;
@@ -9,6 +10,7 @@ pub mod workloads;
 
 pub use protocol::ProtocolArgs;
 
+use self::forms::FormArgs;
 use self::printed::PrintedArgs;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -63,6 +65,10 @@ pub enum Command {
         override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
     )]
     Compare(CompareArgs),
+    /// Put results of one study from several hosts or days together: the host as a random factor
+    Merge(MergeArgs),
+    /// Tell how costs went over many results files, and where they changed
+    Trend(TrendArgs),
     /// Check on real boxes that platforms keep what every platform promises
     Check(CheckArgs),
     /// Measure how idle boxes start, cold and warm, what memory each further one takes, and how many fit
@@ -81,6 +87,8 @@ pub enum Command {
     Image(image::ImageArgs),
     /// What studies have published: their figures, and their claims re-derived from these
     Published(published::PublishedArgs),
+    /// Tell what a word, finding, verdict or figure means
+    Explain(ExplainArgs),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -167,11 +175,10 @@ pub struct DensityArgs {
     /// Also store readings and figures in this file, as JSON
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
     #[command(flatten)]
     pub state: StateArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -202,9 +209,8 @@ pub struct PlanArgs {
 pub struct PilotArgs {
     #[command(flatten)]
     pub state: StateArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
     // Last: its heading holds for whatever follows it.
     #[command(flatten)]
     pub study: StudyArgs,
@@ -220,12 +226,8 @@ pub struct RunArgs {
     /// Continue this results file at its first missing trial
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Also write the report as a page; an older one is replaced
-    #[arg(long, value_name = "FILE", value_parser = file_to_make())]
-    pub html: Option<PathBuf>,
-    /// Print the analysis as JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
     // Last: its heading holds for whatever follows it.
     #[command(flatten)]
     pub study: StudyArgs,
@@ -236,14 +238,19 @@ pub struct ReportArgs {
     /// Results file
     pub file: PathBuf,
     /// Print all: every figure, every test, the evidence, how to read it
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
     pub details: bool,
-    /// Write a page instead: one file that needs no network; an older one is replaced
-    #[arg(long, value_name = "FILE", value_parser = file_to_make())]
-    pub html: Option<PathBuf>,
-    /// Print the analysis as JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The word, such as CHR, typical cost or host-busy [default: all of them]
+    #[arg(value_name = "TERM")]
+    pub words: Vec<String>,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -259,9 +266,8 @@ pub struct AnalyzeArgs {
     /// Which is better, higher or lower, of metrics whose rows do not say [default: lower]
     #[arg(long, value_name = "WORD", value_parser = direction)]
     pub direction: Option<Direction>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -278,9 +284,32 @@ pub struct CompareArgs {
     /// Margin of the verdicts; exit code 1 if a box costs more than before by more than this [default: the margin of the second study, and no failure]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TrendArgs {
+    /// Folder with results files, or the files themselves
+    #[arg(value_name = "DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Exit code 1 if the last change made a cost rise by more than this
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
+    pub fail_above: Option<f64>,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Results files of one study
+    #[arg(value_name = "RESULTS", required = true)]
+    pub results: Vec<PathBuf>,
+    /// Margin of the verdicts in percent [default: that of the first study]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
+    pub margin: Option<f64>,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 #[derive(Debug, Args)]

@@ -4,10 +4,36 @@ use anyhow::Context;
 use std::path::Path;
 use tare_lab::own;
 
-/// What every page begins with.
-const PAGE_START: &[u8] = b"<!DOCTYPE html>";
-/// Who may read a page, as far as the umask lets them.
-const PAGE_MODE: u32 = 0o644;
+/// Who may read such a file, as far as the umask lets them.
+const MODE: u32 = 0o644;
+
+/// A kind of file that tare makes anew where an older one of the kind lies.
+pub struct Made {
+    /// What every file of the kind begins with.
+    start: &'static [u8],
+    /// What it is called.
+    what: &'static str,
+    /// The option that names it.
+    option: &'static str,
+    /// What one may be called.
+    example: &'static str,
+}
+
+/// A report.
+pub const PAGE: Made = Made {
+    start: b"<!DOCTYPE html>",
+    what: "page",
+    option: "--html",
+    example: "report.html",
+};
+
+/// A picture of one.
+pub const PICTURE: Made = Made {
+    start: b"<svg",
+    what: "picture",
+    option: "--svg",
+    example: "costs.svg",
+};
 
 /// A page must not take the place of the results that it shows.
 pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
@@ -24,55 +50,66 @@ pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A page takes the place of nothing but an older page: not of a device, a pipe or
-/// somebody's notes, nor of what a link leads to, which another user may have put there.
-pub fn refuse_foreign(page: &Path) -> anyhow::Result<()> {
-    let shown = page.display();
-    let found = match std::fs::symlink_metadata(page) {
-        Ok(found) => found,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        // Who cannot look does not know that nothing is there.
-        Err(e) => anyhow::bail!("cannot look at {shown}: {e}; give another path with --html"),
-    };
-    anyhow::ensure!(
-        !found.is_symlink(),
-        "{shown} is a symbolic link, and a page is written to no other place than it is given: \
-         give the path of the page itself with --html"
-    );
-    anyhow::ensure!(
-        !found.is_dir(),
-        "{shown} is a folder: give the path of a page with --html, such as {}",
-        page.join("report.html").display()
-    );
-    let is_page = || -> std::io::Result<bool> {
-        let start = own::beginning(page, PAGE_START.len() as u64)?;
-        Ok(start.is_empty() || start.eq_ignore_ascii_case(PAGE_START))
-    };
-    anyhow::ensure!(
-        found.is_file() && is_page().unwrap_or(false),
-        "{shown} is there and is no page, and a page would take its place: give another path with --html"
-    );
-    Ok(())
-}
+impl Made {
+    /// Such a file takes the place of nothing but an older one: not of a device, a pipe or
+    /// somebody's notes, nor of what a link leads to, which another user may have put there.
+    fn refuse_foreign(&self, path: &Path) -> anyhow::Result<()> {
+        let Self {
+            start,
+            what,
+            option,
+            example,
+        } = self;
+        let shown = path.display();
+        let found = match std::fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            // Who cannot look does not know that nothing is there.
+            Err(e) => anyhow::bail!("cannot look at {shown}: {e}; give another path with {option}"),
+        };
+        anyhow::ensure!(
+            !found.is_symlink(),
+            "{shown} is a symbolic link, and a {what} is written to no other place than it is given: \
+             give the path of the {what} itself with {option}"
+        );
+        anyhow::ensure!(
+            !found.is_dir(),
+            "{shown} is a folder: give the path of a {what} with {option}, such as {}",
+            path.join(example).display()
+        );
+        let is_ours = || -> std::io::Result<bool> {
+            let begins = own::beginning(path, start.len() as u64)?;
+            Ok(begins.is_empty() || begins.eq_ignore_ascii_case(start))
+        };
+        anyhow::ensure!(
+            found.is_file() && is_ours().unwrap_or(false),
+            "{shown} is there and is no {what}, and a {what} would take its place: give another path with {option}"
+        );
+        Ok(())
+    }
 
-/// Refuses a page that cannot be written, before anything is measured for it.
-pub fn check_page(page: &Path) -> anyhow::Result<()> {
-    refuse_foreign(page)?;
-    own::try_replace(page).with_context(|| {
-        format!(
-            "cannot write page {}: give a path that can be written",
-            page.display()
-        )
-    })
-}
+    /// Refuses a file that cannot be written, before anything is measured for it.
+    pub fn check(&self, path: &Path) -> anyhow::Result<()> {
+        self.refuse_foreign(path)?;
+        own::try_replace(path).with_context(|| {
+            format!(
+                "cannot write {} {}: give a path that can be written",
+                self.what,
+                path.display()
+            )
+        })
+    }
 
-/// Writes a page; an older one of the same name is replaced whole.
-pub fn write_page(page: &Path, text: &str) -> anyhow::Result<()> {
-    refuse_foreign(page)?;
-    own::replace(page, PAGE_MODE, text.as_bytes()).with_context(|| {
-        format!(
-            "cannot write page {}: give a path that can be written with --html",
-            page.display()
-        )
-    })
+    /// Writes one; an older one of the same name is replaced whole.
+    pub fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
+        self.refuse_foreign(path)?;
+        own::replace(path, MODE, text.as_bytes()).with_context(|| {
+            format!(
+                "cannot write {} {}: give a path that can be written with {}",
+                self.what,
+                path.display(),
+                self.option
+            )
+        })
+    }
 }

@@ -81,11 +81,10 @@ fn people_are_told_what_was_limited_what_was_measured_and_what_is_extrapolated()
     let done = tare.ok("density -p native --boxes 3 --starts 1 --memory 64M");
     for expected in [
         "limited to 1 CPU by quota and 64 MiB",
-        "native, n = 3",
+        "native    3  ",
         "start-up, warm",
-        "median of 1",
-        "95 % interval",
-        "extrapolated by PSS",
+        "with its 95 % interval",
+        "boxes by PSS",
     ] {
         assert!(done.stdout.contains(expected), "{expected}: {}", done.stdout);
     }

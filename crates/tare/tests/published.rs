@@ -59,10 +59,10 @@ fn every_checkable_claim_is_reproduced() {
     let text = tare.ok("published check").stdout;
     for words in [
         "40 of 40 claims that can be checked follow from the tables",
-        "the study's word: 29 %: differs by 2.86 points",
+        "the study's word 29 %, which differs by 2.86 points",
         "agrees to rounding",
         "not checkable",
-        "errata",
+        "erratum: ",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -125,8 +125,8 @@ fn own_figures_stand_beside_those_of_a_study() {
     let args = ["compare", "own.jsonl", "--published", "conaboy2021"];
     let text = tare.ok(&args).stdout;
     for words in [
-        "rate: docker there, docker vanilla linpack here",
-        "differs: ",
+        "docker vanilla linpack",
+        "differs",
         "stream (12 figures): no workload stream in the results",
         "iozone (24 figures): tare has no workload like it",
     ] {

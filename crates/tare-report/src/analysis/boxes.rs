@@ -1,9 +1,7 @@
 //! Kinds of box: start-up, shut-down, footprint and the proof of their limits.
 
-use crate::show::{mebibytes, or_missing};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
-use tare_model::digits::digits;
 use tare_model::host::BoxFacts;
 use tare_model::results::{BoxRecord, Footprint, Outcome, ProofRecord, Record, RemovedRecord, Results};
 use tare_model::study::{BoxKind, Fresh};
@@ -29,6 +27,37 @@ pub struct BoxFigures {
     pub attempts: usize,
     /// Attempts that ended well.
     pub ended_well: usize,
+}
+
+/// What a limit check read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Readings {
+    /// CPUs granted.
+    pub limit_cores: f64,
+    /// CPUs used, by the host's counters.
+    pub host_cores: Option<f64>,
+    /// CPUs used, by the box's clocks.
+    pub box_cores: Option<f64>,
+    /// Bytes of memory granted.
+    pub limit_bytes: u64,
+    /// Bytes that could be touched.
+    pub touched_bytes: Option<u64>,
+    /// Bytes that could not.
+    pub refused_bytes: Option<u64>,
+}
+
+impl Readings {
+    /// Of a proof.
+    pub fn of(proof: &ProofRecord) -> Self {
+        Self {
+            limit_cores: proof.limit_cores,
+            host_cores: proof.host_cores,
+            box_cores: proof.burn.as_ref().and_then(|b| b.cores_between_edges),
+            limit_bytes: proof.limit_bytes,
+            touched_bytes: proof.touched_bytes,
+            refused_bytes: proof.refused_bytes,
+        }
+    }
 }
 
 /// A latency over boxes, in seconds.
@@ -63,34 +92,10 @@ impl BoxFigures {
         self.proof.as_ref().map_or(self.ended_well > 0, |p| !p.proven)
     }
 
-    /// What was granted and what was used, in words.
-    pub fn readings(&self) -> String {
-        let Some(proof) = &self.proof else {
-            return "no proof in the file".to_owned();
-        };
-        format!("{}; {}", cpu_readings(proof), memory_readings(proof))
+    /// What was granted and what was used.
+    pub fn readings(&self) -> Option<Readings> {
+        self.proof.as_ref().map(Readings::of)
     }
-}
-
-fn cpu_readings(proof: &ProofRecord) -> String {
-    let cores = |reading: Option<f64>| or_missing(reading, |c| digits(c, 2));
-    let inside = proof.burn.as_ref().and_then(|b| b.cores_between_edges);
-    format!(
-        "CPUs: {} granted, {} used by the host's counters, {} by the box's clocks",
-        cores(Some(proof.limit_cores)),
-        cores(proof.host_cores),
-        cores(inside)
-    )
-}
-
-fn memory_readings(proof: &ProofRecord) -> String {
-    let bytes = |reading: Option<u64>| or_missing(reading, |b| format!("{} MiB", mebibytes(b)));
-    format!(
-        "memory: {} granted, {} touched, {} refused",
-        bytes(Some(proof.limit_bytes)),
-        bytes(proof.touched_bytes),
-        bytes(proof.refused_bytes)
-    )
 }
 
 /// What the records say of one kind of box.

@@ -5,10 +5,8 @@ mod rounds;
 
 use super::estimate::Estimate;
 use super::trials::CellTrials;
-use crate::show;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use tare_model::metric::Metric;
 use tare_model::study::{BoxKind, Cell};
 use tare_stats::{Coefficient, Interval, LEVEL, holm, ranks, regression};
@@ -56,31 +54,6 @@ pub struct CarryOver {
 impl CarryOver {
     /// The name of the finding.
     pub const NAME: &'static str = "carry-over";
-    /// What it means.
-    pub const MEANING: &'static str = "what ran right before a trial or a slice moved its figure by over a quarter of the margin: slices must be longer (--slices 50ms); in one piece, the reset between trials (--pause)";
-}
-
-impl fmt::Display for CarryOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, after, p) = (Self::NAME, &self.after, show::p_value(self.p_holm));
-        let Estimate { value, low, high } = self.effect;
-        let Some(side) = self.side else {
-            let moved = show::percent_with_interval(value, low, high);
-            return write!(
-                f,
-                "{name}: {after} right before a slice moves the typical cost by {moved} (p {p})"
-            );
-        };
-        let side = match side {
-            Side::Cell => "it",
-            Side::Baseline => "the baseline",
-        };
-        let ratio = show::ratio_with_interval(1.0 + value, 1.0 + low, 1.0 + high);
-        write!(
-            f,
-            "{name}: with {after} right before {side} the ratio is {ratio} of the others (p {p})"
-        )
-    }
 }
 
 /// One block of a comparison.

@@ -4,7 +4,7 @@ use super::estimate::Estimate;
 use super::findings::{FindingCount, NOISE_UNKNOWN, count};
 use super::fitness;
 use super::trials::{CellTrials, Trials};
-use crate::show::clipped;
+use crate::analysis::clipped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;

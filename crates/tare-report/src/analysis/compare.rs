@@ -1,10 +1,11 @@
 //! Every cell against its baselines.
 
-use super::comparison::Comparison;
+use super::comparison::{BlockCost, Comparison};
 use super::family::Family;
 use super::run::PlatformFacts;
 use super::trials::{CellTrials, Trials};
 use super::{carry_over, margin, pairing};
+use tare_model::finding::Finding;
 use tare_model::study::{Against, Study};
 
 /// Every cell against its baselines, in the order of the study; `native` first.
@@ -37,5 +38,28 @@ fn compare(
         baseline: baseline.cell.clone(),
         metrics: cell.metrics.iter().map(compared).collect(),
         carry_over: carried.unwrap_or_default(),
+        course: course(&own, baseline),
     })
+}
+
+/// What the primary metric cost in every block.
+fn course(cell: &CellTrials, baseline: &CellTrials) -> Vec<BlockCost> {
+    let losses = cell
+        .primary()
+        .map(|metric| pairing::losses(metric, cell, baseline));
+    let findings = |block: u32| {
+        let both = [cell, baseline]
+            .into_iter()
+            .filter_map(|cell| cell.used.get(&block));
+        let mut names: Vec<&'static str> = both.flat_map(|used| used.findings).map(Finding::name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let cost = |(block, loss): (u32, f64)| BlockCost {
+        block,
+        cost: loss.exp(),
+        findings: findings(block),
+    };
+    losses.into_iter().flatten().map(cost).collect()
 }

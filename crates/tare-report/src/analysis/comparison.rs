@@ -30,6 +30,19 @@ pub struct Comparison {
     pub metrics: Vec<MetricComparison>,
     /// What ran before its trials and moved its primary metric.
     pub carry_over: Vec<CarryOver>,
+    /// What the primary metric cost in every block that has a pair, in the order of time.
+    pub course: Vec<BlockCost>,
+}
+
+/// What a cell cost in one block.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockCost {
+    /// The block.
+    pub block: u32,
+    /// The cost over the baseline: of slices the typical one.
+    pub cost: f64,
+    /// Findings of either trial.
+    pub findings: Vec<&'static str>,
 }
 
 impl Comparison {
@@ -41,6 +54,11 @@ impl Comparison {
     /// The metric that carries the verdict.
     pub fn primary(&self) -> Option<&MetricComparison> {
         self.metrics.iter().find(|m| m.metric.primary)
+    }
+
+    /// The cost of the metric that carries the verdict, with its interval.
+    pub fn ratio(&self) -> Option<Estimate> {
+        Some(self.primary()?.paired.as_ref()?.ratio)
     }
 
     /// The metrics, that with the verdict first.

@@ -1,4 +1,4 @@
-//! Findings: how often they occur, what they mean, which of them disqualify.
+//! Findings: how often they occur, which of them disqualify.
 
 use super::boxes::BoxFigures;
 use super::carry_over::CarryOver;
@@ -17,9 +17,9 @@ pub struct FindingCount {
     pub trials: usize,
 }
 
-/// What a finding that occurs in the file means.
+/// How often a finding occurs in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FindingMeaning {
+pub struct FindingShare {
     /// Its name.
     pub finding: &'static str,
     /// Trials, limit checks and comparisons that carry it.
@@ -28,11 +28,9 @@ pub struct FindingMeaning {
     pub of: usize,
     /// What is counted: `trials`, `trials and limit checks`, `comparisons`.
     pub counted: &'static str,
-    /// One sentence.
-    pub meaning: &'static str,
 }
 
-impl FindingMeaning {
+impl FindingShare {
     /// `disturbed in 40 of 320 trials`.
     pub fn share(&self) -> String {
         format!(
@@ -45,7 +43,6 @@ impl FindingMeaning {
 /// Said of trials of which nobody knows what else the host did: that nothing was found does
 /// not mean that nothing was there.
 pub(crate) const NOISE_UNKNOWN: &str = "noise-unknown";
-const NOISE_UNKNOWN_MEANING: &str = "the host did not tell what others or its hypervisor did meanwhile: whether the trial was disturbed is not known";
 
 /// Counts findings by name. A trial carries each at most once.
 pub(crate) fn count<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<FindingCount> {
@@ -59,11 +56,7 @@ pub(crate) fn count<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Find
         .collect()
 }
 
-pub(crate) fn meanings(
-    trials: &Trials,
-    boxes: &[BoxFigures],
-    comparisons: &[Comparison],
-) -> Vec<FindingMeaning> {
+pub(crate) fn shares(trials: &Trials, boxes: &[BoxFigures], comparisons: &[Comparison]) -> Vec<FindingShare> {
     let used: Vec<_> = trials.cells.iter().flat_map(|c| c.used.values()).collect();
     let proofs: Vec<_> = boxes.iter().filter_map(|b| b.proof.as_ref()).collect();
     let of_trials = used
@@ -75,33 +68,30 @@ pub(crate) fn meanings(
         .iter()
         .flat_map(|p| &p.findings)
         .map(|f| (f, "trials and limit checks", both));
-    let mut found: BTreeMap<&'static str, FindingMeaning> = BTreeMap::new();
+    let mut found: BTreeMap<&'static str, FindingShare> = BTreeMap::new();
     for (finding, counted, of) in of_trials.chain(of_proofs) {
-        let entry = found.entry(finding.name()).or_insert_with(|| FindingMeaning {
+        let entry = found.entry(finding.name()).or_insert_with(|| FindingShare {
             finding: finding.name(),
             times: 0,
             of,
             counted,
-            meaning: meaning(finding),
         });
         entry.times += 1;
         (entry.counted, entry.of) = (counted, of);
     }
     let unknown = trials.cells.iter().map(CellTrials::noise_unknown).sum();
-    let unknown = FindingMeaning {
+    let unknown = FindingShare {
         finding: NOISE_UNKNOWN,
         times: unknown,
         of: used.len(),
         counted: TRIALS,
-        meaning: NOISE_UNKNOWN_MEANING,
     };
     let carried = comparisons.iter().filter(|c| !c.carry_over.is_empty());
-    let carried = FindingMeaning {
+    let carried = FindingShare {
         finding: CarryOver::NAME,
         times: carried.count(),
         of: comparisons.len(),
         counted: "comparisons",
-        meaning: CarryOver::MEANING,
     };
     let others = [unknown, carried].into_iter().filter(|one| one.times > 0);
     found.into_values().chain(others).collect()
@@ -109,45 +99,6 @@ pub(crate) fn meanings(
 
 /// What most findings are counted by.
 const TRIALS: &str = "trials";
-
-const fn meaning(finding: &Finding) -> &'static str {
-    match finding {
-        Finding::HostBusy { .. } => {
-            "others used the host's CPUs before the trial, and the wait for quiet ran out"
-        }
-        Finding::Disturbed { .. } => "others used the host's CPUs during the trial",
-        Finding::Stolen { .. } => "the hypervisor below the host took CPU time during the trial",
-        Finding::ClockDrift { .. } => {
-            "the clock of the box ran at another speed than the host's, so its times are off"
-        }
-        Finding::BelowLimit { .. } => {
-            "the box got less CPU than granted without being throttled: the host was busy"
-        }
-        Finding::ShortForQuota { .. } => {
-            "the trial was throttled and too short to average over quota periods, which flatters it"
-        }
-        Finding::PartialWork { .. } => {
-            "time ran out before one whole unit of work: the rate is that of its first part, which may fit into caches that the whole does not"
-        }
-        Finding::Swapped { .. } => "the host swapped during the trial",
-        Finding::SetBusy { .. } => "others ran on the CPUs of the pinned box during the trial",
-        Finding::SiblingBusy { .. } => {
-            "the cores of the pinned box were shared: their other threads were busy during the trial"
-        }
-        Finding::MajorFaults { .. } => {
-            "the workload waited for pages from a disk: its time is in part that of storage"
-        }
-        Finding::MemoryPressure { .. } => "processes of the host, the box perhaps, waited for memory",
-        Finding::BoxSwapped { .. } => "memory of the box was in swap: it had less than it was granted",
-        Finding::FrequencyChanged { .. } => {
-            "the CPUs ran at another frequency than in the first trial of the run, by over 2 %"
-        }
-        Finding::Overheated { .. } => "the CPUs were throttled by heat during the trial",
-        Finding::DirtyPages { .. } => {
-            "data waited to be written back when the trial began, and may have competed with it"
-        }
-    }
-}
 
 /// Whether a finding in either cell forbids a verdict on the pair.
 ///

@@ -7,7 +7,7 @@ use super::margin;
 use super::refusal::Refusal;
 use super::trials::{CellTrials, Trials};
 use super::verdict::Word;
-use crate::show::clipped;
+use crate::analysis::clipped;
 use std::borrow::Cow;
 use tare_model::finding::{Finding, Reason};
 use tare_model::metric::Quantity;

@@ -1,8 +1,6 @@
 //! Reasons to read an interval with care.
 
 use serde::Serialize;
-use std::fmt;
-use tare_model::digits::digits;
 use tare_stats::PairedInference;
 
 /// A reason to read an interval with care.
@@ -69,43 +67,6 @@ impl Flag {
             Self::Skewed { .. } => "skewed",
             Self::Contended { .. } => "contended",
             Self::Tail { .. } | Self::TailOfSlices { .. } => "tail",
-        }
-    }
-}
-
-impl fmt::Display for Flag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Autocorrelated { r1, widening } => {
-                write!(
-                    f,
-                    "autocorrelated (r1 {r1:.2}, interval widened {widening:.2} times, which may not be enough)"
-                )
-            }
-            Self::Skewed {
-                g1,
-                ends_moved: false,
-            } => write!(f, "skewed (g1 {g1:.1})"),
-            Self::Skewed { g1, ends_moved: true } => write!(
-                f,
-                "skewed (g1 {g1:.1}; bootstrap-t differs from t, the wider ends are shown)"
-            ),
-            Self::Contended { share, times } => write!(
-                f,
-                "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval reaches so far)",
-                crate::show::percent(*share),
-                digits(*times, 2)
-            ),
-            Self::Tail { ratio_of_means } => write!(
-                f,
-                "tail (the ratio of means is {}: both are headlines)",
-                crate::show::ratio(*ratio_of_means)
-            ),
-            Self::TailOfSlices { mean_cost } => write!(
-                f,
-                "tail (the mean cost is {}: both are headlines)",
-                crate::show::ratio(*mean_cost)
-            ),
         }
     }
 }

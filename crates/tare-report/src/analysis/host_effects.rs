@@ -3,6 +3,7 @@
 
 use super::comparison::Comparison;
 use super::estimate::Estimate;
+use super::refusal::Refusal;
 use super::size_effects::{self, ChrRange, RangeEnd, Shown, range, share};
 use super::together::{self, Common, Judged, Measured};
 use super::trials::Trials;
@@ -50,7 +51,7 @@ pub struct HostEffect {
     /// where there are reasons not to judge.
     pub shown: Option<Shown>,
     /// The reasons.
-    pub refusals: Vec<String>,
+    pub refusals: Vec<Refusal>,
     /// Where the excess over the smallest host dies out, by CHR.
     pub range: ChrRange,
     /// The estimate in logs of the largest host over the smallest.

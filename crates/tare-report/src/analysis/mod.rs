@@ -2,7 +2,6 @@
 
 mod boxes;
 mod carry_over;
-pub(crate) mod caveats;
 mod cells;
 mod compare;
 mod comparison;
@@ -26,7 +25,6 @@ mod slices;
 mod slicing;
 pub(crate) mod steadiness;
 mod stops;
-mod summary;
 mod together;
 pub(crate) mod trials;
 mod trust;
@@ -34,33 +32,33 @@ pub(crate) mod variability;
 pub(crate) mod verdict;
 mod workload_effects;
 
-pub use boxes::{BoxFigures, Latency};
+pub use boxes::{BoxFigures, Latency, Readings};
 pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
-pub use comparison::{Comparison, MetricComparison, Op, QuantileFigure};
+pub use comparison::{BlockCost, Comparison, MetricComparison, Op, QuantileFigure};
 pub use estimate::Estimate;
 pub use family::{Family, FamilySize};
-pub use findings::{FindingCount, FindingMeaning};
+pub use findings::{FindingCount, FindingShare};
 pub use flag::Flag;
 pub use host_effects::{HostEffect, HostEffects, HostPoint};
 pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
-pub use notices::Notice;
+pub use notices::{LongTurn, Notice, Placed};
 pub use paired::Paired;
 pub use refusal::Refusal;
 pub use run::{PlatformFacts, RunFacts, TrialCounts};
-pub use scores::{DEFINITIONS, Definition, Score, ScoreAxis, ScoreTable, Scores};
+pub use scores::{Score, ScoreAxis, ScoreTable};
 pub use size_effects::{
-    ChrRange, Class, Fit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint, Standing,
+    ChrRange, Class, Fit, NoEffects, NoFit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint,
+    Standing,
 };
 pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
 pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
-pub use summary::{Statement, Summary};
 pub use tare_model::study::Against;
 pub(crate) use verdict::MOST_BLOCKS as MOST_ADDED;
-pub use verdict::{Verdict, Word};
+pub use verdict::{Basis, Verdict, Word};
 pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
 use serde::Serialize;
@@ -73,7 +71,7 @@ use tare_stats::{Looks, Question};
 
 /// Name and version of the analysis as JSON. The number changes when an old
 /// reader would misread a new analysis.
-pub const SCHEMA: &str = "tare-analysis/1";
+pub const SCHEMA: &str = "tare-analysis/2";
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Serialize)]
@@ -86,12 +84,8 @@ pub struct Analysis {
     pub build: String,
     /// The study as the file has it.
     pub study: Study,
-    /// What each kind of box costs, in words.
-    pub summaries: Vec<Summary>,
     /// What a reader of any figure must know of this file.
     pub notices: Vec<Notice>,
-    /// What holds for every file.
-    pub caveats: Vec<String>,
     /// Every cell against its baselines.
     pub comparisons: Vec<Comparison>,
     /// Why cells stopped; absent if every cell ran in every block.
@@ -106,8 +100,9 @@ pub struct Analysis {
     pub host_effects: HostEffects,
     /// Workloads that the study holds together.
     pub workload_effects: WorkloadEffects,
-    /// Scores as published studies define them.
-    pub scores: Scores,
+    /// Standardised scores after li2018: one table per provisioning and size, where at least two
+    /// platforms have a figure.
+    pub scores: Vec<ScoreTable>,
     /// What the intervals of comparisons are labelled: see [`interval_label`].
     pub intervals: &'static str,
     /// Tests in the family of the Holm correction that holds the cells against the baseline
@@ -121,8 +116,8 @@ pub struct Analysis {
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
     pub boxes: Vec<BoxFigures>,
-    /// Findings that occur, and what they mean.
-    pub findings: Vec<FindingMeaning>,
+    /// Findings that occur.
+    pub findings: Vec<FindingShare>,
     /// How the file came to be.
     pub run: RunFacts,
     /// How trials were given their time; absent where the file knows nothing of slices.
@@ -139,6 +134,16 @@ impl Analysis {
     pub(crate) fn is_emulated(&self, platform: &PlatformPath) -> bool {
         let mut all = self.platforms.iter();
         all.any(|facts| facts.platform == *platform && facts.emulated())
+    }
+
+    /// What the platforms cost, apart from what buying a size costs.
+    pub fn asked(&self) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(|c| c.against == Against::Native)
+    }
+
+    /// Those of them that are of no emulated machine, which says nothing of a real one.
+    pub fn real(&self) -> impl Iterator<Item = &Comparison> {
+        self.asked().filter(|c| !self.is_emulated(&c.cell.kind.platform))
     }
 
     /// Whether any headline is a typical cost of slices.
@@ -178,9 +183,7 @@ pub fn analyze(results: &Results) -> Analysis {
         tare: header.tare.clone(),
         build: header.build.clone(),
         study: study.clone(),
-        summaries: summary::all(study, &comparisons, &platforms),
         notices,
-        caveats: caveats::all(study, &comparisons, &families),
         stops: stops::all(results),
         latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
@@ -189,7 +192,7 @@ pub fn analyze(results: &Results) -> Analysis {
         workload_effects: workload_effects::all(study, &trials, &comparisons),
         scores: scores::all(&cells),
         cells,
-        findings: findings::meanings(&trials, &boxes, &comparisons),
+        findings: findings::shares(&trials, &boxes, &comparisons),
         comparisons,
         intervals: interval_label(study),
         family: of_native(|size| size.tests),
@@ -200,6 +203,16 @@ pub fn analyze(results: &Results) -> Analysis {
         slicing,
         host: header.host.clone(),
         platforms,
+    }
+}
+
+/// The beginning of what a program said: enough to know it by. The file has
+/// the whole.
+pub(crate) fn clipped(text: &str) -> String {
+    const LETTERS: usize = 240;
+    match text.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

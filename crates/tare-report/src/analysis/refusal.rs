@@ -1,11 +1,10 @@
-//! Reasons to give no verdict, and their words.
+//! Reasons to give no verdict.
 
+use super::boxes::Readings;
 use serde::Serialize;
-use std::fmt;
-use tare_model::size::counted;
 
 /// Why there is no verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "refusal", rename_all = "kebab-case")]
 pub enum Refusal {
     /// The run ended before it came to these kinds of box.
@@ -17,8 +16,8 @@ pub enum Refusal {
     LimitsNotProven {
         /// The kind of box.
         kind: String,
-        /// What was granted and what was used.
-        readings: String,
+        /// What was granted and what was used; absent without a proof.
+        readings: Option<Readings>,
     },
     /// A cell cannot run there at all.
     CannotRun {
@@ -45,6 +44,13 @@ pub enum Refusal {
     FewPairs {
         /// Pairs.
         pairs: usize,
+        /// Fewest.
+        needed: usize,
+    },
+    /// Fewer hosts than a verdict on hosts needs.
+    FewHosts {
+        /// Hosts.
+        hosts: usize,
         /// Fewest.
         needed: usize,
     },
@@ -83,6 +89,9 @@ pub enum Refusal {
     },
     /// No interval can be worked out from the figures, such as where their range is beyond what numbers hold.
     NoEstimate,
+    /// Of several comparisons together: something else used the CPU, which hides an unknown part of
+    /// each cost.
+    Contended,
     /// Of two files: the box has another size in each.
     OtherSize,
     /// Of two files: the workload does other work in each.
@@ -106,14 +115,21 @@ impl Refusal {
             | Self::WrongAnswer { .. }
             | Self::PairsLost { .. }
             | Self::FewPairs { .. }
+            | Self::FewHosts { .. }
             | Self::Disqualified { .. }
             | Self::UnsoundStudy { .. }
             | Self::KeptBoxes
             | Self::NoMargin
+            | Self::Contended
             | Self::OtherSize
             | Self::OtherWork
             | Self::OtherBaseline => false,
         }
+    }
+
+    /// Whether there are merely few figures.
+    pub(crate) const fn is_of_few_pairs(&self) -> bool {
+        matches!(self, Self::FewPairs { .. })
     }
 
     /// The reason in two or three words.
@@ -125,6 +141,7 @@ impl Refusal {
             Self::WrongAnswer { .. } => "wrong answer",
             Self::PairsLost { .. } => "pairs lost",
             Self::FewPairs { .. } => "too few pairs",
+            Self::FewHosts { .. } => "too few hosts",
             Self::Disqualified { finding, .. } => finding,
             Self::CarryOver { .. } => "carry-over",
             Self::IdenticalFigures { .. } => "identical figures",
@@ -133,82 +150,10 @@ impl Refusal {
             Self::NoMargin => "no margin",
             Self::NoLogarithm { .. } => "no logarithm",
             Self::NoEstimate => "no interval",
+            Self::Contended => "contended",
             Self::OtherSize => "other size",
             Self::OtherWork => "other work",
             Self::OtherBaseline => "other baseline",
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RunStopped { kinds } => {
-                write!(
-                    f,
-                    "the run stopped before the limits of {} were proven",
-                    kinds.join(" and ")
-                )
-            }
-            Self::LimitsNotProven { kind, readings } => {
-                write!(f, "limits not proven of {kind}: {readings}")
-            }
-            Self::CannotRun { cell, detail } => write!(f, "{cell} cannot run here: {detail}"),
-            Self::WrongAnswer { cell, trials } => {
-                write!(f, "wrong answer in {} of {cell}", counted(*trials, "trial"))
-            }
-            Self::PairsLost { lost, of } => {
-                write!(
-                    f,
-                    "{lost} of {} lost, and failures of over 1 in 10 are rarely random",
-                    counted(*of, "pair")
-                )
-            }
-            Self::FewPairs { pairs: 0, needed } => write!(f, "no pair, {needed} are needed"),
-            Self::FewPairs { pairs, needed } => {
-                write!(f, "only {}, {needed} are needed", counted(*pairs, "pair"))
-            }
-            Self::Disqualified { finding, trials } => {
-                write!(
-                    f,
-                    "{finding} in {}: unfit for this comparison",
-                    counted(*trials, "trial")
-                )
-            }
-            Self::CarryOver { after } => {
-                write!(
-                    f,
-                    "carry-over from {} biases it by over a quarter of the margin: make the slices longer (--slices 50ms); in one piece, the reset between trials (--pause)",
-                    after.join(" and ")
-                )
-            }
-            Self::IdenticalFigures { cell, trials } => write!(
-                f,
-                "identical figures in all {} of {cell}: made up, or of a clock too coarse to tell them apart",
-                counted(*trials, "trial")
-            ),
-            Self::UnsoundStudy { what } => {
-                write!(
-                    f,
-                    "the header tells of {}, which no study has",
-                    what.join(" and ")
-                )
-            }
-            Self::KeptBoxes => f.write_str(
-                "boxes were kept for the whole study: the figures hold for these boxes, not for a platform",
-            ),
-            Self::NoMargin => f.write_str("the study's margin is not one of 0.01 to 100 %"),
-            Self::NoLogarithm { pairs } => write!(
-                f,
-                "{} with a value of 0 or less, which has no ratio in logs",
-                counted(*pairs, "pair")
-            ),
-            Self::NoEstimate => f.write_str(
-                "no interval can be worked out: the figures are too far apart for numbers to hold",
-            ),
-            Self::OtherSize => f.write_str("the box has another size than before"),
-            Self::OtherWork => f.write_str("the workload does other work than before"),
-            Self::OtherBaseline => f.write_str("the cell is held against another baseline than before"),
         }
     }
 }

@@ -1,20 +1,10 @@
-//! Standardised scores after li2018, and which study defines which score.
+//! Standardised scores after li2018.
 
 use super::cells::CellFigures;
 use super::fitness::LESS_WORK;
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
 use tare_model::platform::{PlatformPath, Provisioning};
-
-/// The scores of a file.
-#[derive(Debug, Clone, Serialize)]
-pub struct Scores {
-    /// Standardised scores: one table per provisioning and size, where at least two
-    /// platforms have a figure.
-    pub standardised: Vec<ScoreTable>,
-    /// Every score of the analysis: what it is and whose.
-    pub definitions: &'static [Definition],
-}
 
 /// Platforms against metrics, within one provisioning and size.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +41,8 @@ pub struct ScoreAxis {
     pub workload: String,
     /// Name of the metric.
     pub metric: String,
+    /// Whether it is the one that carries a verdict.
+    pub primary: bool,
     /// Every platform, also without a score.
     pub scores: Vec<Score>,
 }
@@ -71,85 +63,8 @@ pub struct Score {
     pub score: Option<f64>,
 }
 
-/// A score: its formula, the study that defines it, and what else to know.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Definition {
-    /// Its name in tables.
-    pub score: &'static str,
-    /// Its formula; M is a mean, S a standard deviation, b the baseline.
-    pub formula: &'static str,
-    /// The study, or `tare`.
-    pub defined_by: &'static str,
-    /// What else to know.
-    pub remark: &'static str,
-}
-
-/// Every score of the analysis.
-pub const DEFINITIONS: &[Definition] = &[
-    Definition {
-        score: "performance overhead (Op)",
-        formula: "|M - Mb| / Mb",
-        defined_by: "li2018",
-        remark: "unsigned; printed with slower or faster, marked as ignored below 1 %",
-    },
-    Definition {
-        score: "Loss",
-        formula: "(M - Mb) / Mb for times, (Mb - M) / Mb for rates",
-        defined_by: "li2018",
-        remark: "Op with its sign: positive is worse",
-    },
-    Definition {
-        score: "variability overhead",
-        formula: "(S - Sb) / Sb, 0 where negative",
-        defined_by: "li2018",
-        remark: "in words only: the standard deviation is tare's reading",
-    },
-    Definition {
-        score: "standardised score",
-        formula: "M / max over platforms for rates, min over platforms / M for times",
-        defined_by: "li2018",
-        remark: "0 to 1, 1 is the best platform of the file; none for what seems better and did less of the work; without interval or verdict",
-    },
-    Definition {
-        score: "rounds overhead",
-        formula: "(Rb - R) / Rb of whole rounds in a fixed time",
-        defined_by: "li2018",
-        remark: "not computed: no metric of tare counts rounds",
-    },
-    Definition {
-        score: "overhead ratio",
-        formula: "M / Mb for times, Mb / M for rates",
-        defined_by: "ghatrehsamani2020",
-        remark: "the ratio of means in these tables; the study has times alone",
-    },
-    Definition {
-        score: "PTO, PSO",
-        formula: "r(largest) - 1, r(smallest) / r(largest) - 1",
-        defined_by: "ghatrehsamani2020",
-        remark: "in words only: the formulas are tare's, and the verdicts too",
-    },
-    Definition {
-        score: "CHR",
-        formula: "CPUs of the box / CPUs of the host",
-        defined_by: "ghatrehsamani2020",
-        remark: "",
-    },
-    Definition {
-        score: "steadiness",
-        formula: "D / Db, D^2 half the mean squared difference of ln x between successive blocks",
-        defined_by: "tare",
-        remark: "with a verdict of its own from 30 pairs on",
-    },
-    Definition {
-        score: "paired ratio",
-        formula: "exp(mean of ln ratios within blocks)",
-        defined_by: "tare",
-        remark: "the headline; its verdict is that of the comparison",
-    },
-];
-
 /// The scores of every cell.
-pub(crate) fn all(cells: &[CellFigures]) -> Scores {
+pub(crate) fn all(cells: &[CellFigures]) -> Vec<ScoreTable> {
     let mut tables: Vec<ScoreTable> = Vec::new();
     for cell in cells {
         let kind = &cell.cell.kind;
@@ -165,10 +80,7 @@ pub(crate) fn all(cells: &[CellFigures]) -> Scores {
             .iter()
             .any(|a| a.scores.iter().flat_map(|s| s.score).count() > 1)
     });
-    Scores {
-        standardised: tables,
-        definitions: DEFINITIONS,
-    }
+    tables
 }
 
 fn table(cells: &[CellFigures], provisioning: Provisioning, instance: Option<&String>) -> ScoreTable {
@@ -192,6 +104,7 @@ fn table(cells: &[CellFigures], provisioning: Provisioning, instance: Option<&St
     let axis = |&(workload, metric): &(&str, &Metric)| ScoreAxis {
         workload: workload.to_owned(),
         metric: metric.name.clone(),
+        primary: metric.primary,
         scores: scores(&cells, &platforms, workload, metric),
     };
     ScoreTable {

@@ -8,6 +8,7 @@ pub(super) use measure::range;
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::margin;
+use super::refusal::Refusal;
 use super::trials::Trials;
 use serde::Serialize;
 use tare_model::host::HostFacts;
@@ -18,8 +19,8 @@ use tare_stats::{Interval, PairedInference, Row, decide, holm};
 /// The size effects of a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct SizeEffects {
-    /// Why there are none, or not all.
-    pub note: Option<String>,
+    /// Why there are none, or none of some sizes.
+    pub none: Option<NoEffects>,
     /// One per platform, provisioning and workload.
     pub effects: Vec<SizeEffect>,
     /// Tests in their family of the Holm correction, which is their own.
@@ -47,7 +48,7 @@ pub struct SizeEffect {
     /// Which effects are shown; absent where there are reasons not to judge.
     pub class: Option<Class>,
     /// The reasons.
-    pub refusals: Vec<String>,
+    pub refusals: Vec<Refusal>,
     /// Cost at the largest size, an upper bound of PTO: PSO may not have died out.
     pub pto: Option<Part>,
     /// Cost of the smallest size over that of the largest.
@@ -211,13 +212,43 @@ pub enum Standing {
     Quoted,
 }
 
+/// Why there are no size effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoEffects {
+    /// The study has one size of box.
+    OneSize,
+    /// What they are held against, native-set, was not measured.
+    NoSet,
+    /// Two sizes have the same number of CPUs.
+    SameCpus,
+}
+
+/// Why a fit is worth no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoFit {
+    /// Fewer than three sizes.
+    FewSizes,
+    /// Too few blocks.
+    FewBlocks,
+    /// Not four sizes that span a factor of 8.
+    NarrowRange,
+    /// Whether the model holds cannot be tested with these blocks.
+    Untested,
+    /// The cost rises with the size.
+    Rising,
+    /// The sizes do not follow the model.
+    LackOfFit,
+}
+
 /// r(c) = 1 + PTO + PSO/c, fitted in each block by least squares with equal weights.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fit {
     /// What it is worth.
     pub standing: Standing,
     /// Why no more than that.
-    pub reason: Option<String>,
+    pub reason: Option<NoFit>,
     /// PTO as a share; where quoted.
     pub pto: Option<Estimate>,
     /// PSO of one CPU as a share; where quoted.
@@ -268,16 +299,16 @@ pub(crate) fn all(
     comparisons: &[Comparison],
 ) -> SizeEffects {
     let mut effects = Vec::new();
-    let mut left_out = note(study, comparisons);
+    let mut none = none_at_all(study, comparisons);
     for group in groups(study, comparisons, |instance| instance.host_cpus) {
         match measure::effect(study, host, trials, &group) {
             Some(effect) => effects.push(effect),
-            None => left_out = left_out.or_else(|| same_cpus(study)),
+            None => none = none.or_else(|| same_cpus(study)),
         }
     }
     let family = judge(&mut effects, study);
     SizeEffects {
-        note: left_out,
+        none,
         effects,
         family,
     }
@@ -315,33 +346,22 @@ pub(super) fn groups<'a, K: PartialEq>(
 }
 
 /// Why a study has no size effects at all, if so.
-fn note(study: &Study, comparisons: &[Comparison]) -> Option<String> {
+fn none_at_all(study: &Study, comparisons: &[Comparison]) -> Option<NoEffects> {
     if comparisons.is_empty() {
-        return None;
+        None
+    } else if study.instances.len() < 2 {
+        Some(NoEffects::OneSize)
+    } else {
+        (!study.provisioning.contains(&Provisioning::Pinned)).then_some(NoEffects::NoSet)
     }
-    if study.instances.len() < 2 {
-        return Some(
-            "the study has one size of box: PTO and PSO need two, a fit that is quoted four that span a factor of 8"
-                .to_owned(),
-        );
-    }
-    (!study.provisioning.contains(&Provisioning::Pinned)).then(|| {
-        format!(
-            "size effects are held against {0}-set, which was not measured: let the study have pinned boxes too",
-            study.baseline
-        )
-    })
 }
 
 /// Why sizes of one study have no effects, if some are alike in CPUs and host.
-fn same_cpus(study: &Study) -> Option<String> {
+fn same_cpus(study: &Study) -> Option<NoEffects> {
     let key = |instance: &Instance| (instance.size.cpus, instance.host_cpus);
     let sizes = &study.instances;
     let alike = (0..sizes.len()).any(|i| sizes[..i].iter().any(|size| key(size) == key(&sizes[i])));
-    alike.then(|| {
-        "size effects are told by CPUs: where two sizes have the same number of CPUs there are none"
-            .to_owned()
-    })
+    alike.then_some(NoEffects::SameCpus)
 }
 
 /// Holm's correction over all parts, then their verdicts and the classes. The

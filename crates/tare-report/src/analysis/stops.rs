@@ -28,18 +28,6 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Why the cell left, or why it did not.
-    pub fn why(&self) -> String {
-        let judgement = self.at.judgement;
-        match (self.settled, judgement.is_settled()) {
-            (true, _) => judgement.to_string(),
-            (false, true) => {
-                format!("open: {judgement}, another comparison of the cell, or its other size, is not")
-            }
-            (false, false) => format!("open: {judgement}"),
-        }
-    }
-
     /// Half-width of the interval that was looked at, in logs.
     pub fn half_width(&self) -> Option<f64> {
         let [low, high] = self.at.figures?.interval;

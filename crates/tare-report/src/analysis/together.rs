@@ -38,7 +38,7 @@ pub(super) struct Common {
     pub lost: usize,
     /// The reasons not to judge any of them, and those of the blocks that all have. Pairs of
     /// one alone do not matter here.
-    pub refusals: Vec<String>,
+    pub refusals: Vec<Refusal>,
 }
 
 impl Common {
@@ -58,25 +58,29 @@ impl Common {
     }
 }
 
-fn refusals(all: &[&Measured], n: usize, lost: usize) -> Vec<String> {
+fn refusals(all: &[&Measured], n: usize, lost: usize) -> Vec<Refusal> {
     let primary = || all.iter().filter_map(|m| m.comparison.primary());
     let of_pairs = |r: &&Refusal| matches!(r, Refusal::FewPairs { .. } | Refusal::PairsLost { .. });
     let verdicts = primary().filter_map(|metric| metric.verdict.as_ref());
-    let mut reasons: Vec<String> = verdicts
+    let mut reasons: Vec<Refusal> = verdicts
         .flat_map(|v| &v.refusals)
         .filter(|r| !of_pairs(r))
-        .map(ToString::to_string)
+        .cloned()
         .collect();
-    reasons.extend(fitness::pairs(n, lost).iter().map(ToString::to_string));
+    reasons.extend(fitness::pairs(n, lost));
     let mut slices = primary().filter_map(|metric| metric.slices.as_ref());
-    if slices.any(|slices| slices.contended.is_some()) {
-        reasons.push(
-            "something else used the CPU ('contended'), which hides an unknown part of each cost".to_owned(),
-        );
+    reasons.extend(
+        slices
+            .any(|slices| slices.contended.is_some())
+            .then_some(Refusal::Contended),
+    );
+    let mut told: Vec<Refusal> = Vec::new();
+    for reason in reasons {
+        if !told.contains(&reason) {
+            told.push(reason);
+        }
     }
-    let mut told = BTreeSet::new();
-    reasons.retain(|reason| told.insert(reason.clone()));
-    reasons
+    told
 }
 
 /// A test of one effect, and what is told of it.

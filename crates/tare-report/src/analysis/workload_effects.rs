@@ -4,6 +4,7 @@
 use super::Shown;
 use super::comparison::Comparison;
 use super::estimate::Estimate;
+use super::refusal::Refusal;
 use super::together::{self, Common, Judged};
 use super::trials::Trials;
 use super::{margin, question};
@@ -50,7 +51,7 @@ pub struct WorkloadEffect {
     /// What its row of the decision table says; absent where there are reasons not to judge.
     pub shown: Option<Shown>,
     /// The reasons.
-    pub refusals: Vec<String>,
+    pub refusals: Vec<Refusal>,
     /// The estimate in logs behind the ratio.
     #[serde(skip)]
     estimate: Option<PairedInference>,

@@ -49,7 +49,7 @@ fn names(cells: &[Cell]) -> String {
 }
 
 /// Why a cell of this name is not the same thing in both studies.
-pub(super) fn unlike((before, after): (&Study, &Study), cell: &Cell) -> Option<Refusal> {
+pub(crate) fn unlike((before, after): (&Study, &Study), cell: &Cell) -> Option<Refusal> {
     let size = |study: &Study| study.instance_of(&cell.kind).map(|i| i.size);
     if size(before) != size(after) {
         return Some(Refusal::OtherSize);

@@ -1,6 +1,6 @@
 //! What differs between the two files besides the figures.
 
-use crate::show::clipped;
+use crate::analysis::clipped;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,6 +12,7 @@ mod overhead;
 mod raw;
 mod verdict;
 
+pub(crate) use cells::unlike;
 pub use environment::Difference;
 pub use overhead::{Overhead, OverheadChange};
 pub use raw::{Raw, RawChange};
@@ -38,10 +39,8 @@ pub struct Change {
     pub margin: f64,
     /// Level of the t intervals: 0.95, or 0.96 where a run stopped adaptively.
     pub level: f64,
-    /// What a reader of any figure must know.
+    /// What a reader of any figure must know of both together.
     pub notices: Vec<Notice>,
-    /// What holds for every such comparison.
-    pub caveats: Vec<&'static str>,
     /// The change of what each box costs against its baseline, with verdicts.
     pub overheads: Vec<OverheadChange>,
     /// Tests in all families of the Holm correction together.
@@ -65,6 +64,8 @@ pub struct Side {
     pub build: String,
     /// The course of the run.
     pub run: RunFacts,
+    /// What a reader of its figures must know.
+    pub notices: Vec<Notice>,
 }
 
 impl Side {
@@ -73,6 +74,7 @@ impl Side {
             tare: analysis.tare.clone(),
             build: analysis.build.clone(),
             run: analysis.run.clone(),
+            notices: analysis.notices.clone(),
         }
     }
 
@@ -136,7 +138,6 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
         after: second,
         margin,
         level: looks.level(),
-        caveats: caveats(&overheads),
         overheads,
         family,
         raw: raw::all(&shared, studies, (&trials.0, &trials.1), looks),
@@ -146,56 +147,15 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
     })
 }
 
-/// What holds whatever the files hold.
-const CAVEATS: [&str; 4] = [
-    "A change of 1.02 means that the box costs 1.02 times what it cost before, against its baseline in the same blocks. Intervals are of Welch's t on d, the loss in logs within blocks: the runs' blocks are not paired.",
-    "What slows box and baseline alike is no change of the overhead: it is in the raw figures alone.",
-    "Raw figures are confounded: whatever else differed between the runs (load, temperature, frequency, memory layout since boot) is in them as well, and no interval shows it. They get no verdict.",
-    "One run each: what one boot or one build does by chance is in the change too. Repeat both runs, with boots between, before relying on a small one.",
-];
-
-/// What holds where both runs worked in slices.
-const TYPICAL: &str = "Where both runs worked in slices their typical costs are compared: of each block the median over rounds, or the mean of those of two processes, which rare stalls do not touch.";
-
-fn caveats(overheads: &[OverheadChange]) -> Vec<&'static str> {
-    let typical = overheads.iter().any(|o| o.typical).then_some(TYPICAL);
-    CAVEATS.into_iter().chain(typical).collect()
-}
-
 fn notices(analyses: &(Analysis, Analysis), before: &Side, after: &Side) -> Vec<Notice> {
-    let of = |when: &'static str, notices: &[Notice]| -> Vec<Notice> {
-        let told = |n: &Notice| Notice {
-            notice: n.notice,
-            text: format!("{when}: {}", n.text),
-        };
-        notices.iter().map(told).collect()
-    };
-    let mut all = of("before", &analyses.0.notices);
-    all.extend(of("after", &analyses.1.notices));
-    if before.build != after.build {
-        all.push(Notice {
-            notice: "builds",
-            text: "the files were measured by different builds of tare: the machine code of the built-in workloads may differ".to_owned(),
-        });
-    }
-    if analyses.0.has_slices() != analyses.1.has_slices() {
-        all.push(Notice {
-            notice: "slices",
-            text: "only one of the runs worked in slices: what is compared are the figures of whole trials, not typical costs".to_owned(),
-        });
-    }
-    if before.started() > after.started() {
-        all.push(Notice {
-            notice: "order",
-            text: "the first file is the younger one: 'after' was measured before 'before'".to_owned(),
-        });
-    }
     let runs = |side: &Side| -> Vec<String> { side.run.sessions.iter().map(|s| s.run.clone()).collect() };
-    if runs(before).iter().any(|run| runs(after).contains(run)) {
-        all.push(Notice {
-            notice: "same-run",
-            text: "both files hold trials of one run: they are no independent measurements".to_owned(),
-        });
-    }
-    all
+    let same_run = runs(before).iter().any(|run| runs(after).contains(run));
+    let slices = analyses.0.has_slices() != analyses.1.has_slices();
+    let all = [
+        (before.build != after.build).then_some(Notice::Builds),
+        slices.then_some(Notice::Slices),
+        (before.started() > after.started()).then_some(Notice::Order),
+        same_run.then_some(Notice::SameRun),
+    ];
+    all.into_iter().flatten().collect()
 }

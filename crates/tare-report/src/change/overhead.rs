@@ -1,9 +1,10 @@
 //! The change of what a box costs against its baseline, with its verdict.
 
 use super::cells::unlike;
-use super::verdict::{decided, refused};
+use super::verdict::decided;
 use crate::analysis::fitness::did_alike;
 use crate::analysis::trials::Trials;
+use crate::analysis::verdict::refused;
 use crate::analysis::{Against, Analysis, Comparison, Estimate, Family, Flag, MetricComparison};
 use crate::analysis::{Refusal, Verdict};
 use serde::Serialize;
@@ -51,8 +52,7 @@ pub struct OverheadChange {
     #[serde(skip)]
     welch: Option<Welch>,
     /// Why there is no verdict, before and after.
-    #[serde(skip)]
-    refusals: [Vec<Refusal>; 2],
+    pub refusals: [Vec<Refusal>; 2],
 }
 
 /// The overhead in one of the two runs.
@@ -174,7 +174,7 @@ fn change(
             .map(|p| (p * looks.p_factor()).min(1.0)),
         p_holm: None,
         p_equal: None,
-        verdict: refused(&[Vec::new(), Vec::new()]),
+        verdict: refused(Vec::new()),
         welch,
         refusals: [first_refusals, second_refusals],
     })
@@ -257,7 +257,7 @@ impl OverheadChange {
         let fit = before.is_empty() && after.is_empty();
         self.verdict = match (self.welch, self.p_holm, margin) {
             (Some(welch), Some(p), Some(margin)) if fit => decided(&welch, p, margin),
-            _ => refused(&self.refusals),
+            _ => refused(self.refusals.concat()),
         };
     }
 }

@@ -1,7 +1,7 @@
 //! The horizontal axis of a panel.
 
-use super::{LEFT, RIGHT, Tick, px};
-use crate::analysis::{Comparison, Estimate};
+use super::px;
+use crate::analysis::Estimate;
 use crate::show::ratio;
 
 /// From this ratio of the ends on, a scale is logarithmic.
@@ -15,18 +15,21 @@ pub(super) struct Scale {
     low: f64,
     high: f64,
     log: bool,
+    /// Where its ends lie.
+    ends: (f64, f64),
+}
+
+/// A mark on the axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Tick {
+    pub x: String,
+    pub label: String,
 }
 
 impl Scale {
-    /// A scale that holds every interval, 1 and the margin. An interval that
-    /// reaches more than ten times beyond all figures is cut there.
-    pub fn of(comparisons: &[&Comparison], margin: f64) -> Self {
-        let paired = comparisons.iter().filter_map(|c| c.primary()?.paired.as_ref());
-        Self::around(&paired.map(|p| p.ratio).collect::<Vec<_>>(), margin)
-    }
-
-    /// The same for these ratios.
-    pub fn around(ratios: &[Estimate], margin: f64) -> Self {
+    /// A scale from `ends.0` to `ends.1` that holds the intervals of these ratios, 1 and the
+    /// margin. An interval that reaches more than ten times beyond all figures is cut there.
+    pub fn around(ratios: &[Estimate], margin: f64, ends_at: (f64, f64)) -> Self {
         let band = if margin.is_finite() && margin > 0.0 {
             margin
         } else {
@@ -38,11 +41,11 @@ impl Scale {
         let all = ratios.iter().flat_map(|r| [r.low, r.high]);
         (low, high) = ends(all, low, high);
         (low, high) = (low.max(bounds.0), high.min(bounds.1));
-        Self::padded(low, high)
+        Self::padded(low, high, ends_at)
     }
 
     /// The scale with air on both sides.
-    fn padded(low: f64, high: f64) -> Self {
+    fn padded(low: f64, high: f64, ends: (f64, f64)) -> Self {
         let log = high / low > LOG_FROM;
         let (low, high) = if log {
             let air = (high / low).powf(0.04);
@@ -51,11 +54,13 @@ impl Scale {
             let air = (high - low).max(0.01) * 0.06;
             (low - air, high + air)
         };
-        Self { low, high, log }
+        Self { low, high, log, ends }
     }
 
-    pub fn x(&self, value: f64) -> f64 {
-        LEFT + self.share(value) * (RIGHT - LEFT)
+    /// Where a ratio lies.
+    pub fn at(&self, value: f64) -> f64 {
+        let (from, to) = self.ends;
+        from + self.share(value) * (to - from)
     }
 
     /// Where a ratio lies between the ends, 0 to 1.
@@ -79,10 +84,17 @@ impl Scale {
 
     pub fn ticks(&self) -> Vec<Tick> {
         let tick = |(value, label)| Tick {
-            x: px(self.x(value)),
+            x: px(self.at(value)),
             label,
         };
         self.marks().into_iter().map(tick).collect()
+    }
+
+    /// As many as have room where a scale is short.
+    pub fn few_ticks(&self) -> Vec<Tick> {
+        let ticks = self.ticks();
+        let each = ticks.len().div_ceil(4).max(1);
+        ticks.into_iter().step_by(each).collect()
     }
 
     /// Round ratios within the scale, with their labels.
@@ -93,6 +105,15 @@ impl Scale {
             linear_ticks(self.low, self.high)
         };
         values.into_iter().map(|v| (v, tick_label(v))).collect()
+    }
+}
+
+/// Round figures between two others, evenly spread or by powers of ten.
+pub(super) fn round_figures(low: f64, high: f64) -> Vec<f64> {
+    if high / low > LOG_FROM {
+        log_ticks(low, high)
+    } else {
+        linear_ticks(low, high)
     }
 }
 
@@ -151,6 +172,9 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    const LEFT: f64 = 100.0;
+    const RIGHT: f64 = 400.0;
+
     #[test]
     fn ticks_are_round_numbers_within_the_scale() {
         let labels = |values: Vec<f64>| values.into_iter().map(tick_label).collect::<Vec<_>>();
@@ -164,25 +188,25 @@ mod tests {
 
     #[test]
     fn a_scale_is_logarithmic_where_ratios_lie_far_apart() {
-        assert!(!Scale::padded(0.9, 2.6).log);
-        let wide = Scale::padded(0.99, 32.0);
+        assert!(!Scale::padded(0.9, 2.6, (LEFT, RIGHT)).log);
+        let wide = Scale::padded(0.99, 32.0, (LEFT, RIGHT));
         assert!(wide.log);
-        assert!(wide.x(1.0) < wide.x(2.0) && wide.x(32.0) <= RIGHT);
+        assert!(wide.at(1.0) < wide.at(2.0) && wide.at(32.0) <= RIGHT);
     }
 
     #[test]
     fn a_scale_of_any_figures_has_finite_ends() {
         let (low, high) = ends([5e-324, f64::MAX].into_iter(), 0.99, f64::MAX);
-        let scale = Scale::padded(low / 10.0, high * 10.0);
+        let scale = Scale::padded(low / 10.0, high * 10.0, (LEFT, RIGHT));
         assert!(scale.low > 0.0 && scale.high.is_finite());
         assert!(scale.ticks().len() <= 9);
     }
 
     #[test]
     fn whatever_lies_beyond_the_scale_is_drawn_at_its_end() {
-        let scale = Scale::padded(0.5, 32.0);
-        assert!((scale.x(-1.0) - LEFT).abs() < 1e-9);
-        assert!((scale.x(0.0) - LEFT).abs() < 1e-9);
-        assert!((scale.x(1e300) - RIGHT).abs() < 1e-9);
+        let scale = Scale::padded(0.5, 32.0, (LEFT, RIGHT));
+        assert!((scale.at(-1.0) - LEFT).abs() < 1e-9);
+        assert!((scale.at(0.0) - LEFT).abs() < 1e-9);
+        assert!((scale.at(1e300) - RIGHT).abs() < 1e-9);
     }
 }

@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::{COLOURS, px};
 use crate::analysis::{SizeEffect, SizePoint};
 use crate::show::ratio_with_interval;
-use crate::sizes;
+use crate::words::sizes;
 
 /// Columns of the drawing, in its own units.
 const LEFT: f64 = 60.0;
@@ -22,17 +22,24 @@ const LEGEND: f64 = 34.0;
 /// Distance between series at one size, so that their intervals do not hide
 /// one another.
 const APART: f64 = 7.0;
+/// Letters of the legend.
+const LETTERS: usize = 40;
 /// Steps in which the line of a fit is drawn.
 const STEPS: u32 = 32;
 
+/// What it shows.
+pub(super) const CAPTION: &str = "Paired ratio against native-set with its 95 % interval, by CPUs (logarithmic) and CHR. The band is the margin. A line is the fit 1 + PTO + PSO/c, also where its figures are not quoted; a fit that the data contradict is not drawn.";
+
 /// A drawing.
-pub(crate) struct SizeChart {
-    pub width: f64,
-    pub height: f64,
-    pub panels: Vec<Panel>,
+#[derive(Debug, Clone)]
+pub struct SizeChart {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) panels: Vec<Panel>,
 }
 
 /// One workload.
+#[derive(Debug, Clone)]
 pub(crate) struct Panel {
     pub title: String,
     pub title_y: String,
@@ -51,6 +58,7 @@ pub(crate) struct Panel {
 }
 
 /// A mark on an axis.
+#[derive(Debug, Clone)]
 pub(crate) struct Label {
     pub at: String,
     pub text_y: String,
@@ -58,6 +66,7 @@ pub(crate) struct Label {
 }
 
 /// One platform and provisioning.
+#[derive(Debug, Clone)]
 pub(crate) struct Series {
     pub name: String,
     pub class: String,
@@ -70,6 +79,7 @@ pub(crate) struct Series {
 }
 
 /// A ratio with its interval.
+#[derive(Debug, Clone)]
 pub(crate) struct Mark {
     pub x: String,
     pub y: String,
@@ -112,7 +122,7 @@ impl Axes {
         let points = || effects.iter().flat_map(|e| &e.sizes);
         let ratios: Vec<_> = points().filter_map(|p| p.ratio).collect();
         Self {
-            scale: Scale::around(&ratios, margin),
+            scale: Scale::around(&ratios, margin, (top + PLOT, top)),
             smallest: points().map(|p| p.cpus).fold(f64::INFINITY, f64::min),
             largest: points().map(|p| p.cpus).fold(0.0, f64::max),
             top,
@@ -126,7 +136,7 @@ impl Axes {
     }
 
     fn y(&self, ratio: f64) -> f64 {
-        self.top + PLOT * (1.0 - self.scale.share(ratio))
+        self.scale.at(ratio)
     }
 }
 
@@ -200,7 +210,7 @@ fn series(effect: &SizeEffect, i: usize, n: u32, of: usize, axes: &Axes) -> Seri
     };
     let legend = axes.top + 12.0 + LEGEND * f64::from(n);
     Series {
-        name: super::shortened(&sizes::label(effect)),
+        name: super::shortened(&sizes::label(effect), LETTERS),
         class: format!("series-{}", i % COLOURS),
         marks: effect.sizes.iter().filter_map(mark).collect(),
         curve: curve(effect, axes),

@@ -43,8 +43,6 @@ pub struct ForeignAnalysis<'a> {
     pub seed: u64,
     /// What a reader of any figure must know of these data.
     pub notices: Vec<Notice>,
-    /// What holds for all data.
-    pub caveats: Vec<String>,
     /// Tests in the family of the Holm correction.
     pub family: usize,
     /// Every cell against its baseline, metric by metric.
@@ -82,7 +80,6 @@ pub fn analyze<'a>(table: &'a Table, wishes: Wishes) -> Result<ForeignAnalysis<'
         level: LEVEL,
         seed: SEED,
         notices: notices::all(table, wishes, &comparisons),
-        caveats: notices::caveats(&comparisons, family, wishes.margin),
         family,
         comparisons,
         cells: figures(table, wishes.direction),

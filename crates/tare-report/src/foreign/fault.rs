@@ -132,7 +132,7 @@ pub(super) enum Fault {
 }
 
 /// Text of the data within a message: short.
-pub(super) fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     const LETTERS: usize = 60;
     match text.char_indices().nth(LETTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),

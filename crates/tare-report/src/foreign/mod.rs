@@ -22,6 +22,7 @@ mod table;
 pub use analysis::{ForeignAnalysis, SCHEMA, analyze};
 pub use comparison::{ForeignComparison, ForeignMetric, Wishes};
 pub use fault::DataError;
+pub(crate) use fault::short;
 pub use figures::SeriesFigures;
 pub(crate) use table::word;
 pub use table::{Table, direction};

@@ -12,18 +12,19 @@
 mod beside;
 mod check;
 mod claim;
+mod definitions;
 mod derive;
 mod digits;
 mod file;
 mod library;
 mod mapping;
 mod table;
-pub mod text;
 mod workload;
 
 pub use beside::{Beside, Detectable, Difference, Own, Row as BesideRow, TheirFigure, Verdict, beside};
 pub use check::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
 pub use claim::{Claim, FigureOfClaim, Formula, Sense, Take};
+pub use definitions::{DEFINITIONS, Definition};
 pub use digits::Digits;
 pub use file::{About, Contradiction, Erratum, Platform, Protocol, Published};
 pub use library::{Library, LibraryError, UnknownStudy};

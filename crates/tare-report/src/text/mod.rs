@@ -1,27 +1,14 @@
-//! The analysis for a terminal.
+//! A report for a terminal.
 
 mod answer;
-mod change;
-mod detail;
-mod effects;
-mod evidence;
-mod foreign;
-mod headline;
-mod hosts;
-mod latencies;
+mod layout;
 pub(crate) mod page;
-mod scores;
-mod sizes;
-mod slices;
-mod stops;
 
 pub use crate::show::clean;
-pub use answer::Where;
-pub use change::change;
-pub use foreign::foreign;
-pub use scores::definitions;
+pub use answer::{Where, answer};
 
-use crate::analysis::{Analysis, Word};
+use crate::analysis::Word;
+use crate::document::{Block, Document, Section};
 use page::{Page, Style};
 
 /// How to print.
@@ -29,7 +16,7 @@ use page::{Page, Style};
 pub struct TextOptions {
     /// Whether to use colours (ANSI escape sequences).
     pub colour: bool,
-    /// Columns to wrap at; tables of details need 80.
+    /// Columns to wrap at.
     pub width: usize,
     /// Whether the terminal shows ASCII alone.
     pub ascii: bool,
@@ -45,31 +32,37 @@ impl Default for TextOptions {
     }
 }
 
-/// The whole report: summary, tables, evidence.
-pub fn render(analysis: &Analysis, options: TextOptions) -> String {
+/// The whole report.
+pub fn render(document: &Document, options: TextOptions) -> String {
     let mut page = Page::new(options);
-    headline::summary(&mut page, analysis);
-    headline::doubts(&mut page, analysis);
-    headline::tables(&mut page, analysis);
-    headline::layers(&mut page, analysis);
-    effects::tables(&mut page, analysis, true);
-    hosts::effects(&mut page, analysis, true);
-    sizes::effects(&mut page, analysis, true);
-    stops::table(&mut page, analysis);
-    latencies::table(&mut page, analysis);
-    slices::table(&mut page, analysis);
-    detail::beside(&mut page, analysis);
-    scores::scores(&mut page, analysis);
-    detail::cells(&mut page, analysis);
-    evidence::write(&mut page, analysis);
+    page.wrapped("", 0, Style::Bold, &document.title);
+    if !document.subtitle.is_empty() {
+        page.wrapped("", 0, Style::Dim, &document.subtitle);
+    }
+    for notice in &document.notices {
+        page.wrapped("!", 2, Style::Yellow, notice);
+    }
+    let read = document.sections.iter().filter(|part| part.is_read());
+    read.for_each(|part| section(&mut page, part));
     page.finish()
 }
 
-/// What matters after a run: the answer, what is in doubt, and what to do next.
-pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> String {
-    let mut page = Page::new(options);
-    answer::write(&mut page, analysis, place);
-    page.finish()
+fn section(page: &mut Page, section: &Section) {
+    page.heading(&section.title);
+    for block in &section.blocks {
+        match block {
+            Block::About(text) => page.wrapped("", 2, Style::Dim, text),
+            Block::List(items) => items
+                .iter()
+                .for_each(|item| page.wrapped("  -", 4, Style::Plain, item)),
+            Block::Facts(facts) => facts
+                .iter()
+                .for_each(|(name, value)| page.wrapped(&format!("  {name}: "), 6, Style::Plain, value)),
+            Block::Table(table) if table.is_read() => layout::table(page, table),
+            // What is drawn stands in a table too.
+            Block::Table(_) | Block::Picture(_) => {}
+        }
+    }
 }
 
 /// Words of `text`, clean and wrapped at `width`, behind `first`; later lines begin

@@ -4,6 +4,7 @@
 use super::TextOptions;
 use crate::show::clean;
 use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a span looks where colours are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,28 +85,6 @@ impl Page {
         }
     }
 
-    /// The first column of a row: `name` if it fits into `width`, else blank
-    /// behind a line with the name alone.
-    pub fn name(&mut self, name: &str, width: usize) -> String {
-        if length(name) < width {
-            return name.to_owned();
-        }
-        self.wrapped("", 2, Style::Plain, name);
-        String::new()
-    }
-
-    /// `figures`, which end in front of column `at`, and `text` beside them;
-    /// below them where they are wider.
-    pub fn beside(&mut self, at: usize, figures: (Style, &str), text: (Style, &str)) {
-        if length(figures.1.trim_end()) < at {
-            return self.line(&[figures, text]);
-        }
-        self.line(&[figures]);
-        if !text.1.is_empty() {
-            self.wrapped("", 6, text.0, text.1);
-        }
-    }
-
     pub fn heading(&mut self, text: &str) {
         if !self.out.is_empty() {
             self.blank();
@@ -116,14 +95,14 @@ impl Page {
     /// Words of `text`, wrapped, behind `first`; later lines begin at `indent`.
     pub fn wrapped(&mut self, first: &str, indent: usize, style: Style, text: &str) {
         let cleaned = clean(text);
-        let mut line = format!("{first:<indent$}");
+        let mut line = left(first, indent);
         // A name that fills the column would run into the words.
-        if length(first) >= indent && !line.is_empty() && !line.ends_with(' ') {
+        if columns_of(first) >= indent && !line.is_empty() && !line.ends_with(' ') {
             line.push(' ');
         }
         let mut empty = true;
         for word in pieces(&cleaned, self.width().saturating_sub(indent).max(20)) {
-            if !empty && length(&line) + 1 + length(&word) > self.width() {
+            if !empty && columns_of(&line) + 1 + columns_of(&word) > self.width() {
                 self.line(&[(style, &line)]);
                 line = " ".repeat(indent);
                 empty = true;
@@ -158,8 +137,25 @@ fn in_ascii(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-fn length(text: &str) -> usize {
-    text.chars().count()
+/// Columns that a text occupies on a terminal.
+pub(super) fn columns_of(text: &str) -> usize {
+    text.width()
+}
+
+/// A text that ends in front of column `width`, or further to the right where it is longer.
+pub(super) fn left(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(columns_of(text)))
+}
+
+/// As much of a text as fits into so many columns.
+pub(super) fn front(text: &str, width: usize) -> &str {
+    let mut taken = 0;
+    let mut all = text.char_indices();
+    let beyond = all.find(|(_, c)| {
+        taken += c.width().unwrap_or(0);
+        taken > width
+    });
+    beyond.map_or(text, |(end, _)| &text[..end])
 }
 
 /// The words of `text`; one longer than a line is cut, and no sign for percent
@@ -172,10 +168,20 @@ fn pieces(text: &str, longest: usize) -> impl Iterator<Item = String> {
             _ => words.push(word.to_owned()),
         }
     }
-    words.into_iter().flat_map(move |word| {
-        let letters: Vec<char> = word.chars().collect();
-        letters.chunks(longest).map(String::from_iter).collect::<Vec<_>>()
-    })
+    words.into_iter().flat_map(move |word| cut(&word, longest))
+}
+
+/// A word in pieces of so many columns.
+fn cut(word: &str, longest: usize) -> Vec<String> {
+    let mut rest = word;
+    let mut pieces = Vec::new();
+    while columns_of(rest) > longest {
+        let piece = front(rest, longest);
+        pieces.push(piece.to_owned());
+        rest = &rest[piece.len()..];
+    }
+    pieces.push(rest.to_owned());
+    pieces
 }
 
 #[cfg(test)]
@@ -214,7 +220,7 @@ mod tests {
     #[test]
     fn endless_words_are_cut() {
         let text = wrapped(&"x".repeat(75));
-        assert!(text.lines().all(|l| length(l) <= 40), "{text}");
+        assert!(text.lines().all(|l| columns_of(l) <= 40), "{text}");
         assert_eq!(text.matches('x').count(), 75);
     }
 

@@ -3,6 +3,8 @@
 use super::Pinned;
 use tare_model::results::Results;
 use tare_report::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
+use tare_report::sections;
+use tare_report::text::{self, TextOptions};
 
 /// The one comparison of `platform`, pinned, with `native`.
 pub fn compared<'a>(analysis: &'a Analysis, platform: &str, workload: &str) -> &'a Comparison {
@@ -33,10 +35,25 @@ pub fn near(found: f64, expected: f64) {
 
 /// The page of an analysis.
 pub fn page(analysis: &Analysis) -> String {
-    tare_report::html::render(analysis).unwrap()
+    tare_report::html::render(&sections::report(analysis)).unwrap()
+}
+
+/// The whole report for a terminal of 80 columns.
+pub fn whole(analysis: &Analysis) -> String {
+    whole_in(analysis, TextOptions::default())
+}
+
+/// The whole report for such a terminal.
+pub fn whole_in(analysis: &Analysis, options: TextOptions) -> String {
+    text::render(&sections::report(analysis), options)
 }
 
 /// The JSON text of an analysis.
 pub fn json(analysis: &Analysis) -> String {
     tare_report::json::render(analysis).unwrap()
+}
+
+/// What is said beside a verdict.
+pub fn phrase(verdict: &Verdict) -> String {
+    tare_report::words::verdict::phrase(verdict)
 }

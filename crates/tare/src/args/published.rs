@@ -1,14 +1,14 @@
 //! The arguments of `tare published`.
 
+use super::forms::FormArgs;
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 pub struct PublishedArgs {
     #[command(subcommand)]
     pub command: Option<PublishedCommand>,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 /// What of the published results; by default the list of studies.

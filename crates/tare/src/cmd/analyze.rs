@@ -1,17 +1,18 @@
 //! `tare analyze`: the same analysis on anyone's data.
 
+use super::forms;
 use crate::args::AnalyzeArgs;
-use crate::out;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufReader, stdin};
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 use tare_report::foreign::{self, Table, Wishes};
-use tare_report::{json, text};
+use tare_report::sections;
 
 /// Reads, analyses and prints.
 pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
+    forms::check(&args.forms, &[&args.file])?;
     let table = read(args)?;
     let wishes = Wishes {
         baseline: args.baseline.as_deref(),
@@ -20,12 +21,7 @@ pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
         threads: available_parallelism().map_or(1, usize::from),
     };
     let analysis = foreign::analyze(&table, wishes)?;
-    let text = if args.json {
-        json::render(&analysis)?
-    } else {
-        text::foreign(&analysis, super::report::options())
-    };
-    out::print(&text)?;
+    forms::tell(&args.forms, &sections::foreign(&analysis), &analysis)?;
     Ok(ExitCode::SUCCESS)
 }
 

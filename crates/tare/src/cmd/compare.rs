@@ -1,17 +1,24 @@
 //! `tare compare`: what changed between two results files; a file beside a published study.
 
+use super::forms;
 use crate::args::CompareArgs;
 use crate::out;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_model::results::Results;
+use tare_report::analysis::Notice;
 use tare_report::change::{self, Change};
-use tare_report::{json, text};
+use tare_report::sections;
 
 /// Puts a file beside a study, or before another.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    let files_read: Vec<&Path> = std::iter::once(&args.results)
+        .chain(&args.after)
+        .map(PathBuf::as_path)
+        .collect();
+    forms::check(&args.forms, &files_read)?;
     match (&args.published, &args.after) {
-        (Some(study), _) => super::published::beside(&args.results, study, args.json),
+        (Some(study), _) => super::published::beside(&args.results, study, &args.forms),
         (None, Some(after)) => files(args, after),
         (None, None) => anyhow::bail!("name a second results file, or a study with --published"),
     }
@@ -28,16 +35,12 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
     let margin = args.fail_above.map(|percent| percent / 100.0);
     let change = change::compare(&before, &after, margin)?;
     anyhow::ensure!(
-        args.fail_above.is_none() || change.notices.iter().all(|n| n.notice != "same-run"),
+        args.fail_above.is_none() || change.notices.iter().all(|n| !matches!(n, Notice::SameRun)),
         "{} and {} hold trials of one run, and nothing can have changed between them: give the results of two runs with --fail-above",
         args.results.display(),
         args.after.as_deref().unwrap_or(&args.results).display()
     );
-    if args.json {
-        out::print(&json::render(&change)?)?;
-    } else {
-        out::print(&text::change(&change, super::report::options()))?;
-    }
+    forms::tell(&args.forms, &sections::change(&change), &change)?;
     match args.fail_above {
         Some(percent) => gate(&change, percent),
         None => Ok(ExitCode::SUCCESS),

@@ -1,5 +1,6 @@
 //! `tare density`: how idle boxes start, what they take, and how many a host could hold.
 
+use super::forms;
 use crate::args::DensityArgs;
 use crate::out;
 use anyhow::Context;
@@ -11,7 +12,8 @@ use tare_lab::density::{self, DensityError, Order};
 use tare_lab::{WriteError, own};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
-use tare_report::density::{Estimate, estimates, text};
+use tare_report::density::{Estimate, estimates};
+use tare_report::sections;
 
 /// What is printed and stored: the readings, and what follows from them.
 #[derive(Serialize)]
@@ -27,6 +29,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.output {
         check_output(path)?;
     }
+    forms::check(&args.forms, &[])?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
@@ -97,11 +100,7 @@ fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
         measured,
         estimates: estimates(measured),
     };
-    if args.json {
-        out::print_json(&shown)?;
-    } else {
-        out::print(&text(measured))?;
-    }
+    forms::tell(&args.forms, &sections::density(measured), &shown)?;
     if let Some(path) = &args.output {
         store(path, &tare_report::json::render(&shown)?)?;
         out::say(&format!("stored in {}", out::path(path)));

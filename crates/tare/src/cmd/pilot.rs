@@ -1,6 +1,7 @@
 //! `tare pilot`: how much boxes, processes and iterations vary, and what follows
 //! for a study.
 
+use super::forms;
 use super::plan_words;
 use super::root_image::{self, Unmade};
 use crate::args::{PilotArgs, StudyArgs};
@@ -18,6 +19,7 @@ use tare_model::results::{EndReason, Results};
 use tare_model::size::{counted, show_seconds};
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 use tare_report::pilot::{self, BOXES, PROCESSES};
+use tare_report::sections;
 
 /// Name and version of the pilot as JSON.
 const SCHEMA: &str = "tare-pilot/1";
@@ -26,6 +28,7 @@ const SCHEMA: &str = "tare-pilot/1";
 pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
+    forms::check(&args.forms, &[])?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let mut asked = args.study.clone();
@@ -108,18 +111,15 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
 
 fn finish(args: &PilotArgs, results: &Results) -> anyhow::Result<ExitCode> {
     let cells = pilot::cells(results);
-    if args.json {
-        out::print_json(&serde_json::json!({
-            "schema": SCHEMA,
-            "tare": tare_model::VERSION,
-            "build": tare_model::BUILD_ID,
-            "study": results.header.study,
-            "cells": cells,
-            "advice": pilot::advice(&cells),
-        }))?;
-    } else {
-        out::print(&pilot::text(&cells, out::width()))?;
-    }
+    let figures = serde_json::json!({
+        "schema": SCHEMA,
+        "tare": tare_model::VERSION,
+        "build": tare_model::BUILD_ID,
+        "study": results.header.study,
+        "cells": cells,
+        "advice": pilot::advice(&cells),
+    });
+    forms::tell(&args.forms, &sections::pilot(&cells), &figures)?;
     let failed = cells.iter().any(|cell| cell.levels.is_none());
     Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
 }

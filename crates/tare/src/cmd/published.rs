@@ -1,51 +1,48 @@
 //! `tare published`: what studies have published.
 
+use super::forms;
+use crate::args::forms::FormArgs;
 use crate::args::published::{PublishedArgs, PublishedCommand};
-use crate::cmd::report::options;
 use crate::out;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_model::results::Results;
-use tare_report::analysis::DEFINITIONS;
-use tare_report::published::{self, CheckedStudy, Library, Published, Tally, text};
+use tare_report::published::{self, CheckedStudy, DEFINITIONS, Library, Published, Tally};
+use tare_report::sections::published as sections;
 
 /// Prints what was asked for.
 pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
     let library = Library::load()?;
-    let json = args.json;
+    let asked = &args.forms;
+    forms::check(asked, &[])?;
     match &args.command {
-        None | Some(PublishedCommand::List) => list(&library, json)?,
+        None | Some(PublishedCommand::List) => {
+            let studies: Vec<Brief<'_>> = library.studies.iter().map(brief).collect();
+            forms::tell(asked, &sections::list(&library), &studies)?;
+        }
         Some(PublishedCommand::Show { study }) => {
             let study = library.study(study)?;
-            print(study, json, || text::study(&library, study, options()))?;
+            forms::tell(asked, &sections::study(&library, study), study)?;
         }
-        Some(PublishedCommand::Check { study }) => return check(&library, study.as_deref(), json),
+        Some(PublishedCommand::Check { study }) => return check(&library, study.as_deref(), asked),
         Some(PublishedCommand::Workload { name }) => {
             let view = published::workload(&library, name)?;
-            print(&view, json, || text::workload(&view, options()))?;
+            forms::tell(asked, &sections::workload(&view), &view)?;
         }
         Some(PublishedCommand::Scores) => {
-            print(&DEFINITIONS, json, || tare_report::text::definitions(options()))?
+            forms::tell(asked, &tare_report::sections::definitions(), &DEFINITIONS)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(value: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-    if json {
-        out::print_json(value)
-    } else {
-        out::print(&text())
-    }
-}
-
 /// Puts the figures of a results file beside those of a study.
-pub fn beside(results: &Path, study: &str, json: bool) -> anyhow::Result<ExitCode> {
+pub fn beside(results: &Path, study: &str, asked: &FormArgs) -> anyhow::Result<ExitCode> {
     let library = Library::load()?;
     let study = library.study(study)?;
     let beside = published::beside(&library, study, &Results::read(results)?);
-    print(&beside, json, || text::beside(&beside, options()))?;
+    forms::tell(asked, &sections::beside(&beside), &beside)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -73,11 +70,6 @@ fn brief(published: &Published) -> Brief<'_> {
     }
 }
 
-fn list(library: &Library, json: bool) -> anyhow::Result<()> {
-    let studies: Vec<Brief<'_>> = library.studies.iter().map(brief).collect();
-    print(&studies, json, || text::list(library, options()))
-}
-
 /// What a check comes to.
 #[derive(Serialize)]
 struct Checked {
@@ -85,7 +77,7 @@ struct Checked {
     studies: Vec<CheckedStudy>,
 }
 
-fn check(library: &Library, study: Option<&str>, json: bool) -> anyhow::Result<ExitCode> {
+fn check(library: &Library, study: Option<&str>, asked: &FormArgs) -> anyhow::Result<ExitCode> {
     let studies = match study {
         Some(id) => vec![published::check(library.study(id)?)],
         None => library.studies.iter().map(published::check).collect(),
@@ -95,9 +87,7 @@ fn check(library: &Library, study: Option<&str>, json: bool) -> anyhow::Result<E
         studies,
     };
     let tally = checked.tally;
-    print(&checked, json, || {
-        text::check(&checked.studies, &tally, options())
-    })?;
+    forms::tell(asked, &sections::check(&checked.studies, &tally), &checked)?;
     Ok(if tally.reproduced == tally.checkable {
         ExitCode::SUCCESS
     } else {

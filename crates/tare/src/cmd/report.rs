@@ -1,42 +1,35 @@
-//! `tare report`: from a results file to text, JSON or a page.
+//! `tare report`: from a results file to text, a page and other forms.
 
+use super::forms;
 use crate::args::ReportArgs;
-use crate::{files, out};
+use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_model::results::Results;
-use tare_report::{Analysis, analyze, html, json, text};
+use tare_report::{Analysis, analyze, sections, text};
 
 /// Reads, analyses and prints.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    if let Some(page) = &args.html {
-        files::refuse_same(page, &args.file)?;
-        files::refuse_foreign(page)?;
-    }
+    let asked = &args.forms;
+    forms::check(asked, &[&args.file])?;
     let results = Results::read(&args.file)?;
     let analysis = analyze(&results);
-    if let Some(path) = &args.html {
-        page(&analysis, path)?;
-        out::say(&format!("page written to {}", out::path(path)));
+    if asked.is_empty() && !args.details {
+        answer(&analysis, &args.file, None)?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let document = sections::report(&analysis);
     if args.details {
-        out::print(&text::render(&analysis, options()))?;
-    } else if args.json || args.html.is_none() {
-        print_answer(&analysis, args.json, &args.file, args.html.as_deref())?;
+        forms::write(asked, &document)?;
+        out::print(&text::render(&document, forms::options()))?;
+    } else {
+        forms::tell(asked, &document, &analysis)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what an analysis comes to, and where the rest is; as JSON it is whole.
-pub fn print_answer(
-    analysis: &Analysis,
-    as_json: bool,
-    file: &Path,
-    page: Option<&Path>,
-) -> anyhow::Result<()> {
-    if as_json {
-        return out::print(&(json::render(analysis)? + "\n"));
-    }
+/// Prints what an analysis comes to, and where the rest is.
+pub fn answer(analysis: &Analysis, file: &Path, page: Option<&Path>) -> anyhow::Result<()> {
     let file = out::word(&file.display().to_string());
     let page = page.map(out::path);
     let program = out::program();
@@ -48,19 +41,5 @@ pub fn print_answer(
         file: &file,
         page: page.as_deref(),
     };
-    out::print(&text::answer(analysis, place, options()))
-}
-
-/// How to print on this terminal.
-pub fn options() -> text::TextOptions {
-    text::TextOptions {
-        colour: out::colours(),
-        width: out::width(),
-        ascii: out::ascii(),
-    }
-}
-
-/// Writes the page; an older one of the same name is replaced whole.
-pub fn page(analysis: &Analysis, path: &Path) -> anyhow::Result<()> {
-    files::write_page(path, &html::render(analysis)?)
+    out::print(&text::answer(analysis, place, forms::options()))
 }

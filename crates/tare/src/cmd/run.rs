@@ -1,10 +1,10 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
 use super::root_image::{self, Unmade};
-use super::{plan_words, report};
+use super::{forms, plan_words, report};
 use crate::args::{RunArgs, StudyArgs};
+use crate::out;
 use crate::progress::Progress as Display;
-use crate::{files, out};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
 use tare_report::analysis::Comparison;
-use tare_report::{Analysis, analyze};
+use tare_report::{Analysis, analyze, sections};
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
@@ -183,7 +183,7 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         let is_free = path.symlink_metadata().is_err();
         anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.clone()));
     }
-    for path in [&args.output, &args.html].into_iter().flatten() {
+    for path in [&args.output, &args.forms.html].into_iter().flatten() {
         let folder = own::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
@@ -191,13 +191,12 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
             folder.display()
         );
     }
-    if let Some(html) = &args.html {
-        for results in [&args.output, &args.resume].into_iter().flatten() {
-            files::refuse_same(html, results)?;
-        }
-        files::check_page(html)?;
-    }
-    Ok(())
+    let results: Vec<&Path> = [&args.output, &args.resume]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    forms::check(&args.forms, &results)
 }
 
 fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
@@ -211,12 +210,17 @@ fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
 fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let results = Results::read(output)?;
     let analysis = analyze(&results);
-    if let Some(html) = &args.html {
-        report::page(&analysis, html)?;
+    let asked = &args.forms;
+    if asked.prints_other() {
+        forms::tell(asked, &sections::report(&analysis), &analysis)?;
+    } else {
+        if !asked.is_empty() {
+            forms::write(asked, &sections::report(&analysis))?;
+        }
+        report::answer(&analysis, output, asked.html.as_deref())?;
     }
-    report::print_answer(&analysis, args.json, output, args.html.as_deref())?;
     let file = out::word(&output.display().to_string());
-    if args.json {
+    if asked.prints_other() {
         out::say(&format!("results: {file}"));
     }
     if summary.reason == EndReason::Interrupted {

@@ -1,12 +1,11 @@
 //! One size effect: from the pairs of every size to estimates, fit and range.
 
-use super::{ChrRange, Fit, RangeEnd, SizeEffect, SizePoint, Standing, share};
+use super::{ChrRange, Fit, NoFit, RangeEnd, SizeEffect, SizePoint, Standing, share};
 use crate::analysis::comparison::Comparison;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::together::{self, Common, Measured};
 use crate::analysis::trials::Trials;
 use crate::analysis::{margin, question};
-use crate::show::p_value;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
 use tare_stats::{
@@ -100,7 +99,7 @@ fn points(
 }
 
 fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
-    let standing = |standing, reason: Option<String>| Fit {
+    let standing = |standing, reason: Option<NoFit>| Fit {
         standing,
         reason,
         pto: None,
@@ -109,31 +108,31 @@ fn fit(cpus: &[f64], blocks: &[Vec<f64>], level: f64) -> Fit {
         drawn: None,
     };
     if cpus.len() < 3 {
-        return standing(Standing::Absent, Some("a fit needs three sizes".to_owned()));
+        return standing(Standing::Absent, Some(NoFit::FewSizes));
     }
     let Some(found) = size_fit(cpus, blocks, level) else {
-        return standing(Standing::Absent, Some("too few blocks for a fit".to_owned()));
+        return standing(Standing::Absent, Some(NoFit::FewBlocks));
     };
     let drawn = Some((found.pto.mean, found.pso.mean));
-    let not_quoted = |reason: &str| Fit {
+    let not_quoted = |reason| Fit {
         drawn,
-        ..standing(Standing::Drawn, Some(reason.to_owned()))
+        ..standing(Standing::Drawn, Some(reason))
     };
     if !fit_is_quotable(cpus) {
-        return not_quoted("figures need four sizes that span a factor of 8");
+        return not_quoted(NoFit::NarrowRange);
     }
     let Some(p) = found.p_fits else {
-        return not_quoted("whether the model holds cannot be tested with these blocks");
+        return not_quoted(NoFit::Untested);
     };
     let void = |reason| Fit {
         p_fits: Some(p),
         ..standing(Standing::Void, Some(reason))
     };
     if found.pso.interval.high < 0.0 {
-        return void("the cost rises with the size, which the model does not know".to_owned());
+        return void(NoFit::Rising);
     }
     if p < LACK_OF_FIT {
-        return void(format!("the sizes do not follow the model (p {})", p_value(p)));
+        return void(NoFit::LackOfFit);
     }
     Fit {
         pto: Estimate::new(found.pto.mean, found.pto.interval),

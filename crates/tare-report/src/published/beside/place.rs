@@ -191,7 +191,7 @@ impl Place<'_> {
         }
         let verdict = metric.verdict.as_ref();
         let verdict = verdict.or_else(|| comparison.primary()?.verdict.as_ref())?;
-        (verdict.word == Word::None).then(|| format!("no verdict here: {}", verdict.phrase))
+        (verdict.word == Word::None).then(|| format!("no verdict here: {}", verdict.reasons()))
     }
 }
 

@@ -3,14 +3,15 @@
 
 mod around;
 mod course;
-pub(super) mod doubts;
 mod open;
 mod rows;
 mod whisker;
 
-use super::page::{Page, Style};
-use crate::analysis::{Against, Analysis, Comparison};
-use crate::text::{effects, headline, hosts, sizes};
+use super::page::{Page, Style, columns_of, front};
+use super::{TextOptions, layout};
+use crate::analysis::Analysis;
+use crate::sections;
+use crate::words::doubts;
 use open::Open;
 
 /// Where an analysis comes from, as whoever reads it is told.
@@ -49,24 +50,31 @@ impl Default for Where<'_> {
     }
 }
 
-pub(super) fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
+/// What matters after a run: the answer, what is in doubt, and what to do next.
+pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> String {
+    let mut page = Page::new(options);
+    write(&mut page, analysis, place);
+    page.finish()
+}
+
+fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     course::write(page, analysis);
     if analysis.comparisons.is_empty() {
         page.line(&[(Style::Plain, "nothing to compare")]);
     }
     rows::write(page, analysis);
     around::write(page, analysis);
-    headline::layers(page, analysis);
-    effects::tables(page, analysis, false);
-    hosts::effects(page, analysis, false);
-    sizes::effects(page, analysis, false);
+    for section in sections::brief(analysis) {
+        page.heading(&section.title);
+        section.tables().for_each(|table| layout::rows(page, table));
+    }
     let open = open::open(analysis, place);
     let rows = |open: &Open| {
-        let words = open.words.chars().count().div_ceil(page.width());
+        let words = columns_of(&open.words).div_ceil(page.width());
         words + usize::from(open.command.is_some())
     };
     let taken = open.as_ref().map_or(0, rows);
-    doubts::write(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
+    doubts(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
     if let Some(open) = open {
         page.wrapped("", 0, Style::Plain, &open.words);
         if let Some(command) = &open.command {
@@ -83,7 +91,7 @@ fn last(page: &mut Page, place: Where<'_>) {
         format!("{} report {} --details", place.program, place.file),
     );
     let line = format!("{lead} {command}");
-    if line.chars().count() <= page.width() {
+    if columns_of(&line) <= page.width() {
         page.line(&[(Style::Dim, &line)]);
     } else {
         page.line(&[(Style::Dim, lead)]);
@@ -96,25 +104,33 @@ fn last(page: &mut Page, place: Where<'_>) {
 
 /// A line that fits: the end of a longer one is left to the details.
 fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if columns_of(text) <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    let kept = front(text, width.saturating_sub(1));
     let end = kept.rfind(' ').unwrap_or(kept.len());
     format!("{}…", kept[..end].trim_end_matches([',', ';', ':']))
 }
 
-/// What the platforms cost, apart from what buying a size costs.
-fn asked(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
-    analysis
-        .comparisons
-        .iter()
-        .filter(|c| c.against == Against::Native)
-}
-
-/// Those of them that are of no emulated machine, which says nothing of a real one.
-fn real(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
-    asked(analysis).filter(|c| !analysis.is_emulated(&c.cell.kind.platform))
+/// Tells them in so many lines at most: where there are more, the last has but the names of the
+/// rest.
+fn doubts(page: &mut Page, analysis: &Analysis, most: usize) {
+    let doubts = doubts::all(analysis);
+    let told = if doubts.len() > most {
+        most.saturating_sub(1)
+    } else {
+        doubts.len()
+    };
+    let (whole, rest) = doubts.split_at(told);
+    let mut names: Vec<&str> = rest.iter().map(|doubt| doubt.name.as_str()).collect();
+    // Several kinds of box may have a notice of the same name.
+    names.dedup();
+    let names = (!names.is_empty()).then(|| names.join(", "));
+    let texts = whole.iter().map(|doubt| doubt.text.as_str());
+    for text in texts.chain(names.as_deref()) {
+        let line = cut(text, page.width() - 2);
+        page.line(&[(Style::Yellow, "! "), (Style::Plain, &line)]);
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is not decided, and what would decide it.
 
-use super::{Where, course, real};
+use super::{Where, course};
 use crate::analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
@@ -21,7 +21,8 @@ pub(super) struct Open {
 
 /// What is open, if anything is, and how to settle what can be settled.
 pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
-    let open: Vec<(&Comparison, Option<u64>)> = real(analysis)
+    let open: Vec<(&Comparison, Option<u64>)> = analysis
+        .real()
         .filter_map(|c| {
             let verdict = c.primary()?.verdict.as_ref()?;
             (verdict.word == Word::Inconclusive).then_some((c, verdict.more_blocks))
@@ -39,7 +40,7 @@ pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     if near.is_empty() {
         let words = format!(
             "{all} of {} stay inconclusive: over an hour each, or a quieter host",
-            real(analysis).count()
+            analysis.real().count()
         );
         return Some(Open { words, command: None });
     }

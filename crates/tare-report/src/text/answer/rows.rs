@@ -1,13 +1,13 @@
 //! One line for each platform and workload: what it costs, with its interval in figures and
 //! drawn, and the verdict.
 
-use super::super::page::{Page, Style};
+use super::super::page::{Page, Style, columns_of, left};
 use super::super::style;
+use super::cut;
 use super::whisker::Scale;
-use super::{asked, cut, real};
-use crate::analysis::{Analysis, Comparison, Estimate, Verdict, Word};
-use crate::remarks;
+use crate::analysis::{Analysis, Comparison, Verdict, Word};
 use crate::show::or_missing;
+use crate::words::remarks;
 use tare_model::digits::digits;
 
 /// Columns of `1.003 (0.996 to 1.009)`.
@@ -31,7 +31,7 @@ struct Columns {
 }
 
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
-    let shown: Vec<&Comparison> = real(analysis).collect();
+    let shown: Vec<&Comparison> = analysis.real().collect();
     if !shown.is_empty() {
         table(page, analysis, &shown);
     }
@@ -57,7 +57,7 @@ fn table(page: &mut Page, analysis: &Analysis, shown: &[&Comparison]) {
 impl Columns {
     fn of(width: usize, analysis: &Analysis, shown: &[&Comparison]) -> Self {
         let longest = |of: fn(&Comparison) -> String| {
-            let lengths = shown.iter().map(|c| of(c).chars().count());
+            let lengths = shown.iter().map(|c| columns_of(&of(c)));
             lengths.max().unwrap_or(0)
         };
         let figures = FIGURES + VERDICT + 3 * 2;
@@ -69,12 +69,12 @@ impl Columns {
         let kind = kind.unwrap_or(0);
         // What stands above the names shall not push the figures aside.
         let workload = workload
-            .max(cost(analysis).chars().count().saturating_sub(kind + 2))
+            .max(columns_of(&cost(analysis)).saturating_sub(kind + 2))
             .min(room);
         let taken = kind + workload + figures + 2;
         let logs: Vec<(f64, f64)> = shown
             .iter()
-            .filter_map(|c| figure(c))
+            .filter_map(|c| c.ratio())
             .map(|e| (e.low.ln(), e.high.ln()))
             .collect();
         let margin = analysis.study.protocol.margin.ln_1p();
@@ -86,10 +86,6 @@ impl Columns {
             scale,
         }
     }
-}
-
-pub(super) fn figure(comparison: &Comparison) -> Option<Estimate> {
-    Some(comparison.primary()?.paired.as_ref()?.ratio)
 }
 
 fn cost(analysis: &Analysis) -> String {
@@ -109,7 +105,7 @@ fn head(page: &Page, columns: &Columns, analysis: &Analysis) -> String {
         .map_or_else(String::new, |scale| scale.head() + "  ");
     let names = columns.kind + columns.workload + 2;
     // An adaptive study's interval has a long name.
-    let interval = if interval.chars().count() > FIGURES {
+    let interval = if columns_of(&interval) > FIGURES {
         "95 % interval"
     } else {
         &interval
@@ -133,7 +129,7 @@ fn narrow(page: &mut Page, columns: &Columns, comparison: &Comparison) {
     let (word, _) = judged(comparison);
     let (name, width) = (&comparison.cell.workload, columns.workload);
     let figures = or_missing(comparison.primary(), remarks::cost_with_interval);
-    let line = format!("  {name:width$} {figures} ");
+    let line = format!("  {} {figures} ", left(name, width));
     page.line(&[(Style::Plain, &line), (style(word), sign(word))]);
 }
 
@@ -144,9 +140,9 @@ fn wide(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: boo
     } else {
         String::new()
     };
-    let mut before = format!("{kind:width$}  ");
+    let mut before = left(&kind, width) + "  ";
     let mut workload = comparison.cell.workload.clone();
-    if workload.chars().count() > columns.workload {
+    if columns_of(&workload) > columns.workload {
         page.line(&[(Style::Bold, &before), (Style::Plain, &workload)]);
         before = " ".repeat(width + 2);
         workload.clear();
@@ -155,7 +151,7 @@ fn wide(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: boo
     let figures = or_missing(comparison.primary(), remarks::cost_with_interval);
     let drawn = drawn(columns, comparison, &why);
     let width = columns.workload;
-    let line = format!("{workload:width$}  {figures:FIGURES$}  {drawn}");
+    let line = format!("{}  {figures:FIGURES$}  {drawn}", left(&workload, width));
     page.line(&[
         (Style::Bold, &before),
         (Style::Plain, &line),
@@ -176,9 +172,11 @@ fn drawn(columns: &Columns, comparison: &Comparison, why: &str) -> String {
         return String::new();
     };
     let room = scale.columns();
-    let drawn = figure(comparison).map(|e| scale.draw(e.value.ln(), e.low.ln(), e.high.ln()));
+    let drawn = comparison
+        .ratio()
+        .map(|e| scale.draw(e.value.ln(), e.low.ln(), e.high.ln()));
     let drawn = drawn.filter(|_| why.is_empty()).unwrap_or_else(|| cut(why, room));
-    format!("{drawn:room$}  ")
+    left(&drawn, room) + "  "
 }
 
 /// A verdict where there is no room for its word.
@@ -195,7 +193,8 @@ const fn sign(word: Word) -> &'static str {
 /// Emulated machines: a line for each, from the least to the most of its kinds of box, since
 /// their figures are not those of machines.
 fn emulated(page: &mut Page, analysis: &Analysis) {
-    let mut all: Vec<&Comparison> = asked(analysis)
+    let mut all: Vec<&Comparison> = analysis
+        .asked()
         .filter(|c| analysis.is_emulated(&c.cell.kind.platform))
         .collect();
     all.sort_by_key(|c| place(analysis, c));

@@ -1,0 +1,292 @@
+//! Several figures of one kind on each row of a logarithmic scale: percentiles of a cell, the costs
+//! that it has, how long its box takes to start.
+
+use super::{px, shortened};
+use crate::analysis::Analysis;
+use crate::show::ratio;
+use tare_model::load::PERCENTILES;
+use tare_model::metric::Unit;
+
+/// Columns of the drawing, in its own units.
+const KIND: f64 = 240.0;
+const LEFT: f64 = 470.0;
+const RIGHT: f64 = 1080.0;
+const WIDTH: f64 = 1100.0;
+/// Heights.
+const LEGEND: f64 = 34.0;
+const ROW: f64 = 20.0;
+const AXIS: f64 = 26.0;
+/// Half of the height of a mark.
+const MARK: f64 = 4.0;
+/// Letters that fit into the columns of names.
+const WORKLOAD_LETTERS: usize = 34;
+const KIND_LETTERS: usize = 33;
+/// Longer pictures are not looked at: the tables have every figure.
+const MOST: usize = 80;
+
+/// A drawing.
+#[derive(Debug, Clone)]
+pub struct Dots {
+    pub(super) id: &'static str,
+    pub(super) caption: &'static str,
+    pub(crate) label: String,
+    pub(crate) width: f64,
+    pub(crate) height: String,
+    pub(crate) kind_x: f64,
+    pub(crate) left: f64,
+    pub(crate) plot: f64,
+    pub(crate) top: f64,
+    pub(crate) plot_height: String,
+    pub(crate) bottom: String,
+    pub(crate) axis_y: String,
+    pub(crate) legend: Vec<Mark>,
+    pub(crate) ticks: Vec<Tick>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A mark on the axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Tick {
+    pub x: String,
+    pub label: String,
+}
+
+/// One row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub workload: String,
+    pub kind: String,
+    pub text_y: String,
+    pub y: String,
+    pub from: String,
+    pub to: String,
+    pub marks: Vec<Mark>,
+}
+
+/// One figure, or its place in the legend.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub class: String,
+    pub path: String,
+    pub title: String,
+    pub text_x: String,
+}
+
+/// A row before it has a place.
+struct Entry {
+    workload: String,
+    kind: String,
+    figures: Vec<Option<f64>>,
+}
+
+/// How long requests took.
+pub(super) fn latencies(analysis: &Analysis) -> Option<Dots> {
+    let entries = analysis.latencies.iter().map(|of| Entry {
+        workload: of.cell.workload.clone(),
+        kind: of.cell.kind.to_string(),
+        figures: of.percentiles.into(),
+    });
+    draw(Plan {
+        id: "latencies",
+        label: "How long requests took",
+        caption: "Percentiles of how long requests took, each where at least ten took longer.",
+        legend: PERCENTILES.map(|(name, _)| name).into(),
+        entries: entries.collect(),
+        show: |seconds| Unit::Second.show_briefly(seconds),
+    })
+}
+
+/// Typical, mean and CPU cost beside one another.
+pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
+    let of = |comparison: &crate::analysis::Comparison| {
+        let slices = comparison.primary()?.slices.as_ref()?;
+        let cpu = slices.cpu.as_ref().map(|cpu| cpu.cost.ratio.value);
+        Some(Entry {
+            workload: comparison.cell.workload.clone(),
+            kind: comparison.cell.kind.to_string(),
+            figures: vec![slices.typical.map(|e| e.value), slices.mean.map(|e| e.value), cpu],
+        })
+    };
+    draw(Plan {
+        id: "typical-mean-cpu",
+        label: "Typical, mean and CPU cost",
+        caption: "The typical cost carries the verdict; the mean has rare stalls in it; the CPU cost counts CPU time alone. Where the mean lies right of the typical cost, stalls are what a platform costs; where the CPU cost lies left of both, it waits rather than works.",
+        legend: vec!["typical cost", "mean cost", "CPU cost"],
+        entries: analysis.real().filter_map(of).collect(),
+        show: |cost| ratio(cost).trim_end_matches('0').trim_end_matches('.').to_owned(),
+    })
+}
+
+/// How long boxes take to start and to go.
+pub(super) fn starts(analysis: &Analysis) -> Option<Dots> {
+    let entries = analysis.boxes.iter().map(|of| Entry {
+        workload: of.kind.platform.to_string(),
+        kind: of.kind.to_string(),
+        figures: vec![of.startup.median, of.shutdown.median],
+    });
+    draw(Plan {
+        id: "start-up",
+        label: "Start-up and shut-down",
+        caption: "Medians of the time from the request for a box to the agent's hello, and from the request to remove it until nothing of it is left.",
+        legend: vec!["start-up", "shut-down"],
+        entries: entries.collect(),
+        show: |seconds| Unit::Second.show_briefly(seconds),
+    })
+}
+
+/// What is to be drawn.
+struct Plan {
+    id: &'static str,
+    label: &'static str,
+    caption: &'static str,
+    legend: Vec<&'static str>,
+    entries: Vec<Entry>,
+    show: fn(f64) -> String,
+}
+
+fn draw(plan: Plan) -> Option<Dots> {
+    let has_figure = |entry: &Entry| entry.figures.iter().any(|f| is_drawn(*f));
+    let entries: Vec<Entry> = plan.entries.into_iter().filter(has_figure).collect();
+    let axis = Axis::of(entries.iter().flat_map(|e| e.figures.iter().copied().flatten()))?;
+    if entries.len() > MOST {
+        return None;
+    }
+    let tops = (0_u32..).map(|i| LEGEND + ROW * f64::from(i));
+    let rows = entries.iter().zip(tops);
+    let rows: Vec<Row> = rows
+        .map(|(entry, top)| row(entry, &plan.legend, &axis, plan.show, top))
+        .collect();
+    let bottom = rows.iter().fold(LEGEND, |y, _| y + ROW);
+    let tick = |value: &f64| Tick {
+        x: px(axis.at(*value)),
+        label: (plan.show)(*value),
+    };
+    Some(Dots {
+        id: plan.id,
+        caption: plan.caption,
+        label: plan.label.to_owned(),
+        width: WIDTH,
+        height: px(bottom + AXIS),
+        kind_x: KIND,
+        left: LEFT,
+        plot: RIGHT - LEFT,
+        top: LEGEND,
+        plot_height: px(bottom - LEGEND),
+        bottom: px(bottom),
+        axis_y: px(bottom + 16.0),
+        legend: legend(&plan.legend),
+        ticks: axis.ticks().iter().map(tick).collect(),
+        rows,
+    })
+}
+
+fn is_drawn(figure: Option<f64>) -> bool {
+    figure.is_some_and(|f| f.is_finite() && f > 0.0)
+}
+
+fn legend(names: &[&'static str]) -> Vec<Mark> {
+    let place = |i: usize| (0..i).fold(LEFT, |x, _| x + 150.0);
+    let mark = |(i, name): (usize, &&str)| Mark {
+        class: format!("series-{i}"),
+        path: outline(i, place(i), 14.0),
+        title: (*name).to_owned(),
+        text_x: px(place(i) + 10.0),
+    };
+    names.iter().enumerate().map(mark).collect()
+}
+
+fn row(entry: &Entry, names: &[&'static str], axis: &Axis, show: fn(f64) -> String, top: f64) -> Row {
+    let middle = top + ROW / 2.0;
+    let drawn = || entry.figures.iter().enumerate().filter(|(_, f)| is_drawn(**f));
+    let places: Vec<f64> = drawn().filter_map(|(_, f)| Some(axis.at((*f)?))).collect();
+    let mark = |(i, figure): (usize, &Option<f64>)| {
+        let value = (*figure)?;
+        Some(Mark {
+            class: format!("series-{i}"),
+            path: outline(i, axis.at(value), middle),
+            title: format!(
+                "{} {}, {}: {}",
+                entry.workload,
+                entry.kind,
+                names.get(i)?,
+                show(value)
+            ),
+            text_x: String::new(),
+        })
+    };
+    let ends = places
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(*x), high.max(*x))
+        });
+    Row {
+        workload: shortened(&entry.workload, WORKLOAD_LETTERS),
+        kind: shortened(&entry.kind, KIND_LETTERS),
+        text_y: px(middle + 4.0),
+        y: px(middle),
+        from: px(ends.0),
+        to: px(ends.1),
+        marks: drawn().filter_map(mark).collect(),
+    }
+}
+
+/// A shape for each figure of a row: colours alone are not seen by all.
+fn outline(i: usize, x: f64, y: f64) -> String {
+    let r = MARK;
+    match i % 4 {
+        0 => format!(
+            "M{},{}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0Z",
+            px(x - r),
+            px(y),
+            d = px(2.0 * r)
+        ),
+        1 => format!("M{},{}h{d}v{d}h-{d}Z", px(x - r), px(y - r), d = px(2.0 * r)),
+        2 => format!(
+            "M{},{}l{w},{h}h-{d}Z",
+            px(x),
+            px(y - r - 0.5),
+            w = px(r + 1.0),
+            h = px(2.0 * r),
+            d = px(2.0 * r + 2.0)
+        ),
+        _ => format!(
+            "M{},{}l{w},{w}l-{w},{w}l-{w},-{w}Z",
+            px(x),
+            px(y - r - 1.0),
+            w = px(r + 1.0)
+        ),
+    }
+}
+
+/// A logarithmic scale.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
+        let drawn = figures
+            .filter(|f| is_drawn(Some(*f)))
+            .map(|f| f.clamp(1e-100, 1e100));
+        let ends = drawn.fold((f64::INFINITY, 0.0_f64), |(low, high), f| {
+            (low.min(f), high.max(f))
+        });
+        // Figures that are alike have room around them.
+        let air = (ends.1 / ends.0).powf(0.06).max(1.01);
+        ends.0.is_finite().then(|| Self {
+            low: ends.0 / air,
+            high: ends.1 * air,
+        })
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        let share = (value / self.low).ln() / (self.high / self.low).ln();
+        LEFT + share.clamp(0.0, 1.0) * (RIGHT - LEFT)
+    }
+
+    /// Round figures: 1, 2 and 5 times powers of ten where the scale is long, else evenly spread ones.
+    fn ticks(&self) -> Vec<f64> {
+        super::scale::round_figures(self.low, self.high)
+    }
+}

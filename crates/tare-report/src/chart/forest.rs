@@ -1,0 +1,322 @@
+//! The forest plot: a row for each comparison with its point, interval and verdict, the margin as a
+//! band around 1.
+
+use super::scale::{Scale, Tick};
+use super::{px, shortened};
+use crate::analysis::{Analysis, Comparison, Estimate, Word};
+use crate::merge::{Merged, MergedComparison};
+use crate::sections::merge::name;
+use crate::show::{or_missing, ratio_with_interval};
+
+/// What it shows.
+pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. The band is the margin, within which cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
+
+/// Columns of the drawing, in its own units.
+const KIND: f64 = 240.0;
+const LEFT: f64 = 470.0;
+const RIGHT: f64 = 830.0;
+const WIDTH: f64 = 1100.0;
+/// Heights.
+const ROW: f64 = 20.0;
+const TITLE: f64 = 34.0;
+const AXIS: f64 = 24.0;
+/// Half of the height of a point.
+const POINT: f64 = 4.5;
+/// Letters that fit into the columns of names.
+const WORKLOAD_LETTERS: usize = 34;
+const KIND_LETTERS: usize = 33;
+/// A longer picture is not looked at: the table below has every row.
+const MOST: usize = 80;
+/// Costs beyond this ratio have a scale of their own, else they press all others together.
+const FAR: f64 = 1.5;
+
+/// A drawing.
+#[derive(Debug, Clone)]
+pub struct Forest {
+    pub(super) id: &'static str,
+    pub(crate) label: String,
+    pub(crate) width: f64,
+    pub(crate) height: String,
+    pub(crate) kind_x: f64,
+    pub(crate) text_x: f64,
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// Rows on one scale.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    pub title: String,
+    pub title_y: String,
+    pub top: String,
+    pub height: String,
+    pub bottom: String,
+    pub axis_y: String,
+    pub left: f64,
+    pub plot: f64,
+    pub band_x: String,
+    pub band_width: String,
+    pub one_x: String,
+    pub ticks: Vec<Tick>,
+    pub rows: Vec<Row>,
+}
+
+/// One comparison.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub workload: String,
+    pub kind: String,
+    pub name: String,
+    pub text_y: String,
+    pub y: String,
+    /// Absent without a figure.
+    pub mark: Option<Mark>,
+    pub figures: String,
+    pub class: &'static str,
+    pub verdict: String,
+}
+
+/// A point with its interval.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub low: String,
+    pub high: String,
+    /// The outline of the point.
+    pub path: String,
+}
+
+/// Costs that have one scale.
+struct Group {
+    title: String,
+    rows: Vec<Entry>,
+}
+
+/// A cost before it has a place.
+struct Entry {
+    workload: String,
+    kind: String,
+    name: String,
+    ratio: Option<Estimate>,
+    n: usize,
+    word: Word,
+}
+
+impl Entry {
+    fn of(comparison: &Comparison) -> Self {
+        Self {
+            workload: comparison.cell.workload.clone(),
+            kind: comparison.cell.kind.to_string(),
+            name: comparison.cell.to_string(),
+            ratio: comparison.ratio(),
+            n: comparison.primary().map_or(0, |m| m.n),
+            word: word(comparison),
+        }
+    }
+}
+
+/// What is shown, and emulated machines on a scale of their own.
+pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
+    let real = || analysis.real();
+    let differs = |c: &&Comparison| matches!(word(c), Word::Slower | Word::Faster);
+    let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = real().filter(differs).partition(|c| is_far(c));
+    let margin = analysis.study.protocol.margin;
+    let mut groups = vec![
+        group("Shown to differ, by half and more", by_size(far)),
+        group("Shown to differ", by_size(near)),
+        group(
+            &format!("Shown to be equal within {}", crate::show::margin(margin)),
+            by_size(real().filter(|c| word(c) == Word::Equal).collect()),
+        ),
+    ];
+    let emulated = analysis
+        .asked()
+        .filter(|c| analysis.is_emulated(&c.cell.kind.platform));
+    groups.push(group(
+        "Emulated machines: their figures say nothing of one with hardware support",
+        by_size(
+            emulated
+                .filter(|c| differs(c) || word(c) == Word::Equal)
+                .collect(),
+        ),
+    ));
+    draw("costs-shown", "What is shown", groups, margin)
+}
+
+/// What is not decided, or has no verdict.
+pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
+    let is_open = |c: &&Comparison| matches!(word(c), Word::Inconclusive | Word::None);
+    let open = analysis.asked().filter(is_open).filter(|c| c.ratio().is_some());
+    let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = open.partition(|c| is_far(c));
+    let groups = vec![
+        group("Not decided", by_size(near)),
+        group("Not decided, far from 1", by_size(far)),
+    ];
+    draw(
+        "costs-open",
+        "What is not decided",
+        groups,
+        analysis.study.protocol.margin,
+    )
+}
+
+/// Every comparison, in the order of the study.
+pub(super) fn all(comparisons: &[&Comparison], margin: f64) -> Option<Forest> {
+    draw(
+        "costs",
+        "Every cost",
+        vec![group("", comparisons.to_vec())],
+        margin,
+    )
+}
+
+/// What each host says of every comparison, below what all say together.
+pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
+    let group = |of: &MergedComparison| {
+        let entry = |name: String, ratio, n, word| Entry {
+            workload: name.clone(),
+            kind: String::new(),
+            name: format!("{}, {name}", of.cell),
+            ratio,
+            n,
+            word,
+        };
+        let all = entry("all hosts".to_owned(), of.cost, of.hosts.len(), of.verdict.word);
+        let each = of
+            .hosts
+            .iter()
+            .map(|host| entry(name(host.host), host.cost, host.n, Word::None));
+        Group {
+            title: of.cell.to_string(),
+            rows: each.chain([all]).collect(),
+        }
+    };
+    let groups = merged.comparisons.iter().map(group).collect();
+    draw("hosts", "What each host says", groups, merged.margin)
+}
+
+fn group(title: &str, rows: Vec<&Comparison>) -> Group {
+    Group {
+        title: title.to_owned(),
+        rows: rows.into_iter().map(Entry::of).collect(),
+    }
+}
+
+fn word(comparison: &Comparison) -> Word {
+    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
+    verdict.map_or(Word::None, |v| v.word)
+}
+
+fn is_far(comparison: &Comparison) -> bool {
+    comparison
+        .ratio()
+        .is_some_and(|e| e.value > FAR || e.value < FAR.recip())
+}
+
+/// The dearest first.
+fn by_size(mut rows: Vec<&Comparison>) -> Vec<&Comparison> {
+    let cost = |c: &&Comparison| c.ratio().map_or(0.0, |e| e.value);
+    rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    rows
+}
+
+fn draw(id: &'static str, label: &str, groups: Vec<Group>, margin: f64) -> Option<Forest> {
+    let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
+    let figures = groups
+        .iter()
+        .flat_map(|g| &g.rows)
+        .any(|entry| entry.ratio.is_some());
+    if !figures || rows > MOST {
+        return None;
+    }
+    let mut y = 0.0;
+    let panels: Vec<Panel> = groups
+        .iter()
+        .filter(|group| !group.rows.is_empty())
+        .map(|group| panel(group, margin, &mut y))
+        .collect();
+    Some(Forest {
+        id,
+        label: label.to_owned(),
+        width: WIDTH,
+        height: px(y),
+        kind_x: KIND,
+        text_x: RIGHT + 12.0,
+        panels,
+    })
+}
+
+fn panel(group: &Group, margin: f64, y: &mut f64) -> Panel {
+    let ratios: Vec<Estimate> = group.rows.iter().filter_map(|entry| entry.ratio).collect();
+    let scale = Scale::around(&ratios, margin, (LEFT, RIGHT));
+    let top = *y + TITLE;
+    let places = (0_u32..).map(|i| top + ROW * f64::from(i));
+    let rows: Vec<Row> = group
+        .rows
+        .iter()
+        .zip(places)
+        .map(|(entry, at)| row(entry, &scale, at))
+        .collect();
+    let bottom = rows.iter().fold(top, |y, _| y + ROW);
+    *y = bottom + AXIS;
+    let (from, to) = (scale.at(1.0 / (1.0 + margin)), scale.at(1.0 + margin));
+    Panel {
+        title: format!("{}{}", group.title, scale.note()),
+        title_y: px(top - 10.0),
+        top: px(top),
+        height: px(bottom - top),
+        bottom: px(bottom),
+        axis_y: px(bottom + 15.0),
+        left: LEFT,
+        plot: RIGHT - LEFT,
+        band_x: px(from),
+        band_width: px((to - from).max(1.0)),
+        one_x: px(scale.at(1.0)),
+        ticks: scale.ticks(),
+        rows,
+    }
+}
+
+fn row(entry: &Entry, scale: &Scale, top: f64) -> Row {
+    let middle = top + ROW / 2.0;
+    let figures = or_missing(entry.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
+    Row {
+        workload: shortened(&entry.workload, WORKLOAD_LETTERS),
+        kind: shortened(&entry.kind, KIND_LETTERS),
+        name: entry.name.clone(),
+        text_y: px(middle + 4.0),
+        y: px(middle),
+        mark: entry.ratio.map(|e| Mark {
+            low: px(scale.at(e.low)),
+            high: px(scale.at(e.high)),
+            path: outline(entry.word, scale.at(e.value), middle),
+        }),
+        figures: format!("{figures} n = {}", entry.n),
+        class: entry.word.name(),
+        verdict: entry.word.to_string(),
+    }
+}
+
+/// A shape for each verdict: colours alone are not seen by all.
+fn outline(word: Word, x: f64, y: f64) -> String {
+    let r = POINT;
+    let (left, right, top, bottom) = (px(x - r), px(x + r), px(y - r), px(y + r));
+    match word {
+        Word::Slower => format!("M{left},{top}H{right}V{bottom}H{left}Z"),
+        Word::Faster => format!(
+            "M{x},{up}L{far},{y}L{x},{down}L{near},{y}Z",
+            x = px(x),
+            y = px(y),
+            up = px(y - r - 1.5),
+            down = px(y + r + 1.5),
+            far = px(x + r + 1.5),
+            near = px(x - r - 1.5)
+        ),
+        Word::Equal | Word::Inconclusive => {
+            format!(
+                "M{left},{y}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0Z",
+                y = px(y),
+                d = px(2.0 * r)
+            )
+        }
+        Word::None => format!("M{left},{top}L{right},{bottom}M{left},{bottom}L{right},{top}"),
+    }
+}

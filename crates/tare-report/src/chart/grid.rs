@@ -1,0 +1,251 @@
+//! Grids: workloads against platforms, with a figure and a shade in each cell.
+
+use super::{px, shortened};
+use crate::analysis::{Analysis, Comparison, ScoreTable, Word};
+use crate::show::cost_briefly;
+use tare_model::study::BoxKind;
+
+/// Columns of the drawing, in its own units.
+const LEFT: f64 = 250.0;
+const WIDTH: f64 = 1100.0;
+const WIDEST: f64 = 150.0;
+const NARROWEST: f64 = 76.0;
+/// Heights.
+const HEAD: f64 = 44.0;
+const ROW: f64 = 26.0;
+/// Letters that fit.
+const NAME_LETTERS: usize = 36;
+/// Columns of the drawing that a letter takes.
+const LETTER: f64 = 7.8;
+/// Larger grids are not looked at: the tables have every figure.
+const MOST_COLUMNS: usize = 24;
+const MOST_ROWS: usize = 80;
+/// From these ratios on a shade is darker.
+const SHADES: [f64; 3] = [1.05, 1.25, 2.0];
+
+/// A drawing.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    pub(super) id: &'static str,
+    pub(super) caption: &'static str,
+    pub(crate) label: String,
+    pub(crate) width: String,
+    pub(crate) height: String,
+    pub(crate) heads: Vec<Head>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) cell_width: String,
+}
+
+/// The head of a column, in two lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    pub x: String,
+    pub lines: [String; 2],
+}
+
+/// A row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub name: String,
+    pub y: String,
+    pub text_y: String,
+    pub cells: Vec<Cell>,
+}
+
+/// A cell.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    pub x: String,
+    pub text_x: String,
+    pub class: String,
+    pub text: String,
+    pub title: String,
+}
+
+/// What is in a cell, before it has a place.
+struct Content {
+    class: String,
+    text: String,
+    title: String,
+}
+
+/// The cost of each workload in each kind of box, shaded by what is shown.
+pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
+    let comparisons: Vec<&Comparison> = analysis.asked().collect();
+    let kinds = distinct(comparisons.iter().map(|c| &c.cell.kind));
+    let workloads = distinct(comparisons.iter().map(|c| &c.cell.workload));
+    let of = |workload: &String, kind: &BoxKind| {
+        let found = comparisons
+            .iter()
+            .find(|c| c.cell.workload == *workload && c.cell.kind == *kind);
+        found.map_or_else(empty, |c| content(c))
+    };
+    let rows = workloads.iter().map(|workload| {
+        let cells = kinds.iter().map(|kind| of(workload, kind)).collect();
+        ((*workload).clone(), cells)
+    });
+    let heads = kinds
+        .iter()
+        .map(|kind| [kind.platform.to_string(), manner(kind)])
+        .collect();
+    let caption = "Cost over the baseline. Orange: shown to be slower, blue: shown to be faster, the darker the more; green: shown to be equal; dashed: not decided, or no verdict.";
+    draw(
+        "heat-map",
+        "Workloads against platforms",
+        caption,
+        heads,
+        rows.collect(),
+    )
+}
+
+/// How a kind of box is given its CPUs, and its size.
+fn manner(kind: &BoxKind) -> String {
+    let size = kind.instance.iter().map(|name| format!(" {name}"));
+    kind.provisioning.to_string() + &size.collect::<String>()
+}
+
+fn distinct<'a, T: PartialEq>(all: impl Iterator<Item = &'a T>) -> Vec<&'a T> {
+    let mut seen = Vec::new();
+    for item in all {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
+
+fn empty() -> Content {
+    Content {
+        class: "missing".to_owned(),
+        text: String::new(),
+        title: "not measured".to_owned(),
+    }
+}
+
+fn content(comparison: &Comparison) -> Content {
+    let Some(metric) = comparison.primary() else {
+        return empty();
+    };
+    let word = metric.verdict.as_ref().map_or(Word::None, |v| v.word);
+    let Some(cost) = metric.cost() else {
+        return Content {
+            title: format!("{}: no figure", comparison.cell),
+            ..empty()
+        };
+    };
+    Content {
+        class: shade(word, cost),
+        text: cost_briefly(cost),
+        title: format!(
+            "{}: {}, {word}",
+            comparison.cell,
+            crate::words::remarks::cost_with_interval(metric)
+        ),
+    }
+}
+
+fn shade(word: Word, cost: f64) -> String {
+    let size = cost.max(cost.recip());
+    let shade = SHADES.iter().filter(|from| size >= **from).count();
+    match word {
+        Word::Slower | Word::Faster => format!("{}-{shade}", word.name()),
+        _ => word.name().to_owned(),
+    }
+}
+
+/// The scores of each metric on each platform.
+pub(super) fn scores(table: &ScoreTable) -> Option<Grid> {
+    let platforms = table
+        .platforms()
+        .map(|p| [p.to_string(), String::new()])
+        .collect();
+    let rows = table.axes.iter().map(|axis| {
+        let cells = axis.scores.iter().map(|score| match score.score {
+            Some(value) => Content {
+                class: format!("score-{}", tenths(value)),
+                text: format!("{value:.3}"),
+                title: format!("{}, {}: {value:.3}", score.platform, axis.name()),
+            },
+            None => empty(),
+        });
+        (axis.name(), cells.collect())
+    });
+    let caption = "Standardised scores: 1 is the best platform of a row, and darker. They have no intervals and carry no verdict.";
+    let label = format!("Standardised scores, {}", table.name());
+    draw("scores", &label, caption, platforms, rows.collect())
+}
+
+/// A score by steps of which there is a shade each: 0 to 4.
+fn tenths(score: f64) -> u8 {
+    [0.5, 0.8, 0.95, 0.995]
+        .iter()
+        .map(|from| u8::from(score >= *from))
+        .sum()
+}
+
+fn draw(
+    id: &'static str,
+    label: &str,
+    caption: &'static str,
+    heads: Vec<[String; 2]>,
+    rows: Vec<(String, Vec<Content>)>,
+) -> Option<Grid> {
+    let fits = !rows.is_empty() && rows.len() <= MOST_ROWS && (1..=MOST_COLUMNS).contains(&heads.len());
+    if !fits {
+        return None;
+    }
+    let columns = heads.iter().fold(0.0, |n, _| n + 1.0);
+    let width = ((WIDTH - LEFT) / columns).clamp(NARROWEST, WIDEST);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "letters of a column"
+    )]
+    let letters = (width / LETTER) as usize;
+    let places: Vec<f64> = heads
+        .iter()
+        .scan(LEFT, |x, _| Some(std::mem::replace(x, *x + width)))
+        .collect();
+    let tops = (0_u32..).map(|i| HEAD + ROW * f64::from(i));
+    Some(Grid {
+        id,
+        caption,
+        label: label.to_owned(),
+        width: px(LEFT + width * columns),
+        height: px(rows.iter().fold(HEAD, |y, _| y + ROW)),
+        heads: heads
+            .iter()
+            .zip(&places)
+            .map(|(lines, x)| head(lines, x + width / 2.0, letters))
+            .collect(),
+        rows: rows
+            .into_iter()
+            .zip(tops)
+            .map(|(of, y)| row(of, y, &places, width))
+            .collect(),
+        cell_width: px(width - 3.0),
+    })
+}
+
+fn head(lines: &[String; 2], x: f64, letters: usize) -> Head {
+    Head {
+        x: px(x),
+        lines: lines.each_ref().map(|line| shortened(line, letters)),
+    }
+}
+
+fn row((name, cells): (String, Vec<Content>), y: f64, places: &[f64], width: f64) -> Row {
+    let cell = |(content, x): (Content, &f64)| Cell {
+        x: px(*x),
+        text_x: px(x + width / 2.0 - 1.5),
+        class: content.class,
+        text: content.text,
+        title: content.title,
+    };
+    Row {
+        name: shortened(&name, NAME_LETTERS),
+        y: px(y),
+        text_y: px(y + 16.0),
+        cells: cells.into_iter().zip(places).map(cell).collect(),
+    }
+}

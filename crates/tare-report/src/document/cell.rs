@@ -1,0 +1,140 @@
+//! Figures with the way in which people read them.
+
+use crate::analysis::{Estimate, Word};
+use crate::show;
+use tare_model::digits::digits;
+use tare_model::metric::Unit;
+
+/// What stands in a cell of a table.
+#[derive(Debug, Clone)]
+pub enum Cell {
+    /// Nothing is to be said.
+    Blank,
+    /// There is no figure.
+    Missing,
+    /// A name, or words.
+    Text(String),
+    /// A verdict.
+    Verdict(Word),
+    /// A number of things.
+    Count(u64),
+    /// A figure.
+    Figure(f64, Show),
+    /// A figure with the ends of its interval.
+    Interval(Estimate, Show),
+    /// A ratio that one block alone tells: nothing follows of it.
+    OneBlock(f64),
+    /// A word, coloured as a verdict is.
+    State(&'static str, Word),
+}
+
+/// How a figure is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Show {
+    /// A ratio.
+    Ratio,
+    /// A fraction as percents.
+    Percent,
+    /// A p value.
+    P,
+    /// With all its digits.
+    Plain,
+    /// So many decimals.
+    Decimals(usize),
+    /// Five digits, of any unit.
+    Digits,
+    /// Bytes as MiB.
+    Mebibytes,
+    /// A half-width as percents.
+    PlusMinus,
+    /// With a unit.
+    Unit(Unit),
+    /// With a unit, in three digits.
+    Briefly(Unit),
+}
+
+impl Cell {
+    /// A count.
+    pub fn count(n: usize) -> Self {
+        Self::Count(n as u64)
+    }
+
+    /// A figure, if there is one.
+    pub fn figure(value: Option<f64>, show: Show) -> Self {
+        value.map_or(Self::Missing, |value| Self::Figure(value, show))
+    }
+
+    /// A figure with its interval, if there is one.
+    pub fn interval(estimate: Option<Estimate>, show: Show) -> Self {
+        estimate.map_or(Self::Missing, |estimate| Self::Interval(estimate, show))
+    }
+
+    /// A verdict, if one was asked for.
+    pub fn verdict(word: Option<Word>) -> Self {
+        word.map_or(Self::Blank, Self::Verdict)
+    }
+
+    /// As people read it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Blank => String::new(),
+            Self::Missing => show::MISSING.to_owned(),
+            Self::Text(text) => text.clone(),
+            Self::Verdict(word) => word.to_string(),
+            Self::Count(n) => n.to_string(),
+            Self::Figure(value, show) => show.one(*value),
+            Self::Interval(estimate, show) => show.interval(*estimate),
+            Self::OneBlock(value) => format!("{} (one block)", show::ratio(*value)),
+            Self::State(word, _) => (*word).to_owned(),
+        }
+    }
+
+    /// The verdict whose colour it has.
+    pub fn word(&self) -> Option<Word> {
+        match self {
+            Self::Verdict(word) | Self::State(_, word) => Some(*word),
+            _ => None,
+        }
+    }
+
+    /// Whether there is anything to be shown.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Blank => true,
+            Self::Text(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl Show {
+    /// One figure.
+    pub fn one(&self, value: f64) -> String {
+        match self {
+            Self::Ratio => show::ratio(value),
+            Self::Percent => show::percent(value),
+            Self::P => show::p_value(value),
+            Self::Plain => value.to_string(),
+            Self::Decimals(decimals) => digits(value, *decimals),
+            Self::Digits => show::figure(value),
+            Self::Mebibytes => show::mebibytes(value),
+            Self::PlusMinus => format!("+-{} %", digits(100.0 * value, 2)),
+            Self::Unit(unit) => unit.show(value),
+            Self::Briefly(unit) => unit.show_briefly(value),
+        }
+    }
+
+    /// One figure with its interval.
+    pub fn interval(&self, Estimate { value, low, high }: Estimate) -> String {
+        match self {
+            Self::Percent => show::percent_with_interval(value, low, high),
+            _ => format!("{} ({} to {})", self.one(value), self.one(low), self.one(high)),
+        }
+    }
+}

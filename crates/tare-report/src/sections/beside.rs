@@ -1,0 +1,84 @@
+//! The figures beside the headline.
+
+use super::slices::against;
+use super::{cells, columns, kind, kind_columns};
+use crate::analysis::{Analysis, Comparison, MetricComparison};
+use crate::document::{Cell, Column, Section, Show, Table};
+use crate::show::or_missing;
+use crate::words::remarks;
+
+/// The heads behind those that say what is compared.
+pub(super) fn tested() -> [Column; 12] {
+    [
+        Column::number("n", "pairs used"),
+        Column::number("lost", "blocks in which both were tried and one has no figure"),
+        Column::interval(
+            "ratio of means",
+            "what many runs cost in total, over the baseline's",
+        ),
+        Column::interval("Loss", "share of the baseline's mean; positive is worse"),
+        Column::name("Op"),
+        Column::number(
+            "variability overhead",
+            "growth of the standard deviation, 0 where it shrinks",
+        ),
+        Column::name("steadiness"),
+        Column::number("r", "correlation of the pair over blocks"),
+        Column::number("p", "paired t test"),
+        Column::number("Holm", "p corrected for the number of tests"),
+        Column::number("Wilcoxon", "p of the signed ranks"),
+        Column::number("TOST", "p of equality"),
+    ]
+}
+
+/// Their cells.
+pub(super) fn tests<M>(metric: &MetricComparison<M>, op: String) -> [Cell; 12] {
+    let paired = metric.paired.as_ref();
+    let p = |p: Option<f64>| Cell::figure(p, Show::P);
+    [
+        Cell::count(metric.n),
+        Cell::count(metric.lost),
+        Cell::interval(metric.ratio_of_means, Show::Ratio),
+        Cell::interval(metric.loss, Show::Percent),
+        op.into(),
+        Cell::figure(metric.variability_overhead, Show::Percent),
+        remarks::steadiness(metric).into(),
+        Cell::figure(metric.pair_correlation, Show::Decimals(2)),
+        p(paired.and_then(|p| p.p)),
+        p(paired.and_then(|p| p.p_holm)),
+        p(paired.and_then(|p| p.p_wilcoxon)),
+        p(paired.and_then(|p| p.p_equal)),
+    ]
+}
+
+pub(super) fn section(analysis: &Analysis) -> Option<Section> {
+    let keys = columns(
+        kind_columns(),
+        [
+            Column::name("against"),
+            Column::name("workload"),
+            Column::name("metric"),
+        ],
+    );
+    let mut table = Table::new("tests", 4, keys.into_iter().chain(tested()).collect());
+    for comparison in &analysis.comparisons {
+        for metric in &comparison.metrics {
+            table.push_as(metric.metric.primary, row(comparison, metric));
+        }
+    }
+    Section::detail("Beside the headline: means over means, losses, variability, tests")
+        .about("Steadiness is the noise over the baseline's, from 30 pairs on with interval.")
+        .table(table)
+        .unless_empty()
+}
+
+fn row(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
+    let op = or_missing(metric.op, |op| remarks::op(&metric.metric, op));
+    let of = [
+        against(comparison).into(),
+        comparison.cell.workload.as_str().into(),
+        metric.metric.name.as_str().into(),
+    ];
+    let named = cells(kind(&comparison.cell.kind), of);
+    named.into_iter().chain(tests(metric, op)).collect()
+}

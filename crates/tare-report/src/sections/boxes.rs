@@ -1,0 +1,104 @@
+//! What boxes cost besides speed, and the proof of their limits.
+
+use super::{cells, columns, kind, kind_columns, shown_word};
+use crate::analysis::{Analysis, BoxFigures};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Section, Show, Table};
+use crate::words::proofs::{self, Proof};
+use tare_model::metric::Unit;
+
+/// Start-up, removal and footprint; limits.
+pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
+    let made = Section::new("Start-up latency, removal, and what an idle box occupies")
+        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left.")
+        .picture(Picture::starts(analysis))
+        .table(startup(&analysis.boxes))
+        .table(footprint(&analysis.boxes));
+    let limits =
+        Section::new("Limits of every kind of box: granted and measured").table(limits(&analysis.boxes));
+    [made, limits].into_iter().filter_map(Section::unless_empty)
+}
+
+fn startup(boxes: &[BoxFigures]) -> Table {
+    let own = [
+        Column::number("n", "boxes made"),
+        Column::number("mean", ""),
+        Column::number("sd", "standard deviation"),
+        Column::number("min", ""),
+        Column::number("median", ""),
+    ];
+    let seconds = |value| Cell::figure(value, Show::Unit(Unit::Second));
+    let row = |figures: &BoxFigures| {
+        let startup = &figures.startup;
+        let own = [
+            Cell::count(startup.n),
+            seconds(startup.mean),
+            seconds(startup.sd),
+            seconds(startup.min),
+            seconds(startup.median),
+        ];
+        cells(kind(&figures.kind), own)
+    };
+    Table::new("start-up", 0, columns(kind_columns(), own)).with(boxes.iter().map(row))
+}
+
+fn footprint(boxes: &[BoxFigures]) -> Table {
+    let own = [
+        Column::number("n", "boxes removed"),
+        Column::number("shut-down", "mean"),
+        Column::number("processes", "of an idle box"),
+        Column::number(
+            "MiB memory",
+            "proportional set size of every process that is there because of the box, before anything ran in it",
+        ),
+        Column::number("MiB disk", "files made for it alone"),
+    ];
+    let row = |figures: &BoxFigures| {
+        let found = figures.footprint.as_ref();
+        let own = [
+            Cell::count(figures.shutdown.n),
+            Cell::figure(figures.shutdown.mean, Show::Unit(Unit::Second)),
+            found.map_or(Cell::Missing, |f| Cell::Count(f.processes.into())),
+            mebibytes(found.map(|f| f.memory_bytes)),
+            mebibytes(found.map(|f| f.disk_bytes)),
+        ];
+        cells(kind(&figures.kind), own)
+    };
+    Table::new("footprint", 0, columns(kind_columns(), own)).with(boxes.iter().map(row))
+}
+
+fn limits(boxes: &[BoxFigures]) -> Table {
+    let columns = vec![
+        Column::name("kind of box"),
+        Column::name("limits"),
+        Column::number("CPUs", "granted"),
+        Column::number("by host", "CPUs used, by the host's counters"),
+        Column::number("by box", "CPUs used, by the box's clocks"),
+        Column::number("MiB", "of memory granted"),
+        Column::number("touched", "MiB that could be touched"),
+        Column::number("refused", "MiB that could not"),
+        Column::words("remarks"),
+    ];
+    let row = |proof: Proof| {
+        let of = proof.readings.as_ref();
+        let cores = |cores| Cell::figure(cores, Show::Decimals(2));
+        let state = Cell::State(proof.state, shown_word(proof.proven));
+        vec![
+            proof.kind.into(),
+            state,
+            cores(of.map(|r| r.limit_cores)),
+            cores(of.and_then(|r| r.host_cores)),
+            cores(of.and_then(|r| r.box_cores)),
+            mebibytes(of.map(|r| r.limit_bytes)),
+            mebibytes(of.and_then(|r| r.touched_bytes)),
+            mebibytes(of.and_then(|r| r.refused_bytes)),
+            proof.remarks.into(),
+        ]
+    };
+    Table::new("limits", 0, columns).with(boxes.iter().flat_map(proofs::of).map(row))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "one decimal of MiB is shown")]
+fn mebibytes(bytes: Option<u64>) -> Cell {
+    Cell::figure(bytes.map(|b| b as f64), Show::Mebibytes)
+}

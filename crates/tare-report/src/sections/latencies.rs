@@ -1,0 +1,44 @@
+//! How long requests took.
+
+use super::{cells, columns, kind, kind_columns};
+use crate::analysis::{Analysis, CellLatencies};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Section, Show, Table};
+use tare_model::load::PERCENTILES;
+use tare_model::metric::Unit;
+
+const ABOUT: &str = "Over all trials of a cell together. A percentile is told where at least ten requests took longer. In a closed loop a slow answer delays the requests behind it, which nobody counts; in an open loop each counts from when it was due.";
+
+pub(super) fn section(analysis: &Analysis) -> Option<Section> {
+    let [p50, p90, p99, p999] = PERCENTILES.map(|(name, _)| Column::number(name, ""));
+    let own = [
+        Column::name("workload"),
+        Column::number("requests", ""),
+        Column::number("mean", ""),
+        p50,
+        p90,
+        p99,
+        p999,
+    ];
+    let table = Table::new("latencies", 3, columns(kind_columns(), own));
+    Section::new("How long requests took")
+        .about(ABOUT)
+        .picture(Picture::latencies(analysis))
+        .table(table.with(analysis.latencies.iter().map(row)))
+        .unless_empty()
+}
+
+fn row(of: &CellLatencies) -> Vec<Cell> {
+    let time = |seconds| Cell::figure(seconds, Show::Briefly(Unit::Second));
+    let [p50, p90, p99, p999] = of.percentiles.map(time);
+    let own = [
+        of.cell.workload.as_str().into(),
+        Cell::Count(of.requests),
+        time(of.mean),
+        p50,
+        p90,
+        p99,
+        p999,
+    ];
+    cells(kind(&of.cell.kind), own)
+}

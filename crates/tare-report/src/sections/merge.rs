@@ -1,0 +1,148 @@
+//! Files of one study from several hosts, put together.
+
+use super::{columns, kind, kind_columns, reading};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Document, Section, Show, Table};
+use crate::merge::{Merged, MergedComparison, MergedFile, OfHost};
+use crate::show::{date, margin, or_missing};
+use crate::words::{notices, verdict};
+use tare_model::size::counted;
+
+/// Hosts, what they say together, what each says, how to read it.
+pub fn merge(merged: &Merged) -> Document {
+    let sections = [
+        Section::new("What each platform costs, over all hosts")
+            .about("The host is a random factor: the interval is that of the mean over hosts such as these, and the next host is one that was not measured.")
+            .table(costs(&merged.comparisons)),
+        Section::new("What each host says")
+            .picture(Picture::hosts(merged))
+            .table(by_host(merged)),
+        Section::new("The files").table(files(&merged.files)),
+        reading(CAVEATS.map(str::to_owned).into()),
+    ];
+    Document {
+        title: "What several hosts say together".to_owned(),
+        subtitle: format!(
+            "{} of {}, margin {}",
+            counted(merged.files.len(), "file"),
+            counted(merged.hosts, "host"),
+            margin(merged.margin)
+        ),
+        notices: told(merged),
+        sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
+    }
+}
+
+const CAVEATS: [&str; 4] = [
+    "Of each comparison a host gives one estimate: the mean loss in logs over its blocks, with its error. Files of one host are averaged first.",
+    "The variance between hosts is Paule and Mandel's, the interval Hartung and Knapp's with a factor of at least 1 (t with hosts less 1 degrees of freedom), the interval of the next host that of Higgins, Thompson and Spiegelhalter (hosts less 2). Where hosts agree within their errors the interval is wider than it need be.",
+    "Verdicts are on the mean over hosts, with Holm's correction over all comparisons; under three hosts there are none. The next host may lie elsewhere than the mean: its interval says so.",
+    "Hosts are told apart by a digest of the system's identity, which copies of one virtual machine may share; by their boot where a file has none.",
+];
+
+fn told(merged: &Merged) -> Vec<String> {
+    let copies = (merged.copies > 0).then(|| {
+        format!(
+            "{} given more than once, and counted once",
+            counted(merged.copies, "file")
+        )
+    });
+    let untold = merged
+        .hosts_untold
+        .then(|| "some files do not tell their host: each of them counts as a host of its own".to_owned());
+    let own = merged.files.iter().flat_map(|file| {
+        let texts = notices::all(&file.notices).into_iter();
+        texts.map(move |text| format!("{}: {text}", file.name))
+    });
+    copies.into_iter().chain(untold).chain(own).collect()
+}
+
+fn costs(comparisons: &[MergedComparison]) -> Table {
+    let own = [
+        Column::name("workload"),
+        Column::name("metric"),
+        Column::number("hosts", ""),
+        Column::interval("cost", "mean over hosts, with its 95 % interval"),
+        Column::name("verdict"),
+        Column::interval(
+            "next host",
+            "where the cost on a host that was not measured lies, at 95 %",
+        ),
+        Column::number("between", "standard deviation between hosts"),
+        Column::number("p", "of no difference"),
+        Column::number("Holm", "p after Holm's correction"),
+        Column::words("remarks"),
+    ];
+    let row = |of: &MergedComparison| {
+        let own = [
+            of.cell.workload.as_str().into(),
+            of.metric.name.as_str().into(),
+            Cell::count(of.hosts.len()),
+            Cell::interval(of.cost, Show::Ratio),
+            Cell::Verdict(of.verdict.word),
+            Cell::interval(of.next, Show::Ratio),
+            Cell::figure(of.between.map(f64::exp_m1), Show::Percent),
+            Cell::figure(of.p, Show::P),
+            Cell::figure(of.p_holm, Show::P),
+            verdict::of_hosts(&of.verdict).into(),
+        ];
+        super::cells(kind(&of.cell.kind), own)
+    };
+    Table::new("costs", 3, columns(kind_columns(), own)).with(comparisons.iter().map(row))
+}
+
+fn by_host(merged: &Merged) -> Table {
+    let own = [
+        Column::name("workload"),
+        Column::name("metric"),
+        Column::name("host"),
+        Column::number("n", "blocks"),
+        Column::interval("cost", "on this host, with its 95 % interval"),
+    ];
+    let mut table = Table::new("hosts", 5, columns(kind_columns(), own));
+    for of in &merged.comparisons {
+        for host in &of.hosts {
+            table.push(of_host(of, host));
+        }
+    }
+    table
+}
+
+fn of_host(of: &MergedComparison, host: &OfHost) -> Vec<Cell> {
+    let own = [
+        of.cell.workload.as_str().into(),
+        of.metric.name.as_str().into(),
+        name(host.host).into(),
+        Cell::count(host.n),
+        Cell::interval(host.cost, Show::Ratio),
+    ];
+    super::cells(kind(&of.cell.kind), own)
+}
+
+/// Hosts are counted from 1 where people read.
+pub(crate) fn name(host: usize) -> String {
+    format!("host {}", host + 1)
+}
+
+fn files(files: &[MergedFile]) -> Table {
+    let columns = vec![
+        Column::name("host"),
+        Column::name("started"),
+        Column::number("blocks", ""),
+        Column::words("file"),
+        Column::words("machine"),
+        Column::words("tare"),
+    ];
+    let row = |file: &MergedFile| {
+        let started = or_missing(file.run.sessions.first(), |s| date(s.started_unix_ns));
+        vec![
+            name(file.host).into(),
+            started.into(),
+            Cell::count(file.run.blocks),
+            file.name.as_str().into(),
+            file.machine.as_str().into(),
+            format!("tare {}, build {}", file.tare, file.build).into(),
+        ]
+    };
+    Table::new("files", 0, columns).with(files.iter().map(row))
+}

@@ -1,0 +1,138 @@
+//! Own figures beside a study's.
+
+use super::document;
+use crate::analysis::{Estimate, Word};
+use crate::document::{Cell, Column, Document, Section, Show, Table};
+use crate::published::{Beside, BesideRow, Detectable, TheirFigure, Verdict};
+use crate::show::{MISSING, percent, ratio};
+use crate::words::remarks::joined;
+
+/// Every figure of the study with a verdict, those that can be compared first.
+pub fn beside(beside: &Beside) -> Document {
+    let facts = [
+        ("there", &beside.their_host),
+        ("baseline here", &beside.own_baseline),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value.clone()));
+    let instead = beside.instead_of.as_ref().map(|own| {
+        format!(
+            "The study has no figure of {own}, the baseline of your results: they are held against {} in the same blocks instead.",
+            beside.own_baseline
+        )
+    });
+    let others = beside.rows.iter().filter(|row| row.own.is_none());
+    let nothing = beside
+        .rows
+        .is_empty()
+        .then(|| "The study prints no table: nothing can stand beside own figures".to_owned());
+    let sections = [
+        Section::new("The study").facts(facts.into()).list(instead.into_iter().collect()),
+        Section::new(format!("Costs against {} here, and there (over 1 costs more)", beside.own_baseline))
+            .about("Intervals and verdicts at 95 %, row by row. Host, kernel and year are others there: 'differs' says that the cost is another here, not that one of the two is wrong.")
+            .table(table(beside))
+            .list(nothing.into_iter().collect()),
+        Section::detail("Not comparable").list(others.map(not_compared).collect()),
+        Section::detail("What the study says without figures in a table").list(beside.statements.clone()),
+    ];
+    let title = format!("Your figures beside {}: {}", beside.study, beside.title);
+    document(
+        title,
+        sections.into_iter().filter_map(Section::unless_empty).collect(),
+    )
+}
+
+fn table(beside: &Beside) -> Table {
+    let columns = vec![
+        Column::name("workload"),
+        Column::name("metric"),
+        Column::name("there"),
+        Column::name("here"),
+        Column::interval(
+            "cost there",
+            "with its 95 % interval, where the study prints a spread",
+        ),
+        Column::interval("cost here", "with its 95 % interval"),
+        Column::number("n", "blocks here"),
+        Column::name("verdict"),
+        Column::words("remarks"),
+    ];
+    let compared = beside.rows.iter().filter(|row| row.own.is_some());
+    Table::new("beside", 1, columns).with(compared.map(row))
+}
+
+fn row(row: &BesideRow) -> Vec<Cell> {
+    let own = row.own.as_ref();
+    let (state, words) = verdict(&row.verdict);
+    vec![
+        row.workload.as_str().into(),
+        row.metric.as_str().into(),
+        row.platform.as_str().into(),
+        own.map_or(Cell::Missing, |o| o.cell.as_str().into()),
+        row.theirs.map_or(Cell::Missing, theirs),
+        Cell::interval(own.map(|o| o.ratio), Show::Ratio),
+        own.map_or(Cell::Missing, |o| Cell::count(o.n)),
+        state,
+        joined(vec![words, row.note.clone().unwrap_or_default()]).into(),
+    ]
+}
+
+fn theirs(figure: TheirFigure) -> Cell {
+    match figure.interval {
+        Some((low, high)) => Cell::Interval(
+            Estimate {
+                value: figure.ratio,
+                low,
+                high,
+            },
+            Show::Ratio,
+        ),
+        None => Cell::Figure(figure.ratio, Show::Ratio),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> (Cell, String) {
+    match verdict {
+        Verdict::Agrees(seen) => (Cell::State("agrees", Word::Equal), hidden(*seen)),
+        Verdict::CannotTell(seen) => {
+            let words = format!("too much noise: {}", hidden(*seen));
+            (Cell::State("cannot tell", Word::Inconclusive), words)
+        }
+        Verdict::Differs(by) => {
+            let known = if by.with_their_error {
+                ""
+            } else {
+                ", by the error here alone: the study's own, which it does not print, may explain it"
+            };
+            let words = format!("{} times the cost there{known}", Show::Ratio.interval(by.ratio));
+            (Cell::State("differs", Word::Slower), words)
+        }
+        Verdict::NotComparable { why } => (Cell::State("not comparable", Word::None), why.clone()),
+    }
+}
+
+/// What would not have been seen.
+fn hidden(seen: Detectable) -> String {
+    let known = if seen.with_their_error {
+        ""
+    } else {
+        ", nor such as the study's own error, which it does not print, would hide"
+    };
+    format!("differences under {} would not show{known}", percent(seen.share))
+}
+
+fn not_compared(row: &BesideRow) -> String {
+    let why = match &row.verdict {
+        Verdict::NotComparable { why } => why.as_str(),
+        _ => MISSING,
+    };
+    let parts = [row.workload.as_str(), &row.metric, &row.platform];
+    let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+    let theirs = row.theirs.map(|t| format!(" ({} there)", ratio(t.ratio)));
+    let many = (row.figures > 1).then(|| format!(" ({} figures)", row.figures));
+    format!(
+        "{}{}{}: {why}",
+        parts.join(", "),
+        theirs.unwrap_or_default(),
+        many.unwrap_or_default()
+    )
+}

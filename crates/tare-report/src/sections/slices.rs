@@ -1,0 +1,71 @@
+//! What slices say beside the typical cost.
+
+use super::{cells, columns, kind, kind_columns};
+use crate::analysis::{Against, Analysis, Comparison, MetricComparison, SliceFigures};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Section, Show, Table};
+use crate::words::remarks;
+
+const ABOUT: &str = "Beside the typical cost, which carries the verdict. The CPU cost has a verdict of its own where the work is bound by the CPU.";
+
+/// The section; none where nothing ran in slices.
+pub(super) fn section(analysis: &Analysis) -> Option<Section> {
+    let keys = columns(kind_columns(), [Column::name("against")]);
+    let own = [
+        Column::name("workload"),
+        Column::name("metric"),
+        Column::number("blocks", "in which the pair ran in slices"),
+        Column::number("rounds", ""),
+        Column::interval(
+            "mean cost",
+            "all time over all work, stalls and all, over the baseline's",
+        ),
+        Column::interval(
+            "stalls",
+            "share of the time in slices of over twice the usual cost, less the baseline's",
+        ),
+        Column::interval("CPU cost", "the mean cost in CPU time"),
+        Column::name("verdict on CPU cost"),
+        Column::words("remarks"),
+    ];
+    let mut table = Table::new("slices", keys.len(), keys.into_iter().chain(own).collect());
+    for comparison in &analysis.comparisons {
+        for metric in &comparison.metrics {
+            if let Some(slices) = &metric.slices {
+                table.push_as(metric.metric.primary, row(comparison, metric, slices));
+            }
+        }
+    }
+    Section::detail("Slices: mean and CPU cost beside the typical cost, and stalls")
+        .about(ABOUT)
+        .picture(Picture::slices(analysis))
+        .table(table)
+        .unless_empty()
+}
+
+fn row(comparison: &Comparison, metric: &MetricComparison, slices: &SliceFigures) -> Vec<Cell> {
+    let cpu = slices.cpu.as_ref();
+    let verdict = cpu.and_then(|c| c.verdict.as_ref());
+    let own = [
+        against(comparison).into(),
+        comparison.cell.workload.as_str().into(),
+        metric.metric.name.as_str().into(),
+        Cell::count(slices.blocks),
+        Cell::count(slices.rounds),
+        Cell::interval(slices.mean, Show::Ratio),
+        Cell::interval(slices.stall, Show::Percent),
+        cpu.map_or(Cell::Blank, |c| Cell::Interval(c.cost.ratio, Show::Ratio)),
+        Cell::verdict(verdict.map(|v| v.word)),
+        cpu.map_or_else(String::new, remarks::cpu_verdict).into(),
+    ];
+    cells(kind(&comparison.cell.kind), own)
+}
+
+/// What a comparison is against: `native pinned`, `native pinned (native-set)`.
+pub(super) fn against(comparison: &Comparison) -> String {
+    let baseline = &comparison.baseline.kind;
+    match comparison.against {
+        Against::Native => baseline.to_string(),
+        Against::NativeSet => format!("{baseline} ({}-set)", baseline.platform),
+    }
+}

@@ -1,0 +1,42 @@
+//! The answer in words, and what makes it doubtful.
+
+use crate::analysis::Analysis;
+use crate::chart::Picture;
+use crate::document::Section;
+use crate::words::doubts;
+use crate::words::summary::{self, Summary};
+use tare_model::size::counted;
+
+/// What each kind of box costs, one sentence each.
+pub(super) fn section(analysis: &Analysis) -> Section {
+    let section = Section::new(format!(
+        "What each platform costs against {} ({} of {})",
+        analysis.study.baseline,
+        analysis.run.blocks,
+        counted(analysis.run.blocks_planned, "block")
+    ));
+    let sentences: Vec<String> = summary::all(analysis).iter().map(Summary::sentence).collect();
+    if sentences.is_empty() {
+        return section.list(vec!["nothing to compare".to_owned()]);
+    }
+    section
+        .picture(Picture::shown(analysis))
+        .picture(Picture::heat(analysis))
+        .list(sentences)
+}
+
+/// What is not decided, drawn.
+pub(super) fn open(analysis: &Analysis) -> Option<Section> {
+    Section::detail("What is not decided")
+        .picture(Picture::open(analysis))
+        .unless_empty()
+}
+
+/// What holds for parts of the file and makes figures doubtful, all kinds in one place.
+pub(super) fn doubts(analysis: &Analysis) -> Section {
+    let mut found: Vec<String> = doubts::of_parts(analysis).into_iter().map(|d| d.text).collect();
+    if found.is_empty() {
+        found.push("none was found".to_owned());
+    }
+    Section::new("Reasons to doubt").list(found)
+}

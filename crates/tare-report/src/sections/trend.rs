@@ -1,0 +1,138 @@
+//! Costs over many results files.
+
+use super::{columns, kind, kind_columns, reading};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Document, Section, Show, Table};
+use crate::show::date;
+use crate::trend::{ALPHA, Changed, FEWEST, Point, Series, Trend, TrendFile};
+use tare_model::size::counted;
+
+/// Where costs changed, how they went, the files.
+pub fn trend(trend: &Trend) -> Document {
+    let sections = [
+        Section::new("Where costs changed")
+            .picture(Picture::trend(trend))
+            .table(changes(trend))
+            .list(unchanged(trend)),
+        Section::new("The youngest cost beside the oldest").table(ends(trend)),
+        Section::detail("Every run").table(points(trend)),
+        Section::detail("The files").table(files(&trend.files)),
+        reading(vec![
+            format!("A change is found where runs before and after differ more than all but {} % of the orders in which they could have come (E-divisive, Matteson and James 2014), with at least {FEWEST} runs on either side; from about five on either side one can be found at all.", ALPHA * 100.0),
+            "Each series is judged by itself: of a hundred without a change about one shows one.".to_owned(),
+            "Only costs over the baseline of the same run are held against each other, of the same work in boxes of the same size: what slows box and baseline alike is no change.".to_owned(),
+        ]),
+    ];
+    Document {
+        title: "How costs went over time".to_owned(),
+        subtitle: counted(trend.files.len(), "file"),
+        notices: Vec::new(),
+        sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
+    }
+}
+
+fn unchanged(trend: &Trend) -> Vec<String> {
+    let still = trend.series.iter().filter(|s| s.changes.is_empty()).count();
+    let words = format!(
+        "no change was found in {still} of {}",
+        counted(trend.series.len(), "cost")
+    );
+    (still > 0).then_some(words).into_iter().collect()
+}
+
+fn with_workload<const N: usize>(own: [Column; N]) -> Vec<Column> {
+    let keys = columns(kind_columns(), [Column::name("workload")]);
+    keys.into_iter().chain(own).collect()
+}
+
+fn of<const N: usize>(series: &Series, own: [Cell; N]) -> Vec<Cell> {
+    let keys = super::cells(kind(&series.cell.kind), [series.cell.workload.as_str().into()]);
+    keys.into_iter().chain(own).collect()
+}
+
+fn changes(trend: &Trend) -> Table {
+    let own = [
+        Column::name("since"),
+        Column::number("before", "cost since the change before"),
+        Column::number("after", "cost until the next change"),
+        Column::number("change", "after over before"),
+        Column::number("p", "share of orders that look as much like a change"),
+        Column::words("file"),
+    ];
+    let mut table = Table::new("changes", 0, with_workload(own));
+    for series in &trend.series {
+        for change in &series.changes {
+            table.push(of(series, changed(trend, series, change)));
+        }
+    }
+    table
+}
+
+fn changed(trend: &Trend, series: &Series, change: &Changed) -> [Cell; 6] {
+    let file = series.points.get(change.at).and_then(|p| trend.files.get(p.file));
+    [
+        file.map_or(Cell::Missing, |f| date(f.started_unix_ns).into()),
+        Cell::Figure(change.before, Show::Ratio),
+        Cell::Figure(change.after, Show::Ratio),
+        Cell::Figure(change.ratio(), Show::Ratio),
+        Cell::Figure(change.p, Show::P),
+        file.map_or(Cell::Missing, |f| f.name.as_str().into()),
+    ]
+}
+
+fn ends(trend: &Trend) -> Table {
+    let own = [
+        Column::number("runs", ""),
+        Column::interval("oldest", "cost over the baseline"),
+        Column::interval("youngest", "cost over the baseline"),
+    ];
+    let cost = |point: Option<&Point>| Cell::interval(point.map(|p| p.cost), Show::Ratio);
+    let row = |series: &Series| {
+        let own = [
+            Cell::count(series.points.len()),
+            cost(series.points.first()),
+            cost(series.points.last()),
+        ];
+        of(series, own)
+    };
+    Table::new("ends", 3, with_workload(own)).with(trend.series.iter().map(row))
+}
+
+fn points(trend: &Trend) -> Table {
+    let own = [
+        Column::name("started"),
+        Column::number("n", "blocks"),
+        Column::interval("cost", "over the baseline"),
+        Column::words("file"),
+    ];
+    let mut table = Table::new("runs", 4, with_workload(own));
+    for series in &trend.series {
+        for point in &series.points {
+            let file = &trend.files[point.file];
+            let own = [
+                date(file.started_unix_ns).into(),
+                Cell::count(point.n),
+                Cell::Interval(point.cost, Show::Ratio),
+                file.name.as_str().into(),
+            ];
+            table.push(of(series, own));
+        }
+    }
+    table
+}
+
+fn files(files: &[TrendFile]) -> Table {
+    let columns = vec![
+        Column::name("started"),
+        Column::words("file"),
+        Column::words("tare"),
+    ];
+    let row = |file: &TrendFile| {
+        vec![
+            date(file.started_unix_ns).into(),
+            file.name.as_str().into(),
+            format!("tare {}, build {}", file.tare, file.build).into(),
+        ]
+    };
+    Table::new("files", 0, columns).with(files.iter().map(row))
+}

@@ -1,0 +1,180 @@
+//! Reasons to doubt the figures, a line for each kind.
+
+use super::{findings, notices};
+use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
+use crate::show::cost_change;
+use std::collections::BTreeMap;
+use tare_model::finding::Reason;
+use tare_model::platform::PlatformPath;
+use tare_model::size::counted;
+
+/// A reason to doubt.
+pub(crate) struct Doubt {
+    /// In as few words as can be: `disturbed 40/320`.
+    pub name: String,
+    /// With what it means.
+    pub text: String,
+}
+
+impl Doubt {
+    fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+}
+
+/// What failed, which whoever ran it wants to mend, what holds for the whole file, then what
+/// holds for parts of it.
+pub(crate) fn all(analysis: &Analysis) -> Vec<Doubt> {
+    let notices = analysis.notices.iter();
+    let notices = notices.map(|notice| Doubt::new(notice.name(), clause(&notices::words(notice))));
+    failures(analysis)
+        .chain(notices)
+        .chain(figures(analysis))
+        .collect()
+}
+
+/// What holds for parts of the file: failures and what may be off with figures.
+pub(crate) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
+    failures(analysis).chain(figures(analysis)).collect()
+}
+
+/// Tails, intervals that a correction has opened, findings, the most frequent first, intervals
+/// that may be off.
+fn figures(analysis: &Analysis) -> Vec<Doubt> {
+    // What a notice tells of the whole file is told once.
+    let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.name() == name);
+    let findings = analysis.findings.iter();
+    let mut findings: Vec<_> = findings.filter(|f| !is_told(f.finding)).collect();
+    findings.sort_by_key(|f| std::cmp::Reverse(f.times));
+    let findings = findings.iter().map(|f| {
+        let name = format!("{} {}/{}", f.finding, f.times, f.of);
+        Doubt::new(name, format!("{}: {}", f.share(), findings::meaning(f.finding)))
+    });
+    tails(analysis)
+        .into_iter()
+        .chain(corrected(analysis))
+        .chain(findings)
+        .chain(flags(analysis))
+        .collect()
+}
+
+/// What failed and what was skipped, by platform and reason, with what was seen the first time.
+fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
+    let mut all: BTreeMap<(bool, &PlatformPath, &str), (usize, &str)> = BTreeMap::new();
+    // A box whose limits are not proven has a notice with the readings: that its trials were skipped
+    // for it is told once.
+    let not_proven = Reason::LimitsNotProven.to_string();
+    let is_told =
+        |notice: &Notice| matches!(notice, Notice::LimitsNotProven { .. } | Notice::NotReached { .. });
+    let is_told = analysis.notices.iter().any(is_told);
+    for cell in &analysis.cells {
+        let failures = cell.failures.iter();
+        for failure in failures.filter(|failure| !(is_told && failure.reason == not_proven)) {
+            let platform = &cell.cell.kind.platform;
+            let key = (failure.skipped, platform, failure.reason.as_str());
+            all.entry(key).or_insert((0, &failure.detail)).0 += failure.attempts;
+        }
+    }
+    all.into_iter()
+        .map(|((skipped, platform, reason), (attempts, detail))| {
+            let ended = if skipped { "skipped" } else { "failed" };
+            let name = format!("{platform} {ended} {}", counted(attempts, "time"));
+            let text = format!("{name}: {reason}: {detail}");
+            Doubt { name, text }
+        })
+}
+
+/// Intervals that seem to show a difference which the correction takes back.
+fn corrected(analysis: &Analysis) -> Option<Doubt> {
+    let excludes_one = |comparison: &&Comparison| {
+        let interval = comparison.ratio();
+        let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
+        verdict.is_some_and(|verdict| verdict.word == Word::Inconclusive)
+            && interval.is_some_and(|e| e.low > 1.0 || e.high < 1.0)
+    };
+    let told: Vec<String> = analysis
+        .real()
+        .filter(excludes_one)
+        .map(|comparison| comparison.cell.to_string())
+        .collect();
+    (!told.is_empty()).then(|| {
+        Doubt::new(
+            format!("corrected {}", told.len()),
+            format!(
+                "inconclusive though the interval excludes 1: {}: among so many questions one such is chance",
+                told.join("; ")
+            ),
+        )
+    })
+}
+
+/// The first clause of a notice, which says what is the matter; the rest says what follows.
+fn clause(text: &str) -> &str {
+    /// What is shorter is a mere word of introduction.
+    const SHORTEST: usize = 16;
+    let ends = ["; ", ": ", " ("].iter().filter_map(|mark| {
+        let found = text.match_indices(mark).find(|(at, _)| *at >= SHORTEST);
+        found.map(|(at, _)| at)
+    });
+    ends.min().map_or(text, |end| &text[..end])
+}
+
+/// Where the mean tells another story than the typical cost, both are headlines.
+fn tails(analysis: &Analysis) -> Option<Doubt> {
+    let told = analysis.asked().filter_map(|comparison| {
+        let mean = comparison.primary()?.flags.iter().find_map(|flag| match flag {
+            Flag::TailOfSlices { mean_cost: cost } | Flag::Tail { ratio_of_means: cost } => Some(*cost),
+            _ => None,
+        })?;
+        Some(format!("{} {}", comparison.cell, cost_change(mean)))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| {
+        let name = format!("tail {}", told.len());
+        let text = format!(
+            "tail of {}, in the mean: {}",
+            counted(told.len(), "cell"),
+            told.join("; ")
+        );
+        Doubt { name, text }
+    })
+}
+
+/// `intervals to be read with care: autocorrelated 2 of 16, skewed 6 of 16`.
+fn flags(analysis: &Analysis) -> Option<Doubt> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let primary: Vec<&MetricComparison> = analysis.asked().filter_map(|c| c.primary()).collect();
+    for flag in primary.iter().flat_map(|m| &m.flags).filter(|f| !f.is_tail()) {
+        *counts.entry(flag.name()).or_default() += 1;
+    }
+    let told = |between: &str| {
+        let told = counts.iter();
+        let told = told.map(|(name, n)| format!("{name} {n}{between}{}", primary.len()));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    (!counts.is_empty()).then(|| {
+        let text = format!("intervals to be read with care: {}", told(" of "));
+        Doubt::new(told("/"), text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_is_told_by_its_first_clause() {
+        assert_eq!(
+            clause("vm ran without hardware virtualisation (tcg: all in software): its figures"),
+            "vm ran without hardware virtualisation"
+        );
+        assert_eq!(
+            clause("left out: 3 records of kind 'x', which is new"),
+            "left out: 3 records of kind 'x', which is new"
+        );
+        assert_eq!(clause("short"), "short");
+    }
+}

@@ -1,0 +1,34 @@
+//! Reasons to read an interval with care.
+
+use crate::analysis::Flag;
+use crate::show::{percent, ratio};
+use tare_model::digits::digits;
+
+/// The reason with its figures.
+pub(crate) fn words(flag: &Flag) -> String {
+    match flag {
+        Flag::Autocorrelated { r1, widening } => format!(
+            "autocorrelated (r1 {r1:.2}, interval widened {widening:.2} times, which may not be enough)"
+        ),
+        Flag::Skewed {
+            g1,
+            ends_moved: false,
+        } => format!("skewed (g1 {g1:.1})"),
+        Flag::Skewed { g1, ends_moved: true } => {
+            format!("skewed (g1 {g1:.1}; bootstrap-t differs from t, the wider ends are shown)")
+        }
+        Flag::Contended { share, times } => format!(
+            "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval reaches so far)",
+            percent(*share),
+            digits(*times, 2)
+        ),
+        Flag::Tail { ratio_of_means } => format!(
+            "tail (the ratio of means is {}: both are headlines)",
+            ratio(*ratio_of_means)
+        ),
+        Flag::TailOfSlices { mean_cost } => format!(
+            "tail (the mean cost is {}: both are headlines)",
+            ratio(*mean_cost)
+        ),
+    }
+}

@@ -1,0 +1,18 @@
+//! What figures say in words: an analysis holds figures alone.
+
+pub mod carry_over;
+pub(crate) mod caveats;
+pub(crate) mod doubts;
+pub(crate) mod effects;
+pub(crate) mod facts;
+pub mod findings;
+pub(crate) mod flag;
+pub(crate) mod hosts;
+pub mod notices;
+pub(crate) mod proofs;
+pub mod refusal;
+pub(crate) mod remarks;
+pub(crate) mod sizes;
+pub(crate) mod stops;
+pub(crate) mod summary;
+pub mod verdict;

@@ -1,0 +1,90 @@
+//! Reasons to give no verdict.
+
+use super::proofs;
+use crate::analysis::Refusal;
+use tare_model::size::counted;
+
+/// The reason with its figures.
+pub fn words(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::RunStopped { kinds } => format!(
+            "the run stopped before the limits of {} were proven",
+            kinds.join(" and ")
+        ),
+        Refusal::LimitsNotProven { kind, readings } => {
+            format!(
+                "limits not proven of {kind}: {}",
+                proofs::readings(readings.as_ref())
+            )
+        }
+        Refusal::CannotRun { cell, detail } => format!("{cell} cannot run here: {detail}"),
+        Refusal::WrongAnswer { cell, trials } => {
+            format!("wrong answer in {} of {cell}", counted(*trials, "trial"))
+        }
+        Refusal::PairsLost { lost, of } => format!(
+            "{lost} of {} lost, and failures of over 1 in 10 are rarely random",
+            counted(*of, "pair")
+        ),
+        Refusal::FewPairs { pairs: 0, needed } => format!("no pair, {needed} are needed"),
+        Refusal::FewPairs { pairs, needed } => {
+            format!("only {}, {needed} are needed", counted(*pairs, "pair"))
+        }
+        Refusal::FewHosts { hosts, needed } => {
+            format!(
+                "{}, {needed} are needed to speak of others",
+                counted(*hosts, "host")
+            )
+        }
+        Refusal::Disqualified { finding, trials } => format!(
+            "{finding} in {}: unfit for this comparison",
+            counted(*trials, "trial")
+        ),
+        Refusal::CarryOver { after } => format!(
+            "carry-over from {} biases it by over a quarter of the margin: make the slices longer (--slices 50ms); in one piece, the reset between trials (--pause)",
+            after.join(" and ")
+        ),
+        Refusal::IdenticalFigures { cell, trials } => format!(
+            "identical figures in all {} of {cell}: made up, or of a clock too coarse to tell them apart",
+            counted(*trials, "trial")
+        ),
+        Refusal::UnsoundStudy { what } => {
+            format!("the header tells of {}, which no study has", what.join(" and "))
+        }
+        Refusal::NoLogarithm { pairs } => format!(
+            "{} with a value of 0 or less, which has no ratio in logs",
+            counted(*pairs, "pair")
+        ),
+        Refusal::KeptBoxes
+        | Refusal::NoMargin
+        | Refusal::NoEstimate
+        | Refusal::Contended
+        | Refusal::OtherSize
+        | Refusal::OtherWork
+        | Refusal::OtherBaseline => plain(refusal).to_owned(),
+    }
+}
+
+/// Those without figures.
+const fn plain(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::KeptBoxes => {
+            "boxes were kept for the whole study: the figures hold for these boxes, not for a platform"
+        }
+        Refusal::NoMargin => "the study's margin is not one of 0.01 to 100 %",
+        Refusal::NoEstimate => {
+            "no interval can be worked out: the figures are too far apart for numbers to hold"
+        }
+        Refusal::Contended => {
+            "something else used the CPU ('contended'), which hides an unknown part of each cost"
+        }
+        Refusal::OtherSize => "the box has another size than before",
+        Refusal::OtherWork => "the workload does other work than before",
+        Refusal::OtherBaseline => "the cell is held against another baseline than before",
+        _ => "",
+    }
+}
+
+/// Several, one after the other.
+pub(crate) fn all(refusals: &[Refusal]) -> Vec<String> {
+    refusals.iter().map(words).collect()
+}

@@ -1,0 +1,189 @@
+//! What is printed beside figures: phrases, flags, findings, failures.
+
+use super::{carry_over, flag, verdict};
+use crate::analysis::{Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use crate::analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
+use crate::show::{or_missing, percent, ratio, ratio_with_interval};
+use tare_model::metric::{Direction, Metric, Quantity};
+use tare_model::size::counted;
+use tare_model::study::Cell;
+
+/// What stands in the place of an interval of a cost that one block alone tells.
+const ONE_BLOCK: &str = "one block";
+
+/// The headline of a metric: `1.004 (0.999 to 1.009)`, or `1.004 (one block)`.
+pub(crate) fn cost_with_interval<M>(metric: &MetricComparison<M>) -> String {
+    match &metric.paired {
+        Some(paired) => ratio_with_interval(paired.ratio.value, paired.ratio.low, paired.ratio.high),
+        None => or_missing(metric.single, |cost| format!("{} ({ONE_BLOCK})", ratio(cost))),
+    }
+}
+
+/// The flags of a comparison, its lost pairs and, with the primary metric, the
+/// findings of its two cells.
+pub(crate) fn of_metric(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) -> String {
+    let mut parts = vec![of_figures(metric)];
+    if metric.metric.primary {
+        parts.extend(in_one_piece(analysis, metric));
+        parts.extend(comparison.carry_over.iter().map(carry_over::words));
+        let of = |cell: &Cell| analysis.cells.iter().find(|c| c.cell == *cell);
+        parts.extend(of(&comparison.cell).map(|c| findings(&c.findings)));
+        let baseline = of(&comparison.baseline).map(|c| findings(&c.findings));
+        parts.extend(
+            baseline
+                .filter(|f| !f.is_empty())
+                .map(|f| format!("baseline: {f}")),
+        );
+    }
+    joined(parts)
+}
+
+/// Where others ran in slices.
+fn in_one_piece(analysis: &Analysis, metric: &MetricComparison) -> Option<String> {
+    let of = counted(metric.n, "block");
+    match metric.slices.as_ref().map_or(0, |s| s.blocks) {
+        0 => (metric.n > 0 && analysis.has_slices()).then(|| "ran in one piece".to_owned()),
+        blocks => (blocks < metric.n).then(|| format!("in slices in {blocks} of {of}")),
+    }
+}
+
+/// What the interval of a study's headlines is one of.
+pub(crate) fn headline(analysis: &Analysis) -> &'static str {
+    if analysis.has_slices() {
+        "typical cost"
+    } else {
+        "paired ratio"
+    }
+}
+
+/// The verdict on a CPU cost with its flags; of work that is not bound by the CPU, why
+/// there is none.
+pub(crate) fn cpu_verdict(cpu: &CpuCost) -> String {
+    let [cell, baseline] = cpu.cpu_shares.map(percent);
+    let Some(verdict) = &cpu.verdict else {
+        return format!(
+            "no verdict: not bound by the CPU ({cell} of its time on it, the baseline {baseline})"
+        );
+    };
+    let mut parts = vec![format!("{}, {}", verdict.word, verdict::phrase(verdict))];
+    parts.extend(cpu.flags.iter().map(flag::words));
+    joined(parts)
+}
+
+/// The flags, the ratios of quantiles and the lost pairs.
+pub(crate) fn of_figures<M>(metric: &MetricComparison<M>) -> String {
+    let mut parts: Vec<String> = metric.flags.iter().map(flag::words).collect();
+    parts.push(quantiles(metric));
+    parts.extend(lost(metric));
+    joined(parts)
+}
+
+/// `quantile ratios p50 1.002 (0.998 to 1.006), p90 1.45 (1.01 to 9.80)`.
+fn quantiles<M>(metric: &MetricComparison<M>) -> String {
+    let figure = |q: &QuantileFigure| {
+        let ratio = ratio_with_interval(q.ratio.value, q.ratio.low, q.ratio.high);
+        format!("p{:.0} {ratio}", q.quantile * 100.0)
+    };
+    let figures: Vec<String> = metric.quantiles.iter().map(figure).collect();
+    match metric.quantiles.first() {
+        None => String::new(),
+        Some(q) if q.approximate => format!("quantile ratios (intervals approximate) {}", figures.join(", ")),
+        Some(_) => format!("quantile ratios {}", figures.join(", ")),
+    }
+}
+
+/// `1.20 (0.85 to 1.70): inconclusive`.
+pub(crate) fn steadiness<M>(metric: &MetricComparison<M>) -> String {
+    or_missing(metric.steadiness.as_ref(), |s| {
+        let verdict = s.verdict.map_or_else(String::new, |v| format!(": {v}"));
+        match s.low.zip(s.high) {
+            Some((low, high)) => ratio_with_interval(s.value, low, high) + &verdict,
+            None => ratio(s.value) + &verdict,
+        }
+    })
+}
+
+fn lost<M>(metric: &MetricComparison<M>) -> Option<String> {
+    let told = |v: &Verdict| v.refusals.iter().any(|r| matches!(r, Refusal::PairsLost { .. }));
+    let tried = counted(metric.lost + metric.n, "pair");
+    (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told))
+        .then(|| format!("{} of {tried} lost", metric.lost))
+}
+
+/// Why attempts of a cell failed, and the findings of the others.
+pub(crate) fn of_cell(cell: &CellFigures) -> String {
+    let failures = cell.failures.iter();
+    let mut parts: Vec<String> = failures
+        .map(|f| format!("{} x{} (first: {})", f.reason, f.attempts, f.detail))
+        .collect();
+    parts.push(findings(&cell.findings));
+    joined(parts)
+}
+
+/// The parts that say something.
+pub(crate) fn joined(mut parts: Vec<String>) -> String {
+    parts.retain(|p| !p.is_empty());
+    parts.join("; ")
+}
+
+/// `host-busy x3, disturbed x1`.
+fn findings(counts: &[FindingCount]) -> String {
+    let shown: Vec<String> = counts
+        .iter()
+        .map(|c| format!("{} x{}", c.finding, c.trials))
+        .collect();
+    shown.join(", ")
+}
+
+/// Op with its sign word and li2018's rule of display.
+pub(crate) fn op(metric: &Metric, op: Op) -> String {
+    let word = sign_word(metric, op.worse);
+    format!("{word} by {}{}", percent(op.value), ignored(op))
+}
+
+/// li2018's rule of display.
+pub(crate) const fn ignored(op: Op) -> &'static str {
+    if op.ignored { " (ignored below 1 %)" } else { "" }
+}
+
+/// Times and rates are slower or faster; amounts are more or less.
+fn sign_word(metric: &Metric, worse: bool) -> &'static str {
+    let amount = metric.quantity == Quantity::Amount;
+    let more = worse == (metric.direction == Direction::Lower);
+    match (amount, more, worse) {
+        (true, true, _) => "more",
+        (true, false, _) => "less",
+        (false, _, true) => "slower",
+        (false, _, false) => "faster",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_model::metric::Unit;
+
+    #[test]
+    fn losses_below_one_percent_are_marked_as_ignored() {
+        let time = Metric::new("latency", Unit::Second, Direction::Lower, true);
+        let of = |value, worse, ignored| {
+            op(
+                &time,
+                Op {
+                    value,
+                    worse,
+                    ignored,
+                },
+            )
+        };
+        assert_eq!(of(0.004, true, true), "slower by 0.4 % (ignored below 1 %)");
+        assert_eq!(of(0.2, false, false), "faster by 20 %");
+    }
+
+    #[test]
+    fn amounts_are_more_or_less() {
+        let memory = Metric::new("peak-memory", Unit::Byte, Direction::Lower, false);
+        assert_eq!(sign_word(&memory, true), "more");
+        assert_eq!(sign_word(&memory, false), "less");
+    }
+}

@@ -1,0 +1,15 @@
+//! Why cells stopped.
+
+use crate::analysis::Stop;
+
+/// Why a cell left, or why it did not.
+pub(crate) fn why(stop: &Stop) -> String {
+    let judgement = stop.at.judgement;
+    match (stop.settled, judgement.is_settled()) {
+        (true, _) => judgement.to_string(),
+        (false, true) => {
+            format!("open: {judgement}, another comparison of the cell, or its other size, is not")
+        }
+        (false, false) => format!("open: {judgement}"),
+    }
+}

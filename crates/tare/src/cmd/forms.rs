@@ -1,0 +1,98 @@
+//! Figures told in the form that is asked for.
+
+use crate::args::forms::FormArgs;
+use crate::{files, out};
+use anyhow::Context;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tare_report::document::Document;
+use tare_report::{html, json, markdown, tabular, text};
+
+/// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
+/// that are read.
+pub fn check(forms: &FormArgs, sources: &[&Path]) -> anyhow::Result<()> {
+    if let Some(page) = &forms.html {
+        sources
+            .iter()
+            .try_for_each(|source| files::refuse_same(page, source))?;
+        files::PAGE.check(page)?;
+    }
+    Ok(())
+}
+
+/// Tells a document, or its figures as JSON.
+pub fn tell(forms: &FormArgs, document: &Document, figures: &impl Serialize) -> anyhow::Result<()> {
+    write(forms, document)?;
+    if let Some(path) = &forms.html {
+        out::say(&format!("page written to {}", out::path(path)));
+    }
+    if forms.json {
+        out::print(&(json::render(figures)?))
+    } else if forms.markdown {
+        out::print(&markdown::render(document))
+    } else if let Some(table) = &forms.csv {
+        out::print(&tables(document, table)?)
+    } else if forms.is_empty() {
+        out::print(&text::render(document, options()))
+    } else {
+        Ok(())
+    }
+}
+
+/// Writes the page and the pictures that are asked for.
+pub fn write(forms: &FormArgs, document: &Document) -> anyhow::Result<()> {
+    if let Some(path) = &forms.html {
+        files::PAGE.write(path, &html::render(document)?)?;
+    }
+    if let Some(folder) = &forms.svg {
+        let written = pictures(document, folder)?;
+        let shown = out::path(folder);
+        out::say(&match &written[..] {
+            [] => format!("there is nothing to draw: no picture was written to {shown}"),
+            names => format!("written to {shown}: {}", names.join(", ")),
+        });
+    }
+    Ok(())
+}
+
+/// Writes every picture, those of one kind by their number.
+fn pictures(document: &Document, folder: &Path) -> anyhow::Result<Vec<String>> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make folder {}: give another with --svg", folder.display()))?;
+    let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut names = Vec::new();
+    for picture in document.pictures() {
+        let time = times.entry(picture.id()).or_insert(0);
+        *time += 1;
+        let name = match *time {
+            1 => format!("{}.svg", picture.id()),
+            n => format!("{}-{n}.svg", picture.id()),
+        };
+        files::PICTURE.write(&folder.join(&name), &picture.svg()?)?;
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn tables(document: &Document, wanted: &str) -> anyhow::Result<String> {
+    let names = tabular::names(document);
+    let only = Some(wanted).filter(|name| !name.is_empty());
+    if let Some(name) = only.filter(|name| !names.contains(name)) {
+        anyhow::bail!(
+            "there is no table '{}' here: there are {}",
+            out::one_line(name),
+            names.join(", ")
+        );
+    }
+    Ok(tabular::render(document, only)?)
+}
+
+/// How to print on this terminal.
+pub fn options() -> text::TextOptions {
+    text::TextOptions {
+        colour: out::colours(),
+        width: out::width(),
+        ascii: out::ascii(),
+    }
+}

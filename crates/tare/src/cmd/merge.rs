@@ -1,0 +1,19 @@
+//! `tare merge`: results of one study from several hosts or days, put together.
+
+use super::forms;
+use crate::args::MergeArgs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tare_model::results::Results;
+use tare_report::{merge, sections};
+
+/// Reads, puts together and prints.
+pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
+    let paths: Vec<&Path> = args.results.iter().map(PathBuf::as_path).collect();
+    forms::check(&args.forms, &paths)?;
+    let read = |path: &&Path| Ok((path.display().to_string(), Results::read(path)?));
+    let files: Vec<(String, Results)> = paths.iter().map(read).collect::<anyhow::Result<_>>()?;
+    let merged = merge::merge(&files, args.margin.map(|percent| percent / 100.0))?;
+    forms::tell(&args.forms, &sections::merge(&merged), &merged)?;
+    Ok(ExitCode::SUCCESS)
+}

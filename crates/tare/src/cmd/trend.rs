@@ -1,0 +1,68 @@
+//! `tare trend`: how costs went over many results files.
+
+use super::forms;
+use crate::args::TrendArgs;
+use crate::out;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tare_model::results::Results;
+use tare_report::{sections, trend};
+
+/// Reads, puts in order and prints; a cost that rose is exit code 1 where that is asked for.
+pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
+    let paths = files(&args.paths)?;
+    let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    forms::check(&args.forms, &sources)?;
+    let files = read(&paths);
+    anyhow::ensure!(
+        files.len() > 1,
+        "a trend needs at least two results files, and there {} here: give a folder with more",
+        if files.len() == 1 { "is one" } else { "is none" }
+    );
+    let trend = trend::trend(&files);
+    forms::tell(&args.forms, &sections::trend(&trend), &trend)?;
+    let Some(percent) = args.fail_above else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut risen = trend.dearer(percent / 100.0).peekable();
+    let failed = risen.peek().is_some();
+    for (series, change) in risen {
+        out::say(&format!(
+            "regression: {} costs {:.3} times what it cost before its last change",
+            out::one_line(&series.cell.to_string()),
+            change.ratio()
+        ));
+    }
+    Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
+}
+
+/// The files that are named, and those of the folders that are, by their names.
+fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let shown = path.display();
+        let entries = std::fs::read_dir(path).with_context(|| format!("cannot read folder {shown}"))?;
+        let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        found.retain(|path| path.extension().is_some_and(|ext| ext == "jsonl") && path.is_file());
+        found.sort();
+        files.extend(found);
+    }
+    Ok(files)
+}
+
+/// Those of them that are results files; of others it is said that they are none.
+fn read(paths: &[PathBuf]) -> Vec<(String, Results)> {
+    let mut files = Vec::new();
+    for path in paths {
+        match Results::read(path) {
+            Ok(results) => files.push((path.display().to_string(), results)),
+            Err(e) => out::say(&format!("left out: {}", out::one_line(&e.to_string()))),
+        }
+    }
+    files
+}

@@ -1,0 +1,101 @@
+//! Figures in every form, several files together, words explained.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Tare;
+use serde_json::Value;
+use std::fs;
+
+/// A run of the test bed with something to compare.
+fn measure(tare: &Tare, output: &str, seed: u32) {
+    let study = "run -p fake,fake?cost=1.5 --cpus 1 -w syscall --no-settle --blocks 10";
+    tare.ok(&format!("{study} --seed {seed} -o {output}"));
+}
+
+#[test]
+fn a_report_has_every_form() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    let markdown = tare.ok("report r.jsonl --markdown").stdout;
+    assert!(
+        markdown.starts_with("# ") && markdown.contains("| **slower** |"),
+        "{markdown}"
+    );
+    let csv = tare.ok("report r.jsonl --csv=costs").stdout;
+    assert!(csv.starts_with("platform,provisioning,"), "{csv}");
+    assert!(tare.ok("report r.jsonl --csv").stdout.contains("# blocks\n"));
+    tare.refused("report r.jsonl --csv=cost", &["no table 'cost'", "costs"]);
+    tare.refused("report r.jsonl --csv --json", &["cannot be used with"]);
+    let said = tare.ok("report r.jsonl --svg pictures --html r.html");
+    assert!(said.stderr.contains("heat-map.svg"), "{}", said.stderr);
+    assert!(said.stdout.is_empty(), "{}", said.stdout);
+    let svg = fs::read_to_string(tare.path("pictures/costs-shown.svg")).unwrap();
+    assert!(svg.starts_with("<svg xmlns="), "{svg}");
+    assert!(
+        fs::read_to_string(tare.path("r.html"))
+            .unwrap()
+            .contains("costs with 95")
+    );
+}
+
+#[test]
+fn a_picture_takes_the_place_of_no_other_file() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    fs::create_dir(tare.path("p")).unwrap();
+    fs::write(tare.path("p/heat-map.svg"), "notes").unwrap();
+    tare.refused("report r.jsonl --svg p", &["is there and is no picture"]);
+    assert_eq!(fs::read_to_string(tare.path("p/heat-map.svg")).unwrap(), "notes");
+}
+
+#[test]
+fn files_of_one_study_are_put_together_and_one_file_is_not() {
+    let tare = Tare::new();
+    for seed in 1..4 {
+        measure(&tare, &format!("{seed}.jsonl"), seed);
+    }
+    let merged: Value =
+        serde_json::from_str(&tare.ok("merge 1.jsonl 2.jsonl 3.jsonl 1.jsonl --json").stdout).unwrap();
+    assert_eq!(
+        (&merged["copies"], merged["files"].as_array().unwrap().len()),
+        (&1.into(), 3)
+    );
+    // All ran here: one host, which tells nothing of others.
+    assert_eq!(merged["hosts"], 1);
+    assert_eq!(
+        merged["comparisons"][0]["verdict"]["refusals"][0]["refusal"],
+        "few-hosts"
+    );
+    let text = tare.ok("merge 1.jsonl 2.jsonl").stdout;
+    assert!(text.contains("1 host, 3 are needed"), "{text}");
+    tare.refused("merge 1.jsonl", &["is one run"]);
+    tare.refused("merge 1.jsonl absent.jsonl", &["absent.jsonl"]);
+}
+
+#[test]
+fn a_folder_of_results_has_a_trend_and_what_is_no_result_is_left_out() {
+    let tare = Tare::new();
+    fs::create_dir(tare.path("all")).unwrap();
+    for seed in 1..4 {
+        measure(&tare, &format!("all/{seed}.jsonl"), seed);
+    }
+    fs::write(tare.path("all/other.jsonl"), "{}\n").unwrap();
+    let done = tare.ok("trend all --fail-above 5");
+    assert!(done.stdout.contains("3 files"), "{}", done.stdout);
+    assert!(done.stderr.contains("left out: "), "{}", done.stderr);
+    let json: Value = serde_json::from_str(&tare.ok("trend all --json").stdout).unwrap();
+    assert_eq!(json["series"][0]["points"].as_array().unwrap().len(), 3);
+    fs::create_dir(tare.path("empty")).unwrap();
+    tare.refused("trend empty", &["at least two results files", "none"]);
+}
+
+#[test]
+fn words_are_explained() {
+    let tare = Tare::new();
+    let told = tare.ok("explain typical cost").stdout;
+    assert!(told.contains("carries the verdict"), "{told}");
+    assert!(tare.ok("explain").stdout.contains("host-busy"));
+    tare.refused("explain vanila", &["did you mean 'vanilla'?"]);
+}
