@@ -2,6 +2,7 @@
 
 use crate::analysis::{Analysis, Comparison, Estimate, analyze};
 use crate::change::unlike;
+use crate::merge::once;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::results::Results;
@@ -24,6 +25,8 @@ pub struct Trend {
     pub schema: &'static str,
     /// The files in the order of time.
     pub files: Vec<TrendFile>,
+    /// Files that hold the same runs as another, and were left out.
+    pub copies: usize,
     /// The cost of every cell of the youngest file.
     pub series: Vec<Series>,
 }
@@ -105,8 +108,9 @@ impl Series {
 
 /// The costs of these files, each with its name.
 pub fn trend(files: &[(String, Results)]) -> Trend {
-    let mut files: Vec<(&String, &Results, Analysis)> = files
-        .iter()
+    let given = files.len();
+    let mut files: Vec<(&String, &Results, Analysis)> = once(files)
+        .into_iter()
         .map(|(name, results)| (name, results, analyze(results)))
         .collect();
     files.sort_by_key(|(_, _, analysis)| started(analysis));
@@ -123,6 +127,7 @@ pub fn trend(files: &[(String, Results)]) -> Trend {
     };
     Trend {
         schema: SCHEMA,
+        copies: given - files.len(),
         files: files.iter().map(file).collect(),
         series,
     }

@@ -97,7 +97,8 @@ struct Entry {
     name: String,
     ratio: Option<Estimate>,
     n: usize,
-    word: Word,
+    /// Absent where none was asked for.
+    word: Option<Word>,
 }
 
 impl Entry {
@@ -108,7 +109,7 @@ impl Entry {
             name: comparison.cell.to_string(),
             ratio: comparison.ratio(),
             n: comparison.primary().map_or(0, |m| m.n),
-            word: word(comparison),
+            word: Some(word(comparison)),
         }
     }
 }
@@ -179,11 +180,16 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
             n,
             word,
         };
-        let all = entry("all hosts".to_owned(), of.cost, of.hosts.len(), of.verdict.word);
+        let all = entry(
+            "all hosts".to_owned(),
+            of.cost,
+            of.hosts.len(),
+            Some(of.verdict.word),
+        );
         let each = of
             .hosts
             .iter()
-            .map(|host| entry(name(host.host), host.cost, host.n, Word::None));
+            .map(|host| entry(name(host.host), host.cost, host.n, None));
         Group {
             title: of.cell.to_string(),
             rows: each.chain([all]).collect(),
@@ -287,11 +293,11 @@ fn row(entry: &Entry, scale: &Scale, top: f64) -> Row {
         mark: entry.ratio.map(|e| Mark {
             low: px(scale.at(e.low)),
             high: px(scale.at(e.high)),
-            path: outline(entry.word, scale.at(e.value), middle),
+            path: outline(entry.word.unwrap_or(Word::None), scale.at(e.value), middle),
         }),
         figures: format!("{figures} n = {}", entry.n),
-        class: entry.word.name(),
-        verdict: entry.word.to_string(),
+        class: entry.word.unwrap_or(Word::None).name(),
+        verdict: entry.word.map_or_else(String::new, |word| word.to_string()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Grids: workloads against platforms, with a figure and a shade in each cell.
 
 use super::{px, shortened};
-use crate::analysis::{Analysis, Comparison, ScoreTable, Word};
+use crate::analysis::{Analysis, Comparison, ScoreAxis, ScoreTable, Word};
 use crate::show::cost_briefly;
 use tare_model::study::BoxKind;
 
@@ -20,6 +20,7 @@ const LETTER: f64 = 7.8;
 /// Larger grids are not looked at: the tables have every figure.
 const MOST_COLUMNS: usize = 24;
 const MOST_ROWS: usize = 80;
+const MOST_AXES: usize = 24;
 /// From these ratios on a shade is darker.
 const SHADES: [f64; 3] = [1.05, 1.25, 2.0];
 
@@ -80,22 +81,34 @@ pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
             .find(|c| c.cell.workload == *workload && c.cell.kind == *kind);
         found.map_or_else(empty, |c| content(c))
     };
-    let rows = workloads.iter().map(|workload| {
-        let cells = kinds.iter().map(|kind| of(workload, kind)).collect();
-        ((*workload).clone(), cells)
-    });
-    let heads = kinds
-        .iter()
-        .map(|kind| [kind.platform.to_string(), manner(kind)])
-        .collect();
     let caption = "Cost over the baseline. Orange: shown to be slower, blue: shown to be faster, the darker the more; green: shown to be equal; dashed: not decided, or no verdict.";
-    draw(
-        "heat-map",
-        "Workloads against platforms",
-        caption,
-        heads,
-        rows.collect(),
-    )
+    // The longer of the two goes down.
+    let (heads, rows): (Vec<_>, Vec<_>) = if kinds.len() > workloads.len() {
+        let row = |kind: &&BoxKind| (kind.to_string(), workloads.iter().map(|w| of(w, kind)).collect());
+        (
+            workloads.iter().map(|w| in_two(w)).collect(),
+            kinds.iter().map(row).collect(),
+        )
+    } else {
+        let row = |workload: &&String| {
+            (
+                (*workload).clone(),
+                kinds.iter().map(|k| of(workload, k)).collect(),
+            )
+        };
+        let head = |kind: &&BoxKind| [kind.platform.to_string(), manner(kind)];
+        (
+            kinds.iter().map(head).collect(),
+            workloads.iter().map(row).collect(),
+        )
+    };
+    draw("heat-map", "Workloads against platforms", caption, heads, rows)
+}
+
+/// A name and its options, one below the other.
+fn in_two(name: &str) -> [String; 2] {
+    let (name, options) = name.split_once(' ').unwrap_or((name, ""));
+    [name.to_owned(), options.to_owned()]
 }
 
 /// How a kind of box is given its CPUs, and its size.
@@ -159,7 +172,9 @@ pub(super) fn scores(table: &ScoreTable) -> Option<Grid> {
         .platforms()
         .map(|p| [p.to_string(), String::new()])
         .collect();
-    let rows = table.axes.iter().map(|axis| {
+    // Of many metrics those that carry verdicts.
+    let is_drawn = |axis: &&ScoreAxis| table.axes.len() <= MOST_AXES || axis.primary;
+    let rows = table.axes.iter().filter(is_drawn).map(|axis| {
         let cells = axis.scores.iter().map(|score| match score.score {
             Some(value) => Content {
                 class: format!("score-{}", tenths(value)),

@@ -200,7 +200,7 @@ pub fn merge(files: &[(String, Results)], margin: Option<f64>) -> Result<Merged,
 }
 
 /// The files without those that hold the same runs as an earlier one.
-fn once(files: &[(String, Results)]) -> Vec<&(String, Results)> {
+pub(crate) fn once(files: &[(String, Results)]) -> Vec<&(String, Results)> {
     let runs = |results: &Results| -> Vec<String> {
         results
             .records

@@ -36,7 +36,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
     // What is held against the baseline limited alike is drawn with the answer.
     let drawn =
         (against == Against::NativeSet).then(|| Picture::forest(&shown, analysis.study.protocol.margin));
-    Section::new(title)
+    Section::detail(title)
         .about(about + &looks(analysis))
         .picture(drawn.flatten())
         .table(table(analysis, against, &shown))

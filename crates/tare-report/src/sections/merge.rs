@@ -50,10 +50,19 @@ fn told(merged: &Merged) -> Vec<String> {
     let untold = merged
         .hosts_untold
         .then(|| "some files do not tell their host: each of them counts as a host of its own".to_owned());
-    let own = merged.files.iter().flat_map(|file| {
-        let texts = notices::all(&file.notices).into_iter();
-        texts.map(move |text| format!("{}: {text}", file.name))
-    });
+    // What holds of several files is told once.
+    let mut own: Vec<(String, Vec<&str>)> = Vec::new();
+    for file in &merged.files {
+        for text in notices::all(&file.notices) {
+            match own.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, names)) => names.push(&file.name),
+                None => own.push((text, vec![&file.name])),
+            }
+        }
+    }
+    let own = own
+        .into_iter()
+        .map(|(text, names)| format!("{}: {text}", names.join(", ")));
     copies.into_iter().chain(untold).chain(own).collect()
 }
 

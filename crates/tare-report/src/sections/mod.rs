@@ -35,9 +35,8 @@ pub use trend::trend;
 use crate::analysis::{Analysis, Word};
 use crate::document::{Cell, Column, Document, Section};
 use crate::show::{date, or_missing};
-use crate::words::{caveats, notices};
-use tare_model::size::counted;
-use tare_model::study::{BoxKind, Instance};
+use crate::words::{caveats, course, notices};
+use tare_model::study::BoxKind;
 
 /// The report of a results file.
 pub fn report(analysis: &Analysis) -> Document {
@@ -83,18 +82,13 @@ pub(crate) fn brief(analysis: &Analysis) -> Vec<Section> {
     sections
 }
 
-/// What was run, and when.
+/// What was run, when, and on what.
 fn subtitle(analysis: &Analysis) -> String {
-    let study = &analysis.study;
-    let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
-    let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
     let when = analysis.run.sessions.first().map(|s| date(s.started_unix_ns));
     format!(
-        "{} · {} · {} of {} · {}",
-        platforms.join(", "),
-        sizes.join(", "),
-        analysis.run.blocks,
-        counted(analysis.run.blocks_planned, "block"),
+        "{} · {} · {}",
+        course::ran(analysis),
+        course::host(analysis),
         or_missing(when, |w| w)
     )
 }

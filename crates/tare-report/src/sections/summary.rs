@@ -4,6 +4,7 @@ use crate::analysis::Analysis;
 use crate::chart::Picture;
 use crate::document::Section;
 use crate::words::doubts;
+use crate::words::open::{self, Where};
 use crate::words::summary::{self, Summary};
 use tare_model::size::counted;
 
@@ -27,8 +28,15 @@ pub(super) fn section(analysis: &Analysis) -> Section {
 
 /// What is not decided, drawn.
 pub(super) fn open(analysis: &Analysis) -> Option<Section> {
+    let next = open::open(analysis, Where::default()).map(|open| {
+        let command = open
+            .command
+            .map_or_else(String::new, |command| format!(" {command}"));
+        format!("{}{command}", open.words)
+    });
     Section::detail("What is not decided")
         .picture(Picture::open(analysis))
+        .list(next.into_iter().collect())
         .unless_empty()
 }
 

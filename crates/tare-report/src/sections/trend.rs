@@ -26,9 +26,17 @@ pub fn trend(trend: &Trend) -> Document {
     Document {
         title: "How costs went over time".to_owned(),
         subtitle: counted(trend.files.len(), "file"),
-        notices: Vec::new(),
+        notices: copies(trend).into_iter().collect(),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }
+}
+
+fn copies(trend: &Trend) -> Option<String> {
+    let words = format!(
+        "{} of runs that another file holds too: left out",
+        counted(trend.copies, "file")
+    );
+    (trend.copies > 0).then_some(words)
 }
 
 fn unchanged(trend: &Trend) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 pub mod carry_over;
 pub(crate) mod caveats;
+pub(crate) mod course;
 pub(crate) mod doubts;
 pub(crate) mod effects;
 pub(crate) mod facts;
@@ -9,6 +10,7 @@ pub mod findings;
 pub(crate) mod flag;
 pub(crate) mod hosts;
 pub mod notices;
+pub(crate) mod open;
 pub(crate) mod proofs;
 pub mod refusal;
 pub(crate) mod remarks;

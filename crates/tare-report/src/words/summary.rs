@@ -41,16 +41,18 @@ impl Summary {
         for (word, what) in [
             (Word::Equal, "equal within the margin"),
             (Word::Inconclusive, "not decided"),
-            (Word::None, "no verdict"),
         ] {
             let names: Vec<String> = self
                 .of(word)
                 .map(|s| format!("{}{}", s.workload, s.remark))
                 .collect();
-            if !names.is_empty() {
-                parts.push(format!("{what}: {}", names.join(", ")));
-            }
+            parts.extend((!names.is_empty()).then(|| format!("{what}: {}", names.join(", "))));
         }
+        let without: Vec<&Statement> = self.of(Word::None).collect();
+        parts.extend(without.chunk_by(|a, b| a.remark == b.remark).map(|alike| {
+            let names: Vec<&str> = alike.iter().map(|s| s.workload.as_str()).collect();
+            format!("no verdict{}: {}", alike[0].remark, names.join(", "))
+        }));
         format!("{}{n}): {}.", self.lead, parts.join("; "))
     }
 

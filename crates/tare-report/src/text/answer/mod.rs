@@ -2,8 +2,6 @@
 //! default study takes no more than 30 lines of 80 columns; all else is among the details.
 
 mod around;
-mod course;
-mod open;
 mod rows;
 mod whisker;
 
@@ -11,44 +9,13 @@ use super::page::{Page, Style, columns_of, front};
 use super::{TextOptions, layout};
 use crate::analysis::Analysis;
 use crate::sections;
-use crate::words::doubts;
-use open::Open;
+use crate::words::open::{self, Open};
+use crate::words::{course, doubts};
 
-/// Where an analysis comes from, as whoever reads it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Where<'a> {
-    /// How this program is called.
-    pub program: &'a str,
-    /// The results file.
-    pub file: &'a str,
-    /// The page that was written beside it.
-    pub page: Option<&'a str>,
-    /// What runs the same again with other options, which stand in the place of `{}`; absent:
-    /// the reader knows.
-    pub again: Option<&'a str>,
-}
-
-impl Where<'_> {
-    /// How the same is run with these options.
-    fn again(&self, options: &str) -> String {
-        self.again
-            .map_or_else(|| options.to_owned(), |again| again.replace("{}", options))
-    }
-}
+pub use crate::words::open::Where;
 
 /// Lines for what is open and what is in doubt: the answer shall stay in sight.
 const LAST_LINES: usize = 3;
-
-impl Default for Where<'_> {
-    fn default() -> Self {
-        Self {
-            program: "tare",
-            file: "FILE",
-            page: None,
-            again: None,
-        }
-    }
-}
 
 /// What matters after a run: the answer, what is in doubt, and what to do next.
 pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> String {
@@ -58,7 +25,12 @@ pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> St
 }
 
 fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
-    course::write(page, analysis);
+    if let Some(template) = &analysis.study.template {
+        page.wrapped("", 0, Style::Bold, &template.title);
+    }
+    page.wrapped("", 0, Style::Plain, &course::ran(analysis));
+    let host = cut(&course::host(analysis), page.width());
+    page.line(&[(Style::Dim, &host)]);
     if analysis.comparisons.is_empty() {
         page.line(&[(Style::Plain, "nothing to compare")]);
     }

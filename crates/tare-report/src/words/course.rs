@@ -1,22 +1,11 @@
 //! How the figures came to be: how much was run, in what boxes, on what host.
 
-use super::super::page::{Page, Style};
-use super::cut;
 use crate::analysis::Analysis;
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::Instance;
 
-pub(super) fn write(page: &mut Page, analysis: &Analysis) {
-    if let Some(template) = &analysis.study.template {
-        page.wrapped("", 0, Style::Bold, &template.title);
-    }
-    page.wrapped("", 0, Style::Plain, &ran(analysis));
-    let host = cut(&host(analysis), page.width());
-    page.line(&[(Style::Dim, &host)]);
-}
-
 /// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`.
-fn ran(analysis: &Analysis) -> String {
+pub(crate) fn ran(analysis: &Analysis) -> String {
     let run = &analysis.run;
     let sizes: Vec<String> = analysis.study.instances.iter().map(Instance::show).collect();
     let lost = [
@@ -37,7 +26,7 @@ fn ran(analysis: &Analysis) -> String {
 }
 
 /// How long a file of one session took; the ends of others are not in it.
-pub(super) fn seconds(analysis: &Analysis) -> Option<f64> {
+pub(crate) fn seconds(analysis: &Analysis) -> Option<f64> {
     let [session] = &analysis.run.sessions[..] else {
         return None;
     };
@@ -49,7 +38,7 @@ pub(super) fn seconds(analysis: &Analysis) -> Option<f64> {
 
 /// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, itself on KVM`: the
 /// version of the kernel without what a distribution adds.
-fn host(analysis: &Analysis) -> String {
+pub(crate) fn host(analysis: &Analysis) -> String {
     let host = &analysis.host;
     let model = host.cpu_model.as_ref().map(|model| format!(" ({model})"));
     let mut parts = vec![

@@ -1,6 +1,6 @@
 //! What is not decided, and what would decide it.
 
-use super::{Where, course};
+use super::course;
 use crate::analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
@@ -12,15 +12,48 @@ const MOST_BLOCKS: u64 = 100;
 /// Longer lists of what is open are counted rather than named.
 const MOST_LETTERS: usize = 32;
 
+/// Where an analysis comes from, as whoever reads it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Where<'a> {
+    /// How this program is called.
+    pub program: &'a str,
+    /// The results file.
+    pub file: &'a str,
+    /// The page that was written beside it.
+    pub page: Option<&'a str>,
+    /// What runs the same again with other options, which stand in the place of `{}`; absent:
+    /// the reader knows.
+    pub again: Option<&'a str>,
+}
+
+impl Where<'_> {
+    /// How the same is run with these options.
+    fn again(&self, options: &str) -> String {
+        self.again
+            .map_or_else(|| options.to_owned(), |again| again.replace("{}", options))
+    }
+}
+
+impl Default for Where<'_> {
+    fn default() -> Self {
+        Self {
+            program: "tare",
+            file: "FILE",
+            page: None,
+            again: None,
+        }
+    }
+}
+
 /// Something that is not decided, in words, with what is to be typed or added.
-pub(super) struct Open {
+pub(crate) struct Open {
     pub words: String,
     /// Stays in one line, however long: it is to be copied.
     pub command: Option<String>,
 }
 
 /// What is open, if anything is, and how to settle what can be settled.
-pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
+pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     let open: Vec<(&Comparison, Option<u64>)> = analysis
         .real()
         .filter_map(|c| {
@@ -36,7 +69,15 @@ pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
         return None;
     }
     let all = open.len();
-    let near: Vec<_> = open.into_iter().filter(is_near).collect();
+    let mut near: Vec<_> = open.into_iter().filter(is_near).collect();
+    near.sort_by_key(|(_, more)| *more);
+    // Together they may take hours: those that are settled soonest are told.
+    let bearable = |n: &usize| {
+        let more = near[n - 1].1.unwrap_or(1);
+        is_bearable(analysis, &near[..*n], more)
+    };
+    let told = (1..=near.len()).rev().find(bearable).unwrap_or(near.len());
+    near.truncate(told);
     if near.is_empty() {
         let words = format!(
             "{all} of {} stay inconclusive: over an hour each, or a quieter host",
