@@ -3,9 +3,11 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
+use crate::analysis::Analysis;
 use crate::chart::Picture;
 use crate::document::{Block, Document};
-use crate::show::clean;
+use crate::show::{MISSING, clean, date, or_missing};
+use crate::words::course;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,10 +16,90 @@ use sha2::{Digest, Sha256};
 /// The only script of a page, as it stands between its tags but for its last line end.
 const SCRIPT: &str = concat!("\n", include_str!("../templates/page.js"));
 
+/// A way to another page.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Where it leads.
+    pub href: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A results file in a list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    name: String,
+    what: String,
+    when: String,
+    how_much: String,
+}
+
+impl Listed {
+    /// One that was read.
+    pub fn of(name: String, analysis: &Analysis) -> Self {
+        let study = &analysis.study;
+        let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
+        let title = study.template.as_ref().map(|t| format!("{}; ", t.title));
+        Self {
+            name,
+            what: title.unwrap_or_default() + &platforms.join(", "),
+            when: or_missing(analysis.run.sessions.first(), |s| date(s.started_unix_ns)),
+            how_much: course::ran(analysis),
+        }
+    }
+
+    /// One that could not be read, and why.
+    pub fn unread(name: String, why: String) -> Self {
+        Self {
+            name,
+            what: why,
+            when: MISSING.to_owned(),
+            how_much: MISSING.to_owned(),
+        }
+    }
+
+    /// The name as a part of an address.
+    fn address(&self) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        self.name
+            .bytes()
+            .map(|byte| {
+                if plain(byte) {
+                    char::from(byte).to_string()
+                } else {
+                    format!("%{byte:02X}")
+                }
+            })
+            .collect()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "list.html")]
+struct List<'a> {
+    folder: &'a str,
+    files: &'a [Listed],
+    version: &'static str,
+}
+
+/// The page over a folder of results files.
+///
+/// # Errors
+/// None that a list can cause.
+pub fn list(folder: &str, files: &[Listed]) -> Result<String, askama::Error> {
+    let list = List {
+        folder,
+        files,
+        version: tare_model::VERSION,
+    };
+    Ok(printable(&list.render()?))
+}
+
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
     document: &'a Document,
+    links: &'a [Link],
     version: &'static str,
     /// What the page lets run: a script of this digest.
     script_digest: String,
@@ -28,8 +110,17 @@ struct Page<'a> {
 /// # Errors
 /// None that a document can cause: the template writes to memory.
 pub fn render(document: &Document) -> Result<String, askama::Error> {
+    render_with(document, &[])
+}
+
+/// The page with ways to others, where it is served.
+///
+/// # Errors
+/// None that a document can cause.
+pub fn render_with(document: &Document, links: &[Link]) -> Result<String, askama::Error> {
     let page = Page {
         document,
+        links,
         version: tare_model::VERSION,
         script_digest: STANDARD.encode(Sha256::digest(SCRIPT.trim_end())),
     };

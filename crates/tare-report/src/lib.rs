@@ -15,11 +15,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod analysis;
 pub mod change;
 pub mod chart;
 pub mod density;
 pub mod document;
+pub mod export;
 pub mod foreign;
 pub mod glossary;
 pub mod html;

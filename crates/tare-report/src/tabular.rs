@@ -99,7 +99,7 @@ fn fields(cell: &Cell, column: &Column) -> Vec<String> {
 }
 
 /// Text that no spreadsheet takes for a formula.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let text = clean(text);
     if text.starts_with(['=', '+', '-', '@']) {
         format!("'{text}")

@@ -25,6 +25,7 @@ use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
+use tare_report::advice::Criterion;
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
     130 stopped by Ctrl-C (the results file is whole and can be continued).";
@@ -56,6 +57,8 @@ pub enum Command {
     Pilot(PilotArgs),
     /// Measure: built-in workloads, or a command of yours after --
     Run(RunArgs),
+    /// Show a run that goes on elsewhere, by its results file
+    Watch(WatchArgs),
     /// Analyse a results file
     Report(ReportArgs),
     /// Analyse anyone's data: a table with the columns block, cell, metric, value
@@ -65,6 +68,12 @@ pub enum Command {
         override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
     )]
     Compare(CompareArgs),
+    /// Advise, by what was measured: which platform for which workload, pinned or not, how small
+    Advise(AdviseArgs),
+    /// Write samples, or slices, row by row as CSV or Parquet
+    Export(ExportArgs),
+    /// Serve a page over a folder of results files, on this host alone: list, open, compare, trend
+    Serve(ServeArgs),
     /// Put results of one study from several hosts or days together: the host as a random factor
     Merge(MergeArgs),
     /// Tell how costs went over many results files, and where they changed
@@ -286,6 +295,48 @@ pub struct CompareArgs {
     pub fail_above: Option<f64>,
     #[command(flatten)]
     pub forms: FormArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct AdviseArgs {
+    /// Results file
+    pub file: PathBuf,
+    /// What counts besides the typical cost, and how much: typical, mean, latency, steadiness, memory, start, such as
+    /// latency=2,memory=1. Logarithms of the ratios are added up
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = crate::cmd::advise::weight)]
+    pub weigh: Vec<(Criterion, f64)>,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Results file
+    pub file: PathBuf,
+    /// File to make, .csv or .parquet [default: CSV on standard output]
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
+    pub output: Option<PathBuf>,
+    /// One row per slice instead of one per sample
+    #[arg(long)]
+    pub slices: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Results file of the run
+    pub file: PathBuf,
+    /// Tell how far it is, once
+    #[arg(long)]
+    pub once: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Folder with results files
+    pub folder: PathBuf,
+    /// Port on the loopback [default: any that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
 }
 
 #[derive(Debug, Args)]

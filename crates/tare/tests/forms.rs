@@ -99,3 +99,59 @@ fn words_are_explained() {
     assert!(tare.ok("explain").stdout.contains("host-busy"));
     tare.refused("explain vanila", &["did you mean 'vanilla'?"]);
 }
+
+#[test]
+fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    let printed = tare.ok("export r.jsonl").stdout;
+    assert_eq!(
+        printed.lines().count(),
+        1 + tare.records_of("r.jsonl", "trial").len(),
+        "{printed}"
+    );
+    tare.ok("export r.jsonl -o r.parquet");
+    let bytes = fs::read(tare.path("r.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    tare.ok("export r.jsonl --slices -o s.csv");
+    assert!(
+        fs::read_to_string(tare.path("s.csv"))
+            .unwrap()
+            .starts_with("group,block,platform,")
+    );
+    tare.refused("export r.jsonl -o r.parquet", &["exists already"]);
+    tare.refused("export r.jsonl -o r.txt", &[".csv or .parquet"]);
+}
+
+#[test]
+fn advice_says_what_is_shown_and_what_is_not_known() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    let text = tare.ok("advise r.jsonl --weigh start=0.1").stdout;
+    for words in [
+        "What was not measured",
+        "By your weights",
+        "ghatrehsamani2020-1",
+        "cannot tell",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let json: Value = serde_json::from_str(&tare.ok("advise r.jsonl --json").stdout).unwrap();
+    assert_eq!(json["settings"][0]["choices"].as_array().unwrap().len(), 2);
+    tare.refused("advise r.jsonl --weigh memroy=1", &["did you mean 'memory'?"]);
+    tare.refused("advise r.jsonl --weigh memory=-1", &["from 0 on"]);
+}
+
+#[test]
+fn a_run_is_watched_by_its_file() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    let told = tare.ok("watch r.jsonl").stdout;
+    assert!(told.contains("block 10 of 10, "), "{told}");
+    assert!(told.contains("cost (fake = 1)"), "{told}");
+    let whole = fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
+    fs::write(tare.path("half.jsonl"), half.join("\n") + "\n").unwrap();
+    let told = tare.ok("watch half.jsonl --once").stdout;
+    assert!(told.contains(" of 10, ") && told.contains(" left"), "{told}");
+}

@@ -1,5 +1,6 @@
 //! The sections of reports, each written once: what is told, in which order, in which tables.
 
+mod advice;
 mod beside;
 mod blocks;
 mod boxes;
@@ -24,6 +25,7 @@ mod stops;
 mod summary;
 mod trend;
 
+pub use advice::advice;
 pub use change::change;
 pub use definitions::definitions;
 pub use density::density;

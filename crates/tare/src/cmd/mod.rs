@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub mod advise;
 pub mod agent;
 pub mod analyze;
 pub mod check;
@@ -8,6 +9,7 @@ pub mod compare;
 pub mod density;
 pub mod doctor;
 pub mod explain;
+pub mod export;
 mod forms;
 pub mod image;
 pub mod kernel;
@@ -21,9 +23,11 @@ pub mod report;
 mod root_image;
 pub mod run;
 pub mod selftest;
+pub mod serve;
 mod study;
 mod study_plan;
 pub mod trend;
+pub mod watch;
 pub mod workloads;
 
 use crate::args::StudyArgs;

@@ -1,0 +1,69 @@
+//! Whether to pin.
+
+use crate::analysis::{Against, Analysis, Comparison, Estimate};
+use serde::Serialize;
+use tare_model::platform::{PlatformPath, Provisioning};
+
+/// One platform pinned, and by quota, both over the baseline pinned without a quota.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pinning {
+    /// The platform.
+    pub platform: PlatformPath,
+    /// The workload.
+    pub workload: String,
+    /// Name of the instance type, where the study has several.
+    pub instance: Option<String>,
+    /// Its cost pinned.
+    pub pinned: Estimate,
+    /// Its cost by quota.
+    pub vanilla: Estimate,
+    /// Which costs less, where the intervals do not meet.
+    pub cheaper: Option<Provisioning>,
+}
+
+/// The cost of what costs are held against.
+const ONE: Estimate = Estimate {
+    value: 1.0,
+    low: 1.0,
+    high: 1.0,
+};
+
+/// Where both ways were measured.
+pub(super) fn all(analysis: &Analysis) -> Vec<Pinning> {
+    let vanilla = analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.against == Against::NativeSet);
+    vanilla.filter_map(|vanilla| both(analysis, vanilla)).collect()
+}
+
+fn both(analysis: &Analysis, vanilla: &Comparison) -> Option<Pinning> {
+    let kind = &vanilla.cell.kind;
+    let is_same = |c: &&Comparison| {
+        let other = &c.cell.kind;
+        other.provisioning == Provisioning::Pinned
+            && other.platform == kind.platform
+            && other.instance == kind.instance
+            && c.cell.workload == vanilla.cell.workload
+    };
+    // The baseline pinned is what both are held against.
+    let itself = vanilla.is_price_of_quota().then_some(ONE);
+    let pinned = itself.or_else(|| analysis.asked().find(is_same)?.ratio())?;
+    let vanilla_cost = vanilla.ratio()?;
+    Some(Pinning {
+        platform: kind.platform.clone(),
+        workload: vanilla.cell.workload.clone(),
+        instance: kind.instance.clone(),
+        pinned,
+        vanilla: vanilla_cost,
+        cheaper: cheaper(pinned, vanilla_cost),
+    })
+}
+
+fn cheaper(pinned: Estimate, vanilla: Estimate) -> Option<Provisioning> {
+    if pinned.high < vanilla.low {
+        Some(Provisioning::Pinned)
+    } else {
+        (vanilla.high < pinned.low).then_some(Provisioning::Vanilla)
+    }
+}

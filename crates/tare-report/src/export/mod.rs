@@ -1,0 +1,218 @@
+//! What a results file measured, row by row, for other programs: one row per sample, or one per
+//! slice.
+
+mod columns;
+mod parquet;
+
+pub use columns::{Column, Values};
+pub use parquet::{Unwritten, parquet};
+
+use csv::{Terminator, WriterBuilder};
+use std::io::Write;
+use tare_model::group::{GroupRecord, Member, Series};
+use tare_model::results::{Failure, Outcome, Results, TrialRecord};
+use tare_model::study::Cell;
+
+/// Columns of one length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// The columns.
+    pub columns: Vec<Column>,
+}
+
+impl Rows {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn new(columns: Vec<(&'static str, Values)>) -> Self {
+        let column = |(name, values)| Column { name, values };
+        Self {
+            columns: columns.into_iter().map(column).collect(),
+        }
+    }
+}
+
+/// Which cell a row is of, in columns.
+#[derive(Default)]
+struct Cells {
+    platform: Vec<Option<String>>,
+    provisioning: Vec<Option<String>>,
+    size: Vec<Option<String>>,
+    workload: Vec<Option<String>>,
+}
+
+impl Cells {
+    fn push(&mut self, cell: &Cell) {
+        self.platform.push(Some(cell.kind.platform.to_string()));
+        self.provisioning.push(Some(cell.kind.provisioning.to_string()));
+        self.size.push(cell.kind.instance.clone());
+        self.workload.push(Some(cell.workload.clone()));
+    }
+
+    fn columns(self) -> [(&'static str, Values); 4] {
+        [
+            ("platform", Values::Text(self.platform)),
+            ("provisioning", Values::Text(self.provisioning)),
+            ("size", Values::Text(self.size)),
+            ("workload", Values::Text(self.workload)),
+        ]
+    }
+}
+
+/// Every sample of every trial, and a row without a value for each trial that has none.
+pub fn samples(results: &Results) -> Rows {
+    let mut cells = Cells::default();
+    let (mut trial, mut block, mut attempt, mut box_id) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut started, mut outcome, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut metric, mut unit, mut value) = (Vec::new(), Vec::new(), Vec::new());
+    for of in results.trials() {
+        for (name, figure) in figures(of) {
+            cells.push(&of.cell);
+            trial.push(Some(of.trial.into()));
+            block.push(Some((of.block + 1).into()));
+            attempt.push(Some(of.attempt.into()));
+            box_id.push(of.box_id.map(i64::from));
+            started.push(i64::try_from(of.started_unix_ns).ok());
+            outcome.push(Some(ended(of)));
+            let names: Vec<&str> = of.findings.iter().map(|f| f.name()).collect();
+            findings.push((!names.is_empty()).then(|| names.join(" ")));
+            unit.push(name.and_then(|name| symbol(results, &of.cell, name)));
+            metric.push(name.cloned());
+            value.push(figure);
+        }
+    }
+    let first = [
+        ("trial", Values::Whole(trial)),
+        ("block", Values::Whole(block)),
+        ("attempt", Values::Whole(attempt)),
+        ("started", Values::Time(started)),
+    ];
+    let last = [
+        ("box", Values::Whole(box_id)),
+        ("metric", Values::Text(metric)),
+        ("unit", Values::Text(unit)),
+        ("value", Values::Number(value)),
+        ("outcome", Values::Text(outcome)),
+        ("findings", Values::Text(findings)),
+    ];
+    Rows::new(first.into_iter().chain(cells.columns()).chain(last).collect())
+}
+
+/// Names and figures of a trial; nothing of neither where it has none.
+fn figures(trial: &TrialRecord) -> Vec<(Option<&String>, Option<f64>)> {
+    match &trial.outcome {
+        Outcome::Ok(success) if !success.samples.is_empty() => success
+            .samples
+            .iter()
+            .map(|(name, figure)| (Some(name), Some(*figure)))
+            .collect(),
+        _ => vec![(None, None)],
+    }
+}
+
+fn ended(trial: &TrialRecord) -> String {
+    let why = |how: &str, failure: &Failure| format!("{how}: {}", failure.reason);
+    match &trial.outcome {
+        Outcome::Ok(_) => "ok".to_owned(),
+        Outcome::Failed(failure) => why("failed", failure),
+        Outcome::Skipped(failure) => why("skipped", failure),
+    }
+}
+
+fn symbol(results: &Results, cell: &Cell, metric: &str) -> Option<String> {
+    let workload = results.header.study.workload(cell)?;
+    let found = workload.metrics().into_iter().find(|m| m.name == metric)?;
+    Some(found.unit.symbol().to_owned())
+}
+
+/// Every slice of every group.
+pub fn slices(results: &Results) -> Rows {
+    let mut cells = Cells::default();
+    let mut columns = SliceColumns::default();
+    for group in results.groups() {
+        for member in &group.members {
+            for (part, series) in &member.parts {
+                for i in 0..series.len() {
+                    cells.push(&member.cell);
+                    columns.push((group, member), (part, series), i);
+                }
+            }
+        }
+    }
+    let first = [
+        ("group", Values::Whole(columns.group)),
+        ("block", Values::Whole(columns.block)),
+    ];
+    let last = [
+        ("box", Values::Whole(columns.box_id)),
+        ("part", Values::Text(columns.part)),
+        ("slice", Values::Whole(columns.slice)),
+        ("round", Values::Whole(columns.round)),
+        ("place", Values::Whole(columns.place)),
+        ("work", Values::Number(columns.work)),
+        ("wall_ns", Values::Whole(columns.wall_ns)),
+        ("cpu_ns", Values::Whole(columns.cpu_ns)),
+    ];
+    Rows::new(first.into_iter().chain(cells.columns()).chain(last).collect())
+}
+
+#[derive(Default)]
+struct SliceColumns {
+    group: Vec<Option<i64>>,
+    block: Vec<Option<i64>>,
+    box_id: Vec<Option<i64>>,
+    part: Vec<Option<String>>,
+    slice: Vec<Option<i64>>,
+    round: Vec<Option<i64>>,
+    place: Vec<Option<i64>>,
+    work: Vec<Option<f64>>,
+    wall_ns: Vec<Option<i64>>,
+    cpu_ns: Vec<Option<i64>>,
+}
+
+impl SliceColumns {
+    fn push(
+        &mut self,
+        (group, member): (&GroupRecord, &Member),
+        (part, series): (&String, &Series),
+        i: usize,
+    ) {
+        let whole = |n: u64| i64::try_from(n).ok();
+        let slice = i64::try_from(i).ok();
+        self.group.push(Some(group.group.into()));
+        self.block.push(Some((group.block + 1).into()));
+        self.box_id.push(Some(member.box_id.into()));
+        self.part.push(Some(part.clone()));
+        self.slice.push(slice);
+        self.round
+            .push(slice.map(|slice| slice * i64::from(member.every)));
+        self.place
+            .push(member.places.get(i).map(|place| i64::from(*place)));
+        self.work.push(Some(series.work.of(i)));
+        self.wall_ns.push(series.wall_ns.get(i).copied().and_then(whole));
+        self.cpu_ns.push(series.cpu_ns.get(i).copied().and_then(whole));
+    }
+}
+
+/// The rows as CSV.
+///
+/// # Errors
+/// `to` cannot be written.
+pub fn as_csv(rows: &Rows, to: impl Write) -> Result<(), csv::Error> {
+    let mut writer = WriterBuilder::new()
+        .terminator(Terminator::Any(b'\n'))
+        .from_writer(to);
+    writer.write_record(rows.columns.iter().map(|column| column.name))?;
+    for row in 0..rows.len() {
+        writer.write_record(rows.columns.iter().map(|column| column.values.shown(row)))?;
+    }
+    writer.flush()?;
+    Ok(())
+}

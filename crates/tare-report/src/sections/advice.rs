@@ -1,0 +1,332 @@
+//! Which platform for which workload.
+
+use super::reading;
+use crate::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Setting, SmallestSize};
+use crate::analysis::{Analysis, Estimate, Word};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Document, Section, Show, Table};
+use crate::show::{known_change, margin, percent, ratio};
+use crate::words::open::{self, Where};
+use crate::words::{course, notices};
+use tare_model::metric::Unit;
+
+/// The answer, the platforms beside one another, pinning, sizes, rules, what is missing, what next.
+pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Document {
+    let next = open::open(analysis, place).map(|open| {
+        let command = open
+            .command
+            .map_or_else(String::new, |command| format!(" {command}"));
+        format!("{}{command}", open.words)
+    });
+    let missing = advice.missing.iter().map(|what| words(*what).to_owned());
+    let sections = [
+        Section::new("Which platform for which workload")
+            .list(advice.settings.iter().map(|s| sentence(analysis, s)).collect())
+            .picture(Picture::heat(analysis)),
+        Section::new("By your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
+        Section::detail("The platforms beside one another")
+            .about("The cheapest first; what is shown is held against the baseline. What stands beside the cost: the mean with its stalls, the 99th percentile of latencies, noise, all over the baseline's; start and memory of an idle box.")
+            .table(choices(&advice.settings)),
+        Section::new("Pinned or by quota")
+            .about("Both over the baseline pinned without a quota. Which is cheaper is told where the intervals do not meet.")
+            .table(pinning(&advice.pinning)),
+        Section::new("The smallest size").about("From which on a platform is shown to cost no more than at the largest size, within the margin.").table(sizes(&advice.sizes)),
+        Section::new("Best practices of studies, held against these data").table(rules(&advice.rules)),
+        Section::new("What was not measured").list(missing.collect()),
+        Section::new("What would tell more").list(next.into_iter().collect()),
+        reading(vec![
+            "Nothing is advised that was not measured here: on another host the order may be another.".to_owned(),
+            "Platforms are held against the baseline. Two others differ for sure only where their intervals do not meet.".to_owned(),
+        ]),
+    ];
+    Document {
+        title: "Which platform, by what was measured".to_owned(),
+        subtitle: format!("{} · {}", course::ran(analysis), course::host(analysis)),
+        notices: notices::all(&analysis.notices),
+        sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
+    }
+}
+
+fn setting_name(setting: &Setting) -> String {
+    let size = setting
+        .instance
+        .iter()
+        .map(|name| format!(" {name}"))
+        .collect::<String>();
+    format!("{} ({}{size})", setting.workload, setting.provisioning)
+}
+
+/// `syscall (pinned): docker costs 25 % more (24 to 26 %); nothing is shown against lxc (0.4 to ...)`.
+fn sentence(analysis: &Analysis, setting: &Setting) -> String {
+    let real: Vec<&Choice> = setting
+        .choices
+        .iter()
+        .filter(|c| !c.is_emulated && !c.is_baseline)
+        .collect();
+    let of = |words: &[Word]| {
+        real.iter()
+            .filter(|c| words.contains(&c.word))
+            .copied()
+            .collect::<Vec<&Choice>>()
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for choice in of(&[Word::Faster, Word::Slower]) {
+        parts.extend(
+            choice
+                .cost
+                .map(|e| format!("{} is {}", choice.platform, change(e))),
+        );
+    }
+    let names = |of: Vec<&Choice>| {
+        of.iter()
+            .map(|c| c.platform.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let equal = names(of(&[Word::Equal]));
+    if !equal.is_empty() {
+        let within = margin(analysis.study.protocol.margin);
+        parts.push(format!(
+            "{equal} costs as much as {} within {within}",
+            analysis.study.baseline
+        ));
+    }
+    let open = of(&[Word::Inconclusive]);
+    if !open.is_empty() {
+        let names: Vec<String> = open
+            .iter()
+            .map(|c| format!("{}{}", c.platform, at_most(c)))
+            .collect();
+        parts.push(format!("not decided: {}", names.join(", ")));
+    }
+    let without = names(of(&[Word::None]));
+    if !without.is_empty() {
+        parts.push(format!("no verdict on {without}"));
+    }
+    format!("{}: {}", setting_name(setting), parts.join("; "))
+}
+
+/// What the interval rules out: ` (at most 4.6 % dearer)`.
+fn at_most(choice: &Choice) -> String {
+    let high = choice.cost.map(|e| e.high);
+    high.map_or_else(String::new, |high| {
+        if high >= 2.0 {
+            format!(" (at most {} times as dear)", ratio(high))
+        } else {
+            format!(" (at most {} dearer)", percent((high - 1.0).max(0.0)))
+        }
+    })
+}
+
+/// `25 % slower (24 to 26 %)`.
+fn change(cost: Estimate) -> String {
+    let interval = crate::show::change_interval(cost.value, cost.low, cost.high);
+    format!("{} ({interval})", known_change(cost.value))
+}
+
+fn by_weights(setting: &Setting) -> Option<String> {
+    let winner = setting.winner.as_ref()?;
+    let turns = winner.turns.iter().map(|turn| {
+        format!(
+            "{} at {} = {:.2}",
+            turn.platform,
+            turn.criterion.name(),
+            turn.weight
+        )
+    });
+    let turns: Vec<String> = turns.collect();
+    let turns = if turns.is_empty() {
+        String::new()
+    } else {
+        format!("; it would be {}", turns.join(", "))
+    };
+    let left_out: Vec<String> = winner.left_out.iter().map(ToString::to_string).collect();
+    let left_out = if left_out.is_empty() {
+        String::new()
+    } else {
+        format!("; without a figure of all that counts: {}", left_out.join(", "))
+    };
+    Some(format!(
+        "{}: {}{turns}{left_out}",
+        setting_name(setting),
+        winner.platform
+    ))
+}
+
+fn choices(settings: &[Setting]) -> Table {
+    let columns = vec![
+        Column::name("workload"),
+        Column::name("provisioning"),
+        Column::name("size"),
+        Column::name("platform"),
+        Column::interval("cost", "what one typical run costs over the baseline's"),
+        Column::name("shown"),
+        Column::number("mean", "cost in the mean"),
+        Column::number("p99", "of latencies, over the baseline's"),
+        Column::number("noise", "over the baseline's"),
+        Column::number("start", "median"),
+        Column::number("MiB", "memory of an idle box"),
+        Column::words("remarks"),
+    ];
+    let mut table = Table::new("choices", 3, columns);
+    for setting in settings {
+        setting
+            .choices
+            .iter()
+            .for_each(|choice| table.push(choice_row(setting, choice)));
+    }
+    table
+}
+
+fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
+    let times = |value| Cell::figure(value, Show::Ratio);
+    #[expect(clippy::cast_precision_loss, reason = "one decimal of MiB is shown")]
+    let memory = choice.memory_bytes.map(|bytes| bytes as f64);
+    let remark = match (choice.is_baseline, choice.is_emulated) {
+        (true, _) => "what the others are held against",
+        (_, true) => "emulated: says nothing of a machine with hardware support",
+        _ => "",
+    };
+    vec![
+        setting.workload.as_str().into(),
+        setting.provisioning.to_string().into(),
+        setting
+            .instance
+            .as_ref()
+            .map_or(Cell::Blank, |name| name.as_str().into()),
+        choice.platform.to_string().into(),
+        Cell::interval(choice.cost, Show::Ratio),
+        if choice.is_baseline {
+            Cell::Blank
+        } else {
+            Cell::Verdict(choice.word)
+        },
+        times(choice.mean),
+        choice
+            .tail
+            .map_or(Cell::Blank, |tail| Cell::Figure(tail, Show::Ratio)),
+        times(choice.steadiness),
+        Cell::figure(choice.start_seconds, Show::Briefly(Unit::Second)),
+        Cell::figure(memory, Show::Mebibytes),
+        remark.into(),
+    ]
+}
+
+fn pinning(all: &[Pinning]) -> Table {
+    let columns = vec![
+        Column::name("platform"),
+        Column::name("size"),
+        Column::name("workload"),
+        Column::interval("pinned", "cost"),
+        Column::interval("by quota", "cost"),
+        Column::name("cheaper"),
+    ];
+    let row = |of: &Pinning| {
+        vec![
+            of.platform.to_string().into(),
+            of.instance
+                .as_ref()
+                .map_or(Cell::Blank, |name| name.as_str().into()),
+            of.workload.as_str().into(),
+            Cell::Interval(of.pinned, Show::Ratio),
+            Cell::Interval(of.vanilla, Show::Ratio),
+            of.cheaper
+                .map_or_else(|| "not shown".into(), |cheaper| cheaper.to_string().into()),
+        ]
+    };
+    Table::new("pinning", 2, columns).with(all.iter().map(row))
+}
+
+fn sizes(all: &[SmallestSize]) -> Table {
+    let columns = vec![
+        Column::name("platform"),
+        Column::name("provisioning"),
+        Column::name("workload"),
+        Column::number("CPUs", ""),
+        Column::number("CHR", "CPUs of the box over those of the host"),
+    ];
+    let row = |of: &SmallestSize| {
+        vec![
+            of.platform.to_string().into(),
+            of.provisioning.to_string().into(),
+            of.workload.as_str().into(),
+            Cell::figure(of.cpus, Show::Plain),
+            Cell::figure(of.chr, Show::Decimals(2)),
+        ]
+    };
+    Table::new("smallest-sizes", 2, columns).with(all.iter().map(row))
+}
+
+fn rules(all: &[Held]) -> Table {
+    let columns = vec![
+        Column::name("rule"),
+        Column::name("outcome"),
+        Column::number("rows", "that speak of it"),
+        Column::number("for", "rows that show it"),
+        Column::number("against", "rows that show the opposite"),
+        Column::words("what it says"),
+        Column::words("by"),
+    ];
+    let row = |held: &Held| {
+        let count = |shows: bool| held.rows.iter().filter(|row| row.shows == Some(shows)).count();
+        vec![
+            held.rule.id.into(),
+            outcome(held.outcome),
+            Cell::count(held.rows.len()),
+            Cell::count(count(true)),
+            Cell::count(count(false)),
+            held.rule.text.into(),
+            evidence(held).into(),
+        ]
+    };
+    Table::new("rules", 0, columns).with(all.iter().map(row))
+}
+
+fn outcome(outcome: Outcome) -> Cell {
+    match outcome {
+        Outcome::Confirmed => Cell::State("confirmed", Word::Equal),
+        Outcome::Contradicted => Cell::State("contradicted", Word::Slower),
+        Outcome::CannotTell => Cell::State("cannot tell", Word::Inconclusive),
+    }
+}
+
+/// The rows that show something, a few of them.
+fn evidence(held: &Held) -> String {
+    const SHOWN: usize = 6;
+    let telling: Vec<&Row> = held.rows.iter().filter(|row| row.shows.is_some()).collect();
+    let mut told: Vec<String> = telling.iter().take(SHOWN).map(|row| figure(row)).collect();
+    if telling.len() > SHOWN {
+        told.push(format!("{} more", telling.len() - SHOWN));
+    }
+    told.join("; ")
+}
+
+fn figure(row: &Row) -> String {
+    let side = if row.shows == Some(true) { "for" } else { "against" };
+    let figures: Vec<String> = [row.figure, row.beside]
+        .into_iter()
+        .flatten()
+        .map(|e| Show::Ratio.interval(e))
+        .collect();
+    let figures = if figures.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", figures.join(" beside "))
+    };
+    format!("{side}: {}{figures}", row.what)
+}
+
+const fn words(missing: Missing) -> &'static str {
+    match missing {
+        Missing::OtherProvisioning => {
+            "the other way of granting CPUs: whether to pin is not known (--provisioning both)"
+        }
+        Missing::OtherSizes => {
+            "other sizes of box: what small boxes pay more is not known (--instance, several times)"
+        }
+        Missing::Steadiness => "30 blocks and more: which platform is steadier is not known (--blocks 30)",
+        Missing::OtherHosts => "other hosts: run the study on three or more, then 'tare merge'",
+        Missing::RealMachines => "a machine with hardware support: those here were emulated",
+        Missing::FailedPlatforms => "platforms that failed: 'tare doctor' tells what is missing",
+    }
+}

@@ -1,0 +1,40 @@
+//! `tare advise`: which platform for which workload, by what was measured.
+
+use super::forms;
+use crate::args::AdviseArgs;
+use crate::out;
+use std::process::ExitCode;
+use tare_model::results::Results;
+use tare_report::advice::{Criterion, Weights, advise};
+use tare_report::text::Where;
+use tare_report::{analyze, sections};
+
+/// Reads, weighs and prints.
+pub fn run(args: &AdviseArgs) -> anyhow::Result<ExitCode> {
+    forms::check(&args.forms, &[&args.file])?;
+    let analysis = analyze(&Results::read(&args.file)?);
+    let advice = advise(&analysis, &Weights::new(args.weigh.clone()));
+    let file = out::word(&args.file.display().to_string());
+    let program = out::program();
+    let place = Where {
+        program: &program,
+        file: &file,
+        ..Where::default()
+    };
+    forms::tell(&args.forms, &sections::advice(&analysis, &advice, place), &advice)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `memory=2`: a criterion and how much it counts.
+pub fn weight(text: &str) -> Result<(Criterion, f64), String> {
+    let (name, weight) = text
+        .split_once('=')
+        .ok_or("give a criterion and its weight, as in memory=2")?;
+    let weight: f64 = weight
+        .parse()
+        .map_err(|_| format!("'{weight}' is no weight: give a number from 0 on"))?;
+    if !(weight.is_finite() && weight >= 0.0) {
+        return Err(format!("'{weight}' is no weight: give a number from 0 on"));
+    }
+    Ok((name.parse()?, weight))
+}

@@ -1,0 +1,112 @@
+//! A folder of results files, and the pages over it.
+
+use std::path::PathBuf;
+use tare_model::results::Results;
+use tare_report::advice::{Weights, advise};
+use tare_report::document::Document;
+use tare_report::html::{self, Link, Listed};
+use tare_report::text::Where;
+use tare_report::{analyze, change, sections, trend};
+
+/// A folder.
+pub(super) struct Folder(PathBuf);
+
+/// Why there is no page.
+pub(super) enum NoPage {
+    /// Nothing is there.
+    NotFound,
+    /// It cannot be made, and why.
+    Failed(String),
+}
+
+impl<E: std::error::Error> From<E> for NoPage {
+    fn from(error: E) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl Folder {
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The page of a path below the token, with its query.
+    pub fn page(&self, path: &str, query: &str) -> Result<String, NoPage> {
+        match path.split_once('/').unwrap_or((path, "")) {
+            ("", "") => self.list(),
+            ("report", name) => {
+                let analysis = analyze(&self.read(name)?);
+                shown(&sections::report(&analysis))
+            }
+            ("advise", name) => {
+                let analysis = analyze(&self.read(name)?);
+                let advice = advise(&analysis, &Weights::default());
+                shown(&sections::advice(&analysis, &advice, Where::default()))
+            }
+            ("compare", "") => self.compare(query),
+            ("trend", "") => {
+                let files = self.names()?.into_iter();
+                let read = files.filter_map(|name| Some((name.clone(), self.read(&name).ok()?)));
+                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())))
+            }
+            _ => Err(NoPage::NotFound),
+        }
+    }
+
+    /// Names of the results files, in order.
+    fn names(&self) -> Result<Vec<String>, NoPage> {
+        let entries = std::fs::read_dir(&self.0)?;
+        let names = entries.filter_map(|entry| {
+            let entry = entry.ok()?;
+            let is_file = entry.path().is_file();
+            entry
+                .file_name()
+                .into_string()
+                .ok()
+                .filter(|name| is_file && name.ends_with(".jsonl"))
+        });
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// A file by its name, if it is among those of the folder: no path leads anywhere else.
+    fn read(&self, name: &str) -> Result<Results, NoPage> {
+        if !self.names()?.iter().any(|known| known == name) {
+            return Err(NoPage::NotFound);
+        }
+        Ok(Results::read(&self.0.join(name))?)
+    }
+
+    fn list(&self) -> Result<String, NoPage> {
+        let listed = |name: String| match self.read(&name) {
+            Ok(results) => Listed::of(name, &analyze(&results)),
+            Err(NoPage::Failed(why)) => Listed::unread(name, why),
+            Err(NoPage::NotFound) => Listed::unread(name, "it went away".to_owned()),
+        };
+        let files: Vec<Listed> = self.names()?.into_iter().map(listed).collect();
+        Ok(html::list(&self.0.display().to_string(), &files)?)
+    }
+
+    fn compare(&self, query: &str) -> Result<String, NoPage> {
+        let value = |key: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs
+                .find(|(name, _)| *name == key)
+                .and_then(|(_, value)| super::http::unescaped(value))
+        };
+        let (Some(before), Some(after)) = (value("before"), value("after")) else {
+            return Err(NoPage::Failed("choose a file before and a file after".to_owned()));
+        };
+        let change = change::compare(&self.read(&before)?, &self.read(&after)?, None)?;
+        shown(&sections::change(&change))
+    }
+}
+
+fn shown(document: &Document) -> Result<String, NoPage> {
+    let back = Link {
+        href: "../".to_owned(),
+        text: "all results".to_owned(),
+    };
+    Ok(html::render_with(document, &[back])?)
+}

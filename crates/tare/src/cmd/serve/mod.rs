@@ -1,0 +1,34 @@
+//! `tare serve`: a local page over a folder of results files. It reads, and nothing else: on the
+//! loopback alone, behind a token in the address.
+
+mod folder;
+mod http;
+
+use crate::args::ServeArgs;
+use crate::out;
+use anyhow::Context;
+use folder::Folder;
+use std::io::Read;
+use std::process::ExitCode;
+use tare_box::interrupt;
+
+/// Serves until the user stops it.
+pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        args.folder.is_dir(),
+        "{} is no folder: give one with results files",
+        args.folder.display()
+    );
+    interrupt::install().context("cannot take signals")?;
+    http::serve(Folder::new(args.folder.clone()), &token()?, args.port)?;
+    out::say("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What no other user of this host can guess.
+fn token() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    let mut source = std::fs::File::open("/dev/urandom").context("cannot make a token")?;
+    source.read_exact(&mut bytes).context("cannot make a token")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

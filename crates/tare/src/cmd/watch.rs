@@ -1,0 +1,118 @@
+//! `tare watch`: a run that goes on elsewhere, from its results file alone.
+
+use super::{forms, report};
+use crate::args::WatchArgs;
+use crate::out;
+use anyhow::Context;
+use console::Term;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::Duration;
+use tare_box::interrupt;
+use tare_lab::resume::Progress;
+use tare_model::results::{EndReason, Results};
+use tare_model::size::{counted, show_seconds};
+use tare_report::{analyze, text};
+
+/// How often the file is looked at: seldom enough to leave the host quiet.
+const EVERY: Duration = Duration::from_secs(2);
+/// How often a wish to stop is.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Shows the run until it ends.
+pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
+    interrupt::install().context("cannot take signals")?;
+    let screen = Term::stdout();
+    let mut seen = None;
+    loop {
+        let length = std::fs::metadata(&args.file).map(|m| m.len()).ok();
+        if seen != length || seen.is_none() {
+            seen = length;
+            let results = Results::read(&args.file)?;
+            let ended = end(&results);
+            if args.once || ended.is_some() || !screen.is_term() {
+                out::print(&format!("{}\n", state(&results)))?;
+            } else {
+                screen.clear_screen()?;
+                out::print(&format!(
+                    "{}\n\n{}",
+                    state(&results),
+                    figures(&results, &args.file)
+                ))?;
+            }
+            if ended.is_some() && !args.once {
+                report::answer(&analyze(&results), &args.file, None)?;
+            }
+            if args.once || ended.is_some() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        if !wait() {
+            return Ok(ExitCode::from(out::INTERRUPTED));
+        }
+    }
+}
+
+/// Waits; whether nobody wishes to stop.
+fn wait() -> bool {
+    let steps = EVERY.as_millis() / STEP.as_millis();
+    (0..steps).all(|_| {
+        sleep(STEP);
+        !interrupt::requested()
+    })
+}
+
+/// How the run ended, if it did.
+fn end(results: &Results) -> Option<EndReason> {
+    analyze(results).run.end.map(|end| end.reason)
+}
+
+/// `block 3 of 10, 58 of 192 trials, about 12 min left`.
+fn state(results: &Results) -> String {
+    let blocks = results.blocks_planned();
+    let total = u64::from(blocks) * results.header.study.cells().len() as u64;
+    let progress = Progress::of(results);
+    let done = u64::from(progress.n_done()).min(total);
+    let block = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
+    let left = time_left(results, done, total);
+    let left = left.map_or_else(String::new, |left| format!(", about {} left", show_seconds(left)));
+    let failed = analyze(results).run.trials.failed_for_good();
+    let failed = if failed > 0 {
+        format!(", {failed} failed")
+    } else {
+        String::new()
+    };
+    format!(
+        "block {block} of {blocks}, {done} of {}{failed}{left}",
+        counted(total, "trial")
+    )
+}
+
+/// By the time that the trials of the latest session took, seen from its latest trial.
+#[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
+fn time_left(results: &Results, done: u64, total: u64) -> Option<f64> {
+    let analysis = analyze(results);
+    if analysis.run.end.is_some() {
+        return None;
+    }
+    let started = analysis.run.sessions.last()?.started_unix_ns;
+    let of_session = results.trials().filter(|t| t.started_unix_ns >= started);
+    let (n, latest) = of_session.fold((0_u64, started), |(n, latest), t| {
+        (n + 1, latest.max(t.started_unix_ns))
+    });
+    let seconds = latest.checked_sub(started)? as f64 / 1e9;
+    (n > 1).then(|| seconds / (n - 1) as f64 * total.saturating_sub(done) as f64)
+}
+
+/// The answer as far as it is known.
+fn figures(results: &Results, file: &Path) -> String {
+    let file = out::word(&file.display().to_string());
+    let program = out::program();
+    let place = text::Where {
+        program: &program,
+        file: &file,
+        ..text::Where::default()
+    };
+    text::answer(&analyze(results), place, forms::options())
+}
