@@ -165,6 +165,11 @@ pub(crate) fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// One of several hosts: they are counted from 1 where people read.
+pub(crate) fn host_name(host: usize) -> String {
+    format!("host {}", host + 1)
+}
+
 /// A p value: three decimals.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.0005 {

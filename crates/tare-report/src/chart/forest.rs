@@ -5,8 +5,7 @@ use super::scale::{Scale, Tick};
 use super::{px, shortened};
 use crate::analysis::{Analysis, Comparison, Estimate, Word};
 use crate::merge::{Merged, MergedComparison};
-use crate::sections::merge::name;
-use crate::show::{or_missing, ratio_with_interval};
+use crate::show::{host_name, or_missing, ratio_with_interval};
 
 /// What it shows.
 pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. The band is the margin, within which cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
@@ -189,7 +188,7 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
         let each = of
             .hosts
             .iter()
-            .map(|host| entry(name(host.host), host.cost, host.n, None));
+            .map(|host| entry(host_name(host.host), host.cost, host.n, None));
         Group {
             title: of.cell.to_string(),
             rows: each.chain([all]).collect(),

@@ -4,7 +4,7 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::merge::{Merged, MergedComparison, MergedFile, OfHost};
-use crate::show::{date, margin, or_missing};
+use crate::show::{date, host_name, margin, or_missing};
 use crate::words::{notices, verdict};
 use tare_model::size::counted;
 
@@ -121,16 +121,11 @@ fn of_host(of: &MergedComparison, host: &OfHost) -> Vec<Cell> {
     let own = [
         of.cell.workload.as_str().into(),
         of.metric.name.as_str().into(),
-        name(host.host).into(),
+        host_name(host.host).into(),
         Cell::count(host.n),
         Cell::interval(host.cost, Show::Ratio),
     ];
     super::cells(kind(&of.cell.kind), own)
-}
-
-/// Hosts are counted from 1 where people read.
-pub(crate) fn name(host: usize) -> String {
-    format!("host {}", host + 1)
 }
 
 fn files(files: &[MergedFile]) -> Table {
@@ -145,7 +140,7 @@ fn files(files: &[MergedFile]) -> Table {
     let row = |file: &MergedFile| {
         let started = or_missing(file.run.sessions.first(), |s| date(s.started_unix_ns));
         vec![
-            name(file.host).into(),
+            host_name(file.host).into(),
             started.into(),
             Cell::count(file.run.blocks),
             file.name.as_str().into(),

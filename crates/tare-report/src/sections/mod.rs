@@ -15,7 +15,7 @@ mod foreign;
 mod hosts;
 mod latencies;
 mod layers;
-pub(crate) mod merge;
+mod merge;
 mod pilot;
 pub mod published;
 mod scores;
