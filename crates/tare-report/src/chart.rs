@@ -149,7 +149,7 @@ impl Picture {
         match self {
             Self::Forest(_) => forest::CAPTION,
             Self::Grid(grid) => grid.caption,
-            Self::Course(course) => course.caption,
+            Self::Course(course) => &course.caption,
             Self::Dots(dots) => dots.caption,
             Self::Sizes(_) => sizes::CAPTION,
         }

@@ -47,6 +47,15 @@ pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
     )
 }
 
+/// `10.74 ms (10.71 to 10.78 ms)`: a figure and its interval, whose unit is not told twice.
+pub(crate) fn with_interval(figure: &str, low: &str, high: &str) -> String {
+    let from = match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, shared))) if unit == shared => number,
+        _ => low,
+    };
+    format!("{figure} ({from} to {high})")
+}
+
 /// A ratio: three decimals near 1, fewer where it is large, three significant
 /// digits where it is small.
 pub(crate) fn ratio(value: f64) -> String {
@@ -135,11 +144,31 @@ pub(crate) fn change_interval(ratio_of_costs: f64, low: f64, high: f64) -> Strin
     } else {
         (low - 1.0, high - 1.0)
     };
-    if to - from < 0.01 && to >= 0.0995 {
+    if needs_decimals(low, high) {
         format!("{:.1} to {:.1} %", from * 100.0, to * 100.0)
     } else {
         format!("{} to {}", percent_number(from), percent(to))
     }
+}
+
+/// Whether the ends of an interval are so close, and so far from 1, that whole percents would not
+/// tell them apart.
+fn needs_decimals(low: f64, high: f64) -> bool {
+    let furthest = (low - 1.0).abs().max((high - 1.0).abs());
+    high < FACTOR && high - low < 0.01 && furthest >= 0.0995
+}
+
+/// The [`known_change`] of a cost, with as many digits as its [`change_interval`] has.
+pub(crate) fn change_beside(ratio_of_costs: f64, low: f64, high: f64) -> String {
+    if !needs_decimals(low, high) {
+        return known_change(ratio_of_costs);
+    }
+    let word = if is_faster(ratio_of_costs) {
+        "faster"
+    } else {
+        "slower"
+    };
+    format!("{:.1} % {word}", 100.0 * (ratio_of_costs - 1.0).abs())
 }
 
 /// Mebibytes, for all readings alike: what matters is how little they differ.
@@ -250,6 +279,19 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_tells_a_unit_once_where_both_ends_share_it() {
+        assert_eq!(
+            with_interval("1.2 ms", "1.1 ms", "1.3 ms"),
+            "1.2 ms (1.1 to 1.3 ms)"
+        );
+        assert_eq!(
+            with_interval("1.1 ms", "999 us", "1.3 ms"),
+            "1.1 ms (999 us to 1.3 ms)"
+        );
+        assert_eq!(with_interval("1.004", "0.999", "1.009"), "1.004 (0.999 to 1.009)");
+    }
+
+    #[test]
     fn a_margin_keeps_its_digits() {
         assert_eq!(margin(0.01), "1 %");
         assert_eq!(margin(0.0025), "0.25 %");
@@ -270,6 +312,9 @@ mod tests {
     #[test]
     fn an_interval_counts_in_the_direction_of_its_word() {
         assert_eq!(change_interval(0.925, 0.84, 1.017), "-1.7 to 16 %");
+        assert_eq!(change_beside(1.255, 1.251, 1.259), "25.5 % slower");
+        assert_eq!(change_beside(0.8, 0.7981, 0.8011), "20.0 % faster");
+        assert_eq!(change_beside(1.257, 1.21, 1.3), "26 % slower");
         assert_eq!(change_interval(0.8, 0.7981, 0.8011), "19.9 to 20.2 %");
         assert_eq!(change_interval(0.9996, 0.998, 1.001), "-0.2 to 0.1 %");
         assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as slow");

@@ -1,6 +1,7 @@
 //! The tables of a report as CSV: figures as they are, each end of an interval in a column of its
 //! own.
 
+use crate::analysis::Estimate;
 use crate::document::{Cell, Column, Document, Kind, Table};
 use crate::show::clean;
 use csv::{Terminator, WriterBuilder};
@@ -84,8 +85,11 @@ fn fields(cell: &Cell, column: &Column) -> Vec<String> {
     let figures: Vec<String> = match cell {
         Cell::Blank | Cell::Missing => vec![String::new()],
         Cell::Count(n) => vec![n.to_string()],
-        Cell::Figure(value, _) | Cell::OneBlock(value) => vec![number(*value)],
-        Cell::Interval(estimate, _) => [estimate.value, estimate.low, estimate.high].map(number).into(),
+        Cell::Figure(value, show) => vec![number(show.in_unit_of_head(*value))],
+        Cell::OneBlock(value) => vec![number(*value)],
+        Cell::Interval(Estimate { value, low, high }, show) => [*value, *low, *high]
+            .map(|end| number(show.in_unit_of_head(end)))
+            .into(),
         Cell::Verdict(word) => vec![word.name().to_owned()],
         Cell::State(word, _) => vec![(*word).to_owned()],
         Cell::Text(text) => vec![harmless(text)],

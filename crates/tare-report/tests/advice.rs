@@ -33,7 +33,10 @@ fn platforms_are_put_in_order_and_what_is_shown_is_told() {
     assert_eq!(names, ["native", "docker"]);
     assert_eq!(pinned.choices[1].word, Word::Slower);
     assert!(pinned.winner.is_none());
-    assert!(text.contains("syscall (pinned): docker is 25 % slower"), "{text}");
+    assert!(
+        text.contains("syscall (pinned): docker is 25.0 % slower"),
+        "{text}"
+    );
     assert!(
         text.contains("syscall (vanilla): docker costs as much as native within 1 %"),
         "{text}"

@@ -53,6 +53,25 @@ fn a_table_as_csv_holds_each_end_of_an_interval_with_all_its_digits() {
 }
 
 #[test]
+fn what_stands_below_mib_is_in_mib() {
+    let found = records(&document(&results()), "limits");
+    let column = found[0].iter().position(|head| head == "mib").unwrap();
+    assert!(found[1..].iter().all(|row| row[column] == "2048"), "{found:?}");
+}
+
+#[test]
+fn of_many_comparisons_the_picture_along_time_has_those_that_vary_most() {
+    let platforms = ["native", "docker", "lxc", "podman", "runc", "crun", "runsc"];
+    let results = default_study().platforms(&platforms).build();
+    let document = document(&results);
+    let captions: Vec<&str> = document.pictures().map(|p| p.caption()).collect();
+    assert!(
+        captions.iter().any(|c| c.contains("these 36 vary most")),
+        "{captions:?}"
+    );
+}
+
+#[test]
 fn every_record_of_a_table_has_as_many_fields_as_its_head() {
     let document = document(&results());
     for name in tabular::names(&document) {

@@ -94,3 +94,14 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     let still: Vec<_> = (0..14).map(|i| run(1.1, "a", i)).collect();
     assert!(trend(&still).series[0].changes.is_empty());
 }
+
+#[test]
+fn of_few_runs_nobody_says_that_nothing_changed() {
+    let told = |n: u64| {
+        let files: Vec<_> = (0..n).map(|i| run(1.1, "a", i)).collect();
+        tare_report::markdown::render(&tare_report::sections::trend(&trend(&files)))
+    };
+    assert!(told(2).contains("have fewer than 6 runs, too few to find a change in"));
+    assert!(told(6).contains("no change was found in"));
+    assert!(!told(6).contains("too few"));
+}

@@ -100,6 +100,8 @@ pub enum Notice {
         comparisons: usize,
         /// Of how many.
         of: usize,
+        /// The cells of which, each once.
+        cells: Vec<Cell>,
     },
     /// The header tells what no study has.
     UnsoundStudy {
@@ -302,10 +304,17 @@ pub(crate) fn long_turns(slicing: &SlicingFacts) -> Option<Notice> {
 }
 
 fn carried_over(comparisons: &[Comparison]) -> Option<Notice> {
-    let moved = comparisons.iter().filter(|c| !c.carry_over.is_empty()).count();
-    (moved > 0).then_some(Notice::CarryOver {
-        comparisons: moved,
+    let moved = || comparisons.iter().filter(|c| !c.carry_over.is_empty());
+    let mut cells: Vec<Cell> = Vec::new();
+    for comparison in moved() {
+        if !cells.contains(&comparison.cell) {
+            cells.push(comparison.cell.clone());
+        }
+    }
+    (!cells.is_empty()).then(|| Notice::CarryOver {
+        comparisons: moved().count(),
         of: comparisons.len(),
+        cells,
     })
 }
 

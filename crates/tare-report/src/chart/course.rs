@@ -17,7 +17,7 @@ const PLOT: f64 = 110.0;
 const AXIS: f64 = 24.0;
 /// Letters of a title.
 const LETTERS: usize = 46;
-/// More panels are not looked at: the tables have every figure.
+/// More panels are not looked at: those are drawn that vary most, and the tables have every figure.
 const MOST: usize = 36;
 
 /// A series before it has a place.
@@ -41,7 +41,7 @@ pub(super) struct Point {
 #[derive(Debug, Clone)]
 pub struct Course {
     pub(super) id: &'static str,
-    pub(super) caption: &'static str,
+    pub(super) caption: String,
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
@@ -77,18 +77,24 @@ pub(crate) struct Mark {
     pub title: String,
 }
 
-/// Draws some series; none where there is nothing to see, or too much. `margin` as a ratio less 1.
+/// Draws some series, if there is anything to see. `margin` as a ratio less 1.
 pub(super) fn draw(
     id: &'static str,
     label: &str,
-    caption: &'static str,
+    caption: &str,
     series: &[Series],
     margin: f64,
 ) -> Option<Course> {
-    let shown: Vec<&Series> = series.iter().filter(|s| s.points.len() > 1).collect();
-    if shown.is_empty() || shown.len() > MOST {
+    let all: Vec<&Series> = series.iter().filter(|s| s.points.len() > 1).collect();
+    if all.is_empty() {
         return None;
     }
+    let shown = most_varied(&all);
+    let left_out = if shown.len() < all.len() {
+        format!(" Of {} these {MOST} vary most.", all.len())
+    } else {
+        String::new()
+    };
     let width = (WIDTH - LEFT) / columns(ACROSS) - GAP;
     let height = TITLE + PLOT + AXIS;
     let place = |i: usize| {
@@ -104,7 +110,7 @@ pub(super) fn draw(
         .map(|(i, series)| panel(series, place(i), width - LEFT / 3.0, margin));
     Some(Course {
         id,
-        caption,
+        caption: format!("{caption}{left_out}"),
         label: label.to_owned(),
         width: WIDTH,
         height: px(columns(shown.len().div_ceil(ACROSS)) * height),
@@ -115,6 +121,19 @@ pub(super) fn draw(
 #[expect(clippy::cast_precision_loss, reason = "a few panels or thousands of points")]
 const fn columns(n: usize) -> f64 {
     n as f64
+}
+
+/// As many as there is room for, in their order.
+fn most_varied<'a>(all: &[&'a Series]) -> Vec<&'a Series> {
+    let range = |series: &Series| {
+        let costs = || series.points.iter().map(|p| p.cost);
+        costs().fold(0.0, f64::max) / costs().fold(f64::INFINITY, f64::min)
+    };
+    let mut by_range: Vec<(usize, &Series)> = all.iter().copied().enumerate().collect();
+    by_range.sort_by(|(_, a), (_, b)| range(b).total_cmp(&range(a)));
+    by_range.truncate(MOST);
+    by_range.sort_by_key(|(place, _)| *place);
+    by_range.into_iter().map(|(_, series)| series).collect()
 }
 
 fn panel(series: &Series, (left, y): (f64, f64), width: f64, margin: f64) -> Panel {

@@ -14,7 +14,7 @@ pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval:
 const KIND: f64 = 240.0;
 const LEFT: f64 = 470.0;
 const RIGHT: f64 = 830.0;
-const WIDTH: f64 = 1100.0;
+const WIDTH: f64 = 1180.0;
 /// Heights.
 const ROW: f64 = 20.0;
 const TITLE: f64 = 34.0;

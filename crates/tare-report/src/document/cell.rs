@@ -130,11 +130,19 @@ impl Show {
         }
     }
 
+    /// A figure without the unit in which it is stored, where the head of its column names another.
+    pub fn in_unit_of_head(&self, value: f64) -> f64 {
+        match self {
+            Self::Mebibytes => value / f64::from(1 << 20),
+            _ => value,
+        }
+    }
+
     /// One figure with its interval.
     pub fn interval(&self, Estimate { value, low, high }: Estimate) -> String {
         match self {
             Self::Percent => show::percent_with_interval(value, low, high),
-            _ => format!("{} ({} to {})", self.one(value), self.one(low), self.one(high)),
+            _ => show::with_interval(&self.one(value), &self.one(low), &self.one(high)),
         }
     }
 }

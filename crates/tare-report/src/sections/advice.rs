@@ -5,7 +5,7 @@ use crate::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Settin
 use crate::analysis::{Analysis, Estimate, Word};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::show::{known_change, margin, percent, ratio};
+use crate::show::{change_beside, change_interval, margin, ratio};
 use crate::words::open::{self, Where};
 use crate::words::{course, notices};
 use tare_model::metric::Unit;
@@ -95,7 +95,7 @@ fn sentence(analysis: &Analysis, setting: &Setting) -> String {
     if !open.is_empty() {
         let names: Vec<String> = open
             .iter()
-            .map(|c| format!("{}{}", c.platform, at_most(c)))
+            .map(|c| format!("{}{}", c.platform, range(c)))
             .collect();
         parts.push(format!("not decided: {}", names.join(", ")));
     }
@@ -106,22 +106,21 @@ fn sentence(analysis: &Analysis, setting: &Setting) -> String {
     format!("{}: {}", setting_name(setting), parts.join("; "))
 }
 
-/// What the interval rules out: ` (at most 4.6 % dearer)`.
-fn at_most(choice: &Choice) -> String {
-    let high = choice.cost.map(|e| e.high);
-    high.map_or_else(String::new, |high| {
-        if high >= 2.0 {
-            format!(" (at most {} times as dear)", ratio(high))
-        } else {
-            format!(" (at most {} dearer)", percent((high - 1.0).max(0.0)))
-        }
+/// What the interval leaves open: ` (0.982 to 1.046 times)`.
+fn range(choice: &Choice) -> String {
+    choice.cost.map_or_else(String::new, |e| {
+        format!(" ({} to {} times)", ratio(e.low), ratio(e.high))
     })
 }
 
 /// `25 % slower (24 to 26 %)`.
 fn change(cost: Estimate) -> String {
-    let interval = crate::show::change_interval(cost.value, cost.low, cost.high);
-    format!("{} ({interval})", known_change(cost.value))
+    let Estimate { value, low, high } = cost;
+    format!(
+        "{} ({})",
+        change_beside(value, low, high),
+        change_interval(value, low, high)
+    )
 }
 
 fn by_weights(setting: &Setting) -> Option<String> {

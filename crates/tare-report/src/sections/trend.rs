@@ -40,12 +40,28 @@ fn copies(trend: &Trend) -> Option<String> {
 }
 
 fn unchanged(trend: &Trend) -> Vec<String> {
-    let still = trend.series.iter().filter(|s| s.changes.is_empty()).count();
-    let words = format!(
-        "no change was found in {still} of {}",
-        counted(trend.series.len(), "cost")
-    );
-    (still > 0).then_some(words).into_iter().collect()
+    let of = counted(trend.series.len(), "cost");
+    let still = trend.series.iter().filter(|s| s.changes.is_empty());
+    let (told, short): (Vec<&Series>, Vec<&Series>) = still.partition(|s| s.points.len() >= 2 * FEWEST);
+    let words = [
+        (
+            told.len(),
+            format!("no change was found in {} of {of}", told.len()),
+        ),
+        (
+            short.len(),
+            format!(
+                "{} of {of} have fewer than {} runs, too few to find a change in",
+                short.len(),
+                2 * FEWEST
+            ),
+        ),
+    ];
+    words
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(_, words)| words)
+        .collect()
 }
 
 fn with_workload<const N: usize>(own: [Column; N]) -> Vec<Column> {

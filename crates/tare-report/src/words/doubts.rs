@@ -1,6 +1,7 @@
 //! Reasons to doubt the figures, a line for each kind.
 
-use super::{findings, notices};
+use super::findings;
+use super::notices::{self, some_of};
 use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
@@ -61,9 +62,18 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         .collect()
 }
 
+/// What failed or was skipped for one reason on one platform.
+#[derive(Default)]
+struct Failures<'a> {
+    attempts: usize,
+    /// What was seen the first time.
+    detail: Option<&'a str>,
+    workloads: Vec<String>,
+}
+
 /// What failed and what was skipped, by platform and reason, with what was seen the first time.
 fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
-    let mut all: BTreeMap<(bool, &PlatformPath, &str), (usize, &str)> = BTreeMap::new();
+    let mut all: BTreeMap<(bool, &PlatformPath, &str), Failures> = BTreeMap::new();
     // A box whose limits are not proven has a notice with the readings: that its trials were skipped
     // for it is told once.
     let not_proven = Reason::LimitsNotProven.to_string();
@@ -75,16 +85,27 @@ fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
         for failure in failures.filter(|failure| !(is_told && failure.reason == not_proven)) {
             let platform = &cell.cell.kind.platform;
             let key = (failure.skipped, platform, failure.reason.as_str());
-            all.entry(key).or_insert((0, &failure.detail)).0 += failure.attempts;
+            let known = all.entry(key).or_default();
+            known.attempts += failure.attempts;
+            known.detail.get_or_insert(&failure.detail);
+            // The same work by quota and pinned, or in boxes of several sizes, is named once.
+            if !known.workloads.contains(&cell.cell.workload) {
+                known.workloads.push(cell.cell.workload.clone());
+            }
         }
     }
-    all.into_iter()
-        .map(|((skipped, platform, reason), (attempts, detail))| {
-            let ended = if skipped { "skipped" } else { "failed" };
-            let name = format!("{platform} {ended} {}", counted(attempts, "time"));
-            let text = format!("{name}: {reason}: {detail}");
-            Doubt { name, text }
-        })
+    let one_workload = analysis.study.workloads.len() == 1;
+    all.into_iter().map(move |((skipped, platform, reason), of)| {
+        let ended = if skipped { "skipped" } else { "failed" };
+        let name = format!("{platform} {ended} {}", counted(of.attempts, "time"));
+        let workloads = if one_workload {
+            String::new()
+        } else {
+            format!(" ({})", some_of(&of.workloads))
+        };
+        let text = format!("{name}{workloads}: {reason}: {}", of.detail.unwrap_or_default());
+        Doubt { name, text }
+    })
 }
 
 /// Intervals that seem to show a difference which the correction takes back.
@@ -100,11 +121,14 @@ fn corrected(analysis: &Analysis) -> Option<Doubt> {
         .filter(excludes_one)
         .map(|comparison| comparison.cell.to_string())
         .collect();
+    let asked = analysis.real().filter(|c| c.ratio().is_some()).count();
+    // Of intervals of 95 % one in 20 does without any difference.
+    let by_chance = asked.div_ceil(20);
     (!told.is_empty()).then(|| {
         Doubt::new(
             format!("corrected {}", told.len()),
             format!(
-                "inconclusive though the interval excludes 1: {}: among so many questions one such is chance",
+                "inconclusive though the interval excludes 1: {}: of {asked} intervals some {by_chance} would by chance alone",
                 told.join("; ")
             ),
         )

@@ -101,9 +101,14 @@ fn of_run(notice: &Notice) -> Option<String> {
                 long.collect::<Vec<_>>().join(", ")
             )
         }
-        Notice::CarryOver { comparisons, of } => format!(
-            "{comparisons} of {} moved by what ran right before: slices must be longer (--slices 50ms); in one piece, the reset between trials (--pause)",
-            counted(*of, "comparison")
+        Notice::CarryOver {
+            comparisons,
+            of,
+            cells,
+        } => format!(
+            "{comparisons} of {} moved by what ran right before: {}; longer slices (--slices 50ms) or, in one piece, a longer reset between trials (--pause) make that less",
+            counted(*of, "comparison"),
+            some_of(&cells.iter().map(ToString::to_string).collect::<Vec<_>>())
         ),
         _ => return None,
     };
@@ -224,7 +229,7 @@ const fn plain(notice: &Notice) -> &'static str {
 }
 
 /// The first few names and how many there are beside them: a file can hold any number.
-fn some_of(names: &[String]) -> String {
+pub(super) fn some_of(names: &[String]) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = names
         .iter()

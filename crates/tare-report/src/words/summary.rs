@@ -2,7 +2,7 @@
 //! workloads: an average of unlike things would answer no question.
 
 use crate::analysis::{Against, Analysis, Comparison, Flag, MetricComparison, Word};
-use crate::show::{change_interval, cost_change, known_change, or_missing};
+use crate::show::{change_beside, change_interval, cost_change, known_change, or_missing};
 use tare_model::study::BoxKind;
 
 /// What one kind of box costs against one baseline.
@@ -133,7 +133,10 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     Statement {
         n: metric.n,
         workload: comparison.cell.workload.clone(),
-        cost: or_missing(metric.cost(), known_change),
+        cost: match ratio {
+            Some(e) => change_beside(e.value, e.low, e.high),
+            None => or_missing(metric.cost(), known_change),
+        },
         interval: or_missing(ratio, |e| change_interval(e.value, e.low, e.high)),
         ratio: metric.cost().unwrap_or(1.0),
         word,

@@ -39,6 +39,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
             ""
         }
     );
+    if results.torn {
+        out::say("the file ends in half a record: rows are of what is before it");
+    }
     let bytes = bytes(&rows, &form)?;
     let Some(output) = &args.output else {
         out::print(&String::from_utf8_lossy(&bytes))?;

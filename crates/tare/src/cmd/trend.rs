@@ -21,6 +21,12 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
         if files.len() == 1 { "is one" } else { "is none" }
     );
     let trend = trend::trend(&files);
+    let is_followed = trend.series.iter().any(|series| series.points.len() > 1);
+    anyhow::ensure!(
+        is_followed,
+        "no cost of the youngest file, {}, is in another one: a trend needs runs of one study",
+        trend.files.last().map_or("", |file| file.name.as_str())
+    );
     forms::tell(&args.forms, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
         return Ok(ExitCode::SUCCESS);

@@ -2,11 +2,12 @@
 //! the boxes themselves cost.
 
 use super::super::page::{Page, Style};
-use crate::analysis::{Analysis, Comparison, Word};
+use crate::analysis::{Analysis, Word};
 use crate::show::cost_change;
 use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::show_memory;
+use tare_model::study::Cell;
 
 /// Where the words of these lines begin.
 const INDENT: usize = 7;
@@ -36,7 +37,7 @@ fn baseline(analysis: &Analysis) -> String {
         let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
         Some(format!(
             "{} {}",
-            cell.cell.workload,
+            name(analysis, &cell.cell),
             primary.metric.unit.show_briefly(primary.mean?)
         ))
     });
@@ -53,33 +54,40 @@ fn preferred(analysis: &Analysis) -> Option<Provisioning> {
 /// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
 /// where it is nothing, and where neither is.
 fn quota(analysis: &Analysis) -> String {
-    let (mut shown, mut equal, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut shown, mut equal, mut open, mut none) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for comparison in analysis.comparisons.iter().filter(|c| c.is_price_of_quota()) {
         let Some(primary) = comparison.primary() else {
             continue;
         };
-        let name = name(analysis, comparison);
+        let name = name(analysis, &comparison.cell);
         let word = primary.verdict.as_ref().map(|v| v.word);
         match (word, &primary.paired) {
             (Some(Word::Slower | Word::Faster), Some(paired)) => {
                 shown.push(format!("{name} {}", cost_change(paired.ratio.value)));
             }
             (Some(Word::Equal), _) => equal.push(name),
+            (Some(Word::None) | None, _) => none.push(name),
             _ => open.push(name),
         }
     }
-    let told = [("equal: ", &equal), ("inconclusive: ", &open)].into_iter();
+    let told = [
+        ("equal: ", &equal),
+        ("inconclusive: ", &open),
+        ("no verdict: ", &none),
+    ]
+    .into_iter();
     let told = told.filter(|(_, names)| !names.is_empty());
     let told = told.map(|(word, names)| format!("{word}{}", names.join(", ")));
     shown.into_iter().chain(told).collect::<Vec<_>>().join("; ")
 }
 
-fn name(analysis: &Analysis, comparison: &Comparison) -> String {
-    match &comparison.cell.kind.instance {
+/// The workload, and its size where there are several.
+fn name(analysis: &Analysis, cell: &Cell) -> String {
+    match &cell.kind.instance {
         Some(instance) if analysis.study.instances.len() > 1 => {
-            format!("{} {instance}", comparison.cell.workload)
+            format!("{} {instance}", cell.workload)
         }
-        _ => comparison.cell.workload.clone(),
+        _ => cell.workload.clone(),
     }
 }
 
