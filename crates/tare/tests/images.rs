@@ -174,6 +174,8 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
     let tare = with_rootfs();
     fs::write(tare.path("text"), "no archive\n").unwrap();
     fs::write(tare.path("bad.toml"), "name = \"a\"\nsiute = \"bookworm\"\n").unwrap();
+    let workload = "about = \"a\"\n[command]\nargv = [\"true\"]\nimage = \"./bad.toml\"\n";
+    fs::write(tare.path("workload.toml"), workload).unwrap();
     let maven = "name = \"a\"\nsuite = \"bookworm\"\n[[maven]]\nartifacts = [\"-Dmaven.ext.class.path=/tmp/x.jar\"]\n\
         folder = \"/opt/a\"\n";
     fs::write(tare.path("maven.toml"), maven).unwrap();
@@ -196,6 +198,10 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ),
         ("image import ./rootfs --name ./a", &["is taken for a file"]),
         ("image build bad.toml", &["bad.toml:2:1: unknown key 'siute'"]),
+        (
+            "run -p native -w ./workload.toml",
+            &["bad.toml:2:1: unknown key 'siute'"],
+        ),
         (
             "image build maven.toml",
             &["maven.toml:4:13: \"-Dmaven.ext.class.path=/tmp/x.jar\" cannot be an artifact of Maven"],

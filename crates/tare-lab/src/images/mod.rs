@@ -185,6 +185,14 @@ pub fn made(wanted: &str, within: &Site) -> Result<Image, NoImage> {
     }
 }
 
+/// Whether a text means an image at all, before anything is looked for: a file of the user's is read.
+///
+/// # Errors
+/// Those of an image file, and [`NoImage::Empty`].
+pub fn meant(wanted: &str) -> Result<(), NoImage> {
+    Wanted::read(wanted).map(drop)
+}
+
 /// Why an image of Debian's packages cannot be built on this host; `None` if nothing is known
 /// that keeps it from that.
 pub fn unbuildable(wanted: &str) -> Option<&'static str> {

@@ -55,6 +55,8 @@ pub fn on_platforms(
     let Programs::Unmade(name) = asked else {
         return Ok(asked);
     };
+    // A mistake in an image file is the user's to mend, and no reason to do without the image.
+    images::meant(&name)?;
     let why = match preflight::without_image(platforms, state) {
         Some(why) => why.to_string(),
         None => match of_workloads(&name, platforms, state, unmade) {
