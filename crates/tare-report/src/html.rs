@@ -3,7 +3,7 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
-use crate::analysis::Analysis;
+use crate::analysis::run_facts;
 use crate::chart::Picture;
 use crate::document::{Block, Document};
 use crate::show::{MISSING, clean, date, or_missing};
@@ -12,6 +12,7 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
+use tare_model::results::Results;
 
 /// The only script of a page, as it stands between its tags but for its last line end.
 const SCRIPT: &str = concat!("\n", include_str!("../templates/page.js"));
@@ -36,15 +37,16 @@ pub struct Listed {
 
 impl Listed {
     /// One that was read.
-    pub fn of(name: String, analysis: &Analysis) -> Self {
-        let study = &analysis.study;
+    pub fn of(name: String, results: &Results) -> Self {
+        let study = &results.header.study;
+        let run = run_facts(results);
         let platforms: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
         let title = study.template.as_ref().map(|t| format!("{}; ", t.title));
         Self {
             name,
             what: title.unwrap_or_default() + &platforms.join(", "),
-            when: or_missing(analysis.run.sessions.first(), |s| date(s.started_unix_ns)),
-            how_much: course::ran(analysis),
+            when: or_missing(run.sessions.first(), |s| date(s.started_unix_ns)),
+            how_much: course::ran(study, &run),
         }
     }
 

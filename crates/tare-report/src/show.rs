@@ -39,12 +39,7 @@ pub(crate) fn margin(fraction: f64) -> String {
 
 /// `-4.4 % (-4.9 to -3.9 %)`.
 pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
-    format!(
-        "{} ({} to {})",
-        percent(value),
-        percent_number(low),
-        percent(high)
-    )
+    with_interval(&percent(value), &percent(low), &percent(high))
 }
 
 /// `10.74 ms (10.71 to 10.78 ms)`: a figure and its interval, whose unit is not told twice.
@@ -72,7 +67,7 @@ pub(crate) fn ratio(value: f64) -> String {
 
 /// `1.004 (0.999 to 1.009)`.
 pub(crate) fn ratio_with_interval(value: f64, low: f64, high: f64) -> String {
-    format!("{} ({} to {})", ratio(value), ratio(low), ratio(high))
+    with_interval(&ratio(value), &ratio(low), &ratio(high))
 }
 
 /// A change of less than this is none that one decimal of a percent could show.

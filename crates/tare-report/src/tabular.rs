@@ -4,7 +4,8 @@
 use crate::analysis::Estimate;
 use crate::document::{Cell, Column, Document, Kind, Table};
 use crate::show::clean;
-use csv::{Terminator, WriterBuilder};
+use csv::{Terminator, Writer, WriterBuilder};
+use std::io::Write;
 
 /// The tables of a document, in order: those of one name one below the other under one head. Where
 /// there are several names, each stands behind a line with its name.
@@ -46,9 +47,7 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
 }
 
 fn one(document: &Document, id: &str) -> Result<String, csv::Error> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::Any(b'\n'))
-        .from_writer(Vec::new());
+    let mut writer = writer(Vec::new());
     let mut head: Option<Vec<String>> = None;
     for table in tables(document).filter(|table| table.id == id) {
         let this: Vec<String> = table.columns.iter().flat_map(heads).collect();
@@ -100,6 +99,13 @@ fn fields(cell: &Cell, column: &Column) -> Vec<String> {
         .chain(std::iter::repeat(String::new()))
         .take(wanted)
         .collect()
+}
+
+/// What writes every table, its lines ended as on Unix.
+pub(crate) fn writer<W: Write>(to: W) -> Writer<W> {
+    WriterBuilder::new()
+        .terminator(Terminator::Any(b'\n'))
+        .from_writer(to)
 }
 
 /// Text that no spreadsheet takes for a formula.

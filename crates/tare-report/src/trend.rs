@@ -94,15 +94,8 @@ impl Changed {
 impl Trend {
     /// Series that cost more since their last change, by more than a share.
     pub fn dearer(&self, share: f64) -> impl Iterator<Item = (&Series, Changed)> {
-        let last = |series| Some((series, *Series::last(series)?));
-        let changed = self.series.iter().filter_map(last);
-        changed.filter(move |(_, change): &(&Series, Changed)| change.ratio() > 1.0 + share)
-    }
-}
-
-impl Series {
-    fn last(&self) -> Option<&Changed> {
-        self.changes.last()
+        let changed = self.series.iter().filter_map(|s| Some((s, *s.changes.last()?)));
+        changed.filter(move |(_, change)| change.ratio() > 1.0 + share)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading a results file: every version, and what a later one added.
 
 use super::older;
-use super::{Header, READABLE, Record, SCHEMA, TrialRecord};
+use super::{Header, READABLE, Record, SCHEMA, Session, TrialRecord};
 use crate::group::GroupRecord;
 use crate::looks::LookRecord;
 use crate::regular;
@@ -195,14 +195,15 @@ impl Results {
 
     /// Blocks to run: those of the study, or more that a session asked for.
     pub fn blocks_planned(&self) -> u32 {
-        let asked = self.records.iter().filter_map(|r| {
-            if let Record::Session(session) = r {
-                session.blocks
-            } else {
-                None
-            }
-        });
+        let asked = self.sessions().filter_map(|session| session.blocks);
         asked.fold(self.header.study.protocol.blocks, u32::max)
+    }
+
+    /// The sessions, in their order.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.records
+            .iter()
+            .filter_map(|r| if let Record::Session(s) = r { Some(s) } else { None })
     }
 
     /// The looks of an adaptive study, in their order.

@@ -96,9 +96,7 @@ fn choice(analysis: &Analysis, comparison: &Comparison) -> Choice {
         is_baseline: false,
         is_emulated: analysis.is_emulated(&kind.platform),
         cost: comparison.ratio(),
-        word: primary
-            .and_then(|m| m.verdict.as_ref())
-            .map_or(Word::None, |v| v.word),
+        word: comparison.word(),
         mean: slices.and_then(|s| s.mean).or(means).map(|e| e.value),
         tail: tail(analysis, comparison),
         steadiness: primary.and_then(|m| m.steadiness.as_ref()).map(|s| s.value),
@@ -108,11 +106,7 @@ fn choice(analysis: &Analysis, comparison: &Comparison) -> Choice {
 
 /// What others are held against: all its ratios are 1.
 fn baseline(analysis: &Analysis, comparison: &Comparison) -> Choice {
-    let one = comparison.ratio().map(|_| Estimate {
-        value: 1.0,
-        low: 1.0,
-        high: 1.0,
-    });
+    let one = comparison.ratio().map(|_| Estimate::ONE);
     Choice {
         is_baseline: true,
         cost: one,

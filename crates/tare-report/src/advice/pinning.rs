@@ -2,6 +2,7 @@
 
 use crate::analysis::{Against, Analysis, Comparison, Estimate};
 use serde::Serialize;
+use std::cmp::Ordering;
 use tare_model::platform::{PlatformPath, Provisioning};
 
 /// One platform pinned, and by quota, both over the baseline pinned without a quota.
@@ -20,13 +21,6 @@ pub struct Pinning {
     /// Which costs less, where the intervals do not meet.
     pub cheaper: Option<Provisioning>,
 }
-
-/// The cost of what costs are held against.
-const ONE: Estimate = Estimate {
-    value: 1.0,
-    low: 1.0,
-    high: 1.0,
-};
 
 /// Where both ways were measured.
 pub(super) fn all(analysis: &Analysis) -> Vec<Pinning> {
@@ -47,7 +41,7 @@ fn both(analysis: &Analysis, vanilla: &Comparison) -> Option<Pinning> {
             && c.cell.workload == vanilla.cell.workload
     };
     // The baseline pinned is what both are held against.
-    let itself = vanilla.is_price_of_quota().then_some(ONE);
+    let itself = vanilla.is_price_of_quota().then_some(Estimate::ONE);
     let pinned = itself.or_else(|| analysis.asked().find(is_same)?.ratio())?;
     let vanilla_cost = vanilla.ratio()?;
     Some(Pinning {
@@ -56,14 +50,14 @@ fn both(analysis: &Analysis, vanilla: &Comparison) -> Option<Pinning> {
         instance: kind.instance.clone(),
         pinned,
         vanilla: vanilla_cost,
-        cheaper: cheaper(pinned, vanilla_cost),
+        cheaper: pinned.beside(vanilla_cost).map(cheaper),
     })
 }
 
-fn cheaper(pinned: Estimate, vanilla: Estimate) -> Option<Provisioning> {
-    if pinned.high < vanilla.low {
-        Some(Provisioning::Pinned)
+const fn cheaper(pinned_beside_vanilla: Ordering) -> Provisioning {
+    if pinned_beside_vanilla.is_lt() {
+        Provisioning::Pinned
     } else {
-        (vanilla.high < pinned.low).then_some(Provisioning::Vanilla)
+        Provisioning::Vanilla
     }
 }

@@ -7,6 +7,7 @@
 use super::pinning::{self, Pinning};
 use crate::analysis::{Against, Analysis, Comparison, Estimate, Word};
 use serde::Serialize;
+use std::cmp::Ordering;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
 use tare_model::template::Property;
@@ -184,19 +185,15 @@ fn shows(analysis: &Analysis, cell: &Cell, of: &[Property]) -> bool {
 
 /// A comparison by its verdict: whether it shows that a box costs more.
 fn costs_more(comparison: &Comparison) -> Row {
-    let word = comparison
-        .primary()
-        .and_then(|m| m.verdict.as_ref())
-        .map(|v| v.word);
     Row {
         what: comparison.cell.to_string(),
         figure: comparison.ratio(),
         beside: None,
-        shows: word.and_then(|word| match word {
+        shows: match comparison.word() {
             Word::Slower => Some(true),
             Word::Equal | Word::Faster => Some(false),
             Word::Inconclusive | Word::None => None,
-        }),
+        },
     }
 }
 
@@ -299,18 +296,12 @@ fn pairs<'a>(
 
 /// Whether the first costs more than the second: shown where their intervals do not meet.
 fn dearer(first: &Comparison, second: &Comparison) -> Row {
-    let shows = first.ratio().zip(second.ratio()).and_then(|(a, b)| {
-        if a.low > b.high {
-            Some(true)
-        } else {
-            (a.high < b.low).then_some(false)
-        }
-    });
+    let apart = first.ratio().zip(second.ratio()).and_then(|(a, b)| a.beside(b));
     Row {
         what: format!("{} beside {}", first.cell, second.cell.kind),
         figure: first.ratio(),
         beside: second.ratio(),
-        shows,
+        shows: apart.map(Ordering::is_gt),
     }
 }
 

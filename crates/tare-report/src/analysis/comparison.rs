@@ -61,6 +61,11 @@ impl Comparison {
         Some(self.primary()?.paired.as_ref()?.ratio)
     }
 
+    /// What is shown of that.
+    pub fn word(&self) -> Word {
+        self.primary().map_or(Word::None, MetricComparison::word)
+    }
+
     /// The metrics, that with the verdict first.
     pub fn primary_first(&self) -> impl Iterator<Item = &MetricComparison> {
         let of = |primary| self.metrics.iter().filter(move |m| m.metric.primary == primary);
@@ -115,6 +120,11 @@ pub struct MetricComparison<M = Metric> {
 }
 
 impl<M> MetricComparison<M> {
+    /// What is shown; nothing where no verdict was asked for either.
+    pub fn word(&self) -> Word {
+        self.verdict.as_ref().map_or(Word::None, |v| v.word)
+    }
+
     /// What one typical run costs, with an interval or, of one block, without.
     pub(crate) fn cost(&self) -> Option<f64> {
         let paired = self.paired.as_ref().map(|p| p.ratio.value);

@@ -1,6 +1,7 @@
 //! A figure with its interval, as every table has it.
 
 use serde::Serialize;
+use std::cmp::Ordering;
 use tare_stats::Interval;
 
 /// A figure with its interval.
@@ -15,6 +16,22 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The cost of what costs are held against.
+    pub(crate) const ONE: Self = Self {
+        value: 1.0,
+        low: 1.0,
+        high: 1.0,
+    };
+
+    /// On which side of another it lies; absent where their intervals meet.
+    pub(crate) fn beside(self, other: Self) -> Option<Ordering> {
+        if self.high < other.low {
+            Some(Ordering::Less)
+        } else {
+            (self.low > other.high).then_some(Ordering::Greater)
+        }
+    }
+
     pub(crate) fn new(value: f64, interval: Interval) -> Option<Self> {
         let Interval { low, high } = interval;
         let all_finite = value.is_finite() && low.is_finite() && high.is_finite();

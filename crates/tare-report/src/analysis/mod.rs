@@ -46,7 +46,7 @@ pub use layers::{Split, Step};
 pub use notices::{LongTurn, Notice, Placed};
 pub use paired::Paired;
 pub use refusal::Refusal;
-pub use run::{PlatformFacts, RunFacts, TrialCounts};
+pub use run::{PlatformFacts, RunFacts, TrialCounts, run_facts};
 pub use scores::{Score, ScoreAxis, ScoreTable};
 pub use size_effects::{
     ChrRange, Class, Fit, NoEffects, NoFit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint,

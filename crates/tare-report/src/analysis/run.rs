@@ -82,18 +82,14 @@ impl PlatformFacts {
     }
 }
 
+/// The course of the run alone, without a figure: what an analysis tells of it, at once however long
+/// the file is.
+pub fn run_facts(results: &Results) -> RunFacts {
+    facts(&results.doubles().told_once(results))
+}
+
 pub(crate) fn facts(results: &Results) -> RunFacts {
-    let sessions: Vec<Session> = results
-        .records
-        .iter()
-        .filter_map(|r| {
-            if let Record::Session(s) = r {
-                Some(s.clone())
-            } else {
-                None
-            }
-        })
-        .collect();
+    let sessions: Vec<Session> = results.sessions().cloned().collect();
     let boots: BTreeSet<&str> = sessions.iter().filter_map(|s| s.boot_id.as_deref()).collect();
     RunFacts {
         boots: boots.len(),

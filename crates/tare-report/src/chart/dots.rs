@@ -1,6 +1,7 @@
 //! Several figures of one kind on each row of a logarithmic scale: percentiles of a cell, the costs
 //! that it has, how long its box takes to start.
 
+use super::scale::Tick;
 use super::{px, shortened};
 use crate::analysis::Analysis;
 use crate::show::ratio;
@@ -42,13 +43,6 @@ pub struct Dots {
     pub(crate) legend: Vec<Mark>,
     pub(crate) ticks: Vec<Tick>,
     pub(crate) rows: Vec<Row>,
-}
-
-/// A mark on the axis.
-#[derive(Debug, Clone)]
-pub(crate) struct Tick {
-    pub x: String,
-    pub label: String,
 }
 
 /// One row.

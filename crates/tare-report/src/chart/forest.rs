@@ -108,7 +108,7 @@ impl Entry {
             name: comparison.cell.to_string(),
             ratio: comparison.ratio(),
             n: comparison.primary().map_or(0, |m| m.n),
-            word: Some(word(comparison)),
+            word: Some(comparison.word()),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Entry {
 /// What is shown, and emulated machines on a scale of their own.
 pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
     let real = || analysis.real();
-    let differs = |c: &&Comparison| matches!(word(c), Word::Slower | Word::Faster);
+    let differs = |c: &&Comparison| matches!(c.word(), Word::Slower | Word::Faster);
     let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = real().filter(differs).partition(|c| is_far(c));
     let margin = analysis.study.protocol.margin;
     let mut groups = vec![
@@ -124,7 +124,7 @@ pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
         group("Shown to differ", by_size(near)),
         group(
             &format!("Shown to be equal within {}", crate::show::margin(margin)),
-            by_size(real().filter(|c| word(c) == Word::Equal).collect()),
+            by_size(real().filter(|c| c.word() == Word::Equal).collect()),
         ),
     ];
     let emulated = analysis
@@ -134,7 +134,7 @@ pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
         "Emulated machines: their figures say nothing of one with hardware support",
         by_size(
             emulated
-                .filter(|c| differs(c) || word(c) == Word::Equal)
+                .filter(|c| differs(c) || c.word() == Word::Equal)
                 .collect(),
         ),
     ));
@@ -143,7 +143,7 @@ pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
 
 /// What is not decided, or has no verdict.
 pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
-    let is_open = |c: &&Comparison| matches!(word(c), Word::Inconclusive | Word::None);
+    let is_open = |c: &&Comparison| matches!(c.word(), Word::Inconclusive | Word::None);
     let open = analysis.asked().filter(is_open).filter(|c| c.ratio().is_some());
     let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = open.partition(|c| is_far(c));
     let groups = vec![
@@ -203,11 +203,6 @@ fn group(title: &str, rows: Vec<&Comparison>) -> Group {
         title: title.to_owned(),
         rows: rows.into_iter().map(Entry::of).collect(),
     }
-}
-
-fn word(comparison: &Comparison) -> Word {
-    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
-    verdict.map_or(Word::None, |v| v.word)
 }
 
 fn is_far(comparison: &Comparison) -> bool {

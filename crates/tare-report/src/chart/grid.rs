@@ -139,7 +139,7 @@ fn content(comparison: &Comparison) -> Content {
     let Some(metric) = comparison.primary() else {
         return empty();
     };
-    let word = metric.verdict.as_ref().map_or(Word::None, |v| v.word);
+    let word = metric.word();
     let Some(cost) = metric.cost() else {
         return Content {
             title: format!("{}: no figure", comparison.cell),

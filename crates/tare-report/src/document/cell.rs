@@ -64,6 +64,17 @@ impl Cell {
         value.map_or(Self::Missing, |value| Self::Figure(value, show))
     }
 
+    /// Bytes as MiB, if they are known.
+    #[expect(clippy::cast_precision_loss, reason = "one decimal of MiB is shown")]
+    pub fn mebibytes(bytes: Option<u64>) -> Self {
+        Self::figure(bytes.map(|b| b as f64), Show::Mebibytes)
+    }
+
+    /// A name, if there is one.
+    pub fn name(name: Option<&String>) -> Self {
+        name.map_or(Self::Blank, |name| name.as_str().into())
+    }
+
     /// A figure with its interval, if there is one.
     pub fn interval(estimate: Option<Estimate>, show: Show) -> Self {
         estimate.map_or(Self::Missing, |estimate| Self::Interval(estimate, show))
@@ -140,9 +151,6 @@ impl Show {
 
     /// One figure with its interval.
     pub fn interval(&self, Estimate { value, low, high }: Estimate) -> String {
-        match self {
-            Self::Percent => show::percent_with_interval(value, low, high),
-            _ => show::with_interval(&self.one(value), &self.one(low), &self.one(high)),
-        }
+        show::with_interval(&self.one(value), &self.one(low), &self.one(high))
     }
 }

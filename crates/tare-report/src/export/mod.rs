@@ -7,7 +7,7 @@ mod parquet;
 pub use columns::{Column, Values};
 pub use parquet::{Unwritten, parquet};
 
-use csv::{Terminator, WriterBuilder};
+use crate::tabular::writer;
 use std::io::Write;
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::results::{Failure, Outcome, Results, TrialRecord};
@@ -206,9 +206,7 @@ impl SliceColumns {
 /// # Errors
 /// `to` cannot be written.
 pub fn as_csv(rows: &Rows, to: impl Write) -> Result<(), csv::Error> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::Any(b'\n'))
-        .from_writer(to);
+    let mut writer = writer(to);
     writer.write_record(rows.columns.iter().map(|column| column.name))?;
     for row in 0..rows.len() {
         writer.write_record(rows.columns.iter().map(|column| column.values.shown(row)))?;

@@ -7,12 +7,12 @@
 mod hosts;
 
 use crate::analysis::verdict::{of_row, refused};
-use crate::analysis::{Against, Basis, Estimate, Notice, Refusal, RunFacts, Verdict, analyze};
+use crate::analysis::{Basis, Estimate, Notice, Refusal, RunFacts, Verdict, analyze};
 use crate::change::unlike;
 use hosts::{Host, estimate_of};
 use serde::Serialize;
 use tare_model::metric::Metric;
-use tare_model::results::{Record, Results};
+use tare_model::results::Results;
 use tare_model::sound::is_margin;
 use tare_model::study::{Cell, Study};
 use tare_stats::{AcrossHosts, FEWEST_HOSTS, HostEstimate, LEVEL, across_hosts, decide, holm};
@@ -152,11 +152,7 @@ pub fn merge(files: &[(String, Results)], margin: Option<f64>) -> Result<Merged,
     let analyses: Vec<_> = files.iter().map(|(_, results)| analyze(results)).collect();
     let mut comparisons = Vec::new();
     for analysis in &analyses {
-        for comparison in analysis
-            .comparisons
-            .iter()
-            .filter(|c| c.against == Against::Native)
-        {
+        for comparison in analysis.asked() {
             let known = |c: &MergedComparison| c.cell == comparison.cell;
             let Some(metric) = comparison.primary().filter(|_| !comparisons.iter().any(known)) else {
                 continue;
@@ -201,20 +197,10 @@ pub fn merge(files: &[(String, Results)], margin: Option<f64>) -> Result<Merged,
 
 /// The files without those that hold the same runs as an earlier one.
 pub(crate) fn once(files: &[(String, Results)]) -> Vec<&(String, Results)> {
-    let runs = |results: &Results| -> Vec<String> {
-        results
-            .records
-            .iter()
-            .filter_map(|record| match record {
-                Record::Session(session) => Some(session.run.clone()),
-                _ => None,
-            })
-            .collect()
-    };
-    let mut seen: Vec<Vec<String>> = Vec::new();
+    let mut seen: Vec<Vec<&str>> = Vec::new();
     let mut kept = Vec::new();
     for file in files {
-        let these = runs(&file.1);
+        let these: Vec<&str> = file.1.sessions().map(|s| s.run.as_str()).collect();
         let is_new = these.is_empty()
             || !seen
                 .iter()

@@ -41,7 +41,11 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
     ];
     Document {
         title: "Which platform, by what was measured".to_owned(),
-        subtitle: format!("{} · {}", course::ran(analysis), course::host(analysis)),
+        subtitle: format!(
+            "{} · {}",
+            course::ran(&analysis.study, &analysis.run),
+            course::host(analysis)
+        ),
         notices: notices::all(&analysis.notices),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }
@@ -179,8 +183,6 @@ fn choices(settings: &[Setting]) -> Table {
 
 fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
     let times = |value| Cell::figure(value, Show::Ratio);
-    #[expect(clippy::cast_precision_loss, reason = "one decimal of MiB is shown")]
-    let memory = choice.memory_bytes.map(|bytes| bytes as f64);
     let remark = match (choice.is_baseline, choice.is_emulated) {
         (true, _) => "what the others are held against",
         (_, true) => "emulated: says nothing of a machine with hardware support",
@@ -189,10 +191,7 @@ fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
     vec![
         setting.workload.as_str().into(),
         setting.provisioning.to_string().into(),
-        setting
-            .instance
-            .as_ref()
-            .map_or(Cell::Blank, |name| name.as_str().into()),
+        Cell::name(setting.instance.as_ref()),
         choice.platform.to_string().into(),
         Cell::interval(choice.cost, Show::Ratio),
         if choice.is_baseline {
@@ -206,7 +205,7 @@ fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
             .map_or(Cell::Blank, |tail| Cell::Figure(tail, Show::Ratio)),
         times(choice.steadiness),
         Cell::figure(choice.start_seconds, Show::Briefly(Unit::Second)),
-        Cell::figure(memory, Show::Mebibytes),
+        Cell::mebibytes(choice.memory_bytes),
         remark.into(),
     ]
 }
@@ -223,9 +222,7 @@ fn pinning(all: &[Pinning]) -> Table {
     let row = |of: &Pinning| {
         vec![
             of.platform.to_string().into(),
-            of.instance
-                .as_ref()
-                .map_or(Cell::Blank, |name| name.as_str().into()),
+            Cell::name(of.instance.as_ref()),
             of.workload.as_str().into(),
             Cell::Interval(of.pinned, Show::Ratio),
             Cell::Interval(of.vanilla, Show::Ratio),

@@ -59,8 +59,8 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
             Cell::count(figures.shutdown.n),
             Cell::figure(figures.shutdown.mean, Show::Unit(Unit::Second)),
             found.map_or(Cell::Missing, |f| Cell::Count(f.processes.into())),
-            mebibytes(found.map(|f| f.memory_bytes)),
-            mebibytes(found.map(|f| f.disk_bytes)),
+            Cell::mebibytes(found.map(|f| f.memory_bytes)),
+            Cell::mebibytes(found.map(|f| f.disk_bytes)),
         ];
         cells(kind(&figures.kind), own)
     };
@@ -89,16 +89,11 @@ fn limits(boxes: &[BoxFigures]) -> Table {
             cores(of.map(|r| r.limit_cores)),
             cores(of.and_then(|r| r.host_cores)),
             cores(of.and_then(|r| r.box_cores)),
-            mebibytes(of.map(|r| r.limit_bytes)),
-            mebibytes(of.and_then(|r| r.touched_bytes)),
-            mebibytes(of.and_then(|r| r.refused_bytes)),
+            Cell::mebibytes(of.map(|r| r.limit_bytes)),
+            Cell::mebibytes(of.and_then(|r| r.touched_bytes)),
+            Cell::mebibytes(of.and_then(|r| r.refused_bytes)),
             proof.remarks.into(),
         ]
     };
     Table::new("limits", 0, columns).with(boxes.iter().flat_map(proofs::of).map(row))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "one decimal of MiB is shown")]
-fn mebibytes(bytes: Option<u64>) -> Cell {
-    Cell::figure(bytes.map(|b| b as f64), Show::Mebibytes)
 }

@@ -43,10 +43,7 @@ fn row(effect: &WorkloadEffect) -> Vec<Cell> {
     vec![
         effect.platform.to_string().into(),
         effect.provisioning.to_string().into(),
-        effect
-            .instance
-            .as_ref()
-            .map_or(Cell::Blank, |name| name.as_str().into()),
+        Cell::name(effect.instance.as_ref()),
         Cell::count(effect.n),
         ratio(effect.ratio),
         effects::shown_as(effect.shown).into(),

@@ -89,7 +89,7 @@ fn subtitle(analysis: &Analysis) -> String {
     let when = analysis.run.sessions.first().map(|s| date(s.started_unix_ns));
     format!(
         "{} · {} · {}",
-        course::ran(analysis),
+        course::ran(&analysis.study, &analysis.run),
         course::host(analysis),
         or_missing(when, |w| w)
     )
@@ -110,9 +110,7 @@ fn kind(kind: &BoxKind) -> [Cell; 3] {
     [
         kind.platform.to_string().into(),
         kind.provisioning.to_string().into(),
-        kind.instance
-            .as_ref()
-            .map_or(Cell::Blank, |name| name.as_str().into()),
+        Cell::name(kind.instance.as_ref()),
     ]
 }
 

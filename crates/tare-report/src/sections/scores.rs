@@ -37,10 +37,7 @@ fn table(all: &[ScoreTable]) -> Table {
 fn row(scored: &ScoreTable, axis: &ScoreAxis, score: &Score) -> Vec<Cell> {
     vec![
         scored.provisioning.to_string().into(),
-        scored
-            .instance
-            .as_ref()
-            .map_or(Cell::Blank, |name| name.as_str().into()),
+        Cell::name(scored.instance.as_ref()),
         axis.workload.as_str().into(),
         axis.metric.as_str().into(),
         score.platform.to_string().into(),

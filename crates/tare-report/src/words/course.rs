@@ -1,20 +1,19 @@
 //! How the figures came to be: how much was run, in what boxes, on what host.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, RunFacts};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::Instance;
+use tare_model::study::{Instance, Study};
 
 /// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`.
-pub(crate) fn ran(analysis: &Analysis) -> String {
-    let run = &analysis.run;
-    let sizes: Vec<String> = analysis.study.instances.iter().map(Instance::show).collect();
+pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
+    let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
     let lost = [
         (run.trials.failed_for_good(), "failed"),
         (run.trials.skipped, "skipped"),
     ];
     let lost = lost.into_iter().filter(|(n, _)| *n > 0);
     let lost: Vec<String> = lost.map(|(n, how)| format!(", {n} {how}")).collect();
-    let time = seconds(analysis).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
+    let time = seconds(run).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
     format!(
         "{}{}, {} of {}{time}; boxes of {}",
         counted(run.trials.ok, "trial"),
@@ -26,11 +25,11 @@ pub(crate) fn ran(analysis: &Analysis) -> String {
 }
 
 /// How long a file of one session took; the ends of others are not in it.
-pub(crate) fn seconds(analysis: &Analysis) -> Option<f64> {
-    let [session] = &analysis.run.sessions[..] else {
+pub(crate) fn seconds(run: &RunFacts) -> Option<f64> {
+    let [session] = &run.sessions[..] else {
         return None;
     };
-    let ended = analysis.run.end?.ended_unix_ns;
+    let ended = run.end?.ended_unix_ns;
     let ns = ended.checked_sub(session.started_unix_ns)?;
     #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
     Some(ns as f64 / 1e9)

@@ -97,7 +97,7 @@ fn is_bearable(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u
 /// How long so many blocks of what is chosen take, in seconds, by those that were run.
 fn time(analysis: &Analysis, chosen: &Chosen<'_>, blocks: u64) -> Option<f64> {
     let run = analysis.run.blocks;
-    let seconds = course::seconds(analysis).filter(|_| run > 0)?;
+    let seconds = course::seconds(&analysis.run).filter(|_| run > 0)?;
     #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
     Some(seconds / run as f64 * blocks as f64 * chosen.share(analysis))
 }

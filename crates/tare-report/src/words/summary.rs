@@ -121,7 +121,7 @@ fn lead(analysis: &Analysis, comparison: &Comparison) -> String {
 
 fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     let verdict = metric.verdict.as_ref();
-    let word = verdict.map_or(Word::None, |v| v.word);
+    let word = metric.word();
     let ratio = metric.paired.as_ref().map(|p| p.ratio);
     let remark = match (word, verdict) {
         (Word::None, Some(verdict)) => format!(" ({})", verdict.reasons()),

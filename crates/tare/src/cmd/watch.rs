@@ -11,8 +11,9 @@ use std::thread::sleep;
 use std::time::Duration;
 use tare_box::interrupt;
 use tare_lab::resume::Progress;
-use tare_model::results::{EndReason, Results};
+use tare_model::results::Results;
 use tare_model::size::{counted, show_seconds};
+use tare_report::analysis::{RunFacts, run_facts};
 use tare_report::{analyze, text};
 
 /// How often the file is looked at: seldom enough to leave the host quiet.
@@ -30,21 +31,20 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         if seen != length || seen.is_none() {
             seen = length;
             let results = Results::read(&args.file)?;
-            let ended = end(&results);
-            if args.once || ended.is_some() || !screen.is_term() {
-                out::print(&format!("{}\n", state(&results)))?;
+            // Not the whole analysis, which nobody is to wait for beside a run that measures.
+            let run = run_facts(&results);
+            let ended = run.end.is_some();
+            let state = state(&results, &run);
+            if args.once || ended || !screen.is_term() {
+                out::print(&format!("{state}\n"))?;
             } else {
                 screen.clear_screen()?;
-                out::print(&format!(
-                    "{}\n\n{}",
-                    state(&results),
-                    figures(&results, &args.file)
-                ))?;
+                out::print(&format!("{state}\n\n{}", figures(&results, &args.file)))?;
             }
-            if ended.is_some() && !args.once {
+            if ended && !args.once {
                 report::answer(&analyze(&results), &args.file, None)?;
             }
-            if args.once || ended.is_some() {
+            if args.once || ended {
                 return Ok(ExitCode::SUCCESS);
             }
         }
@@ -63,21 +63,16 @@ fn wait() -> bool {
     })
 }
 
-/// How the run ended, if it did.
-fn end(results: &Results) -> Option<EndReason> {
-    analyze(results).run.end.map(|end| end.reason)
-}
-
 /// `block 3 of 10, 58 of 192 trials, about 12 min left`.
-fn state(results: &Results) -> String {
-    let blocks = results.blocks_planned();
+fn state(results: &Results, run: &RunFacts) -> String {
+    let blocks = run.blocks_planned;
     let total = u64::from(blocks) * results.header.study.cells().len() as u64;
     let progress = Progress::of(results);
     let done = u64::from(progress.n_done()).min(total);
     let block = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
-    let left = time_left(results, done, total);
+    let left = time_left(results, run, done, total);
     let left = left.map_or_else(String::new, |left| format!(", about {} left", show_seconds(left)));
-    let failed = analyze(results).run.trials.failed_for_good();
+    let failed = run.trials.failed_for_good();
     let failed = if failed > 0 {
         format!(", {failed} failed")
     } else {
@@ -91,12 +86,11 @@ fn state(results: &Results) -> String {
 
 /// By the time that the trials of the latest session took, seen from its latest trial.
 #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
-fn time_left(results: &Results, done: u64, total: u64) -> Option<f64> {
-    let analysis = analyze(results);
-    if analysis.run.end.is_some() {
+fn time_left(results: &Results, run: &RunFacts, done: u64, total: u64) -> Option<f64> {
+    if run.end.is_some() {
         return None;
     }
-    let started = analysis.run.sessions.last()?.started_unix_ns;
+    let started = run.sessions.last()?.started_unix_ns;
     let of_session = results.trials().filter(|t| t.started_unix_ns >= started);
     let (n, latest) = of_session.fold((0_u64, started), |(n, latest), t| {
         (n + 1, latest.max(t.started_unix_ns))

@@ -60,13 +60,12 @@ fn quota(analysis: &Analysis) -> String {
             continue;
         };
         let name = name(analysis, &comparison.cell);
-        let word = primary.verdict.as_ref().map(|v| v.word);
-        match (word, &primary.paired) {
-            (Some(Word::Slower | Word::Faster), Some(paired)) => {
+        match (primary.word(), &primary.paired) {
+            (Word::Slower | Word::Faster, Some(paired)) => {
                 shown.push(format!("{name} {}", cost_change(paired.ratio.value)));
             }
-            (Some(Word::Equal), _) => equal.push(name),
-            (Some(Word::None) | None, _) => none.push(name),
+            (Word::Equal, _) => equal.push(name),
+            (Word::None, _) => none.push(name),
             _ => open.push(name),
         }
     }

@@ -28,7 +28,7 @@ fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     if let Some(template) = &analysis.study.template {
         page.wrapped("", 0, Style::Bold, &template.title);
     }
-    page.wrapped("", 0, Style::Plain, &course::ran(analysis));
+    page.wrapped("", 0, Style::Plain, &course::ran(&analysis.study, &analysis.run));
     let host = cut(&course::host(analysis), page.width());
     page.line(&[(Style::Dim, &host)]);
     if analysis.comparisons.is_empty() {

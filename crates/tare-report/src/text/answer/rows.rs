@@ -162,8 +162,10 @@ fn wide(page: &mut Page, columns: &Columns, comparison: &Comparison, is_new: boo
 /// The verdict, and why there is none.
 fn judged(comparison: &Comparison) -> (Word, String) {
     let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
-    let word = verdict.map_or(Word::None, |v| v.word);
-    (word, verdict.map_or_else(String::new, Verdict::reasons))
+    (
+        comparison.word(),
+        verdict.map_or_else(String::new, Verdict::reasons),
+    )
 }
 
 /// The interval drawn; of a figure without verdict, why it has none.

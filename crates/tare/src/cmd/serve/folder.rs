@@ -1,7 +1,7 @@
 //! A folder of results files, and the pages over it.
 
 use std::path::PathBuf;
-use tare_model::results::Results;
+use tare_model::results::{ReadError, Results};
 use tare_report::advice::{Weights, advise};
 use tare_report::document::Document;
 use tare_report::html::{self, Link, Listed};
@@ -46,7 +46,10 @@ impl Folder {
             ("compare", "") => self.compare(query),
             ("trend", "") => {
                 let files = self.names()?.into_iter();
-                let read = files.filter_map(|name| Some((name.clone(), self.read(&name).ok()?)));
+                let read = files.filter_map(|name| {
+                    let results = self.listed(&name).ok()?;
+                    Some((name, results))
+                });
                 shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())))
             }
             _ => Err(NoPage::NotFound),
@@ -75,14 +78,18 @@ impl Folder {
         if !self.names()?.iter().any(|known| known == name) {
             return Err(NoPage::NotFound);
         }
-        Ok(Results::read(&self.0.join(name))?)
+        Ok(self.listed(name)?)
+    }
+
+    /// One of [`Self::names`].
+    fn listed(&self, name: &str) -> Result<Results, ReadError> {
+        Results::read(&self.0.join(name))
     }
 
     fn list(&self) -> Result<String, NoPage> {
-        let listed = |name: String| match self.read(&name) {
-            Ok(results) => Listed::of(name, &analyze(&results)),
-            Err(NoPage::Failed(why)) => Listed::unread(name, why),
-            Err(NoPage::NotFound) => Listed::unread(name, "it went away".to_owned()),
+        let listed = |name: String| match self.listed(&name) {
+            Ok(results) => Listed::of(name, &results),
+            Err(why) => Listed::unread(name, why.to_string()),
         };
         let files: Vec<Listed> = self.names()?.into_iter().map(listed).collect();
         Ok(html::list(&self.0.display().to_string(), &files)?)
