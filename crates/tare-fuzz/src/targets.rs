@@ -9,6 +9,8 @@ use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use tare_analysis::foreign::{self, Wishes};
+use tare_analysis::{analyze, change, pilot};
 use tare_image::Store;
 use tare_lab::plan::{self, Room};
 use tare_lab::{images, resume, study_file, workload_file};
@@ -20,12 +22,11 @@ use tare_model::kernel::{BurnReport, KernelReport, TouchReport};
 use tare_model::load::{Asked, Query};
 use tare_model::protocol::{Reply, Request};
 use tare_model::results::Results;
+use tare_published::{Library, check, tally};
 use tare_report::document::Document;
-use tare_report::foreign::{self, Wishes};
-use tare_report::published::{Library, check, tally};
 use tare_report::sections::{self, published as published_sections};
 use tare_report::text::TextOptions;
-use tare_report::{analyze, change, html, json, markdown, pilot, tabular, text};
+use tare_report::{html, json, markdown, tabular, text};
 use tare_stats::Latencies;
 
 /// What is fuzzed.

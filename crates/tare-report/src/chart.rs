@@ -10,15 +10,15 @@ mod scale;
 mod sizes;
 mod trend;
 
-use crate::analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
-use crate::merge::Merged;
-use crate::trend::Trend;
 use askama::Template;
 use course::Course;
 use dots::Dots;
 use forest::Forest;
 use grid::Grid;
 use sizes::SizeChart;
+use tare_analysis::merge::Merged;
+use tare_analysis::trend::Trend;
+use tare_analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
 
 /// Colours that the style sheet has for series; further ones begin again.
 const COLOURS: usize = 6;

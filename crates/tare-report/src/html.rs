@@ -3,7 +3,6 @@
 //!
 //! Every value passes through askama's escaping; no template marks one as safe.
 
-use crate::analysis::run_facts;
 use crate::chart::Picture;
 use crate::document::{Block, Document};
 use crate::show::{MISSING, clean, date, or_missing};
@@ -12,6 +11,7 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
+use tare_analysis::run_facts;
 use tare_model::results::Results;
 
 /// The only script of a page, as it stands between its tags but for its last line end.

@@ -1,4 +1,4 @@
-//! The analysis for machines. Its version is [`crate::analysis::SCHEMA`]; any
+//! The analysis for machines. Its version is [`tare_analysis::SCHEMA`]; any
 //! figure may be `null`, and new keys may appear at any time.
 
 use crate::show::is_unprintable;

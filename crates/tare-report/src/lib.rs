@@ -15,26 +15,15 @@
 
 #![forbid(unsafe_code)]
 
-pub mod advice;
-pub mod analysis;
-pub mod change;
 pub mod chart;
-pub mod density;
 pub mod document;
 pub mod export;
-pub mod foreign;
 pub mod glossary;
 pub mod html;
 pub mod json;
 pub mod markdown;
-pub mod merge;
-pub mod pilot;
-pub mod published;
 pub mod sections;
 mod show;
 pub mod tabular;
 pub mod text;
-pub mod trend;
 pub mod words;
-
-pub use analysis::{Analysis, analyze};

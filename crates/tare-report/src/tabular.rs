@@ -1,11 +1,11 @@
 //! The tables of a report as CSV: figures as they are, each end of an interval in a column of its
 //! own.
 
-use crate::analysis::Estimate;
 use crate::document::{Cell, Column, Document, Kind, Table};
 use crate::show::clean;
 use csv::{Terminator, Writer, WriterBuilder};
 use std::io::Write;
+use tare_analysis::Estimate;
 
 /// The tables of a document, in order: those of one name one below the other under one head. Where
 /// there are several names, each stands behind a line with its name.

@@ -5,8 +5,8 @@
 mod common;
 
 use common::*;
-use tare_report::advice::{Advice, Criterion, Missing, Outcome, Weights, advise};
-use tare_report::analysis::{Word, analyze};
+use tare_analysis::advice::{Advice, Criterion, Missing, Outcome, Weights, advise};
+use tare_analysis::{Word, analyze};
 use tare_report::sections;
 use tare_report::text::{TextOptions, Where, render};
 

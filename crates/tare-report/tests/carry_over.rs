@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, Comparison, Refusal, Side, analyze};
 use tare_model::results::{Record, Results, TrialRecord};
-use tare_report::analysis::{Analysis, Comparison, Refusal, Side, analyze};
 
 /// `native`, `docker` and `vm` in random order; a trial right after one of `vm` costs `cost`.
 fn after_vm(cost: f64) -> Results {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use tare_report::analysis::{Analysis, Comparison, Refusal, Side, analyze};
+use tare_analysis::{Analysis, Comparison, Refusal, Side, analyze};
 
 const THREE: &[&str] = &["native", "docker", "vm"];
 const FOUR: &[&str] = &["native", "docker", "vm", "lxc"];

@@ -5,11 +5,11 @@
 mod common;
 
 use common::*;
+use tare_analysis::change::{Change, NothingInCommon, OverheadChange, compare};
+use tare_analysis::{Refusal, Word};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::Results;
 use tare_model::workload::Run;
-use tare_report::analysis::{Refusal, Word};
-use tare_report::change::{Change, NothingInCommon, OverheadChange, compare};
 use tare_report::sections;
 use tare_report::text::{TextOptions, render};
 

@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Against, Family, Flag, analyze};
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::results::{Outcome, Results};
-use tare_report::analysis::{Against, Family, Flag, analyze};
 
 #[test]
 fn with_hardly_any_noise_every_figure_is_the_truth() {

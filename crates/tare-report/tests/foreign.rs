@@ -6,10 +6,10 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use tare_analysis::foreign::{ForeignAnalysis, Table, Wishes, analyze, read};
+use tare_analysis::{Refusal, Word, analyze as analyze_results};
 use tare_model::metric::Direction;
 use tare_model::results::Outcome;
-use tare_report::analysis::{Refusal, Word, analyze as analyze_results};
-use tare_report::foreign::{ForeignAnalysis, Table, Wishes, analyze, read};
 use tare_report::sections;
 use tare_report::text::{self, TextOptions};
 
@@ -89,11 +89,11 @@ fn foreign_data_and_results_files_are_one_analysis() {
     for comparison in analysis
         .comparisons
         .iter()
-        .filter(|c| c.against == tare_report::analysis::Against::Native)
+        .filter(|c| c.against == tare_analysis::Against::Native)
     {
         for metric in &comparison.metrics {
             let name = format!("{} {}", comparison.cell.workload, metric.metric.name);
-            let same = |c: &&tare_report::foreign::ForeignComparison| {
+            let same = |c: &&tare_analysis::foreign::ForeignComparison| {
                 c.cell == comparison.cell.to_string() && c.figures.metric.name == name
             };
             let found = &foreign.comparisons.iter().find(same).unwrap().figures;

@@ -5,8 +5,8 @@
 mod common;
 
 use common::*;
+use tare_analysis::analyze;
 use tare_model::results::Results;
-use tare_report::analysis::analyze;
 use tare_report::document::Document;
 use tare_report::sections;
 use tare_report::{html, markdown, tabular};

@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Word, analyze};
 use tare_model::results::{Outcome, Record, Results};
-use tare_report::analysis::{Word, analyze};
 
 fn golden(name: &str) -> Results {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));

@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::{HostEffect, Shown, analyze};
 use tare_model::platform::Provisioning;
 use tare_model::results::{Record, Results};
 use tare_model::study::Instance;
-use tare_report::analysis::{HostEffect, Shown, analyze};
 
 /// Native and docker, both provisionings, boxes of one CPU on hosts of these sizes; vanilla docker
 /// costs `cost` of the host's CPUs, all else what it always does.
@@ -93,7 +93,7 @@ fn where_it_dies_out_is_a_range_of_the_chr() {
         &hosted(&[2, 4, 8, 16], |host| if host > 4 { 1.2 } else { 1.0 }),
         Vanilla,
     );
-    let chr = |end: Option<tare_report::analysis::RangeEnd>| end.and_then(|end| end.chr);
+    let chr = |end: Option<tare_analysis::RangeEnd>| end.and_then(|end| end.chr);
     assert_eq!(
         (chr(effect.range.beyond), chr(effect.range.within)),
         (Some(0.25), Some(0.5))

@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::analyze;
 use tare_model::finding::Reason;
 use tare_model::results::Outcome;
 use tare_model::template::Template;
-use tare_report::analysis::analyze;
 
 fn default_page() -> String {
     page(&analyze(&default_study().build()))

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, Flag, Steadiness, analyze};
 use tare_model::results::{Outcome, Results};
 use tare_model::study::Stopping;
-use tare_report::analysis::{Analysis, Flag, Steadiness, analyze};
 
 /// The text on one line: phrases may be wrapped anywhere.
 fn text(analysis: &Analysis) -> String {

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use serde_json::Value;
+use tare_analysis::analyze;
 use tare_model::results::Results;
-use tare_report::analysis::analyze;
 
 fn value() -> Value {
     let mut results = default_study().build();

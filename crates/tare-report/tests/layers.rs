@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, analyze};
 use tare_model::finding::Reason;
 use tare_model::results::{ProofRecord, Record, Results};
 use tare_model::study::BoxKind;
-use tare_report::analysis::{Analysis, analyze};
 
 fn nested(platforms: &[&str]) -> Results {
     Synthetic::new()

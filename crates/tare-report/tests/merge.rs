@@ -5,10 +5,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::merge::{CannotMerge, merge};
+use tare_analysis::trend::trend;
+use tare_analysis::{Refusal, Word};
 use tare_model::results::{Record, Results};
-use tare_report::analysis::{Refusal, Word};
-use tare_report::merge::{CannotMerge, merge};
-use tare_report::trend::trend;
 
 /// A run in which docker costs so much, on a host of this name.
 fn run(cost: f64, host: &str, seed: u64) -> (String, Results) {

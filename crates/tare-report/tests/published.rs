@@ -8,7 +8,7 @@ use common::*;
 use tare_model::kernel::Kernel;
 use tare_model::results::Results;
 use tare_model::workload::Run;
-use tare_report::published::{Beside, BesideRow, Library, Verdict, beside};
+use tare_published::{Beside, BesideRow, Library, Verdict, beside};
 use tare_report::sections::published as sections;
 use tare_report::text::{TextOptions, render};
 

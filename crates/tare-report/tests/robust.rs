@@ -4,9 +4,9 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use tare_analysis::{Analysis, analyze};
 use tare_model::group::{Member, WorkDone};
 use tare_model::results::{EndReason, Outcome, Record, Results};
-use tare_report::analysis::{Analysis, analyze};
 use tare_report::text::{TextOptions, Where};
 
 /// Everything that can be made of an analysis.

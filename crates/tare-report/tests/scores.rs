@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, ScoreTable, analyze};
 use tare_model::finding::Finding;
-use tare_report::analysis::{Analysis, ScoreTable, analyze};
 
 fn pinned(analysis: &Analysis) -> &ScoreTable {
     let of = |t: &&ScoreTable| t.name() == "pinned";
@@ -13,7 +13,7 @@ fn pinned(analysis: &Analysis) -> &ScoreTable {
 
 fn score(table: &ScoreTable, axis: &str, platform: &str) -> Option<f64> {
     let axis = table.axes.iter().find(|a| a.name() == axis).expect("an axis");
-    let of = |s: &&tare_report::analysis::Score| s.platform.to_string() == platform;
+    let of = |s: &&tare_analysis::Score| s.platform.to_string() == platform;
     axis.scores.iter().find(of).expect("a platform").score
 }
 
@@ -88,10 +88,6 @@ fn every_score_says_whose_it_is() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("no metric of tare counts rounds"), "{text}");
     for study in ["li2018", "ghatrehsamani2020"] {
-        assert!(
-            tare_report::published::DEFINITIONS
-                .iter()
-                .any(|d| d.defined_by == study)
-        );
+        assert!(tare_published::DEFINITIONS.iter().any(|d| d.defined_by == study));
     }
 }

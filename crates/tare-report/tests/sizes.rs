@@ -3,11 +3,11 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Class, NoEffects, Refusal, SizeEffect, SizeEffects, Standing, analyze};
 use tare_model::platform::Provisioning;
 use tare_model::results::{Outcome, Record, Results};
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::Instance;
-use tare_report::analysis::{Class, NoEffects, Refusal, SizeEffect, SizeEffects, Standing, analyze};
 
 /// Native and docker, both provisionings, in these sizes; docker costs `cost` of
 /// its CPUs, native what it always does.

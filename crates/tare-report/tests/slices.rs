@@ -3,11 +3,11 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, Flag, MetricComparison, SliceFigures, Word, analyze};
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::results::{HostReadings, Outcome, Record, Results};
 use tare_model::size::Cpus;
-use tare_report::analysis::{Analysis, Flag, MetricComparison, SliceFigures, Word, analyze};
 use tare_report::text::{TextOptions, Where, answer};
 
 /// `native` and `docker`, 20 blocks of 50 rounds. A round makes all its slices dearer or
@@ -359,8 +359,9 @@ fn how_many_processes_a_trial_had_is_told_where_it_had_two() {
 fn another_number_of_processes_is_among_what_differs() {
     let (before, mut after) = (results(|_| 1.0), results(|_| 1.0));
     let differences = |after: &Results| {
-        let change = tare_report::change::compare(&before, after, None).expect("cells in common");
-        let told = |d: &tare_report::change::Difference| (d.what.clone(), d.before.clone(), d.after.clone());
+        let change = tare_analysis::change::compare(&before, after, None).expect("cells in common");
+        let told =
+            |d: &tare_analysis::change::Difference| (d.what.clone(), d.before.clone(), d.after.clone());
         change.differences.iter().map(told).collect::<Vec<_>>()
     };
     assert_eq!(differences(&after), []);
@@ -404,7 +405,7 @@ fn the_steps_of_layers_are_typical_costs() {
 fn two_runs_in_slices_are_compared_by_typical_costs() {
     let stalling = |slot: &Slot| if slot.round % 10 == 3 { 11.0 } else { 1.05 };
     let (before, after) = (results(|_| 1.05), results(stalling));
-    let change = tare_report::change::compare(&before, &after, None).expect("cells in common");
+    let change = tare_analysis::change::compare(&before, &after, None).expect("cells in common");
     let overhead = &change.overheads[0];
     assert!(overhead.typical);
     about(overhead.change.expect("a change").value, 1.0, 0.003);
@@ -416,7 +417,7 @@ fn a_run_in_slices_is_held_against_one_without_by_samples() {
     let (before, after) = (results(|_| 1.05), results(|_| 1.05));
     let mut whole = before.clone();
     whole.records.retain(|r| !matches!(r, Record::Group(_)));
-    let change = tare_report::change::compare(&whole, &after, None).expect("cells in common");
+    let change = tare_analysis::change::compare(&whole, &after, None).expect("cells in common");
     let overhead = &change.overheads[0];
     assert!(!overhead.typical);
     near(overhead.change.expect("a change").value, 1.0);

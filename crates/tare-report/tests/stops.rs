@@ -3,11 +3,11 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Comparison, analyze};
 use tare_model::kernel::Kernel;
 use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt, WarmUpRecord};
 use tare_model::results::{EndReason, Record, Results};
 use tare_model::study::{Against, Cell, Stopping};
-use tare_report::analysis::{Comparison, analyze};
 
 /// `native` and `docker` both ways, 20 blocks: `docker` is settled at the first
 /// look, the price of the quota at the first too, and nothing else.

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
+use tare_analysis::analyze;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};
-use tare_report::analysis::analyze;
 use tare_report::text::{TextOptions, Where, answer};
 
 const PLAIN: TextOptions = TextOptions {

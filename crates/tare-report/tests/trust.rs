@@ -5,10 +5,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Analysis, Refusal, Word, analyze};
 use tare_model::group::WorkDone;
 use tare_model::results::{HostReadings, Outcome, Record, Results, TrialRecord};
 use tare_model::size::Cpus;
-use tare_report::analysis::{Analysis, Refusal, Word, analyze};
 
 fn results() -> Results {
     Synthetic::new()

@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Family, Refusal, Word, analyze};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};
 use tare_model::study::Fresh;
-use tare_report::analysis::{Family, Refusal, Word, analyze};
 
 fn of_cost(cost: f64, noise: f64) -> Results {
     Synthetic::new()

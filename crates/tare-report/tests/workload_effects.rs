@@ -3,11 +3,11 @@
 mod common;
 
 use common::*;
+use tare_analysis::{Shown, WorkloadEffect, analyze};
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::results::{Outcome, Record, Results};
 use tare_model::study::Effect;
-use tare_report::analysis::{Shown, WorkloadEffect, analyze};
 
 const NAME: &str = "Crowding";
 
@@ -47,7 +47,7 @@ fn the_ratio_of_both_costs_is_the_one_that_was_put_in() {
     let ratio = effect.ratio.expect("a ratio");
     assert!((ratio.value - 1.2 / 1.05).abs() < 0.002, "{ratio:?}");
     assert!(ratio.low < 1.2 / 1.05 && 1.2 / 1.05 < ratio.high, "{ratio:?}");
-    let cost = |of: &tare_report::analysis::WorkloadCost| of.ratio.expect("a cost").value;
+    let cost = |of: &tare_analysis::WorkloadCost| of.ratio.expect("a cost").value;
     assert!((cost(&effect.of) - 1.2).abs() < 0.002);
     assert!((cost(&effect.against) - 1.05).abs() < 0.002);
     assert_eq!(

@@ -19,13 +19,13 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use tare_analysis::advice::Criterion;
 use tare_box::platforms::OPTION_FACTORS;
 use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::Provisioning;
 use tare_model::size::{self, Cpus};
-use tare_report::advice::Criterion;
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
     130 stopped by Ctrl-C (the results file is whole and can be continued).";
@@ -540,7 +540,7 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 fn direction(text: &str) -> Result<Direction, &'static str> {
-    tare_report::foreign::direction(text).ok_or("give higher or lower")
+    tare_analysis::foreign::direction(text).ok_or("give higher or lower")
 }
 
 /// Reads a whole number; whatever is wrong with it, the range is told.

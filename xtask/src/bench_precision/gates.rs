@@ -6,7 +6,7 @@ use super::target::Target;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use tare_report::Analysis;
+use tare_analysis::Analysis;
 
 /// By platform, what it may take in microseconds. A machine may be an emulated one.
 const TARGETS: [(&str, f64); 6] = [

@@ -7,7 +7,7 @@ use super::lab::{LIKE, Lab, half_widths};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use tare_report::Analysis;
+use tare_analysis::Analysis;
 
 /// By workload: slices against trials in one piece.
 pub type Duels = BTreeMap<String, Duel>;

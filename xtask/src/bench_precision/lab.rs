@@ -4,9 +4,9 @@ use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tare_analysis::Analysis;
+use tare_analysis::{Estimate, MetricComparison};
 use tare_model::results::Results;
-use tare_report::Analysis;
-use tare_report::analysis::{Estimate, MetricComparison};
 
 /// The platform whose costs are those of `native`, but for a per cent or two.
 pub const LIKE: &str = "crun";
@@ -60,14 +60,14 @@ impl Lab {
         let words = String::from_utf8_lossy(&done.stderr);
         let last = words.trim().lines().next_back().unwrap_or_default();
         ensure!(done.status.success(), "tare run failed: {last}");
-        Ok(tare_report::analyze(&Results::read(&file)?))
+        Ok(tare_analysis::analyze(&Results::read(&file)?))
     }
 }
 
 /// Half-widths in logs of the intervals by workload. An error where a cell was not run
 /// as it was asked to be, in slices or not, or has no interval.
 pub fn half_widths(analysis: &Analysis, in_slices: bool) -> Result<BTreeMap<String, f64>> {
-    let of = |comparison: &tare_report::analysis::Comparison| {
+    let of = |comparison: &tare_analysis::Comparison| {
         let workload = comparison.cell.workload.clone();
         let told = comparison
             .primary()

@@ -1,8 +1,8 @@
 //! The cost in every block of a study, along time.
 
 use super::course::{Course, Point, Series, draw as draw_course};
-use crate::analysis::{Analysis, BlockCost, Comparison};
 use crate::show::ratio;
+use tare_analysis::{Analysis, BlockCost, Comparison};
 
 /// A panel for each comparison, with findings marked.
 pub(super) fn draw(analysis: &Analysis) -> Option<Course> {

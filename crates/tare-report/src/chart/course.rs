@@ -3,7 +3,7 @@
 
 use super::px;
 use super::scale::{Scale, Tick};
-use crate::analysis::Estimate;
+use tare_analysis::Estimate;
 
 /// Columns of the drawing, in its own units.
 const WIDTH: f64 = 1100.0;

@@ -3,8 +3,8 @@
 
 use super::scale::Tick;
 use super::{px, shortened};
-use crate::analysis::Analysis;
 use crate::show::ratio;
+use tare_analysis::Analysis;
 use tare_model::load::PERCENTILES;
 use tare_model::metric::Unit;
 
@@ -92,7 +92,7 @@ pub(super) fn latencies(analysis: &Analysis) -> Option<Dots> {
 
 /// Typical, mean and CPU cost beside one another.
 pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
-    let of = |comparison: &crate::analysis::Comparison| {
+    let of = |comparison: &tare_analysis::Comparison| {
         let slices = comparison.primary()?.slices.as_ref()?;
         let cpu = slices.cpu.as_ref().map(|cpu| cpu.cost.ratio.value);
         Some(Entry {

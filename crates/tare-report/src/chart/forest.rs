@@ -3,9 +3,9 @@
 
 use super::scale::{Scale, Tick};
 use super::{px, shortened};
-use crate::analysis::{Analysis, Comparison, Estimate, Word};
-use crate::merge::{Merged, MergedComparison};
 use crate::show::{host_name, or_missing, ratio_with_interval};
+use tare_analysis::merge::{Merged, MergedComparison};
+use tare_analysis::{Analysis, Comparison, Estimate, Word};
 
 /// What it shows.
 pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. The band is the margin, within which cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";

@@ -1,8 +1,8 @@
 //! Grids: workloads against platforms, with a figure and a shade in each cell.
 
 use super::{px, shortened};
-use crate::analysis::{Analysis, Comparison, ScoreAxis, ScoreTable, Word};
 use crate::show::cost_briefly;
+use tare_analysis::{Analysis, Comparison, ScoreAxis, ScoreTable, Word};
 use tare_model::study::BoxKind;
 
 /// Columns of the drawing, in its own units.

@@ -1,8 +1,8 @@
 //! The horizontal axis of a panel.
 
 use super::px;
-use crate::analysis::Estimate;
 use crate::show::ratio;
+use tare_analysis::Estimate;
 
 /// From this ratio of the ends on, a scale is logarithmic.
 const LOG_FROM: f64 = 3.0;

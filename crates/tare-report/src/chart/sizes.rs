@@ -4,9 +4,9 @@
 
 use super::scale::Scale;
 use super::{COLOURS, px};
-use crate::analysis::{SizeEffect, SizePoint};
 use crate::show::ratio_with_interval;
 use crate::words::sizes;
+use tare_analysis::{SizeEffect, SizePoint};
 
 /// Columns of the drawing, in its own units.
 const LEFT: f64 = 60.0;

@@ -2,7 +2,7 @@
 
 use super::course::{Course, Point, Series, draw as draw_course};
 use crate::show::{date, ratio_with_interval};
-use crate::trend::{self, Trend};
+use tare_analysis::trend::{self, Trend};
 
 /// No verdict rests on a picture of many runs: the margin is that of most studies.
 const MARGIN: f64 = 0.01;

@@ -1,7 +1,7 @@
 //! Figures with the way in which people read them.
 
-use crate::analysis::{Estimate, Word};
 use crate::show;
+use tare_analysis::{Estimate, Word};
 use tare_model::digits::digits;
 use tare_model::metric::Unit;
 

@@ -1,13 +1,13 @@
 //! Which platform for which workload.
 
 use super::reading;
-use crate::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Setting, SmallestSize};
-use crate::analysis::{Analysis, Estimate, Word};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{change_beside, change_interval, margin, ratio};
 use crate::words::open::{self, Where};
 use crate::words::{course, notices};
+use tare_analysis::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Setting, SmallestSize};
+use tare_analysis::{Analysis, Estimate, Word};
 use tare_model::metric::Unit;
 
 /// The answer, the platforms beside one another, pinning, sizes, rules, what is missing, what next.

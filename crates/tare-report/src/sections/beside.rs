@@ -2,10 +2,10 @@
 
 use super::slices::against;
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Analysis, Comparison, MetricComparison};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::show::or_missing;
 use crate::words::remarks;
+use tare_analysis::{Analysis, Comparison, MetricComparison};
 
 /// The heads behind those that say what is compared.
 pub(super) fn tested() -> [Column; 12] {

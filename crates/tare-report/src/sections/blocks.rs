@@ -1,9 +1,9 @@
 //! What cells cost in every block.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Analysis, BlockCost, Comparison};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
+use tare_analysis::{Analysis, BlockCost, Comparison};
 
 /// A picture for people, a table for machines.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {

@@ -1,10 +1,10 @@
 //! What boxes cost besides speed, and the proof of their limits.
 
 use super::{cells, columns, kind, kind_columns, shown_word};
-use crate::analysis::{Analysis, BoxFigures};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::proofs::{self, Proof};
+use tare_analysis::{Analysis, BoxFigures};
 use tare_model::metric::Unit;
 
 /// Start-up, removal and footprint; limits.

@@ -1,9 +1,9 @@
 //! Every cell by itself.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Analysis, CellFigures, MetricFigures};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks;
+use tare_analysis::{Analysis, CellFigures, MetricFigures};
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [

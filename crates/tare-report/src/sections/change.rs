@@ -1,13 +1,13 @@
 //! What changed between two results files.
 
 use super::{cells, columns, kind, kind_columns, reading};
-use crate::analysis::Flag;
-use crate::change::{Change, Difference, OverheadChange, RawChange, Side};
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{date, margin, or_missing};
 use crate::words::remarks::joined;
 use crate::words::verdict::of_change;
 use crate::words::{caveats, flag, notices};
+use tare_analysis::Flag;
+use tare_analysis::change::{Change, Difference, OverheadChange, RawChange, Side};
 use tare_model::size::counted;
 use tare_model::study;
 

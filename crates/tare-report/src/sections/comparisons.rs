@@ -1,10 +1,10 @@
 //! Every cell against its baselines: the headline with its interval and verdict.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Against, Analysis, Comparison, MetricComparison};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::{remarks, verdict};
+use tare_analysis::{Against, Analysis, Comparison, MetricComparison};
 
 /// A section per baseline.
 pub(super) fn sections(analysis: &Analysis) -> Vec<Section> {

@@ -1,7 +1,7 @@
 //! Which study defines which score.
 
 use crate::document::{Column, Document, Section, Table};
-use crate::published::DEFINITIONS;
+use tare_published::DEFINITIONS;
 
 /// By itself.
 pub fn definitions() -> Document {

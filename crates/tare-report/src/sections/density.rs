@@ -1,10 +1,10 @@
 //! What idle boxes cost, and how many a host could hold.
 
-use crate::analysis::Estimate;
-use crate::density::{self, Latency, PerBox, estimates};
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::percent;
 use crate::words::remarks::joined;
+use tare_analysis::Estimate;
+use tare_analysis::density::{self, Latency, PerBox, estimates};
 use tare_model::density::{Density, PlatformDensity};
 use tare_model::metric::Unit;
 use tare_model::size::{counted, show_cpus, show_memory};

@@ -1,8 +1,8 @@
 //! Workloads that the study holds together.
 
-use crate::analysis::{Analysis, WorkloadEffect};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::effects;
+use tare_analysis::{Analysis, WorkloadEffect};
 
 /// A section per effect of the study.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {

@@ -1,8 +1,8 @@
 //! Reasons to believe the figures, or to doubt them, as names and values.
 
-use crate::analysis::Analysis;
 use crate::document::Section;
 use crate::words::facts;
+use tare_analysis::Analysis;
 
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let boxes = analysis.boxes.iter().map(facts::inside).collect();

@@ -3,11 +3,11 @@
 use super::beside::{tested, tests};
 use super::comparisons::cost;
 use super::reading;
-use crate::analysis::MetricComparison;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures, word};
 use crate::show::{margin, or_missing, percent};
 use crate::words::{caveats, notices, remarks, verdict};
+use tare_analysis::MetricComparison;
+use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures, word};
 use tare_model::size::counted;
 
 /// The headline, the figures beside it, every cell by itself, how to read them.

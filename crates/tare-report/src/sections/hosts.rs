@@ -1,8 +1,8 @@
 //! What depends on the size of the host.
 
-use crate::analysis::{Analysis, HostEffect, HostPoint};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::hosts;
+use tare_analysis::{Analysis, HostEffect, HostPoint};
 
 /// The section; none if no size of box was measured on two hosts.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {

@@ -1,9 +1,9 @@
 //! How long requests took.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Analysis, CellLatencies};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
+use tare_analysis::{Analysis, CellLatencies};
 use tare_model::load::PERCENTILES;
 use tare_model::metric::Unit;
 

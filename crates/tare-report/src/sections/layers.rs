@@ -1,8 +1,8 @@
 //! The gaps of boxes in boxes, split by layer.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Analysis, Split, Step};
 use crate::document::{Cell, Column, Section, Show, Table};
+use tare_analysis::{Analysis, Split, Step};
 
 const ABOUT: &str = "What each layer adds to the one around it, over the pairs that both have. The steps are parts of the last row, the whole gap, and have no verdicts of their own.";
 

@@ -3,9 +3,9 @@
 use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::merge::{Merged, MergedComparison, MergedFile, OfHost};
 use crate::show::{date, host_name, margin, or_missing};
 use crate::words::{notices, verdict};
+use tare_analysis::merge::{Merged, MergedComparison, MergedFile, OfHost};
 use tare_model::size::counted;
 
 /// Hosts, what they say together, what each says, how to read it.

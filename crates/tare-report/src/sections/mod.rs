@@ -34,10 +34,10 @@ pub use merge::merge;
 pub use pilot::pilot;
 pub use trend::trend;
 
-use crate::analysis::{Analysis, Word};
 use crate::document::{Cell, Column, Document, Section};
 use crate::show::{date, or_missing};
 use crate::words::{caveats, course, notices};
+use tare_analysis::{Analysis, Word};
 use tare_model::study::BoxKind;
 
 /// The report of a results file.

@@ -2,7 +2,7 @@
 
 use super::{columns, kind, kind_columns};
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::pilot::{Advice, CellPilot, Level, PROCESSES, advice};
+use tare_analysis::pilot::{Advice, CellPilot, Level, PROCESSES, advice};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
 

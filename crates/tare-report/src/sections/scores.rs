@@ -1,9 +1,9 @@
 //! Standardised scores after li2018.
 
 use super::definitions;
-use crate::analysis::{Analysis, Score, ScoreAxis, ScoreTable};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
+use tare_analysis::{Analysis, Score, ScoreAxis, ScoreTable};
 
 const ABOUT: &str = "Each platform's mean over that of the best platform for rates, the reverse for times; 1 is the best. They have no intervals and carry no verdict.";
 

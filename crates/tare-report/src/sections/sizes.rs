@@ -1,10 +1,10 @@
 //! What depends on the size of the box.
 
-use crate::analysis::{Analysis, SizeEffect, SizePoint};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks::joined;
 use crate::words::sizes;
+use tare_analysis::{Analysis, SizeEffect, SizePoint};
 
 /// The size effects, each with its sizes; or why there are none.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
@@ -64,8 +64,7 @@ fn table(effects: &[SizeEffect]) -> Table {
         Column::words("remarks"),
     ];
     let row = |effect: &SizeEffect| {
-        let share =
-            |part: Option<&crate::analysis::Part>| Cell::interval(part.map(|p| p.share), Show::Percent);
+        let share = |part: Option<&tare_analysis::Part>| Cell::interval(part.map(|p| p.share), Show::Percent);
         let own = [
             Cell::count(effect.n),
             sizes::class(effect).into(),

@@ -1,10 +1,10 @@
 //! What slices say beside the typical cost.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Against, Analysis, Comparison, MetricComparison, SliceFigures};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks;
+use tare_analysis::{Against, Analysis, Comparison, MetricComparison, SliceFigures};
 
 const ABOUT: &str = "Beside the typical cost, which carries the verdict. The CPU cost has a verdict of its own where the work is bound by the CPU.";
 

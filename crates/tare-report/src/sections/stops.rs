@@ -1,9 +1,9 @@
 //! Why each cell of an adaptive study stopped.
 
 use super::{cells, columns, kind, kind_columns};
-use crate::analysis::{Against, Analysis, Stop};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::stops::why;
+use tare_analysis::{Against, Analysis, Stop};
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let stops = analysis.stops.as_ref()?;

@@ -1,11 +1,11 @@
 //! The answer in words, and what makes it doubtful.
 
-use crate::analysis::Analysis;
 use crate::chart::Picture;
 use crate::document::Section;
 use crate::words::doubts;
 use crate::words::open::{self, Where};
 use crate::words::summary::{self, Summary};
+use tare_analysis::Analysis;
 use tare_model::size::counted;
 
 /// What each kind of box costs, one sentence each.

@@ -4,7 +4,7 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::date;
-use crate::trend::{ALPHA, Changed, FEWEST, Point, Series, Trend, TrendFile};
+use tare_analysis::trend::{ALPHA, Changed, FEWEST, Point, Series, Trend, TrendFile};
 use tare_model::size::counted;
 
 /// Where costs changed, how they went, the files.

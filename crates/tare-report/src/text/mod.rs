@@ -7,9 +7,9 @@ pub(crate) mod page;
 pub use crate::show::clean;
 pub use answer::{Where, answer};
 
-use crate::analysis::Word;
 use crate::document::{Block, Document, Section};
 use page::{Page, Style};
+use tare_analysis::Word;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

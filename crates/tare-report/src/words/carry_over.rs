@@ -1,7 +1,7 @@
 //! What ran before and moved a figure.
 
-use crate::analysis::{CarryOver, Estimate, Side};
 use crate::show::{p_value, percent_with_interval, ratio_with_interval};
+use tare_analysis::{CarryOver, Estimate, Side};
 
 /// What it moved, and by how much.
 pub fn words(of: &CarryOver) -> String {

@@ -1,9 +1,9 @@
 //! What holds for every file, with its figures.
 
-use crate::analysis::{Analysis, Comparison, FamilySize, MetricComparison};
-use crate::change::Change;
-use crate::foreign::ForeignAnalysis;
 use crate::show::margin;
+use tare_analysis::change::Change;
+use tare_analysis::foreign::ForeignAnalysis;
+use tare_analysis::{Analysis, Comparison, FamilySize, MetricComparison};
 use tare_model::size::counted;
 use tare_model::study::{Stopping, Study};
 use tare_stats::{LOOK_LEVEL, LOOK_P_FACTOR, STEADINESS_PAIRS};

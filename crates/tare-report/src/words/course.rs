@@ -1,6 +1,6 @@
 //! How the figures came to be: how much was run, in what boxes, on what host.
 
-use crate::analysis::{Analysis, RunFacts};
+use tare_analysis::{Analysis, RunFacts};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, Study};
 

@@ -2,9 +2,9 @@
 
 use super::findings;
 use super::notices::{self, some_of};
-use crate::analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
+use tare_analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
 use tare_model::finding::Reason;
 use tare_model::platform::PlatformPath;
 use tare_model::size::counted;

@@ -2,8 +2,8 @@
 
 use super::refusal;
 use super::remarks::joined;
-use crate::analysis::{Analysis, Shown, WorkloadEffect};
 use crate::show::{MISSING, p_value};
+use tare_analysis::{Analysis, Shown, WorkloadEffect};
 
 /// What the figures are and where they come from.
 pub(crate) const ABOUT: &str = "Each cost is that of the platform over the baseline limited alike, in the blocks that have both workloads. Their ratio, worked out within each block, is how many times as dear the platform is with the first workload as with the second.";

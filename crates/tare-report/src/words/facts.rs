@@ -6,9 +6,9 @@ mod slices;
 
 pub(crate) use fact::Fact;
 
-use crate::analysis::{Analysis, BoxFigures, PlatformFacts};
 use crate::show::{MISSING, date, margin, or_missing};
 use chapters::chapters;
+use tare_analysis::{Analysis, BoxFigures, PlatformFacts};
 use tare_model::digits::digits;
 use tare_model::host::HostFacts;
 use tare_model::load::PeakRecord;

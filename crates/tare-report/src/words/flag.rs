@@ -1,7 +1,7 @@
 //! Reasons to read an interval with care.
 
-use crate::analysis::Flag;
 use crate::show::{percent, ratio};
+use tare_analysis::Flag;
 use tare_model::digits::digits;
 
 /// The reason with its figures.

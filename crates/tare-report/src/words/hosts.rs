@@ -3,8 +3,8 @@
 use super::effects;
 use super::refusal;
 use super::remarks::joined;
-use crate::analysis::{HostEffect, RangeEnd};
 use crate::show::{MISSING, or_missing};
+use tare_analysis::{HostEffect, RangeEnd};
 
 /// The title.
 pub(crate) const TITLE: &str = "Host-size effect";

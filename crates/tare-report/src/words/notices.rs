@@ -1,7 +1,7 @@
 //! What a reader of any figure must know, in words: what it is and what follows.
 
 use super::proofs;
-use crate::analysis::Notice;
+use tare_analysis::Notice;
 use tare_model::metric::Unit;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
@@ -234,7 +234,7 @@ pub(super) fn some_of(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(SHOWN)
-        .map(|name| crate::foreign::short(name))
+        .map(|name| tare_analysis::foreign::short(name))
         .collect();
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),

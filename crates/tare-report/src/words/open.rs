@@ -1,7 +1,7 @@
 //! What is not decided, and what would decide it.
 
 use super::course;
-use crate::analysis::{Analysis, Comparison, MOST_ADDED, Word};
+use tare_analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
 

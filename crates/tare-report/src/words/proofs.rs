@@ -1,7 +1,7 @@
 //! The proof of a kind of box's limits: granted and measured.
 
-use crate::analysis::{BoxFigures, Readings};
 use crate::show::{mebibytes, or_missing};
+use tare_analysis::{BoxFigures, Readings};
 use tare_model::digits::digits;
 use tare_model::results::ProofRecord;
 

@@ -1,7 +1,7 @@
 //! Reasons to give no verdict.
 
 use super::proofs;
-use crate::analysis::Refusal;
+use tare_analysis::Refusal;
 use tare_model::size::counted;
 
 /// The reason with its figures.

@@ -1,9 +1,9 @@
 //! What is printed beside figures: phrases, flags, findings, failures.
 
 use super::{carry_over, flag, verdict};
-use crate::analysis::{Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
-use crate::analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
+use tare_analysis::{Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use tare_analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
 use tare_model::metric::{Direction, Metric, Quantity};
 use tare_model::size::counted;
 use tare_model::study::Cell;

@@ -2,8 +2,8 @@
 
 use super::refusal;
 use super::remarks::joined;
-use crate::analysis::{Analysis, NoEffects, NoFit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
 use crate::show::{MISSING, or_missing, p_value, percent, percent_with_interval};
+use tare_analysis::{Analysis, NoEffects, NoFit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
 
 /// What the figures are and where they come from.
 pub(crate) const ABOUT: &str = "PTO is the cost at the largest size, PSO that of the smallest over the largest, both without a model; each is shown where its interval and Holm's p say so. Against native-set: as many CPUs by set, no quota.";
@@ -49,7 +49,7 @@ pub(crate) fn shown_as(effect: &SizeEffect, part: Option<&Part>) -> &'static str
 /// The fit with its figures, or why there are none.
 pub(crate) fn fit(effect: &SizeEffect) -> String {
     let fit = &effect.fit;
-    let figure = |e: crate::analysis::Estimate| percent_with_interval(e.value, e.low, e.high);
+    let figure = |e: tare_analysis::Estimate| percent_with_interval(e.value, e.low, e.high);
     let reason = fit
         .reason
         .map_or_else(String::new, |reason| no_fit(reason, fit.p_fits));

@@ -1,6 +1,6 @@
 //! Why cells stopped.
 
-use crate::analysis::Stop;
+use tare_analysis::Stop;
 
 /// Why a cell left, or why it did not.
 pub(crate) fn why(stop: &Stop) -> String {

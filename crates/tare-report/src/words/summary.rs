@@ -1,8 +1,8 @@
 //! What each kind of box costs, in plain words. Nothing is averaged over
 //! workloads: an average of unlike things would answer no question.
 
-use crate::analysis::{Against, Analysis, Comparison, Flag, MetricComparison, Word};
 use crate::show::{change_beside, change_interval, cost_change, known_change, or_missing};
+use tare_analysis::{Against, Analysis, Comparison, Flag, MetricComparison, Word};
 use tare_model::study::BoxKind;
 
 /// What one kind of box costs against one baseline.

@@ -1,8 +1,8 @@
 //! What a row of the decision table means in words.
 
 use super::refusal;
-use crate::analysis::{Basis, MOST_ADDED, Refusal, Verdict, Word};
 use crate::show::{known_change, margin, p_value, percent};
+use tare_analysis::{Basis, MOST_ADDED, Refusal, Verdict, Word};
 
 /// What is said beside a verdict: of none, why there is none.
 pub fn phrase(verdict: &Verdict) -> String {

@@ -1,8 +1,8 @@
 //! Parts of an analysis.
 
 use super::Pinned;
+use tare_analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
 use tare_model::results::Results;
-use tare_report::analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
 use tare_report::sections;
 use tare_report::text::{self, TextOptions};
 

@@ -4,10 +4,11 @@ use super::forms;
 use crate::args::AdviseArgs;
 use crate::out;
 use std::process::ExitCode;
+use tare_analysis::advice::{Criterion, Weights, advise};
+use tare_analysis::analyze;
 use tare_model::results::Results;
-use tare_report::advice::{Criterion, Weights, advise};
+use tare_report::sections;
 use tare_report::text::Where;
-use tare_report::{analyze, sections};
 
 /// Reads, weighs and prints.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<ExitCode> {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, stdin};
 use std::process::ExitCode;
 use std::thread::available_parallelism;
-use tare_report::foreign::{self, Table, Wishes};
+use tare_analysis::foreign::{self, Table, Wishes};
 use tare_report::sections;
 
 /// Reads, analyses and prints.

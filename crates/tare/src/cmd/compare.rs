@@ -5,9 +5,9 @@ use crate::args::CompareArgs;
 use crate::out;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tare_analysis::Notice;
+use tare_analysis::change::{self, Change};
 use tare_model::results::Results;
-use tare_report::analysis::Notice;
-use tare_report::change::{self, Change};
 use tare_report::sections;
 
 /// Puts a file beside a study, or before another.

@@ -7,12 +7,12 @@ use anyhow::Context;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
+use tare_analysis::density::{Estimate, estimates};
 use tare_box::interrupt;
 use tare_lab::density::{self, DensityError, Order};
 use tare_lab::{WriteError, own};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
-use tare_report::density::{Estimate, estimates};
 use tare_report::sections;
 
 /// What is printed and stored: the readings, and what follows from them.

@@ -14,7 +14,7 @@ use tare_lab::workload_file;
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::size::INSTANCE_TYPES;
 use tare_model::suggest;
-use tare_report::published::Library;
+use tare_published::Library;
 
 /// Prints completions for a shell.
 pub fn completions(shell: Shell) -> anyhow::Result<ExitCode> {

@@ -4,8 +4,9 @@ use super::forms;
 use crate::args::MergeArgs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tare_analysis::merge;
 use tare_model::results::Results;
-use tare_report::{merge, sections};
+use tare_report::sections;
 
 /// Reads, puts together and prints.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {

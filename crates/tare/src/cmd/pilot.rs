@@ -9,6 +9,7 @@ use crate::out;
 use crate::progress::Progress as Display;
 use anyhow::Context;
 use std::process::ExitCode;
+use tare_analysis::pilot::{self, BOXES, PROCESSES};
 use tare_box::interrupt;
 use tare_lab::Writer;
 use tare_lab::plan::{Room, cost};
@@ -18,7 +19,6 @@ use tare_lab::runner::Runner;
 use tare_model::results::{EndReason, Results};
 use tare_model::size::{counted, show_seconds};
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
-use tare_report::pilot::{self, BOXES, PROCESSES};
 use tare_report::sections;
 
 /// Name and version of the pilot as JSON.

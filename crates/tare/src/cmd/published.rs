@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_model::results::Results;
-use tare_report::published::{self, CheckedStudy, DEFINITIONS, Library, Published, Tally};
+use tare_published::{CheckedStudy, DEFINITIONS, Library, Published, Tally};
 use tare_report::sections::published as sections;
 
 /// Prints what was asked for.
@@ -27,7 +27,7 @@ pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
         }
         Some(PublishedCommand::Check { study }) => return check(&library, study.as_deref(), asked),
         Some(PublishedCommand::Workload { name }) => {
-            let view = published::workload(&library, name)?;
+            let view = tare_published::workload(&library, name)?;
             forms::tell(asked, &sections::workload(&view), &view)?;
         }
         Some(PublishedCommand::Scores) => {
@@ -41,7 +41,7 @@ pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
 pub fn beside(results: &Path, study: &str, asked: &FormArgs) -> anyhow::Result<ExitCode> {
     let library = Library::load()?;
     let study = library.study(study)?;
-    let beside = published::beside(&library, study, &Results::read(results)?);
+    let beside = tare_published::beside(&library, study, &Results::read(results)?);
     forms::tell(asked, &sections::beside(&beside), &beside)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -79,11 +79,11 @@ struct Checked {
 
 fn check(library: &Library, study: Option<&str>, asked: &FormArgs) -> anyhow::Result<ExitCode> {
     let studies = match study {
-        Some(id) => vec![published::check(library.study(id)?)],
-        None => library.studies.iter().map(published::check).collect(),
+        Some(id) => vec![tare_published::check(library.study(id)?)],
+        None => library.studies.iter().map(tare_published::check).collect(),
     };
     let checked = Checked {
-        tally: published::tally(&studies),
+        tally: tare_published::tally(&studies),
         studies,
     };
     let tally = checked.tally;

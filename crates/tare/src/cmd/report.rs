@@ -5,8 +5,9 @@ use crate::args::ReportArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
+use tare_analysis::{Analysis, analyze};
 use tare_model::results::Results;
-use tare_report::{Analysis, analyze, sections, text};
+use tare_report::{sections, text};
 
 /// Reads, analyses and prints.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {

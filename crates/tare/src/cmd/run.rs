@@ -8,6 +8,8 @@ use crate::progress::Progress as Display;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tare_analysis::Comparison;
+use tare_analysis::{Analysis, analyze};
 use tare_box::interrupt;
 use tare_box::state::Run;
 use tare_lab::design::NO_IMAGE;
@@ -20,8 +22,7 @@ use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
-use tare_report::analysis::Comparison;
-use tare_report::{Analysis, analyze, sections};
+use tare_report::sections;
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {

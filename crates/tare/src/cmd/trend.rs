@@ -6,8 +6,9 @@ use crate::out;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tare_analysis::trend;
 use tare_model::results::Results;
-use tare_report::{sections, trend};
+use tare_report::sections;
 
 /// Reads, puts in order and prints; a cost that rose is exit code 1 where that is asked for.
 pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {

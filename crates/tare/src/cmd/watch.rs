@@ -9,12 +9,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
+use tare_analysis::analyze;
+use tare_analysis::{RunFacts, run_facts};
 use tare_box::interrupt;
 use tare_lab::resume::Progress;
 use tare_model::results::Results;
 use tare_model::size::{counted, show_seconds};
-use tare_report::analysis::{RunFacts, run_facts};
-use tare_report::{analyze, text};
+use tare_report::text;
 
 /// How often the file is looked at: seldom enough to leave the host quiet.
 const EVERY: Duration = Duration::from_secs(2);

@@ -1,11 +1,11 @@
 //! Own figures beside a study's.
 
 use super::document;
-use crate::analysis::{Estimate, Word};
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::published::{Beside, BesideRow, Detectable, TheirFigure, Verdict};
 use crate::show::{MISSING, percent, ratio};
 use crate::words::remarks::joined;
+use tare_analysis::{Estimate, Word};
+use tare_published::{Beside, BesideRow, Detectable, TheirFigure, Verdict};
 
 /// Every figure of the study with a verdict, those that can be compared first.
 pub fn beside(beside: &Beside) -> Document {

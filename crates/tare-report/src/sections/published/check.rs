@@ -1,11 +1,11 @@
 //! Every claim beside what follows from the tables.
 
 use super::document;
-use crate::analysis::Word;
 use crate::document::{Cell, Column, Document, Section, Table};
-use crate::published::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally};
 use crate::show::MISSING;
+use tare_analysis::Word;
 use tare_model::size::counted;
+use tare_published::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally};
 
 /// The claims of some studies, and the sum.
 pub fn check(studies: &[CheckedStudy], tally: &Tally) -> Document {

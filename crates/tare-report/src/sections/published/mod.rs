@@ -9,7 +9,7 @@ pub use check::check;
 pub use study::{study, workload};
 
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::published::{Library, Published};
+use tare_published::{Library, Published};
 
 /// All studies in brief.
 pub fn list(library: &Library) -> Document {

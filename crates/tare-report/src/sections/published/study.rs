@@ -2,9 +2,9 @@
 
 use super::{document, printed};
 use crate::document::{Cell, Column, Document, Section, Table};
-use crate::published::{self, Contradiction, Library, Protocol, Published, Row, Spread, WorkloadView};
 use std::collections::BTreeSet;
 use tare_model::metric::Direction;
+use tare_published::{Contradiction, Library, Protocol, Published, Row, Spread, WorkloadView};
 
 type Fact = (String, String);
 
@@ -121,7 +121,7 @@ fn about(published: &Published) -> Vec<Fact> {
     facts
 }
 
-fn platform_words(platform: &published::Platform) -> String {
+fn platform_words(platform: &tare_published::Platform) -> String {
     let parts = [
         &platform.abbreviation,
         &platform.version,
@@ -169,7 +169,7 @@ fn differing(study: &str, other: &Contradiction) -> String {
 }
 
 /// A table of the study: platform, metric, levels, figures.
-fn table(printed: &published::Table) -> Section {
+fn table(printed: &tare_published::Table) -> Section {
     let better = match printed.direction {
         Direction::Higher => "more is better",
         Direction::Lower => "less is better",
@@ -190,7 +190,7 @@ fn table(printed: &published::Table) -> Section {
     section.table(figures(printed)).list(places)
 }
 
-fn figures(of: &published::Table) -> Table {
+fn figures(of: &tare_published::Table) -> Table {
     let levels: BTreeSet<&String> = of.rows.iter().flat_map(|r| r.levels.keys()).collect();
     let figures: BTreeSet<&String> = of.rows.iter().flat_map(|r| r.figures.keys()).collect();
     // The mean first, the number of runs last; the others by name.
@@ -229,7 +229,7 @@ fn runs(runs: &[f64]) -> Cell {
 }
 
 /// Where rows were seen, each place once.
-fn places(table: &published::Table) -> Vec<&str> {
+fn places(table: &tare_published::Table) -> Vec<&str> {
     let rows = table.rows.iter().filter_map(|r| r.seen_in.as_deref());
     let mut seen: Vec<&str> = Vec::new();
     for place in table.source.as_deref().into_iter().chain(rows) {

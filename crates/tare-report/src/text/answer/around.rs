@@ -2,8 +2,8 @@
 //! the boxes themselves cost.
 
 use super::super::page::{Page, Style};
-use crate::analysis::{Analysis, Word};
 use crate::show::cost_change;
+use tare_analysis::{Analysis, Word};
 use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::show_memory;

@@ -7,10 +7,10 @@ mod whisker;
 
 use super::page::{Page, Style, columns_of, front};
 use super::{TextOptions, layout};
-use crate::analysis::Analysis;
 use crate::sections;
 use crate::words::open::{self, Open};
 use crate::words::{course, doubts};
+use tare_analysis::Analysis;
 
 pub use crate::words::open::Where;
 

@@ -5,9 +5,9 @@ use super::super::page::{Page, Style, columns_of, left};
 use super::super::style;
 use super::cut;
 use super::whisker::Scale;
-use crate::analysis::{Analysis, Comparison, Verdict, Word};
 use crate::show::or_missing;
 use crate::words::remarks;
+use tare_analysis::{Analysis, Comparison, Verdict, Word};
 use tare_model::digits::digits;
 
 /// Columns of `1.003 (0.996 to 1.009)`.

@@ -1,7 +1,7 @@
 //! How trials were given their time.
 
 use super::{Fact, fact, seconds};
-use crate::analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
+use tare_analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
 use tare_model::study::Slicing;

@@ -1,12 +1,13 @@
 //! A folder of results files, and the pages over it.
 
 use std::path::PathBuf;
+use tare_analysis::advice::{Weights, advise};
+use tare_analysis::{analyze, change, trend};
 use tare_model::results::{ReadError, Results};
-use tare_report::advice::{Weights, advise};
 use tare_report::document::Document;
 use tare_report::html::{self, Link, Listed};
+use tare_report::sections;
 use tare_report::text::Where;
-use tare_report::{analyze, change, sections, trend};
 
 /// A folder.
 pub(super) struct Folder(PathBuf);

@@ -1,0 +1,63 @@
+//! Whether to pin.
+
+use crate::run::{Against, Analysis, Comparison, Estimate};
+use serde::Serialize;
+use std::cmp::Ordering;
+use tare_model::platform::{PlatformPath, Provisioning};
+
+/// One platform pinned, and by quota, both over the baseline pinned without a quota.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pinning {
+    /// The platform.
+    pub platform: PlatformPath,
+    /// The workload.
+    pub workload: String,
+    /// Name of the instance type, where the study has several.
+    pub instance: Option<String>,
+    /// Its cost pinned.
+    pub pinned: Estimate,
+    /// Its cost by quota.
+    pub vanilla: Estimate,
+    /// Which costs less, where the intervals do not meet.
+    pub cheaper: Option<Provisioning>,
+}
+
+/// Where both ways were measured.
+pub(super) fn all(analysis: &Analysis) -> Vec<Pinning> {
+    let vanilla = analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.against == Against::NativeSet);
+    vanilla.filter_map(|vanilla| both(analysis, vanilla)).collect()
+}
+
+fn both(analysis: &Analysis, vanilla: &Comparison) -> Option<Pinning> {
+    let kind = &vanilla.cell.kind;
+    let is_same = |c: &&Comparison| {
+        let other = &c.cell.kind;
+        other.provisioning == Provisioning::Pinned
+            && other.platform == kind.platform
+            && other.instance == kind.instance
+            && c.cell.workload == vanilla.cell.workload
+    };
+    // The baseline pinned is what both are held against.
+    let itself = vanilla.is_price_of_quota().then_some(Estimate::ONE);
+    let pinned = itself.or_else(|| analysis.asked().find(is_same)?.ratio())?;
+    let vanilla_cost = vanilla.ratio()?;
+    Some(Pinning {
+        platform: kind.platform.clone(),
+        workload: vanilla.cell.workload.clone(),
+        instance: kind.instance.clone(),
+        pinned,
+        vanilla: vanilla_cost,
+        cheaper: pinned.beside(vanilla_cost).map(cheaper),
+    })
+}
+
+const fn cheaper(pinned_beside_vanilla: Ordering) -> Provisioning {
+    if pinned_beside_vanilla.is_lt() {
+        Provisioning::Pinned
+    } else {
+        Provisioning::Vanilla
+    }
+}

@@ -1,0 +1,141 @@
+//! What can be wrong with foreign data, and where.
+
+use std::fmt;
+
+/// Foreign data that cannot be analysed: what, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub struct DataError {
+    /// The file as the user named it.
+    source_name: String,
+    /// Line, from 1, and column in characters, from 1.
+    place: Option<(u64, Option<usize>)>,
+    /// What is wrong.
+    fault: Box<Fault>,
+}
+
+impl DataError {
+    pub(super) fn whole(source: &str, fault: Fault) -> Self {
+        Self {
+            source_name: source.to_owned(),
+            place: None,
+            fault: Box::new(fault),
+        }
+    }
+
+    pub(super) fn at(source: &str, line: u64, column: Option<usize>, fault: Fault) -> Self {
+        Self {
+            source_name: source.to_owned(),
+            place: Some((line, column)),
+            fault: Box::new(fault),
+        }
+    }
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source_name)?;
+        match self.place {
+            Some((line, Some(column))) => write!(f, ":{line}:{column}")?,
+            Some((line, None)) => write!(f, ":{line}")?,
+            None => {}
+        }
+        write!(f, ": {}", self.fault)
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("cannot be read: {0}")]
+    Io(std::io::Error),
+    #[error(
+        "no data: give a table with the columns block, cell, metric and value, or a JSON object with these keys per line"
+    )]
+    Empty,
+    #[error("this is a results file of tare: read it by 'tare report'")]
+    ResultsFile,
+    #[error("a head and no row: there is nothing to analyse")]
+    NoRows,
+    #[error("not text (byte 0): give a table as text, such as CSV or JSON lines in UTF-8")]
+    Binary,
+    #[error("not UTF-8: save the table as UTF-8")]
+    NotUtf8,
+    #[error("a line of over {0} bytes: this is no table in long form")]
+    LongLine(usize),
+    #[error(
+        "no column '{0}': the first line must name the columns block, cell, metric and value, and may name baseline, direction and unit"
+    )]
+    MissingColumn(&'static str),
+    #[error(
+        "unknown column '{0}': there are block, cell, metric, value, baseline, direction and unit; leave other columns out"
+    )]
+    UnknownColumn(String),
+    #[error("column '{0}' is there twice: leave one out")]
+    RepeatedColumn(String),
+    #[error(
+        "{found} fields and not {wanted} as in the first line: put quotation marks around a field that holds the separator"
+    )]
+    Fields { found: usize, wanted: usize },
+    #[error(
+        "the closing quotation mark is missing: a field ends in its own line, and a quotation mark in it is doubled"
+    )]
+    Unclosed,
+    #[error("text behind a closing quotation mark: a quotation mark within a field is doubled")]
+    AfterQuote,
+    #[error(
+        "{0}: write one object per line with the keys block, cell, metric, value and, where wanted, baseline, direction, unit"
+    )]
+    Json(String),
+    #[error("value '{0}' is no number: leave it empty where a trial has no result")]
+    NotANumber(String),
+    #[error("value '{0}' is no number: write it with a point, as {1}")]
+    Comma(String, String),
+    #[error(
+        "value '{0}' is not finite: leave it empty where a trial has no result, and its pair counts as lost"
+    )]
+    NotFinite(String),
+    #[error("the {0} is empty: name it in every row")]
+    EmptyName(&'static str),
+    #[error("direction '{0}': give higher or lower, whichever is better")]
+    UnknownDirection(String),
+    #[error(
+        "a second value of metric '{metric}' of cell '{cell}' in block '{block}', the first is in line {line}: give each trial a block of its own"
+    )]
+    Repeated {
+        block: String,
+        cell: String,
+        metric: String,
+        line: u32,
+    },
+    #[error("{what} '{found}' of {of} '{name}', which is '{known}' before: give each {of} one {what}")]
+    Contradiction {
+        what: &'static str,
+        of: &'static str,
+        name: String,
+        found: String,
+        known: String,
+    },
+    #[error("baseline '{name}' of cell '{cell}' is no cell: there are {cells}")]
+    UnknownBaseline {
+        name: String,
+        cell: String,
+        cells: String,
+    },
+    #[error("no cell '{name}' as the baseline: there are {cells}")]
+    UnknownBaselineOption { name: String, cells: String },
+    #[error("no baseline: name the cell that the others are held against with --baseline, one of {cells}")]
+    NoBaseline { cells: String },
+    #[error("one cell, '{0}': there is nothing to hold it against")]
+    OneCell(String),
+    #[error("{found} comparisons, and at most {most} are made at once: split the data by cell")]
+    TooMany { found: usize, most: usize },
+}
+
+/// Text of the data within a message: short.
+pub fn short(text: &str) -> String {
+    const LETTERS: usize = 60;
+    match text.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Every metric of every cell by itself.
+
+use super::Table;
+use super::comparison::{ForeignMetric, metric};
+use super::pairs::finite;
+use crate::run::Estimate;
+use serde::Serialize;
+use tare_model::metric::Direction;
+use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
+
+/// One metric of one cell, over all its values.
+#[derive(Debug, Serialize)]
+pub struct SeriesFigures<'a> {
+    /// The cell.
+    pub cell: &'a str,
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: ForeignMetric<'a>,
+    /// Values.
+    pub n: usize,
+    /// Rows without a value: trials without a result.
+    pub empty: usize,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Coefficient of variation.
+    pub cv: Option<f64>,
+    /// Mean and its 95 % t interval.
+    pub interval: Option<Estimate>,
+}
+
+/// In the order of the cells, then of the metrics.
+pub(super) fn figures(table: &Table, direction: Option<Direction>) -> Vec<SeriesFigures<'_>> {
+    let mut order: Vec<_> = table.series.iter().collect();
+    order.sort_by_key(|s| (s.cell, s.metric));
+    let of = |series: &&super::table::Series| {
+        let values = finite(&series.values);
+        let estimate = t_estimate(&values, LEVEL, 1.0);
+        SeriesFigures {
+            cell: table.cells.name(series.cell),
+            metric: metric(table, series.metric, direction),
+            n: values.len(),
+            empty: series.values.len() - values.len(),
+            mean: mean(&values),
+            sd: sd(&values),
+            cv: cv(&values),
+            interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+        }
+    };
+    order.iter().map(of).collect()
+}

@@ -1,0 +1,35 @@
+//! From results files to figures: what each box costs, how sure that is, and what it rests on.
+//!
+//! ```text
+//! Results --analyze--> Analysis                     run      one results file
+//!                      --advise--> Advice           advice   what to choose, by what was measured
+//! two     --compare-->  Change                      change   what differs, and whether it is the costs
+//! several --merge-->    Merged                      merge    hosts together
+//!         --trend-->    Trend                       trend    one cost along time
+//! anyone's tables --> ForeignAnalysis               foreign  the same inference on other data
+//! ```
+//!
+//! Invariants: nothing here reads a file, a clock or the system, and nothing here is a sentence: words and pictures are
+//! `tare-report`'s. What cannot be said is absent, and its refusal or a notice is there instead.
+
+#![forbid(unsafe_code)]
+
+pub mod advice;
+pub mod change;
+pub mod density;
+pub mod foreign;
+pub mod merge;
+pub mod pilot;
+mod run;
+pub mod trend;
+
+pub use run::{
+    Against, Analysis, Basis, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellFigures, CellLatencies,
+    ChrRange, Class, Comparison, CpuCost, Estimate, FailureCount, Family, FamilySize, FindingCount,
+    FindingShare, Fit, Flag, Gate, HostEffect, HostEffects, HostPoint, InTurns, Latency, LongTurn,
+    MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit, Notice, OnePiece, Op, Paired, Part,
+    Placed, PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score,
+    ScoreAxis, ScoreTable, Shown, Side, SizeEffect, SizeEffects, SizePoint, SliceFigures, SlicingFacts,
+    Split, Standing, Steadiness, Steady, Step, Stop, Stops, TrialCounts, Verdict, Word, WorkloadCost,
+    WorkloadEffect, WorkloadEffects, analyze, run_facts, variability_overhead,
+};

@@ -1,0 +1,87 @@
+//! Which files are of one host, and what a host says.
+
+use super::OfHost;
+use crate::run::{Analysis, Estimate};
+use tare_model::results::Results;
+use tare_model::study::Cell;
+use tare_stats::{HostEstimate, Interval, LEVEL, PairedInference, t_quantile};
+
+/// A host.
+pub(super) struct Host {
+    /// What tells it from others; absent where its file does not say.
+    pub identity: Option<String>,
+    /// Places of its files.
+    pub files: Vec<usize>,
+}
+
+impl Host {
+    /// The hosts of some files, in the order in which they occur.
+    pub fn of(files: &[&(String, Results)]) -> Vec<Self> {
+        let mut hosts: Vec<Self> = Vec::new();
+        for (i, (_, results)) in files.iter().enumerate() {
+            let host = &results.header.host;
+            let identity = host.id.clone().or_else(|| host.boot_id.clone());
+            let known = hosts
+                .iter_mut()
+                .find(|h| identity.is_some() && h.identity == identity);
+            match known {
+                Some(host) => host.files.push(i),
+                None => hosts.push(Self {
+                    identity,
+                    files: vec![i],
+                }),
+            }
+        }
+        hosts
+    }
+}
+
+/// What a host says of a cell: the mean of what its files say.
+pub(super) fn estimate_of(index: usize, host: &Host, analyses: &[Analysis], cell: &Cell) -> Option<OfHost> {
+    let of = |file: &usize| {
+        let analysis = analyses.get(*file)?;
+        let comparison = analysis.asked().find(|c| c.cell == *cell)?;
+        let metric = comparison.primary()?;
+        // What a file gives no verdict on for its own reasons says nothing here either.
+        let fit = metric
+            .verdict
+            .as_ref()
+            .is_some_and(|v| v.refusals.iter().all(|r| r.is_of_few_pairs()));
+        Some((metric.n, metric.inference.filter(|_| fit)?))
+    };
+    let files: Vec<(usize, PairedInference)> = host.files.iter().filter_map(of).collect();
+    let estimates: Vec<HostEstimate> = files
+        .iter()
+        .filter_map(|(_, inference)| estimate(inference))
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "a few files")]
+    let files_of_host = Some(estimates.len() as f64).filter(|n| *n > 0.0)?;
+    let mean = estimates.iter().map(|e| e.mean).sum::<f64>() / files_of_host;
+    let error = estimates.iter().map(|e| e.error.powi(2)).sum::<f64>().sqrt() / files_of_host;
+    let n = files.iter().map(|(n, _)| n).sum();
+    let half = t_quantile(f64::midpoint(1.0, LEVEL), usize::max(n, 2) - 1)? * error;
+    let interval = Interval {
+        low: mean - half,
+        high: mean + half,
+    };
+    Some(OfHost {
+        host: index,
+        n,
+        cost: Estimate::of_logs(mean, interval),
+        estimate: HostEstimate { mean, error },
+    })
+}
+
+/// The mean of a file with the error of which its reported interval speaks.
+fn estimate(inference: &PairedInference) -> Option<HostEstimate> {
+    let Interval { low, high } = inference.interval;
+    let quantile = t_quantile(
+        f64::midpoint(1.0, inference.looks.level()),
+        inference.n.checked_sub(1)?,
+    )?;
+    let error = (high - low) / 2.0 / quantile;
+    error.is_finite().then_some(HostEstimate {
+        mean: inference.mean,
+        error,
+    })
+}

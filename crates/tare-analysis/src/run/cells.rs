@@ -1,0 +1,121 @@
+//! Every cell by itself: n, mean, sd, CV and interval per metric.
+
+use super::estimate::Estimate;
+use super::findings::{FindingCount, NOISE_UNKNOWN, count};
+use super::fitness;
+use super::trials::{CellTrials, Trials};
+use crate::run::clipped;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tare_model::metric::Metric;
+use tare_model::study::Cell;
+use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
+
+/// One cell: its trials and the figures of each metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct CellFigures {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Blocks in which it was tried.
+    pub blocks: usize,
+    /// Why attempts have no result, most frequent first.
+    pub failures: Vec<FailureCount>,
+    /// Findings in the trials behind the figures.
+    pub findings: Vec<FindingCount>,
+    /// The mean share of a unit of work that a trial did: 1 without `partial-work`.
+    pub work_done: f64,
+    /// Figures per metric.
+    pub metrics: Vec<MetricFigures>,
+}
+
+/// How often attempts of a cell failed, or were skipped, for one reason.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FailureCount {
+    /// The reason.
+    pub reason: String,
+    /// Attempts.
+    pub attempts: usize,
+    /// Whether they were skipped: nothing was run.
+    pub skipped: bool,
+    /// What was seen the first time.
+    pub detail: String,
+}
+
+/// One metric of one cell, over all its trials that ended well.
+#[derive(Debug, Clone, Serialize)]
+pub struct MetricFigures {
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: Metric,
+    /// Samples: one per block.
+    pub n: usize,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Coefficient of variation.
+    pub cv: Option<f64>,
+    /// Mean and its 95 % t interval.
+    pub interval: Option<Estimate>,
+}
+
+pub(crate) fn all(trials: &Trials) -> Vec<CellFigures> {
+    trials.cells.iter().map(figures).collect()
+}
+
+fn figures(trials: &CellTrials) -> CellFigures {
+    CellFigures {
+        cell: trials.cell.clone(),
+        blocks: trials.attempted.len(),
+        failures: failures(trials),
+        findings: findings(trials),
+        work_done: fitness::work_done(trials),
+        metrics: trials
+            .metrics
+            .iter()
+            .map(|m| metric_figures(m, &trials.samples(m)))
+            .collect(),
+    }
+}
+
+/// Those of its trials, and where nothing is known that others would be.
+fn findings(trials: &CellTrials) -> Vec<FindingCount> {
+    let mut findings = count(trials.used.values().flat_map(|u| u.findings));
+    let unknown = FindingCount {
+        finding: NOISE_UNKNOWN,
+        trials: trials.noise_unknown(),
+    };
+    findings.extend((unknown.trials > 0).then_some(unknown));
+    findings
+}
+
+fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
+    let estimate = t_estimate(samples, LEVEL, 1.0);
+    MetricFigures {
+        metric: metric.clone(),
+        n: samples.len(),
+        mean: mean(samples),
+        sd: sd(samples),
+        cv: cv(samples),
+        interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+    }
+}
+
+fn failures(trials: &CellTrials) -> Vec<FailureCount> {
+    let mut counts: BTreeMap<(String, bool), FailureCount> = BTreeMap::new();
+    for unended in &trials.unended {
+        let reason = unended.failure.reason.to_string();
+        let key = (reason.clone(), unended.skipped);
+        let entry = counts.entry(key).or_insert_with(|| FailureCount {
+            reason,
+            attempts: 0,
+            skipped: unended.skipped,
+            detail: clipped(&unended.failure.detail),
+        });
+        entry.attempts += 1;
+    }
+    let mut counts: Vec<_> = counts.into_values().collect();
+    counts.sort_by_key(|c| std::cmp::Reverse(c.attempts));
+    counts
+}

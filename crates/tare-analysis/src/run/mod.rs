@@ -1,0 +1,245 @@
+//! What a results file says: figures, comparisons, verdicts and their evidence.
+
+mod boxes;
+mod carry_over;
+mod cells;
+mod compare;
+mod comparison;
+pub(crate) mod decide;
+mod estimate;
+mod facts;
+mod family;
+mod findings;
+pub(crate) mod fitness;
+mod flag;
+mod host_effects;
+mod latencies;
+mod layers;
+mod notices;
+mod paired;
+pub(crate) mod pairing;
+mod refusal;
+mod scores;
+mod size_effects;
+mod slices;
+mod slicing;
+pub(crate) mod steadiness;
+mod stops;
+mod together;
+pub(crate) mod trials;
+mod trust;
+pub(crate) mod variability;
+pub(crate) mod verdict;
+mod workload_effects;
+
+pub use boxes::{BoxFigures, Latency, Readings};
+pub use carry_over::{CarryOver, Side};
+pub use cells::{CellFigures, FailureCount, MetricFigures};
+pub use comparison::{BlockCost, Comparison, MetricComparison, Op, QuantileFigure};
+pub use estimate::Estimate;
+pub use facts::{PlatformFacts, RunFacts, TrialCounts, run_facts};
+pub use family::{Family, FamilySize};
+pub use findings::{FindingCount, FindingShare};
+pub use flag::Flag;
+pub use host_effects::{HostEffect, HostEffects, HostPoint};
+pub use latencies::CellLatencies;
+pub use layers::{Split, Step};
+pub use notices::{LongTurn, Notice, Placed};
+pub use paired::Paired;
+pub use refusal::Refusal;
+pub use scores::{Score, ScoreAxis, ScoreTable};
+pub use size_effects::{
+    ChrRange, Class, Fit, NoEffects, NoFit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint,
+    Standing,
+};
+pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
+pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
+pub use steadiness::{Steadiness, Steady};
+pub use stops::{Stop, Stops};
+pub use tare_model::study::Against;
+pub use variability::overhead as variability_overhead;
+pub use verdict::MOST_BLOCKS as MOST_ADDED;
+pub use verdict::{Basis, Verdict, Word};
+pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
+
+use serde::Serialize;
+use tare_model::host::HostFacts;
+use tare_model::platform::PlatformPath;
+use tare_model::results::Results;
+use tare_model::sound::is_margin;
+use tare_model::study::{Stopping, Study};
+use tare_stats::{Looks, Question};
+
+/// Name and version of the analysis as JSON. The number changes when an old
+/// reader would misread a new analysis.
+pub const SCHEMA: &str = "tare-analysis/2";
+
+/// Everything that a report shows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Analysis {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Version of tare that measured.
+    pub tare: String,
+    /// Build that measured.
+    pub build: String,
+    /// The study as the file has it.
+    pub study: Study,
+    /// What a reader of any figure must know of this file.
+    pub notices: Vec<Notice>,
+    /// Every cell against its baselines.
+    pub comparisons: Vec<Comparison>,
+    /// Why cells stopped; absent if every cell ran in every block.
+    pub stops: Option<Stops>,
+    /// How long requests took, of each cell with a load.
+    pub latencies: Vec<CellLatencies>,
+    /// Gaps of boxes in boxes, split by layer.
+    pub layers: Vec<Split>,
+    /// What depends on the size of the box.
+    pub size_effects: SizeEffects,
+    /// What depends on the size of the host.
+    pub host_effects: HostEffects,
+    /// Workloads that the study holds together.
+    pub workload_effects: WorkloadEffects,
+    /// Standardised scores after li2018: one table per provisioning and size, where at least two
+    /// platforms have a figure.
+    pub scores: Vec<ScoreTable>,
+    /// What the intervals of comparisons are labelled: see [`interval_label`].
+    pub intervals: &'static str,
+    /// Tests in the family of the Holm correction that holds the cells against the baseline
+    /// limited alike.
+    pub family: usize,
+    /// The same of the CPU costs of CPU-bound work that ran in slices: a family of their own.
+    pub cpu_family: usize,
+    /// All families that have a test.
+    pub families: Vec<FamilySize>,
+    /// Every cell by itself.
+    pub cells: Vec<CellFigures>,
+    /// Every kind of box: start-up and proof of limits.
+    pub boxes: Vec<BoxFigures>,
+    /// Findings that occur.
+    pub findings: Vec<FindingShare>,
+    /// How the file came to be.
+    pub run: RunFacts,
+    /// How trials were given their time; absent where the file knows nothing of slices.
+    pub slicing: Option<SlicingFacts>,
+    /// The host.
+    pub host: HostFacts,
+    /// The platforms' versions and details.
+    pub platforms: Vec<PlatformFacts>,
+}
+
+impl Analysis {
+    /// Whether guests of this platform were translated in software: its figures say nothing of a
+    /// machine with hardware support.
+    pub fn is_emulated(&self, platform: &PlatformPath) -> bool {
+        let mut all = self.platforms.iter();
+        all.any(|facts| facts.platform == *platform && facts.emulated())
+    }
+
+    /// What the platforms cost, apart from what buying a size costs.
+    pub fn asked(&self) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(|c| c.against == Against::Native)
+    }
+
+    /// Those of them that are of no emulated machine, which says nothing of a real one.
+    pub fn real(&self) -> impl Iterator<Item = &Comparison> {
+        self.asked().filter(|c| !self.is_emulated(&c.cell.kind.platform))
+    }
+
+    /// Whether any headline is a typical cost of slices.
+    pub fn has_slices(&self) -> bool {
+        let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
+        self.comparisons.iter().any(in_slices)
+    }
+}
+
+/// Analyses a results file. Whatever the file holds, the answer is an analysis:
+/// what cannot be said is absent, and the notices tell why.
+pub fn analyze(results: &Results) -> Analysis {
+    let doubles = results.doubles();
+    let results = &*doubles.told_once(results);
+    let header = &results.header;
+    let study = &header.study;
+    let platforms = facts::platforms(header);
+    let trials = trials::Trials::collect(results);
+    let boxes = boxes::figures(results);
+    let mut comparisons = compare::all(study, &trials, &platforms);
+    let evidence = decide::Evidence {
+        study,
+        trials: &trials,
+        boxes: &boxes,
+    };
+    let families = decide::all(&mut comparisons, evidence);
+    let cells = cells::all(&trials);
+    let run = facts::facts(results);
+    let slicing = slicing::facts(results);
+    let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
+    notices.extend(slicing.as_ref().and_then(notices::long_turns));
+    notices.extend(trust::notices(header, &trials, &doubles));
+    let native = families.iter().find(|size| size.family == Family::Native);
+    let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
+    Analysis {
+        schema: SCHEMA,
+        tare: header.tare.clone(),
+        build: header.build.clone(),
+        study: study.clone(),
+        notices,
+        stops: stops::all(results),
+        latencies: latencies::all(&trials),
+        layers: layers::all(study, &trials),
+        size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
+        host_effects: host_effects::all(study, &header.host, &trials, &comparisons),
+        workload_effects: workload_effects::all(study, &trials, &comparisons),
+        scores: scores::all(&cells),
+        cells,
+        findings: findings::shares(&trials, &boxes, &comparisons),
+        comparisons,
+        intervals: interval_label(study),
+        family: of_native(|size| size.tests),
+        cpu_family: of_native(|size| size.cpu_tests),
+        families,
+        boxes,
+        run,
+        slicing,
+        host: header.host.clone(),
+        platforms,
+    }
+}
+
+/// The beginning of what a program said: enough to know it by. The file has
+/// the whole.
+pub(crate) fn clipped(text: &str) -> String {
+    const LETTERS: usize = 240;
+    match text.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The margin in logs: ln(1 + margin), if the study's is one that a study can have.
+pub(crate) fn margin(study: &Study) -> Option<f64> {
+    let margin = study.protocol.margin;
+    is_margin(margin).then(|| margin.ln_1p())
+}
+
+/// What the intervals of a study's comparisons cover. Where cells were looked at
+/// while the study grew they are t intervals at 96 %, which cover 95 % with the looks.
+pub(crate) const fn interval_label(study: &Study) -> &'static str {
+    match study.protocol.stopping {
+        Stopping::Fixed => "95 %",
+        Stopping::Adaptive { .. } => "95 % (allowing for looks)",
+    }
+}
+
+/// What is asked of every comparison of a study.
+pub(crate) fn question(study: &Study) -> Question {
+    Question {
+        looks: match study.protocol.stopping {
+            Stopping::Fixed => Looks::None,
+            Stopping::Adaptive { .. } => Looks::Allowed,
+        },
+        margin: margin(study),
+        check: Some(study.protocol.seed),
+    }
+}

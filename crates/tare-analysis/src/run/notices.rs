@@ -1,0 +1,406 @@
+//! What a reader of any figure of this file must know.
+
+use super::boxes::{BoxFigures, Readings};
+use super::comparison::Comparison;
+use super::facts::{PlatformFacts, RunFacts};
+use super::margin;
+use super::slicing::SlicingFacts;
+use serde::Serialize;
+use tare_model::platform::PlatformPath;
+use tare_model::results::EndReason;
+use tare_model::study::{Cell, Fresh, Study};
+
+/// Something out of the ordinary about data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "notice", rename_all = "kebab-case")]
+pub enum Notice {
+    /// Guests of a platform were translated in software.
+    Emulated {
+        /// The platform.
+        platform: PlatformPath,
+    },
+    /// The driver of a platform had never run on its engine when it was released.
+    UntestedDriver {
+        /// The platform.
+        platform: PlatformPath,
+    },
+    /// The run ended before it came to these kinds of box.
+    NotReached {
+        /// The kinds of box.
+        kinds: Vec<String>,
+    },
+    /// The limits of a kind of box were not proven.
+    LimitsNotProven {
+        /// The kind of box.
+        kind: String,
+        /// What was granted and what was used; absent without a proof.
+        readings: Option<Readings>,
+        /// What the check remarked.
+        remarks: Vec<String>,
+    },
+    /// The baseline is not among the study's platforms.
+    NoBaseline {
+        /// The baseline.
+        baseline: PlatformPath,
+    },
+    /// The study's margin is none that a study can have.
+    NoMargin,
+    /// Workloads whose messages went from place to place.
+    EndOutside {
+        /// Where their ends ran, and which they are.
+        workloads: Vec<Placed>,
+        /// By what network, for each platform.
+        networks: Vec<(PlatformPath, &'static str)>,
+    },
+    /// One box per platform served the whole study.
+    KeptBoxes,
+    /// The file ended in half a record.
+    Torn,
+    /// Records of a kind that only a later version knows.
+    UnknownRecords {
+        /// The kind.
+        kind: String,
+        /// How many.
+        records: usize,
+    },
+    /// Figures that the header does not name.
+    UnnamedFigures {
+        /// Their workloads and names.
+        figures: Vec<String>,
+    },
+    /// The file was written in several sessions.
+    Sessions {
+        /// How many.
+        sessions: usize,
+    },
+    /// The sessions ran on several boots.
+    Boots {
+        /// How many.
+        boots: usize,
+    },
+    /// The run did not come to its end.
+    Incomplete {
+        /// How it ended; absent if the file does not say so.
+        end: Option<EndReason>,
+        /// Blocks begun.
+        blocks: usize,
+        /// Blocks planned.
+        planned: u32,
+    },
+    /// Turns that nobody ended in time.
+    LongTurns {
+        /// How long they should have been, in seconds.
+        aim_seconds: f64,
+        /// The cells, with how long they were.
+        cells: Vec<LongTurn>,
+    },
+    /// What ran right before moved comparisons.
+    CarryOver {
+        /// How many.
+        comparisons: usize,
+        /// Of how many.
+        of: usize,
+        /// The cells of which, each once.
+        cells: Vec<Cell>,
+    },
+    /// The header tells what no study has.
+    UnsoundStudy {
+        /// What.
+        what: Vec<String>,
+    },
+    /// Trials of no cell of the study.
+    StrayTrials {
+        /// How many.
+        trials: usize,
+    },
+    /// Trials of no block of the study.
+    StrayBlocks {
+        /// How many.
+        trials: usize,
+    },
+    /// Members of groups that are no cell of the study.
+    StrayMembers {
+        /// How many.
+        members: usize,
+    },
+    /// Trials that the file holds more than once with unlike contents.
+    ConflictingTrials {
+        /// How many.
+        trials: usize,
+    },
+    /// Records that the file holds more than once.
+    CopiedRecords {
+        /// How many.
+        records: usize,
+    },
+    /// Samples that no machine comes to.
+    NoFigures {
+        /// How many.
+        samples: usize,
+        /// Workloads and metrics.
+        of: Vec<String>,
+    },
+    /// Slices that no machine comes to.
+    NoSlices {
+        /// How many.
+        slices: usize,
+    },
+    /// Cells whose trials all have the same figure.
+    IdenticalFigures {
+        /// The cells.
+        cells: Vec<String>,
+    },
+    /// What the header does not tell of the host.
+    HostUnknown {
+        /// Which facts.
+        what: Vec<String>,
+    },
+    /// Trials of which nobody knows what else ran.
+    NoiseUnknown {
+        /// How many.
+        trials: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Of foreign data: blocks have names, and are taken in the order of the file.
+    BlockOrder,
+    /// Of foreign data: metrics whose direction is taken for lower.
+    Direction {
+        /// The metrics.
+        metrics: Vec<String>,
+    },
+    /// Of foreign data: cells that are held against none.
+    WithoutBaseline {
+        /// The cells.
+        cells: Vec<String>,
+    },
+    /// Of foreign data: comparisons with values of 0 or less.
+    NoLogarithm {
+        /// How many.
+        comparisons: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Of foreign data: comparisons with the same ratio in every block.
+    NoSpread {
+        /// How many.
+        comparisons: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Of two files: they were measured by different builds.
+    Builds,
+    /// Of two files: only one worked in slices.
+    Slices,
+    /// Of two files: the first is the younger.
+    Order,
+    /// Of two files: both hold trials of one run.
+    SameRun,
+}
+
+/// Where the ends of workloads ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Placed {
+    /// The places.
+    pub places: String,
+    /// The workloads.
+    pub workloads: Vec<String>,
+}
+
+/// A cell whose turns took long.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LongTurn {
+    /// The cell.
+    pub cell: Cell,
+    /// How long they took, in seconds.
+    pub seconds: f64,
+}
+
+impl Notice {
+    /// Its name: that in files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Emulated { .. } => "emulated",
+            Self::UntestedDriver { .. } => "untested-driver",
+            Self::NotReached { .. } => "not-reached",
+            Self::LimitsNotProven { .. } => "limits-not-proven",
+            Self::NoBaseline { .. } => "no-baseline",
+            Self::NoMargin => "no-margin",
+            Self::EndOutside { .. } => "end-outside",
+            Self::KeptBoxes => "kept-boxes",
+            Self::Torn => "torn",
+            Self::UnknownRecords { .. } => "unknown-records",
+            Self::UnnamedFigures { .. } => "unnamed-figures",
+            Self::Sessions { .. } => "sessions",
+            Self::Boots { .. } => "boots",
+            Self::Incomplete { .. } => "incomplete",
+            Self::LongTurns { .. } => "long-turns",
+            Self::CarryOver { .. } => "carry-over",
+            Self::UnsoundStudy { .. } => "unsound-study",
+            Self::StrayTrials { .. } => "stray-trials",
+            Self::StrayBlocks { .. } => "stray-blocks",
+            Self::StrayMembers { .. } => "stray-members",
+            Self::ConflictingTrials { .. } => "conflicting-trials",
+            Self::CopiedRecords { .. } => "copied-records",
+            Self::NoFigures { .. } => "no-figures",
+            Self::NoSlices { .. } => "no-slices",
+            Self::IdenticalFigures { .. } => "identical-figures",
+            Self::HostUnknown { .. } => "host-unknown",
+            Self::NoiseUnknown { .. } => "noise-unknown",
+            Self::BlockOrder => "block-order",
+            Self::Direction { .. } => "direction",
+            Self::WithoutBaseline { .. } => "without-baseline",
+            Self::NoLogarithm { .. } => "no-logarithm",
+            Self::NoSpread { .. } => "no-spread",
+            Self::Builds => "builds",
+            Self::Slices => "slices",
+            Self::Order => "order",
+            Self::SameRun => "same-run",
+        }
+    }
+}
+
+pub(crate) fn all(
+    study: &Study,
+    run: &RunFacts,
+    boxes: &[BoxFigures],
+    platforms: &[PlatformFacts],
+    comparisons: &[Comparison],
+) -> Vec<Notice> {
+    let emulated = platforms
+        .iter()
+        .filter(|p| p.emulated())
+        .map(|p| Notice::Emulated {
+            platform: p.platform.clone(),
+        });
+    let untested = platforms
+        .iter()
+        .filter(|p| p.untested())
+        .map(|p| Notice::UntestedDriver {
+            platform: p.platform.clone(),
+        });
+    let mut notices: Vec<Notice> = emulated.chain(untested).collect();
+    notices.extend(of_run(run));
+    notices.extend(not_reached(boxes));
+    notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
+    notices.extend(of_study(study));
+    notices.extend(carried_over(comparisons));
+    notices
+}
+
+/// Turns that nobody ended in time.
+pub(crate) fn long_turns(slicing: &SlicingFacts) -> Option<Notice> {
+    const LONG: f64 = 1.5;
+    let aim_seconds = slicing.slicing.turn_seconds();
+    let long = slicing.in_turns.iter();
+    let long = long.filter(|c| c.turns > 1.0 && c.seconds > LONG * aim_seconds);
+    let cells: Vec<LongTurn> = long
+        .map(|c| LongTurn {
+            cell: c.cell.clone(),
+            seconds: c.seconds,
+        })
+        .collect();
+    (!cells.is_empty()).then_some(Notice::LongTurns { aim_seconds, cells })
+}
+
+fn carried_over(comparisons: &[Comparison]) -> Option<Notice> {
+    let moved = || comparisons.iter().filter(|c| !c.carry_over.is_empty());
+    let mut cells: Vec<Cell> = Vec::new();
+    for comparison in moved() {
+        if !cells.contains(&comparison.cell) {
+            cells.push(comparison.cell.clone());
+        }
+    }
+    (!cells.is_empty()).then(|| Notice::CarryOver {
+        comparisons: moved().count(),
+        of: comparisons.len(),
+        cells,
+    })
+}
+
+/// One notice for all kinds of box that the run did not come to.
+fn not_reached(boxes: &[BoxFigures]) -> Option<Notice> {
+    let missed = boxes.iter().filter(|b| b.not_reached());
+    let kinds: Vec<String> = missed.map(|b| b.kind.to_string()).collect();
+    (!kinds.is_empty()).then_some(Notice::NotReached { kinds })
+}
+
+fn not_proven(figures: &BoxFigures) -> Notice {
+    Notice::LimitsNotProven {
+        kind: figures.kind.to_string(),
+        readings: figures.readings(),
+        remarks: figures.proof.iter().flat_map(|p| p.remarks.clone()).collect(),
+    }
+}
+
+fn of_study(study: &Study) -> Vec<Notice> {
+    let no_baseline = (!study.platforms.contains(&study.baseline)).then(|| Notice::NoBaseline {
+        baseline: study.baseline.clone(),
+    });
+    let no_margin = margin(study).is_none().then_some(Notice::NoMargin);
+    let kept = (study.protocol.fresh == Fresh::Study).then_some(Notice::KeptBoxes);
+    let all = [no_baseline, no_margin, crossed(study), kept];
+    all.into_iter().flatten().collect()
+}
+
+/// Of workloads with ends in several boxes, between which places their messages went, and by what.
+fn crossed(study: &Study) -> Option<Notice> {
+    let told = study.placed().into_iter().filter_map(|(placed, mut workloads)| {
+        workloads.retain(|workload| workload.is_in_several_boxes());
+        let names: Vec<String> = workloads.iter().map(|w| w.name().to_owned()).collect();
+        (!names.is_empty()).then(|| Placed {
+            places: placed.to_string(),
+            workloads: names,
+        })
+    });
+    let workloads: Vec<Placed> = told.collect();
+    let networks = study.platforms.iter().map(|path| (path.clone(), network(path)));
+    (!workloads.is_empty()).then(|| Notice::EndOutside {
+        workloads,
+        networks: networks.collect(),
+    })
+}
+
+/// The network between the host and the boxes of a platform that it reaches.
+fn network(path: &PlatformPath) -> &'static str {
+    let outermost = path.segments().first();
+    let named = outermost.and_then(|segment| segment.options.get("network"));
+    match named.map(String::as_str) {
+        Some("bridge") => "bridge",
+        Some("published") => "published",
+        _ => "host",
+    }
+}
+
+fn of_run(run: &RunFacts) -> Vec<Notice> {
+    let mut notices: Vec<Notice> = run.torn.then_some(Notice::Torn).into_iter().collect();
+    let unknown = run.unknown_records.iter();
+    notices.extend(unknown.map(|(kind, records)| Notice::UnknownRecords {
+        kind: kind.clone(),
+        records: *records,
+    }));
+    if !run.unnamed_figures.is_empty() {
+        let figures = run.unnamed_figures.iter().cloned().collect();
+        notices.push(Notice::UnnamedFigures { figures });
+    }
+    if run.sessions.len() > 1 {
+        notices.push(Notice::Sessions {
+            sessions: run.sessions.len(),
+        });
+    }
+    if run.boots > 1 {
+        notices.push(Notice::Boots { boots: run.boots });
+    }
+    notices.extend(incomplete(run));
+    notices
+}
+
+fn incomplete(run: &RunFacts) -> Option<Notice> {
+    let end = run.end.map(|e| e.reason);
+    let is_whole = matches!(end, Some(EndReason::Complete | EndReason::Settled));
+    (!is_whole).then_some(Notice::Incomplete {
+        end,
+        blocks: run.blocks,
+        planned: run.blocks_planned,
+    })
+}

@@ -1,0 +1,175 @@
+//! One cost over many results files, in the order of time: where it changed.
+
+use crate::change::unlike;
+use crate::merge::once;
+use crate::run::{Analysis, Comparison, Estimate, analyze};
+use serde::Serialize;
+use tare_model::metric::Metric;
+use tare_model::results::Results;
+use tare_model::study::Cell;
+use tare_stats::{ChangePoint, change_points, mean};
+
+/// Name and version of the trend as JSON.
+pub const SCHEMA: &str = "tare-trend/1";
+/// Runs on either side of a change: of two that differ nobody knows which is the odd one.
+pub const FEWEST: usize = 3;
+/// A change is one that few orders of the runs come to.
+pub const ALPHA: f64 = 0.01;
+/// Seed of these orders: the same files give the same answer.
+const SEED: u64 = 1;
+
+/// The costs of some files over time.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trend {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The files in the order of time.
+    pub files: Vec<TrendFile>,
+    /// Files that hold the same runs as another, and were left out.
+    pub copies: usize,
+    /// The cost of every cell of the youngest file.
+    pub series: Vec<Series>,
+}
+
+/// One file.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrendFile {
+    /// As the user named it.
+    pub name: String,
+    /// When its first session began, in nanoseconds since the epoch.
+    pub started_unix_ns: u64,
+    /// Version of tare that measured.
+    pub tare: String,
+    /// Build that measured.
+    pub build: String,
+}
+
+/// One cost over time.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// The baseline's cell.
+    pub baseline: Cell,
+    /// The primary metric.
+    pub metric: Metric,
+    /// The runs that have it, in the order of time.
+    pub points: Vec<Point>,
+    /// Where it changed.
+    pub changes: Vec<Changed>,
+}
+
+/// The cost in one run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Point {
+    /// Which file, from 0.
+    pub file: usize,
+    /// Blocks behind it.
+    pub n: usize,
+    /// The cost over the baseline.
+    pub cost: Estimate,
+}
+
+/// A change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Changed {
+    /// The first point after it, from 0.
+    pub at: usize,
+    /// The share of orders of the runs that look as much like a change.
+    pub p: f64,
+    /// The geometric mean of the costs since the change before.
+    pub before: f64,
+    /// The same of those until the next change.
+    pub after: f64,
+}
+
+impl Changed {
+    /// How many times the cost is what it was.
+    pub fn ratio(&self) -> f64 {
+        self.after / self.before
+    }
+}
+
+impl Trend {
+    /// Series that cost more since their last change, by more than a share.
+    pub fn dearer(&self, share: f64) -> impl Iterator<Item = (&Series, Changed)> {
+        let changed = self.series.iter().filter_map(|s| Some((s, *s.changes.last()?)));
+        changed.filter(move |(_, change)| change.ratio() > 1.0 + share)
+    }
+}
+
+/// The costs of these files, each with its name.
+pub fn trend(files: &[(String, Results)]) -> Trend {
+    let given = files.len();
+    let mut files: Vec<(&String, &Results, Analysis)> = once(files)
+        .into_iter()
+        .map(|(name, results)| (name, results, analyze(results)))
+        .collect();
+    files.sort_by_key(|(_, _, analysis)| started(analysis));
+    let youngest = files.last().map(|(_, results, analysis)| (*results, analysis));
+    let compared = youngest.iter().flat_map(|(_, analysis)| analysis.asked());
+    let series = compared
+        .filter_map(|comparison| series(comparison, &files))
+        .collect();
+    let file = |(name, _, analysis): &(&String, &Results, Analysis)| TrendFile {
+        name: (*name).clone(),
+        started_unix_ns: started(analysis),
+        tare: analysis.tare.clone(),
+        build: analysis.build.clone(),
+    };
+    Trend {
+        schema: SCHEMA,
+        copies: given - files.len(),
+        files: files.iter().map(file).collect(),
+        series,
+    }
+}
+
+fn started(analysis: &Analysis) -> u64 {
+    analysis.run.sessions.first().map_or(0, |s| s.started_unix_ns)
+}
+
+fn series(of: &Comparison, files: &[(&String, &Results, Analysis)]) -> Option<Series> {
+    let metric = &of.primary()?.metric;
+    let study = &files.last()?.1.header.study;
+    let point = |(file, (_, results, analysis)): (usize, &(&String, &Results, Analysis))| {
+        let found = analysis
+            .asked()
+            .find(|c| c.cell == of.cell && c.baseline == of.baseline)?;
+        let is_alike = unlike((&results.header.study, study), &of.cell).is_none();
+        Some(Point {
+            file,
+            n: found.primary()?.n,
+            cost: found.ratio().filter(|_| is_alike)?,
+        })
+    };
+    let points: Vec<Point> = files.iter().enumerate().filter_map(point).collect();
+    let logs: Vec<f64> = points.iter().map(|p| p.cost.value.ln()).collect();
+    let found = change_points(&logs, FEWEST, ALPHA, SEED);
+    Some(Series {
+        cell: of.cell.clone(),
+        baseline: of.baseline.clone(),
+        metric: metric.clone(),
+        changes: changes(&logs, &found),
+        points,
+    })
+}
+
+/// Each change with what the cost was before and after.
+fn changes(logs: &[f64], found: &[ChangePoint]) -> Vec<Changed> {
+    let ends: Vec<usize> = found.iter().map(|c| c.at).chain([logs.len()]).collect();
+    let cost = |from: usize, to: usize| mean(&logs[from..to]).map_or(f64::NAN, f64::exp);
+    let mut from = 0;
+    let mut changes = Vec::new();
+    for (change, end) in found.iter().zip(&ends[1..]) {
+        changes.push(Changed {
+            at: change.at,
+            p: change.p,
+            before: cost(from, change.at),
+            after: cost(change.at, *end),
+        });
+        from = change.at;
+    }
+    changes
+}
