@@ -1,4 +1,4 @@
-//! From a results file to an analysis, and from an analysis to text, JSON and HTML.
+//! From an analysis to what people read: text, page, Markdown, CSV, JSON, pictures.
 //!
 //! ```text
 //! Results --analyze--> Analysis --sections--> Document --text::render-----> terminal

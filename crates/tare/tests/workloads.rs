@@ -186,9 +186,20 @@ fn run_natively_and_in_a_container(study: &str, least: usize) {
     let failed = trials
         .iter()
         .filter(|trial| trial["outcome"]["failed"].is_object());
+    let failed = failed.filter(|trial| !is_of_a_busy_host(trial));
     let failed: Vec<_> = failed.map(|trial| trial.to_string()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     assert_eq!(trials.len(), 2 * workloads.len(), "{}", ended.stderr);
+}
+
+/// Whether a load was refused for what the host had no time for, the second time too: a rate is a share of what
+/// the host could do at another moment.
+fn is_of_a_busy_host(trial: &serde_json::Value) -> bool {
+    let detail = trial["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
+    let has_rate = trial["workload"]
+        .as_str()
+        .is_some_and(|name| name.contains("rate="));
+    has_rate && (detail.starts_with("overload: ") || detail.starts_with("the client used "))
 }
 
 #[test]
