@@ -85,7 +85,7 @@ impl Writer {
             synced: Instant::now(),
         };
         let written = writer
-            .append(&Record::Header(header.clone()))
+            .append(&Record::from(header.clone()))
             .and_then(|()| writer.sync());
         written.map_err(|e| {
             // Only our own, just made: nothing of the user's is lost.

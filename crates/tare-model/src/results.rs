@@ -39,7 +39,7 @@ pub const READABLE: [&str; 3] = ["tare-results/1", "tare-results/2", SCHEMA];
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
     /// The first line.
-    Header(Header),
+    Header(Box<Header>),
     /// A run begins (again) to append to the file.
     Session(Session),
     /// A box was made.
@@ -55,11 +55,24 @@ pub enum Record {
     /// Cells ran side by side, slice by slice.
     Group(GroupRecord),
     /// A trial ended.
-    Trial(TrialRecord),
+    Trial(Box<TrialRecord>),
     /// Open comparisons were looked at.
     Look(LookRecord),
     /// A run stopped appending.
     End(EndRecord),
+}
+
+// The largest two kinds lie apart: a list of records has room for the largest in each place.
+impl From<Header> for Record {
+    fn from(header: Header) -> Self {
+        Self::Header(Box::new(header))
+    }
+}
+
+impl From<TrialRecord> for Record {
+    fn from(trial: TrialRecord) -> Self {
+        Self::Trial(Box::new(trial))
+    }
 }
 
 impl Record {

@@ -191,7 +191,7 @@ fn a_repetition_counts_where_the_first_attempt_has_no_result() {
     first.outcome = Outcome::Failed(failure(Reason::Timeout, "took 30 s"));
     repeated.attempt = 1;
     scale(&mut repeated, 2.0);
-    results.records.push(tare_model::results::Record::Trial(repeated));
+    results.records.push(repeated.into());
     let analysis = analyze(&results);
     let metric = headline(&analysis);
     assert_eq!((metric.n, metric.lost), (20, 0));

@@ -108,7 +108,7 @@ fn of_two_records_of_one_trial_neither_counts() {
     let mut results = results();
     let mut other = trial(&mut results, 3).clone();
     scale(&mut other, 0.5);
-    results.records.push(Record::Trial(other));
+    results.records.push(other.into());
     let analysis = analyze(&results);
     assert_eq!(notices(&analysis), ["conflicting-trials"]);
     let metric = headline(&analysis);
@@ -126,7 +126,7 @@ fn two_results_of_a_cell_in_one_block_conflict_whatever_they_are_called() {
         let mut other = trial(&mut results, 3).clone();
         scale(&mut other, 0.5);
         rename(&mut other);
-        results.records.push(Record::Trial(other));
+        results.records.push(other.into());
         let analysis = analyze(&results);
         assert_eq!(notices(&analysis), ["conflicting-trials"]);
         assert_eq!(headline(&analysis).n, 19);
@@ -138,7 +138,7 @@ fn an_exact_copy_is_told_and_counts_once() {
     let mut results = results();
     let before = headline(&analyze(&results)).paired.clone();
     let copy = trial(&mut results, 3).clone();
-    results.records.push(Record::Trial(copy));
+    results.records.push(copy.into());
     let analysis = analyze(&results);
     assert_eq!(notices(&analysis), ["copied-records"]);
     assert_eq!(headline(&analysis).paired, before);

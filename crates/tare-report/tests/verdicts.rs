@@ -185,7 +185,7 @@ fn one_wrong_answer_forbids_a_verdict_even_if_its_repetition_was_right() {
     let mut wrong = repeated.clone();
     repeated.attempt = 1;
     wrong.outcome = Outcome::Failed(failure(Reason::WrongAnswer, "residual 3e7"));
-    results.records.insert(5, Record::Trial(wrong));
+    results.records.insert(5, wrong.into());
     check(
         &results,
         0,

@@ -70,7 +70,7 @@ impl Runner<'_> {
         let order = self.progress.orders.entry(planned.block).or_default();
         let wall = ended.host.as_ref().map_or(0, |h| h.wall_ns);
         *order += 1;
-        Record::Trial(TrialRecord {
+        Record::from(TrialRecord {
             trial: planned.trial,
             block: planned.block,
             order: *order - 1,

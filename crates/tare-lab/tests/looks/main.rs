@@ -57,7 +57,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
             latencies: None,
         })
     };
-    Record::Trial(TrialRecord {
+    Record::from(TrialRecord {
         trial: 0,
         block,
         order: 0,

@@ -15,7 +15,7 @@ pub fn trials_of<'a>(
         Record::Trial(t)
             if t.cell.kind.platform.to_string() == platform && t.cell.kind.provisioning == by =>
         {
-            Some(t)
+            Some(&mut **t)
         }
         _ => None,
     })

@@ -145,7 +145,7 @@ impl Synthetic {
             let cost = self.cost_of(cell) * noise.exp();
             let trial = block * cells.len() as u32 + order;
             let metrics = self.study.workload(cell).unwrap().metrics();
-            records.push(Record::Trial(ended_well(
+            records.push(Record::from(ended_well(
                 trial, block, order, cell, &metrics, cost,
             )));
         }

@@ -19,7 +19,7 @@ impl Measured {
     /// Takes in a record if it tells of a figure.
     pub fn note(&mut self, record: Record) {
         match record {
-            Record::Trial(trial) => self.trials.push(trial),
+            Record::Trial(trial) => self.trials.push(*trial),
             Record::Group(group) => self.groups.push(group),
             _ => {}
         }
