@@ -5,6 +5,7 @@ use super::findings::{FindingCount, NOISE_UNKNOWN, count};
 use super::fitness;
 use super::trials::{CellTrials, Trials};
 use crate::run::clipped;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
@@ -61,7 +62,7 @@ pub struct MetricFigures {
 }
 
 pub(crate) fn all(trials: &Trials) -> Vec<CellFigures> {
-    trials.cells.iter().map(figures).collect()
+    trials.cells.par_iter().map(figures).collect()
 }
 
 fn figures(trials: &CellTrials) -> CellFigures {

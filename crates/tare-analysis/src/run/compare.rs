@@ -5,14 +5,16 @@ use super::facts::PlatformFacts;
 use super::family::Family;
 use super::trials::{CellTrials, Trials};
 use super::{carry_over, margin, pairing};
+use rayon::prelude::*;
 use tare_model::finding::Finding;
 use tare_model::study::{Against, Study};
 
-/// Every cell against its baselines, in the order of the study; `native` first.
+/// Every cell against its baselines, in the order of the study; `native` first. On every CPU: of an analysis
+/// these take longest.
 pub(crate) fn all(study: &Study, trials: &Trials, platforms: &[PlatformFacts]) -> Vec<Comparison> {
     let against = |against| {
         let compared = move |cell: &CellTrials| compare((study, trials, platforms), cell, against);
-        trials.cells.iter().filter_map(compared)
+        trials.cells.par_iter().filter_map(compared)
     };
     against(Against::Native)
         .chain(against(Against::NativeSet))

@@ -2,6 +2,7 @@
 //! since a rare latency takes more requests than one trial has.
 
 use super::trials::{CellTrials, Trials};
+use rayon::prelude::*;
 use serde::Serialize;
 use tare_model::load::PERCENTILES;
 use tare_model::study::Cell;
@@ -26,7 +27,7 @@ pub struct CellLatencies {
 
 /// Of all cells with a load, in the order of the study.
 pub(crate) fn all(trials: &Trials<'_>) -> Vec<CellLatencies> {
-    trials.cells.iter().filter_map(of_cell).collect()
+    trials.cells.par_iter().filter_map(of_cell).collect()
 }
 
 fn of_cell(cell: &CellTrials<'_>) -> Option<CellLatencies> {
