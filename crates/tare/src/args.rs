@@ -24,7 +24,7 @@ use tare_box::platforms::OPTION_FACTORS;
 use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
-use tare_model::platform::Provisioning;
+use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, Cpus};
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
@@ -249,6 +249,9 @@ pub struct ReportArgs {
     /// Print all: every figure, every test, the evidence, how to read it
     #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
     pub details: bool,
+    /// Platform of the study that the others are held against [default: the study's]
+    #[arg(long, value_name = "PLATFORM")]
+    pub baseline: Option<PlatformPath>,
     #[command(flatten)]
     pub forms: FormArgs,
 }

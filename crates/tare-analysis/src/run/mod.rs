@@ -18,6 +18,7 @@ mod layers;
 mod notices;
 mod paired;
 pub(crate) mod pairing;
+mod pairs;
 mod refusal;
 mod scores;
 mod size_effects;
@@ -46,6 +47,7 @@ pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
 pub use notices::{LongTurn, Notice, Placed};
 pub use paired::Paired;
+pub use pairs::OtherPair;
 pub use refusal::Refusal;
 pub use scores::{Score, ScoreAxis, ScoreTable};
 pub use size_effects::{
@@ -89,6 +91,8 @@ pub struct Analysis {
     pub notices: Vec<Notice>,
     /// Every cell against its baselines.
     pub comparisons: Vec<Comparison>,
+    /// Platforms against one another that the study does not ask about: figures to look at, without verdicts.
+    pub other_pairs: Vec<OtherPair>,
     /// Why cells stopped; absent if every cell ran in every block.
     pub stops: Option<Stops>,
     /// How long requests took, of each cell with a load.
@@ -185,6 +189,7 @@ pub fn analyze(results: &Results) -> Analysis {
         build: header.build.clone(),
         study: study.clone(),
         notices,
+        other_pairs: pairs::all(study, &trials, &platforms),
         stops: stops::all(results),
         latencies: latencies::all(&trials),
         layers: layers::all(study, &trials),
@@ -205,6 +210,40 @@ pub fn analyze(results: &Results) -> Analysis {
         host: header.host.clone(),
         platforms,
     }
+}
+
+/// The study has no such platform, of which its cells could be held against it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the study has no platform '{asked}' to hold the others against: it has {}", listed(.platforms))]
+pub struct NoSuchBaseline {
+    asked: PlatformPath,
+    platforms: Vec<PlatformPath>,
+}
+
+fn listed(platforms: &[PlatformPath]) -> String {
+    let names: Vec<String> = platforms.iter().map(PlatformPath::to_string).collect();
+    names.join(", ")
+}
+
+/// As [`analyze`], with another platform of the study as baseline. A notice tells so: it was chosen when
+/// the figures were there.
+///
+/// # Errors
+/// If the study has no such platform.
+pub fn analyze_against(mut results: Results, baseline: &PlatformPath) -> Result<Analysis, NoSuchBaseline> {
+    let study = &mut results.header.study;
+    if !study.platforms.contains(baseline) {
+        return Err(NoSuchBaseline {
+            asked: baseline.clone(),
+            platforms: study.platforms.clone(),
+        });
+    }
+    let of_study = std::mem::replace(&mut study.baseline, baseline.clone());
+    let mut analysis = analyze(&results);
+    if of_study != *baseline {
+        analysis.notices.insert(0, Notice::OtherBaseline { of_study });
+    }
+    Ok(analysis)
 }
 
 /// The beginning of what a program said: enough to know it by. The file has

@@ -43,6 +43,11 @@ pub enum Notice {
         /// The baseline.
         baseline: PlatformPath,
     },
+    /// The baseline is another than the study's.
+    OtherBaseline {
+        /// That of the study.
+        of_study: PlatformPath,
+    },
     /// The study's margin is none that a study can have.
     NoMargin,
     /// Workloads whose messages went from place to place.
@@ -225,6 +230,7 @@ impl Notice {
             Self::NotReached { .. } => "not-reached",
             Self::LimitsNotProven { .. } => "limits-not-proven",
             Self::NoBaseline { .. } => "no-baseline",
+            Self::OtherBaseline { .. } => "other-baseline",
             Self::NoMargin => "no-margin",
             Self::EndOutside { .. } => "end-outside",
             Self::KeptBoxes => "kept-boxes",

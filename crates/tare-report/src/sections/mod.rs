@@ -16,6 +16,7 @@ mod hosts;
 mod latencies;
 mod layers;
 mod merge;
+mod pairs;
 mod pilot;
 pub mod published;
 mod scores;
@@ -59,6 +60,7 @@ pub fn report(analysis: &Analysis) -> Document {
     sections.extend(boxes::sections(analysis));
     sections.extend(scores::section(analysis));
     sections.extend(blocks::section(analysis));
+    sections.extend(pairs::section(analysis));
     sections.extend(beside::section(analysis));
     sections.extend(cells::section(analysis));
     sections.extend(evidence::sections(analysis));

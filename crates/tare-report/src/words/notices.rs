@@ -44,6 +44,9 @@ fn of_boxes(notice: &Notice) -> Option<String> {
         Notice::NoBaseline { baseline } => {
             format!("the baseline {baseline} is not among the study's platforms: nothing can be compared")
         }
+        Notice::OtherBaseline { of_study } => format!(
+            "costs are over another baseline than the study's, which is {of_study}: chosen when the figures were there, so that what stands out among many is to be measured anew before it is relied on"
+        ),
         Notice::EndOutside { workloads, networks } => {
             let told = workloads
                 .iter()

@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_analysis::{Analysis, analyze};
+use tare_analysis::{Analysis, analyze, analyze_against};
 use tare_model::results::Results;
 use tare_report::{sections, text};
 
@@ -14,7 +14,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let asked = &args.forms;
     forms::check(asked, &[&args.file])?;
     let results = Results::read(&args.file)?;
-    let analysis = analyze(&results);
+    let analysis = match &args.baseline {
+        Some(baseline) => analyze_against(results, baseline)?,
+        None => analyze(&results),
+    };
     if asked.is_empty() && !args.details {
         answer(&analysis, &args.file, None)?;
         return Ok(ExitCode::SUCCESS);

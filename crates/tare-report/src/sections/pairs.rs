@@ -1,0 +1,34 @@
+//! Platforms against one another that the study holds against its baseline alone.
+
+use super::{cells, columns, kind, kind_columns};
+use crate::document::{Cell, Column, Section, Show, Table};
+use tare_analysis::{Analysis, OtherPair};
+
+const ABOUT: &str = "Exploratory: the study asks what each platform costs over its baseline. Among so many other pairs some lie apart by chance, and no test is corrected for their number, so that none has a verdict. With `--baseline PLATFORM` a report holds all against one of them.";
+
+pub(super) fn section(analysis: &Analysis) -> Option<Section> {
+    let own = [
+        Column::name("workload"),
+        Column::name("against"),
+        Column::number("n", "blocks in which both have a figure"),
+        Column::interval(
+            "cost",
+            "what one typical run costs over what it costs there, with its 95 % interval for this pair alone",
+        ),
+    ];
+    let table = Table::new("other-pairs", 4, columns(kind_columns(), own));
+    Section::detail("Other pairs of platforms (exploratory)")
+        .about(ABOUT)
+        .table(table.with(analysis.other_pairs.iter().map(row)))
+        .unless_empty()
+}
+
+fn row(of: &OtherPair) -> Vec<Cell> {
+    let own = [
+        of.cell.workload.as_str().into(),
+        of.against.to_string().into(),
+        Cell::count(of.n),
+        Cell::interval(Some(of.ratio), Show::Ratio),
+    ];
+    cells(kind(&of.cell.kind), own)
+}
