@@ -12,12 +12,14 @@ const PLAIN: TextOptions = TextOptions {
     colour: false,
     width: 80,
     ascii: false,
+    drawings: true,
 };
 
 const COLOURED: TextOptions = TextOptions {
     colour: true,
     width: 80,
     ascii: false,
+    drawings: true,
 };
 
 const HERE: Where<'_> = Where {

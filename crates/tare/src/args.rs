@@ -235,6 +235,9 @@ pub struct RunArgs {
     /// Continue this results file at its first missing trial
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
+    /// Show neither the plan nor how it goes: the report alone
+    #[arg(short, long)]
+    pub quiet: bool,
     #[command(flatten)]
     pub forms: FormArgs,
     // Last: its heading holds for whatever follows it.

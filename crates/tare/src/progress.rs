@@ -1,9 +1,14 @@
-//! Shows a run: a bar with the time left on a terminal, plain lines elsewhere.
+//! Shows a run: on a terminal a bar with the time left and, beneath it, the costs as far as they are known; plain
+//! lines elsewhere.
+
+mod costs;
 
 use crate::out::{one_line, say};
+use costs::Costs;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tare_lab::runner::Event;
 use tare_model::looks::LookRecord;
@@ -19,6 +24,8 @@ const TICK: Duration = Duration::from_secs(1);
 /// Whoever watches a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// Absent where no results file is written.
+    costs: Option<Costs>,
     last_line: Option<Instant>,
     /// Failures that were told.
     told: BTreeSet<String>,
@@ -31,17 +38,24 @@ impl Progress {
     pub fn new(total: u32, seconds: f64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(u64::from(total));
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {elapsed}  {msg}");
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {elapsed}  {msg}{prefix}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.enable_steady_tick(TICK);
             bar
         });
         Self {
             bar,
+            costs: None,
             last_line: None,
             told: BTreeSet::new(),
             left: (seconds, Instant::now()),
         }
+    }
+
+    /// Shows the costs too, from the file that the run writes.
+    pub fn with_costs(mut self, file: &Path) -> Self {
+        self.costs = self.bar.as_ref().map(|_| Costs::of(file));
+        self
     }
 
     /// Shows an event.
@@ -60,6 +74,9 @@ impl Progress {
                 remaining_seconds,
             } => {
                 self.left = (*remaining_seconds, Instant::now());
+                if *block > 0 {
+                    self.show_costs();
+                }
                 self.say(&format!("block {} of {blocks}", block + 1));
             }
             Event::Launching(kind) => self.say(&format!("starting {kind}")),
@@ -88,6 +105,13 @@ impl Progress {
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+
+    /// The costs after the blocks that are complete.
+    fn show_costs(&mut self) {
+        if let (Some(bar), Some(known)) = (&self.bar, self.costs.as_mut().and_then(Costs::known)) {
+            bar.set_prefix(format!("\n{known}"));
         }
     }
 

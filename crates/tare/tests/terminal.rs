@@ -101,3 +101,53 @@ fn the_time_left_counts_no_limit_check_that_an_earlier_run_made() {
     let expected = if is_kept { "nearly done" } else { "about 3." };
     assert!(again.starts_with(expected), "{again}");
 }
+
+/// What a terminal of 30 lines and 90 columns was sent by a command.
+fn on_a_terminal(tare: &Tare, arguments: &str) -> String {
+    let program = tare.command(&[]).get_program().to_string_lossy().into_owned();
+    let line = format!("stty rows 30 cols 90; exec {program} {arguments}");
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(tare.path("."));
+    for (name, value) in tare.command(&[]).get_envs() {
+        script.env(name, value.unwrap_or_default());
+    }
+    let done = ended(
+        script
+            .env("TERM", "xterm")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(done.code, 0, "{done:?}");
+    done.stdout
+}
+
+#[test]
+fn a_terminal_shows_the_costs_as_far_as_they_are_known() {
+    let tare = Tare::new();
+    let study = "run -p fake,fake?cost=1.5 --cpus 1 -w syscall --no-settle --blocks 4 --seed 1";
+    let sent = on_a_terminal(&tare, &format!("{study} -o r.jsonl"));
+    // The report at the end has the costs once; whatever is before it was shown beneath the bar.
+    let heads = sent.matches("cost (fake = 1)").count();
+    assert!(heads > 1, "{sent}");
+    assert!(sent.contains("(one block)"), "{sent}");
+    let quiet = on_a_terminal(&tare, &format!("{study} -o q.jsonl --quiet"));
+    assert_eq!(quiet.matches("cost (fake = 1)").count(), 1, "{quiet}");
+    assert!(!quiet.contains("baseline fake"), "no plan: {quiet}");
+    let piped = tare.ok(&format!("{study} -o p.jsonl --quiet"));
+    assert_eq!(piped.stderr, "");
+}
+
+#[test]
+fn plain_text_has_neither_colours_nor_drawings() {
+    let tare = measured();
+    let sent = on_a_terminal(&tare, "report r.jsonl");
+    let plain = on_a_terminal(&tare, "report r.jsonl --plain");
+    assert!(sent.contains('\u{1b}') && sent.contains('●'), "{sent}");
+    assert!(plain.is_ascii() && !plain.contains('\u{1b}'), "{plain}");
+    assert!(plain.contains("slower") && !plain.contains("-o-"), "{plain}");
+    tare.refused("report r.jsonl --plain --json", &["--plain", "--json"]);
+}

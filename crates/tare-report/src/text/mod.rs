@@ -5,7 +5,7 @@ mod layout;
 pub(crate) mod page;
 
 pub use crate::show::clean;
-pub use answer::{Where, answer};
+pub use answer::{Where, answer, so_far};
 
 use crate::document::{Block, Document, Section};
 use page::{Page, Style};
@@ -20,6 +20,8 @@ pub struct TextOptions {
     pub width: usize,
     /// Whether the terminal shows ASCII alone.
     pub ascii: bool,
+    /// Whether intervals are drawn beside their figures.
+    pub drawings: bool,
 }
 
 impl Default for TextOptions {
@@ -28,6 +30,7 @@ impl Default for TextOptions {
             colour: false,
             width: 80,
             ascii: false,
+            drawings: true,
         }
     }
 }

@@ -52,6 +52,11 @@ impl Page {
         self.options.width
     }
 
+    /// Whether drawings are wanted.
+    pub const fn draws(&self) -> bool {
+        self.options.drawings
+    }
+
     pub fn finish(self) -> String {
         self.out
     }
@@ -193,6 +198,7 @@ mod tests {
             colour,
             width: 40,
             ascii: false,
+            drawings: true,
         }
     }
 

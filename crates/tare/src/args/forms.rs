@@ -17,6 +17,9 @@ pub struct FormArgs {
     /// Print the tables as CSV, figures with all their digits; one of them alone by its name, such as --csv=costs
     #[arg(long, global = true, value_name = "TABLE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub csv: Option<String>,
+    /// Print text without colours, drawings and letters beyond ASCII, as for a log or a screen reader
+    #[arg(long, global = true, conflicts_with_all = ["json", "markdown", "csv"])]
+    pub plain: bool,
     /// Write a page: one file that needs no network; an older one is replaced
     #[arg(long, global = true, value_name = "FILE", value_parser = file_to_make())]
     pub html: Option<PathBuf>,

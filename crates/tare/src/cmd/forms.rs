@@ -34,7 +34,7 @@ pub fn tell(forms: &FormArgs, document: &Document, figures: &impl Serialize) -> 
     } else if let Some(table) = &forms.csv {
         out::print(&tables(document, table)?)
     } else if forms.is_empty() {
-        out::print(&text::render(document, options()))
+        out::print(&text::render(document, options(forms)))
     } else {
         Ok(())
     }
@@ -89,10 +89,11 @@ fn tables(document: &Document, wanted: &str) -> anyhow::Result<String> {
 }
 
 /// How to print on this terminal.
-pub fn options() -> text::TextOptions {
+pub fn options(forms: &FormArgs) -> text::TextOptions {
     text::TextOptions {
-        colour: out::colours(),
+        colour: out::colours() && !forms.plain,
         width: out::width(),
-        ascii: out::ascii(),
+        ascii: out::ascii() || forms.plain,
+        drawings: !forms.plain,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::forms;
 use crate::args::ReportArgs;
+use crate::args::forms::FormArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,13 +20,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => analyze(&results),
     };
     if asked.is_empty() && !args.details {
-        answer(&analysis, &args.file, None)?;
+        answer(&analysis, asked, &args.file)?;
         return Ok(ExitCode::SUCCESS);
     }
     let document = sections::report(&analysis);
     if args.details {
         forms::write(asked, &document)?;
-        out::print(&text::render(&document, forms::options()))?;
+        out::print(&text::render(&document, forms::options(asked)))?;
     } else {
         forms::tell(asked, &document, &analysis)?;
     }
@@ -33,9 +34,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints what an analysis comes to, and where the rest is.
-pub fn answer(analysis: &Analysis, file: &Path, page: Option<&Path>) -> anyhow::Result<()> {
+pub fn answer(analysis: &Analysis, asked: &FormArgs, file: &Path) -> anyhow::Result<()> {
     let file = out::word(&file.display().to_string());
-    let page = page.map(out::path);
+    let page = asked.html.as_deref().map(out::path);
     let program = out::program();
     // Whatever wraps this program, such as a private engine, is to do so again.
     let again = std::env::var("TARE_AGAIN").ok();
@@ -45,5 +46,5 @@ pub fn answer(analysis: &Analysis, file: &Path, page: Option<&Path>) -> anyhow::
         file: &file,
         page: page.as_deref(),
     };
-    out::print(&text::answer(analysis, place, forms::options()))
+    out::print(&text::answer(analysis, place, forms::options(asked)))
 }

@@ -69,10 +69,17 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             )
         }
     };
-    out::say_lines(&plan);
-    out::say(&format!("results in    {}\n", out::path(&output)));
-    let mut display = Display::new(expected.trials, expected.seconds);
-    let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
+    let mut display =
+        (!args.quiet).then(|| Display::new(expected.trials, expected.seconds).with_costs(&output));
+    if display.is_some() {
+        out::say_lines(&plan);
+        out::say(&format!("results in    {}\n", out::path(&output)));
+    }
+    let mut observe = |event: tare_lab::runner::Event<'_>| {
+        if let Some(display) = &mut display {
+            display.event(&event);
+        }
+    };
     let ended = Runner::new(
         &study,
         &mut platforms,
@@ -83,7 +90,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         &mut observe,
     )?
     .run();
-    display.finish();
+    if let Some(display) = display {
+        display.finish();
+    }
     finish(args, &output, ended?)
 }
 
@@ -218,7 +227,7 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
         if !asked.is_empty() {
             forms::write(asked, &sections::report(&analysis))?;
         }
-        report::answer(&analysis, output, asked.html.as_deref())?;
+        report::answer(&analysis, asked, output)?;
     }
     let file = out::word(&output.display().to_string());
     if asked.prints_other() {

@@ -2,6 +2,7 @@
 
 use super::{forms, report};
 use crate::args::WatchArgs;
+use crate::args::forms::FormArgs;
 use crate::out;
 use anyhow::Context;
 use console::Term;
@@ -43,7 +44,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
                 out::print(&format!("{state}\n\n{}", figures(&results, &args.file)))?;
             }
             if ended && !args.once {
-                report::answer(&analyze(&results), &args.file, None)?;
+                report::answer(&analyze(&results), &FormArgs::default(), &args.file)?;
             }
             if args.once || ended {
                 return Ok(ExitCode::SUCCESS);
@@ -109,5 +110,5 @@ fn figures(results: &Results, file: &Path) -> String {
         file: &file,
         ..text::Where::default()
     };
-    text::answer(&analyze(results), place, forms::options())
+    text::answer(&analyze(results), place, forms::options(&FormArgs::default()))
 }

@@ -8,8 +8,9 @@ mod whisker;
 use super::page::{Page, Style, columns_of, front};
 use super::{TextOptions, layout};
 use crate::sections;
+use crate::words::course;
+use crate::words::doubts::{self, Doubt};
 use crate::words::open::{self, Open};
-use crate::words::{course, doubts};
 use tare_analysis::Analysis;
 
 pub use crate::words::open::Where;
@@ -21,6 +22,19 @@ const LAST_LINES: usize = 3;
 pub fn answer(analysis: &Analysis, place: Where<'_>, options: TextOptions) -> String {
     let mut page = Page::new(options);
     write(&mut page, analysis, place);
+    page.finish()
+}
+
+/// The costs alone, with the names of what is in doubt, of a run that goes on.
+pub fn so_far(analysis: &Analysis, options: TextOptions) -> String {
+    let mut page = Page::new(options);
+    rows::write(&mut page, analysis);
+    // That it is not complete is known.
+    let all = doubts::all(analysis).into_iter();
+    let all: Vec<Doubt> = all
+        .filter(|doubt| !["incomplete", "not-reached"].contains(&doubt.name.as_str()))
+        .collect();
+    tell_doubts(&mut page, &all, 1);
     page.finish()
 }
 
@@ -46,7 +60,11 @@ fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
         words + usize::from(open.command.is_some())
     };
     let taken = open.as_ref().map_or(0, rows);
-    doubts(page, analysis, LAST_LINES.saturating_sub(taken).max(1));
+    tell_doubts(
+        page,
+        &doubts::all(analysis),
+        LAST_LINES.saturating_sub(taken).max(1),
+    );
     if let Some(open) = open {
         page.wrapped("", 0, Style::Plain, &open.words);
         if let Some(command) = &open.command {
@@ -86,8 +104,7 @@ fn cut(text: &str, width: usize) -> String {
 
 /// Tells them in so many lines at most: where there are more, the last has but the names of the
 /// rest.
-fn doubts(page: &mut Page, analysis: &Analysis, most: usize) {
-    let doubts = doubts::all(analysis);
+fn tell_doubts(page: &mut Page, doubts: &[Doubt], most: usize) {
     let told = if doubts.len() > most {
         most.saturating_sub(1)
     } else {

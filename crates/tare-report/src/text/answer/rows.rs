@@ -39,7 +39,7 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
 }
 
 fn table(page: &mut Page, analysis: &Analysis, shown: &[&Comparison]) {
-    let columns = Columns::of(page.width(), analysis, shown);
+    let columns = Columns::of(page, analysis, shown);
     page.blank();
     page.line(&[(Style::Bold, &head(page, &columns, analysis))]);
     let mut kind = None;
@@ -55,7 +55,8 @@ fn table(page: &mut Page, analysis: &Analysis, shown: &[&Comparison]) {
 }
 
 impl Columns {
-    fn of(width: usize, analysis: &Analysis, shown: &[&Comparison]) -> Self {
+    fn of(page: &Page, analysis: &Analysis, shown: &[&Comparison]) -> Self {
+        let width = page.width();
         let longest = |of: fn(&Comparison) -> String| {
             let lengths = shown.iter().map(|c| columns_of(&of(c)));
             lengths.max().unwrap_or(0)
@@ -79,7 +80,9 @@ impl Columns {
             .collect();
         let margin = analysis.study.protocol.margin.ln_1p();
         let room = width.saturating_sub(taken).min(WIDEST);
-        let scale = (width >= WIDE).then(|| Scale::of(&logs, margin, room)).flatten();
+        let scale = (width >= WIDE && page.draws())
+            .then(|| Scale::of(&logs, margin, room))
+            .flatten();
         Self {
             kind,
             workload,
