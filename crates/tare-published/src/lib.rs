@@ -23,7 +23,9 @@ mod mapping;
 mod table;
 mod workload;
 
-pub use beside::{Beside, Detectable, Difference, Own, Row as BesideRow, TheirFigure, Verdict, beside};
+pub use beside::{
+    Beside, Detectable, Difference, Own, Row as BesideRow, StudyRow, TheirFigure, Verdict, beside, beside_all,
+};
 pub use check::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
 pub use claim::{Claim, FigureOfClaim, Formula, Sense, Take};
 pub use definitions::{DEFINITIONS, Definition};

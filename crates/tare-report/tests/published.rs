@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use tare_analysis::analyze;
 use tare_model::kernel::Kernel;
 use tare_model::results::Results;
 use tare_model::workload::Run;
@@ -204,4 +205,20 @@ fn every_study_can_stand_beside_any_results() {
             assert!(!shown.contains("NaN") && !shown.contains("inf "), "{shown}");
         }
     }
+}
+
+#[test]
+fn a_report_has_what_studies_have_of_its_work_and_nothing_of_other_work() {
+    let report = |synthetic: Synthetic| {
+        let document = tare_report::sections::report(&analyze(&synthetic.build()));
+        tare_report::tabular::render(&document, Some("published")).unwrap_or_default()
+    };
+    let of_stream = Synthetic::new().kernels(&[Kernel::Stream]);
+    let table = report(of_stream.cost("docker", Pinned, "stream", 1.5));
+    let row = table
+        .lines()
+        .find(|line| line.starts_with("conaboy2021,stream,copy,docker,docker pinned stream,"));
+    assert!(row.is_some_and(|row| row.ends_with(",differs")), "{table}");
+    assert!(!table.contains("not comparable"), "{table}");
+    assert_eq!(report(Synthetic::new().command(&["true"])).lines().count(), 0);
 }

@@ -13,7 +13,7 @@ use super::file::Published;
 use super::library::Library;
 use place::Place;
 use serde::Serialize;
-use tare_analysis::{Estimate, analyze};
+use tare_analysis::{Analysis, Estimate, analyze};
 use tare_model::results::Results;
 
 /// Own figures beside a study's.
@@ -112,6 +112,35 @@ pub struct Difference {
     pub ratio: Estimate,
     /// Whether the study's own error is in it: else it may explain the difference.
     pub with_their_error: bool,
+}
+
+/// A figure of a study beside an own one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StudyRow {
+    /// The study.
+    pub study: String,
+    /// What stands beside.
+    #[serde(flatten)]
+    pub row: Row,
+}
+
+/// Every figure of any study that can be held against an own one, over the baseline of the analysis.
+pub fn beside_all(library: &Library, analysis: &Analysis) -> Vec<StudyRow> {
+    let of_study = |study: &Published| {
+        let place = Place {
+            library,
+            study,
+            analysis,
+        };
+        let rows = study.tables.iter().flat_map(|table| place.table(table));
+        let compared = rows.filter(|row| !matches!(row.verdict, Verdict::NotComparable { .. }));
+        let named = compared.map(|row| StudyRow {
+            study: study.study.id.clone(),
+            row,
+        });
+        named.collect::<Vec<_>>()
+    };
+    library.studies.iter().flat_map(of_study).collect()
 }
 
 /// Puts every figure of a study beside what the results have of it. Where the study has no figure

@@ -60,6 +60,7 @@ pub fn report(analysis: &Analysis) -> Document {
     sections.extend(boxes::sections(analysis));
     sections.extend(scores::section(analysis));
     sections.extend(blocks::section(analysis));
+    sections.extend(published::in_report(analysis));
     sections.extend(pairs::section(analysis));
     sections.extend(beside::section(analysis));
     sections.extend(cells::section(analysis));

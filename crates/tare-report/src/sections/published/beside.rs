@@ -4,8 +4,10 @@ use super::document;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{MISSING, percent, ratio};
 use crate::words::remarks::joined;
-use tare_analysis::{Estimate, Word};
-use tare_published::{Beside, BesideRow, Detectable, TheirFigure, Verdict};
+use tare_analysis::{Analysis, Estimate, Word};
+use tare_published::{Beside, BesideRow, Detectable, Library, StudyRow, TheirFigure, Verdict, beside_all};
+
+const ABOUT: &str = "Intervals and verdicts at 95 %, row by row. Host, kernel and year are others there: 'differs' says that the cost is another here, not that one of the two is wrong.";
 
 /// Every figure of the study with a verdict, those that can be compared first.
 pub fn beside(beside: &Beside) -> Document {
@@ -26,11 +28,16 @@ pub fn beside(beside: &Beside) -> Document {
         .is_empty()
         .then(|| "The study prints no table: nothing can stand beside own figures".to_owned());
     let sections = [
-        Section::new("The study").facts(facts.into()).list(instead.into_iter().collect()),
-        Section::new(format!("Costs against {} here, and there (over 1 costs more)", beside.own_baseline))
-            .about("Intervals and verdicts at 95 %, row by row. Host, kernel and year are others there: 'differs' says that the cost is another here, not that one of the two is wrong.")
-            .table(table(beside))
-            .list(nothing.into_iter().collect()),
+        Section::new("The study")
+            .facts(facts.into())
+            .list(instead.into_iter().collect()),
+        Section::new(format!(
+            "Costs against {} here, and there (over 1 costs more)",
+            beside.own_baseline
+        ))
+        .about(ABOUT)
+        .table(table(beside))
+        .list(nothing.into_iter().collect()),
         Section::detail("Not comparable").list(others.map(not_compared).collect()),
         Section::detail("What the study says without figures in a table").list(beside.statements.clone()),
     ];
@@ -41,8 +48,31 @@ pub fn beside(beside: &Beside) -> Document {
     )
 }
 
+/// What studies have of the work of a report; nothing where none has any of it.
+pub(in crate::sections) fn in_report(analysis: &Analysis) -> Option<Section> {
+    let library = Library::load().ok()?;
+    let found = beside_all(&library, analysis);
+    let heads = std::iter::once(Column::name("study")).chain(columns());
+    let row = |of: &StudyRow| {
+        std::iter::once(of.study.as_str().into())
+            .chain(row(&of.row))
+            .collect()
+    };
+    Section::detail("What published studies have of the same work")
+        .about(format!("{ABOUT} Settings differ too: 'tare compare --published STUDY' tells how, and what cannot be compared."))
+        .table(Table::new("published", 2, heads.collect()).with(found.iter().map(row)))
+        .unless_empty()
+}
+
 fn table(beside: &Beside) -> Table {
-    let columns = vec![
+    let compared = beside.rows.iter().filter(|row| row.own.is_some());
+    let heads = columns().into_iter().chain([Column::words("remarks")]);
+    let row = |of| row(of).into_iter().chain([remarks(of).into()]).collect();
+    Table::new("beside", 1, heads.collect()).with(compared.map(row))
+}
+
+fn columns() -> [Column; 8] {
+    [
         Column::name("workload"),
         Column::name("metric"),
         Column::name("there"),
@@ -54,16 +84,12 @@ fn table(beside: &Beside) -> Table {
         Column::interval("cost here", "with its 95 % interval"),
         Column::number("n", "blocks here"),
         Column::name("verdict"),
-        Column::words("remarks"),
-    ];
-    let compared = beside.rows.iter().filter(|row| row.own.is_some());
-    Table::new("beside", 1, columns).with(compared.map(row))
+    ]
 }
 
-fn row(row: &BesideRow) -> Vec<Cell> {
+fn row(row: &BesideRow) -> [Cell; 8] {
     let own = row.own.as_ref();
-    let (state, words) = verdict(&row.verdict);
-    vec![
+    [
         row.workload.as_str().into(),
         row.metric.as_str().into(),
         row.platform.as_str().into(),
@@ -71,9 +97,15 @@ fn row(row: &BesideRow) -> Vec<Cell> {
         row.theirs.map_or(Cell::Missing, theirs),
         Cell::interval(own.map(|o| o.ratio), Show::Ratio),
         own.map_or(Cell::Missing, |o| Cell::count(o.n)),
-        state,
-        joined(vec![words, row.note.clone().unwrap_or_default()]).into(),
+        verdict(&row.verdict).0,
     ]
+}
+
+fn remarks(row: &BesideRow) -> String {
+    joined(vec![
+        verdict(&row.verdict).1,
+        row.note.clone().unwrap_or_default(),
+    ])
 }
 
 fn theirs(figure: TheirFigure) -> Cell {

@@ -5,6 +5,7 @@ mod check;
 mod study;
 
 pub use beside::beside;
+pub(super) use beside::in_report;
 pub use check::check;
 pub use study::{study, workload};
 
