@@ -1,5 +1,6 @@
 //! What idle boxes cost, and how many a host could hold.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::density::{Density, PlatformDensity, Start};
 use tare_model::platform::PlatformPath;
@@ -9,7 +10,7 @@ use tare_stats::{Line, line, median};
 const LEVEL: f64 = 0.95;
 
 /// What follows from the idle boxes of one platform.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {
     /// The platform.
     pub platform: PlatformPath,
@@ -32,7 +33,7 @@ pub struct Estimate {
 }
 
 /// A series of latencies, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Latency {
     /// How many.
     pub n: usize,
@@ -45,7 +46,7 @@ pub struct Latency {
 }
 
 /// Memory of a further box, and the boxes that it leaves room for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct PerBox {
     /// Bytes that a further box takes: the slope of the line.
     pub bytes: f64,

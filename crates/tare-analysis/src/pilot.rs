@@ -1,6 +1,7 @@
 //! What a pilot says: how much boxes, processes and iterations vary, what each
 //! costs, and how often each is worth repeating.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::results::{
@@ -18,7 +19,7 @@ pub const BOXES: u32 = 5;
 const SHORTEST_TRIAL: f64 = 1.0;
 
 /// A pilot of one cell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellPilot {
     /// The cell.
     #[serde(flatten)]
@@ -34,7 +35,7 @@ pub struct CellPilot {
 }
 
 /// One level of repetition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Level {
     /// `iteration`, `process` or `box`.
     pub level: &'static str,
@@ -50,7 +51,7 @@ pub struct Level {
 }
 
 /// What follows for a study.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Advice {
     /// Length of a trial in seconds: the longest that any cell is worth.
     pub trial_seconds: Option<f64>,

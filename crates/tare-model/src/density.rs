@@ -4,13 +4,14 @@ use crate::host::HostFacts;
 use crate::platform::PlatformPath;
 use crate::results::PlatformVersion;
 use crate::size::InstanceType;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Identity of the format.
 pub const SCHEMA: &str = "tare-density/1";
 
 /// Idle boxes of some platforms on one host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Density {
     /// [`SCHEMA`].
     pub schema: String,
@@ -27,7 +28,7 @@ pub struct Density {
 }
 
 /// Idle boxes of one platform.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PlatformDensity {
     /// The platform.
     pub platform: PlatformPath,
@@ -49,7 +50,7 @@ pub struct PlatformDensity {
 }
 
 /// One box by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Start {
     /// Whether the host's caches were dropped before.
     pub cold: bool,
@@ -60,7 +61,7 @@ pub struct Start {
 }
 
 /// The host after one more idle box.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct IdleBox {
     /// From the request to the agent's hello.
     pub hello_seconds: f64,

@@ -4,10 +4,11 @@ use super::claim::{Claim, FigureOfClaim, Formula, Sense};
 use super::derive::derive;
 use super::digits::Digits;
 use super::file::Published;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A study and what became of its claims.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedStudy {
     /// The study.
     pub id: String,
@@ -18,7 +19,7 @@ pub struct CheckedStudy {
 }
 
 /// A claim and its figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedClaim {
     /// The statement.
     pub text: String,
@@ -29,7 +30,7 @@ pub struct CheckedClaim {
 }
 
 /// A figure of a claim: as expected, as derived, and in the study's own words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedFigure {
     /// What it is a figure of.
     pub of: String,
@@ -50,7 +51,7 @@ pub struct CheckedFigure {
 }
 
 /// A number of the study's own words, and what the figure says to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Said {
     /// The number.
     pub number: Digits,
@@ -62,7 +63,7 @@ pub struct Said {
 }
 
 /// Whether a figure bears a study's word out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "agreement", rename_all = "kebab-case")]
 pub enum Agreement {
     /// To all digits shown, or within the bound that is said.
@@ -79,7 +80,7 @@ pub enum Agreement {
 }
 
 /// How many claims and figures there are, and what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Tally {
     /// Claims that can be checked.
     pub checkable: usize,

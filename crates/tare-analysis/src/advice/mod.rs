@@ -14,6 +14,7 @@ pub use rules::{Held, Outcome, Row, Rule};
 pub use weights::{Criterion, Turn, Weights, Winner};
 
 use crate::run::{Analysis, SizeEffect};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::{PlatformPath, Provisioning};
 
@@ -21,7 +22,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 pub const SCHEMA: &str = "tare-advice/1";
 
 /// What a file advises.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Advice {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -38,7 +39,7 @@ pub struct Advice {
 }
 
 /// From which size on a platform costs no more than at the largest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct SmallestSize {
     /// The platform.
     pub platform: PlatformPath,
@@ -53,7 +54,7 @@ pub struct SmallestSize {
 }
 
 /// Something that advice would need and the file has not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// One way of granting CPUs alone.

@@ -62,6 +62,7 @@ pub use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Basis, Verdict, Word};
 pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -75,7 +76,7 @@ use tare_stats::{Looks, Question};
 pub const SCHEMA: &str = "tare-analysis/2";
 
 /// Everything that a report shows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
