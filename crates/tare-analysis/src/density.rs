@@ -9,6 +9,26 @@ use tare_stats::{Line, line, median};
 /// Level of every interval.
 const LEVEL: f64 = 0.95;
 
+/// What is printed and stored of idle boxes: the readings, and what follows from them.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Estimated<'a> {
+    /// The readings.
+    #[serde(flatten)]
+    pub measured: &'a Density,
+    /// What follows, of each platform.
+    pub estimates: Vec<Estimate>,
+}
+
+impl<'a> Estimated<'a> {
+    /// The readings with what follows from them.
+    pub fn of(measured: &'a Density) -> Self {
+        Self {
+            measured,
+            estimates: estimates(measured),
+        }
+    }
+}
+
 /// What follows from the idle boxes of one platform.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {

@@ -22,7 +22,8 @@ const SEED: u64 = 1;
 /// The costs of some files over time.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Trend {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The files in the order of time.
     pub files: Vec<TrendFile>,

@@ -13,11 +13,12 @@ pub const SCHEMA: &str = "tare-density/1";
 /// Idle boxes of some platforms on one host.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Density {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build, [`crate::BUILD_ID`].
+    /// Identity of the build: a digest of what it was made from.
     pub build: String,
     /// The host.
     pub host: HostFacts,

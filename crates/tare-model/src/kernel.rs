@@ -64,7 +64,7 @@ pub struct KernelSpec {
     pub isa: Isa,
     /// Worker threads (`stream` only; the others choose by themselves).
     pub threads: u32,
-    /// Size of the problem, in the unit of [`Kernel::sizes`]; 0 of a kernel without one.
+    /// Size of the problem, in the unit of the kernel; 0 of a kernel without one.
     pub size: u64,
     /// Aim for the whole run in seconds: work goes on until it has passed and half
     /// of it was timed, and no kernel goes on for more than three times as long,
@@ -92,7 +92,7 @@ impl KernelSpec {
 pub struct KernelReport {
     /// What was asked.
     pub spec: KernelSpec,
-    /// One value per metric of [`Kernel::metrics`], in its base unit: work over
+    /// One value per metric of the kernel, in its base unit: work over
     /// time (rates) or mean time per operation over all timed iterations.
     pub metrics: BTreeMap<String, f64>,
     /// Every timed figure behind `metrics`, in seconds per timed stretch, by
@@ -116,6 +116,7 @@ pub struct KernelReport {
 
 /// A known answer and what was found.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "KnownAnswer")]
 pub struct Check {
     /// What was compared, such as `normalised residual`.
     pub what: String,
@@ -151,7 +152,7 @@ pub enum ProofSpec {
     },
 }
 
-/// What [`ProofSpec::Burn`] saw inside the box.
+/// What a box saw of its CPUs while threads burned.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct BurnReport {
     /// CPU time of the process in seconds, first to last reading.

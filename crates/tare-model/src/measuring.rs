@@ -13,7 +13,7 @@ use std::str::FromStr;
 pub struct Protocol {
     /// Blocks to run.
     pub blocks: u32,
-    /// When a cell has enough blocks; never more than [`Protocol::blocks`].
+    /// When a cell has enough blocks; never more than `blocks`.
     #[serde(default, skip_serializing_if = "Stopping::is_fixed")]
     pub stopping: Stopping,
     /// Time in seconds after which no new block is begun.

@@ -54,8 +54,9 @@ pub struct Field {
 
 /// Which line of CSV.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "CsvRow")]
 pub struct Row {
-    /// A column, as in [`Field`].
+    /// A column: its number from 1, or its name in the first line.
     pub column: String,
     /// What stands in it.
     pub is: String,

@@ -28,9 +28,6 @@ const HOST: &str = "host";
 
 /// Where a workload runs: a platform, or platforms nested in one another,
 /// outermost first (`vm/docker` is Docker inside a VM).
-///
-/// The text form is safe in file names of boxes once [`PlatformPath::slug`] is
-/// taken: only lower-case letters, digits and a few marks can occur in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct PlatformPath {
@@ -75,7 +72,7 @@ impl PlatformPath {
             .map(String::as_str)
     }
 
-    /// A form with letters, digits and dashes only, for names of boxes.
+    /// A form with letters, digits and dashes only, for names of boxes: it is safe in file names.
     pub fn slug(&self) -> String {
         self.to_string()
             .chars()

@@ -86,11 +86,12 @@ impl Record {
 /// What the rest of the file is.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Header {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build, [`crate::BUILD_ID`].
+    /// Identity of the build: a digest of what it was made from.
     pub build: String,
     /// The study; order and number of trials follow from it.
     pub study: Study,

@@ -7,6 +7,25 @@ use super::file::Published;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// What a check of studies comes to.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Checked {
+    /// How many claims and figures there are, and what became of them.
+    pub tally: Tally,
+    /// The studies.
+    pub studies: Vec<CheckedStudy>,
+}
+
+impl Checked {
+    /// The studies with their tally.
+    pub fn of(studies: Vec<CheckedStudy>) -> Self {
+        Self {
+            tally: tally(&studies),
+            studies,
+        }
+    }
+}
+
 /// A study and what became of its claims.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedStudy {

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod beside;
+mod brief;
 mod check;
 mod claim;
 mod definitions;
@@ -24,7 +25,8 @@ mod table;
 mod workload;
 
 pub use beside::{Beside, Detectable, Difference, Own, Row as BesideRow, TheirFigure, Verdict, beside};
-pub use check::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
+pub use brief::Brief;
+pub use check::{Agreement, Checked, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
 pub use claim::{Claim, FigureOfClaim, Formula, Sense, Take};
 pub use definitions::{DEFINITIONS, Definition};
 pub use digits::Digits;

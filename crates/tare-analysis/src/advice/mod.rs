@@ -24,7 +24,8 @@ pub const SCHEMA: &str = "tare-advice/1";
 /// What a file advises.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Advice {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The platforms of each workload, provisioning and size, the cheapest first.
     pub settings: Vec<Setting>,

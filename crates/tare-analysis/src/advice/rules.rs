@@ -59,6 +59,7 @@ pub enum Outcome {
 
 /// Something that speaks of a rule.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
+#[schemars(rename = "Evidence")]
 pub struct Row {
     /// What is held against what.
     pub what: String,

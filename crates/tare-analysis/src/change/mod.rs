@@ -30,7 +30,8 @@ pub const SCHEMA: &str = "tare-change/1";
 /// What changed from one results file to another.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Change {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The run before.
     pub before: Side,

@@ -26,7 +26,8 @@ const MOST: usize = 200_000;
 /// Everything that is said of foreign data.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ForeignAnalysis<'a> {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The file as the user named it.
     pub source: &'a str,

@@ -24,7 +24,8 @@ pub const SCHEMA: &str = "tare-merge/1";
 /// What files of one study say together.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Merged {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The files, each once.
     pub files: Vec<MergedFile>,

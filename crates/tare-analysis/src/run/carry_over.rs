@@ -34,7 +34,7 @@ pub enum Side {
 pub struct CarryOver {
     /// The cell that ran right before: its trial, or in slices its slice.
     pub after: Cell,
-    /// Before which of the two; `None` of a third cell in slices, which is judged by what
+    /// Before which of the two; absent of a third cell in slices, which is judged by what
     /// it does before both.
     pub side: Option<Side>,
     /// Blocks that tell of it.
