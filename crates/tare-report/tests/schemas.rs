@@ -7,7 +7,7 @@ mod common;
 
 use common::*;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tare_analysis::advice::{Criterion, Weights, advise};
 use tare_analysis::change::compare;
 use tare_analysis::density::Estimated;
@@ -39,7 +39,7 @@ fn golden(name: &str) -> String {
 #[track_caller]
 fn analysed(results: &Results) -> Analysis {
     let analysis = analyze(results);
-    Schema::of("tare-analysis-2").holds(&printed(&analysis));
+    json(&analysis);
     analysis
 }
 
@@ -425,7 +425,7 @@ fn a_key_that_is_missing_or_of_another_type_is_refused() {
     let mut without = document.clone();
     without.as_object_mut().unwrap().remove("comparisons");
     let mut other = document;
-    other["comparisons"][0]["metrics"][0]["n"] = json!("ten");
+    other["comparisons"][0]["metrics"][0]["n"] = "ten".into();
     for document in [without, other] {
         assert_eq!(schema.refuses(&document), (true, true));
     }
