@@ -9,6 +9,7 @@ mod bench_network;
 mod bench_precision;
 mod bench_startup;
 mod bench_tools;
+mod schema;
 mod test_all;
 
 use anyhow::Context;
@@ -46,6 +47,8 @@ enum Command {
     BenchTools(bench_tools::Options),
     /// Run every workload that comes with tare once on every platform that can run here, and tell how each ended
     TestAll(test_all::Options),
+    /// Write docs/schemas: the JSON Schema of every document that tare prints or stores, by its types
+    Schema,
     /// Run one kernel and print its report: what bench-kernels and bench-disk start
     #[command(hide = true)]
     RunKernel {
@@ -69,6 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchStartup(options) => bench_startup::run(&options)?,
         Command::BenchPrecision(options) => return bench_precision::run(&options),
         Command::BenchTools(options) => bench_tools::run(&options)?,
+        Command::Schema => schema::run()?,
         Command::TestAll(options) => return test_all::run(&options),
         Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }

@@ -1,5 +1,6 @@
 //! What idle boxes cost, and how many a host could hold.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::density::{Density, PlatformDensity, Start};
 use tare_model::platform::PlatformPath;
@@ -8,8 +9,28 @@ use tare_stats::{Line, line, median};
 /// Level of every interval.
 const LEVEL: f64 = 0.95;
 
+/// What is printed and stored of idle boxes: the readings, and what follows from them.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Estimated<'a> {
+    /// The readings.
+    #[serde(flatten)]
+    pub measured: &'a Density,
+    /// What follows, of each platform.
+    pub estimates: Vec<Estimate>,
+}
+
+impl<'a> Estimated<'a> {
+    /// The readings with what follows from them.
+    pub fn of(measured: &'a Density) -> Self {
+        Self {
+            measured,
+            estimates: estimates(measured),
+        }
+    }
+}
+
 /// What follows from the idle boxes of one platform.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {
     /// The platform.
     pub platform: PlatformPath,
@@ -32,7 +53,7 @@ pub struct Estimate {
 }
 
 /// A series of latencies, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Latency {
     /// How many.
     pub n: usize,
@@ -45,7 +66,7 @@ pub struct Latency {
 }
 
 /// Memory of a further box, and the boxes that it leaves room for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct PerBox {
     /// Bytes that a further box takes: the slope of the line.
     pub bytes: f64,

@@ -1,12 +1,13 @@
 //! What a pilot says: how much boxes, processes and iterations vary, what each
 //! costs, and how often each is worth repeating.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::results::{
     BoxRecord, HostReadings, Outcome, Record, RemovedRecord, Results, Success, TrialRecord,
 };
-use tare_model::study::{BoxKind, Cell, Fresh};
+use tare_model::study::{BoxKind, Cell, Fresh, Study};
 use tare_stats::{Levels, levels, mean};
 
 /// Processes in each box and iterations in each process of a pilot.
@@ -17,8 +18,29 @@ pub const BOXES: u32 = 5;
 /// No trial is to be shorter, whatever its iterations vary.
 const SHORTEST_TRIAL: f64 = 1.0;
 
+/// Name and version of the pilot as JSON.
+pub const SCHEMA: &str = "tare-pilot/1";
+
+/// What a pilot says of a study.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Pilot<'a> {
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: &'static str,
+    /// Version of tare that measured.
+    pub tare: &'a str,
+    /// Build that measured.
+    pub build: &'a str,
+    /// The study, as the pilot ran it.
+    pub study: &'a Study,
+    /// The pilot of every cell, in the order of the study.
+    pub cells: Vec<CellPilot>,
+    /// What follows for the study.
+    pub advice: Advice,
+}
+
 /// A pilot of one cell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellPilot {
     /// The cell.
     #[serde(flatten)]
@@ -34,7 +56,7 @@ pub struct CellPilot {
 }
 
 /// One level of repetition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Level {
     /// `iteration`, `process` or `box`.
     pub level: &'static str,
@@ -50,7 +72,7 @@ pub struct Level {
 }
 
 /// What follows for a study.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Advice {
     /// Length of a trial in seconds: the longest that any cell is worth.
     pub trial_seconds: Option<f64>,
@@ -60,13 +82,27 @@ pub struct Advice {
     pub because: &'static str,
 }
 
+/// Everything that a pilot says.
+pub fn pilot(results: &Results) -> Pilot<'_> {
+    let header = &results.header;
+    let cells = cells(results);
+    Pilot {
+        schema: SCHEMA,
+        tare: &header.tare,
+        build: &header.build,
+        study: &header.study,
+        advice: advice(&cells),
+        cells,
+    }
+}
+
 /// The pilot of every cell, in the order of the study.
 pub fn cells(results: &Results) -> Vec<CellPilot> {
     let boxes = box_seconds(results);
     let cells = results.header.study.cells();
     cells
         .into_iter()
-        .map(|cell| pilot(results, &boxes, cell))
+        .map(|cell| of_cell(results, &boxes, cell))
         .collect()
 }
 
@@ -89,7 +125,7 @@ fn box_seconds(results: &Results) -> BTreeMap<&BoxKind, f64> {
         .collect()
 }
 
-fn pilot(results: &Results, boxes: &BTreeMap<&BoxKind, f64>, cell: Cell) -> CellPilot {
+fn of_cell(results: &Results, boxes: &BTreeMap<&BoxKind, f64>, cell: Cell) -> CellPilot {
     let own: Vec<&TrialRecord> = results.trials().filter(|t| t.cell == cell).collect();
     let ended_well: Vec<Process> = own.iter().filter_map(|t| process(results, t)).collect();
     let measured = measured(&ended_well, boxes.get(&cell.kind).copied());

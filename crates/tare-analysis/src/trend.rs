@@ -3,6 +3,7 @@
 use crate::change::unlike;
 use crate::merge::once;
 use crate::run::{Analysis, Comparison, Estimate, analyze};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::results::Results;
@@ -19,9 +20,10 @@ pub const ALPHA: f64 = 0.01;
 const SEED: u64 = 1;
 
 /// The costs of some files over time.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Trend {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The files in the order of time.
     pub files: Vec<TrendFile>,
@@ -32,7 +34,7 @@ pub struct Trend {
 }
 
 /// One file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct TrendFile {
     /// As the user named it.
     pub name: String,
@@ -45,7 +47,7 @@ pub struct TrendFile {
 }
 
 /// One cost over time.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Series {
     /// The cell.
     #[serde(flatten)]
@@ -61,7 +63,7 @@ pub struct Series {
 }
 
 /// The cost in one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Point {
     /// Which file, from 0.
     pub file: usize,
@@ -72,7 +74,7 @@ pub struct Point {
 }
 
 /// A change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Changed {
     /// The first point after it, from 0.
     pub at: usize,

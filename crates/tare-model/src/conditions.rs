@@ -1,10 +1,11 @@
 //! Under which conditions the host carried out a trial.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the host's counters and clocks say of the time of one trial. Read before
 /// and after it, outside the timed region; what a host does not count is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
     /// The box's monotonic clock against the host's.
@@ -35,7 +36,7 @@ pub struct Conditions {
 }
 
 /// How fast the box's monotonic clock went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ClockReading {
     /// Seconds by the box over seconds by the host.
     pub ratio: f64,

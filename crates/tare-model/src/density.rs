@@ -4,19 +4,21 @@ use crate::host::HostFacts;
 use crate::platform::PlatformPath;
 use crate::results::PlatformVersion;
 use crate::size::InstanceType;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Identity of the format.
 pub const SCHEMA: &str = "tare-density/1";
 
 /// Idle boxes of some platforms on one host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Density {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build, [`crate::BUILD_ID`].
+    /// Identity of the build: a digest of what it was made from.
     pub build: String,
     /// The host.
     pub host: HostFacts,
@@ -27,7 +29,7 @@ pub struct Density {
 }
 
 /// Idle boxes of one platform.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PlatformDensity {
     /// The platform.
     pub platform: PlatformPath,
@@ -49,7 +51,7 @@ pub struct PlatformDensity {
 }
 
 /// One box by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Start {
     /// Whether the host's caches were dropped before.
     pub cold: bool,
@@ -60,7 +62,7 @@ pub struct Start {
 }
 
 /// The host after one more idle box.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct IdleBox {
     /// From the request to the agent's hello.
     pub hello_seconds: f64,

@@ -1,12 +1,13 @@
 //! The two ends of a network kernel: which of them is in the box of the cell.
 
 use crate::place::Place;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// Where the two ends of a network kernel are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ends {
     /// Both in the box, over its own loopback.

@@ -2,11 +2,12 @@
 
 use crate::digits::digits;
 use crate::size::counted;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A reason to doubt a figure. It is stored with the trial and shown beside it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "kebab-case")]
 pub enum Finding {
     /// The host did not become quiet before the trial.
@@ -206,7 +207,7 @@ impl fmt::Display for Finding {
 }
 
 /// Why a trial has no result: a closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The box could not be made.

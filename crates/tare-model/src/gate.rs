@@ -5,13 +5,14 @@
 //! checks its answer and prints its [report](crate::kernel::KernelReport).
 
 use crate::time::total;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// No slice takes so long, some ten days: thousands of such times can be added up.
 const LONGEST_NS: u64 = 1 << 50;
 
 /// One slice of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Order {
     /// Units of work that are timed; at least 1.
     pub units: u64,
@@ -20,7 +21,7 @@ pub struct Order {
 }
 
 /// What was done in one slice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Slice {
     /// The timed parts, in the order in which the workload names them; never empty.
     pub parts: Vec<Part>,
@@ -33,7 +34,7 @@ pub struct Slice {
 }
 
 /// What a client that loads a server tells of a slice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct LoadSlice {
     /// How long each request took: an HDR histogram in nanoseconds, as text.
     pub latencies: String,
@@ -44,7 +45,7 @@ pub struct LoadSlice {
 }
 
 /// One timed part of a slice; as JSON a list of its three figures.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(from = "(f64, u64, u64)", into = "(f64, u64, u64)")]
 pub struct Part {
     /// Work done: operations, bytes, flops, repetitions. The same kind in every slice.

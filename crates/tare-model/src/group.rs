@@ -8,11 +8,12 @@
 use crate::metric::Unit;
 use crate::study::Cell;
 use crate::time::total;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The slices of a group of cells in one block: of one workload, as a rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct GroupRecord {
     /// Number of the group within the file, from 0; its trials name it.
     pub group: u32,
@@ -36,7 +37,7 @@ const fn is_one(processes: &u32) -> bool {
 }
 
 /// One cell of a group and its slices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Member {
     /// The cell.
     #[serde(flatten)]
@@ -76,7 +77,7 @@ const fn is_none(turns: &u32) -> bool {
 }
 
 /// One timed part of every slice of a member, in the order of the rounds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Series {
     /// Work done.
     pub work: WorkDone,
@@ -87,7 +88,7 @@ pub struct Series {
 }
 
 /// Work done in slices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum WorkDone {
     /// As much in each.

@@ -1,12 +1,13 @@
 //! Facts of a machine, as a results file keeps them.
 
 use crate::brief::shorten;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Facts of the host that a stranger needs to repeat a run. Any may be missing.
 /// The host's name, its users and its environment are not among them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostFacts {
     /// What tells this host from others: a digest of the identity of its system, from which that
@@ -66,7 +67,7 @@ pub struct HostFacts {
 }
 
 /// Facts of a box as its agent sees them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BoxFacts {
     /// Release of the kernel that the box runs on.

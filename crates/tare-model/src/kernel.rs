@@ -7,6 +7,7 @@ pub use disk::{Device, Disk, Way};
 pub use list::{Kernel, Sizes, UnknownKernel};
 
 use crate::size::Cpus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use std::str::FromStr;
 
 /// Instruction set that a kernel's code was generated for. One level serves a
 /// whole study; a box that lacks it refuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isa {
     /// What every CPU of the architecture has (x86-64: SSE2).
@@ -55,7 +56,7 @@ impl FromStr for Isa {
 pub const UNSUPPORTED: i32 = 78;
 
 /// One run of a kernel: the same in every cell of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct KernelSpec {
     /// Which kernel.
     pub kernel: Kernel,
@@ -63,7 +64,7 @@ pub struct KernelSpec {
     pub isa: Isa,
     /// Worker threads (`stream` only; the others choose by themselves).
     pub threads: u32,
-    /// Size of the problem, in the unit of [`Kernel::sizes`]; 0 of a kernel without one.
+    /// Size of the problem, in the unit of the kernel; 0 of a kernel without one.
     pub size: u64,
     /// Aim for the whole run in seconds: work goes on until it has passed and half
     /// of it was timed, and no kernel goes on for more than three times as long,
@@ -87,11 +88,11 @@ impl KernelSpec {
 
 /// What one run of a kernel yields; printed as one JSON object by
 /// `tare kernel NAME --json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct KernelReport {
     /// What was asked.
     pub spec: KernelSpec,
-    /// One value per metric of [`Kernel::metrics`], in its base unit: work over
+    /// One value per metric of the kernel, in its base unit: work over
     /// time (rates) or mean time per operation over all timed iterations.
     pub metrics: BTreeMap<String, f64>,
     /// Every timed figure behind `metrics`, in seconds per timed stretch, by
@@ -114,7 +115,8 @@ pub struct KernelReport {
 }
 
 /// A known answer and what was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "KnownAnswer")]
 pub struct Check {
     /// What was compared, such as `normalised residual`.
     pub what: String,
@@ -133,7 +135,7 @@ impl Check {
 
 /// Small programs by which the limits of a box are proven. They are no
 /// workloads: they have no metric.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "proof", rename_all = "kebab-case")]
 pub enum ProofSpec {
     /// Burns CPU on so many threads for so long and notes the edges of throttling.
@@ -150,8 +152,8 @@ pub enum ProofSpec {
     },
 }
 
-/// What [`ProofSpec::Burn`] saw inside the box.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What a box saw of its CPUs while threads burned.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct BurnReport {
     /// CPU time of the process in seconds, first to last reading.
     pub cpu_seconds: f64,
@@ -167,7 +169,7 @@ pub struct BurnReport {
 }
 
 /// What [`ProofSpec::Touch`] reports when it survives.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct TouchReport {
     /// Bytes touched; less than asked where the kernel refused the mapping.
     pub touched_bytes: u64,

@@ -3,6 +3,7 @@
 use crate::digits::digits;
 use crate::kernel::Check;
 use crate::study::Cell;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -15,7 +16,7 @@ pub const VALUE: &str = "__value__";
 pub const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 /// What a client asks of a server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LoadSpec {
     /// The role that is asked.
     pub server: String,
@@ -51,7 +52,7 @@ pub struct LoadSpec {
 }
 
 /// A latency that most requests must not exceed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Bound {
     /// This share of them.
     pub share: f64,
@@ -78,7 +79,7 @@ const fn is_kept(keep: &bool) -> bool {
 }
 
 /// A request, by its protocol.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asked {
     /// GET of this path by HTTP/1.1.
@@ -98,7 +99,7 @@ pub enum Asked {
 }
 
 /// A query of a data base.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Query {
     /// Who asks, without a password.
     pub user: String,
@@ -109,7 +110,7 @@ pub struct Query {
 }
 
 /// What a client tells at its end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LoadReport {
     /// What was asked.
     pub spec: LoadSpec,
@@ -150,7 +151,7 @@ impl LoadSpec {
 }
 
 /// What the baseline answers at most, of which the rates of open loops are shares.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PeakRecord {
     /// The cell of the baseline.
     #[serde(flatten)]
@@ -163,7 +164,7 @@ pub struct PeakRecord {
 }
 
 /// The search of the greatest rate of an open loop at which a bound of latencies is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WithinBound {
     /// The bound.
     pub bound: Bound,
@@ -172,7 +173,7 @@ pub struct WithinBound {
 }
 
 /// A try of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RateTry {
     /// Requests per second that were due.
     pub rate: f64,

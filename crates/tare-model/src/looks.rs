@@ -1,12 +1,13 @@
 //! Looks of adaptive stopping, as they are stored.
 
 use crate::study::{Against, Cell};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Every comparison that was open was looked at. A resumed run takes from these
 /// records which cells have left, and repeats no look.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LookRecord {
     /// Blocks that were done.
     pub blocks: u32,
@@ -19,7 +20,7 @@ pub struct LookRecord {
 }
 
 /// One comparison at a look: the primary metric of a cell against a baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LookedAt {
     /// The cell.
     #[serde(flatten)]
@@ -37,7 +38,7 @@ pub struct LookedAt {
 }
 
 /// The figures of a look, in logs: positive is worse than the baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LookFigures {
     /// Mean of d.
     pub mean: f64,
@@ -52,7 +53,7 @@ pub struct LookFigures {
 }
 
 /// Why a comparison needs no more blocks, or why it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LookJudgement {
     /// Settled: the 96 % interval is narrow enough.
@@ -96,7 +97,7 @@ impl fmt::Display for LookJudgement {
 }
 
 /// Blocks were run and not recorded, before the first of a session that is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WarmUpRecord {
     /// How long it took, in seconds.
     pub seconds: f64,

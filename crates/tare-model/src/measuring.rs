@@ -1,6 +1,7 @@
 //! How a study measures: how many blocks, how long a trial, when it is enough.
 
 use crate::size::{parse_seconds, show_seconds};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,11 +9,11 @@ use std::str::FromStr;
 
 /// How a study measures, whatever it measures. Options, study files and headers of
 /// results files all come down to this.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Protocol {
     /// Blocks to run.
     pub blocks: u32,
-    /// When a cell has enough blocks; never more than [`Protocol::blocks`].
+    /// When a cell has enough blocks; never more than `blocks`.
     #[serde(default, skip_serializing_if = "Stopping::is_fixed")]
     pub stopping: Stopping,
     /// Time in seconds after which no new block is begun.
@@ -51,7 +52,7 @@ impl Protocol {
 }
 
 /// How long one box is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fresh {
     /// A new box for every trial.
@@ -74,7 +75,7 @@ impl fmt::Display for Fresh {
 }
 
 /// When a cell has enough blocks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum Stopping {
     /// Every cell runs in every block.
@@ -96,7 +97,7 @@ impl Stopping {
 }
 
 /// How the trials of a block are given their time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "slices", rename_all = "kebab-case")]
 pub enum Slicing {
     /// Each trial in one piece, one after another: what files tell that know of nothing else.

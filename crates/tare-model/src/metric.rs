@@ -2,11 +2,12 @@
 
 use crate::digits::digits;
 use crate::output::Extractor;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Unit of a metric. Values are stored in these base units, unrounded, and are
 /// scaled only when printed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
@@ -122,7 +123,7 @@ fn in_digits(value: f64, n_digits: usize) -> String {
 }
 
 /// What kind of figure a metric is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Time that a unit of work takes.
@@ -134,7 +135,7 @@ pub enum Quantity {
 }
 
 /// Where the sample of a trial in one piece comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// What the process reports under the metric's name.
@@ -155,7 +156,7 @@ pub enum Source {
 }
 
 /// A figure of the latencies of many requests.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyOf {
     /// Their mean.
@@ -166,7 +167,7 @@ pub enum LatencyOf {
 
 /// A figure of what a process used; of a command that was repeated the mean of its
 /// repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Usage {
     /// Wall time in seconds.
@@ -188,7 +189,7 @@ pub enum Usage {
 }
 
 /// Which direction of a metric is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// More is better (rates).
@@ -223,7 +224,7 @@ impl Direction {
 }
 
 /// What a workload yields one sample of per trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Metric {
     /// The metric's name within its workload, such as `triad`.
     pub name: String,

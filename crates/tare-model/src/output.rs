@@ -1,10 +1,11 @@
 //! Figures and checks in what a command prints: where they stand, as a workload says it
 //! and as the header of a results file keeps it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a figure stands in what a command printed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Extractor {
     /// What is looked through.
     #[serde(default, skip_serializing_if = "Stream::is_stdout")]
@@ -19,7 +20,7 @@ pub struct Extractor {
 }
 
 /// What a command prints to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stream {
     /// Standard output.
@@ -30,7 +31,7 @@ pub enum Stream {
 }
 
 /// How a figure is found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Find {
     /// The number at this pointer (RFC 6901) of a JSON document.
@@ -42,7 +43,7 @@ pub enum Find {
 }
 
 /// A field of CSV.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Field {
     /// The column: its number from 1, or its name in the first line.
     pub column: String,
@@ -52,16 +53,17 @@ pub struct Field {
 }
 
 /// Which line of CSV.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "CsvRow")]
 pub struct Row {
-    /// A column, as in [`Field`].
+    /// A column: its number from 1, or its name in the first line.
     pub column: String,
     /// What stands in it.
     pub is: String,
 }
 
 /// What must be true of a figure that is no metric.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Bounded {
     /// What it counts, for people.
     pub name: String,
@@ -77,7 +79,7 @@ pub struct Bounded {
 }
 
 /// Text that must be printed, or must not be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Said {
     /// What is looked through.
     #[serde(default, skip_serializing_if = "Stream::is_stdout")]

@@ -1,9 +1,10 @@
 //! Where the processes of a workload run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the process of a role runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// In the box of the cell.

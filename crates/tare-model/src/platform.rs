@@ -1,5 +1,6 @@
 //! Names of platforms and of the ways to grant CPUs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,10 +28,7 @@ const HOST: &str = "host";
 
 /// Where a workload runs: a platform, or platforms nested in one another,
 /// outermost first (`vm/docker` is Docker inside a VM).
-///
-/// The text form is safe in file names of boxes once [`PlatformPath::slug`] is
-/// taken: only lower-case letters, digits and a few marks can occur in it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct PlatformPath {
     segments: Vec<PlatformSegment>,
@@ -74,7 +72,7 @@ impl PlatformPath {
             .map(String::as_str)
     }
 
-    /// A form with letters, digits and dashes only, for names of boxes.
+    /// A form with letters, digits and dashes only, for names of boxes: it is safe in file names.
     pub fn slug(&self) -> String {
         self.to_string()
             .chars()
@@ -188,7 +186,7 @@ impl TryFrom<String> for PlatformPath {
 }
 
 /// How CPUs are granted to a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provisioning {
     /// A quota of CPU time on any of the host's CPUs.

@@ -24,6 +24,7 @@ use crate::load::PeakRecord;
 use crate::looks::{LookRecord, WarmUpRecord};
 use crate::platform::PlatformPath;
 use crate::study::{BoxKind, Cell, Study};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ pub const SCHEMA: &str = "tare-results/3";
 pub const READABLE: [&str; 3] = ["tare-results/1", "tare-results/2", SCHEMA];
 
 /// One line of a results file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
     /// The first line.
@@ -83,13 +84,14 @@ impl Record {
 }
 
 /// What the rest of the file is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Header {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build, [`crate::BUILD_ID`].
+    /// Identity of the build: a digest of what it was made from.
     pub build: String,
     /// The study; order and number of trials follow from it.
     pub study: Study,
@@ -103,7 +105,7 @@ pub struct Header {
 pub const UNTESTED_DRIVER: (&str, &str) = ("driver", "untested");
 
 /// What was found of a platform before the run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct PlatformVersion {
     /// Version of the engine.
     pub version: String,
@@ -113,7 +115,7 @@ pub struct PlatformVersion {
 }
 
 /// One run of the controller on this file: the first, or a resumption.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Session {
     /// Name of the run; boxes and cgroups carried it.
     pub run: String,
@@ -128,7 +130,7 @@ pub struct Session {
 }
 
 /// A box that was made, and what making it took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct BoxRecord {
     /// Number of the box within the file, from 0.
     pub box_id: u32,
@@ -153,7 +155,7 @@ pub struct BoxRecord {
 }
 
 /// What an idle box occupies on the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Footprint {
     /// Processes that are there because of the box: VMM, shims and monitors too.
     pub processes: u32,
@@ -165,7 +167,7 @@ pub struct Footprint {
 }
 
 /// A box was removed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RemovedRecord {
     /// Number of the box.
     pub box_id: u32,
@@ -180,7 +182,7 @@ pub struct RemovedRecord {
 }
 
 /// The readings that a kind of box's limits were judged by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ProofRecord {
     /// What kind of box.
     #[serde(flatten)]
@@ -223,7 +225,7 @@ pub struct ProofRecord {
 
 /// A check of limits by an earlier run, on the same boot and build, of the same engine
 /// and size.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EarlierCheck {
     /// Name of the run.
     pub run: String,
@@ -256,7 +258,7 @@ impl ProofRecord {
 }
 
 /// One trial: a result, or a reason why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Number of the trial within the plan, from 0: block by block.
     pub trial: u32,
@@ -287,7 +289,7 @@ pub struct TrialRecord {
 
 /// How a trial ended.
 #[expect(clippy::large_enum_variant, reason = "nearly all trials end well")]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// With a sample of each metric.
@@ -299,7 +301,7 @@ pub enum Outcome {
 }
 
 /// A trial that ended well.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Success {
     /// One figure per metric, in the metric's base unit.
     pub samples: BTreeMap<String, f64>,
@@ -317,7 +319,7 @@ pub struct Success {
 }
 
 /// Why there is no result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Failure {
     /// The kind of failure.
     pub reason: Reason,
@@ -340,7 +342,7 @@ impl Failure {
 }
 
 /// What a command printed; of what is long, the beginning and the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Printed {
     /// To standard output.
     pub stdout: String,
@@ -365,7 +367,7 @@ impl Outcome {
 }
 
 /// What the host saw of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct HostReadings {
     /// From request to reply by the host's clock.
     pub wall_ns: u64,
@@ -398,7 +400,7 @@ pub struct HostReadings {
 }
 
 /// Why a run stopped appending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EndRecord {
     /// The reason.
     pub reason: EndReason,
@@ -407,7 +409,7 @@ pub struct EndRecord {
 }
 
 /// Why a run stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
     /// Every planned trial was carried out.

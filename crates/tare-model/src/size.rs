@@ -2,6 +2,7 @@
 //! anything.
 
 use crate::digits::digits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -52,7 +53,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// A number of CPUs (hardware threads), in thousandths, so that quotas are exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cpus {
     milli: u32,
@@ -238,7 +239,7 @@ pub fn show_cpus(cpus: Cpus) -> String {
 }
 
 /// A size of box: CPUs and memory, the same on every platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct InstanceType {
     /// CPUs granted, by quota or by set.
     pub cpus: Cpus,

@@ -3,6 +3,7 @@
 use crate::platform::{PlatformPath, Provisioning};
 use crate::size::{InstanceType, counted, show_cpus, show_memory};
 use crate::template::Template;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +12,7 @@ pub use crate::measuring::{Fresh, Protocol, Slicing, Stopping};
 pub use crate::workload::Workload;
 
 /// The kind of box of a cell: everything but the workload.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct BoxKind {
     /// Where the workload runs.
     pub platform: PlatformPath,
@@ -30,7 +31,7 @@ impl fmt::Display for BoxKind {
 }
 
 /// A size of box, with the CPUs of the host that a pinned one gets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Instance {
     /// Its name, where the study has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +69,7 @@ impl Instance {
 }
 
 /// The root filesystem of boxes, as a results file tells of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct RootImage {
     /// The name by which it was asked for.
     pub name: String,
@@ -89,7 +90,7 @@ impl fmt::Display for RootImage {
 }
 
 /// One combination of levels.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Cell {
     /// Platform and provisioning.
     #[serde(flatten)]
@@ -106,7 +107,7 @@ impl fmt::Display for Cell {
 
 /// Two workloads that a study holds together: what each platform costs one of them is held
 /// against what it costs the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Effect {
     /// What the effect is called.
     pub name: String,
@@ -125,7 +126,7 @@ impl fmt::Display for Effect {
 
 /// Which of the two baselines a cell is held against. They are named after the
 /// usual baseline platform, `native`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// The baseline platform, limited by the same mechanism.
@@ -142,7 +143,7 @@ impl Against {
 
 /// What is compared, under which limits, by which protocol. Stored in the
 /// header of a results file; the order of trials follows from it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Study {
     /// What a study file says in words, where the study comes from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

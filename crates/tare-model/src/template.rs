@@ -1,13 +1,14 @@
 //! What a study file says in words: the chapters of a study beside its design
 //! and protocol.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A chapter of a study, after the ten steps of DoKnowMe: listing and selecting
 /// metrics are one chapter here, and so are listing and selecting factors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Chapter {
     /// What is to be known, and why.
@@ -63,7 +64,7 @@ impl fmt::Display for Chapter {
 }
 
 /// A physical property of a service; application workloads stand beside them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {
     /// What goes over a network.
@@ -107,7 +108,7 @@ impl fmt::Display for Property {
 }
 
 /// What a property is able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capacity {
     /// Amount of data per time.
@@ -139,7 +140,7 @@ impl fmt::Display for Capacity {
 }
 
 /// A service feature: a capacity of a physical property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Feature {
     /// The property.
     pub property: Property,
@@ -154,7 +155,7 @@ impl fmt::Display for Feature {
 }
 
 /// What tare may not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// A workload.
@@ -173,7 +174,7 @@ impl fmt::Display for Missing {
 }
 
 /// Something that a study names and that tare does not have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct LeftOut {
     /// What it is.
     pub what: Missing,
@@ -190,7 +191,7 @@ pub struct LeftOut {
 }
 
 /// What a study file says beside its design and protocol.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Template {
     /// Name of the shipped study, or path of the file.
     pub source: String,

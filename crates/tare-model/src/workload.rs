@@ -10,13 +10,14 @@ use crate::output::{Bounded, Said};
 use crate::platform::PlatformPath;
 use crate::size::{Cpus, counted};
 use crate::template::Feature;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 pub use crate::place::Place;
 
 /// What runs, what it yields, and what must hold for a trial of it to count.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Workload {
     /// Its name within the study, such as `linpack size=500`: that of its cells.
     pub name: String,
@@ -53,7 +54,7 @@ pub struct Workload {
 }
 
 /// How a program tells its version, and what it told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct VersionReceipt {
     /// The command.
     pub argv: Vec<String>,
@@ -71,7 +72,7 @@ pub const COMMAND: &str = "command";
 pub const LOAD: &str = "load";
 
 /// A part that a process plays in a workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Role {
     /// Its name within the workload.
     pub name: String,
@@ -110,7 +111,7 @@ pub struct Role {
 }
 
 /// How a server tells that it serves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
     /// It prints a line with this pattern, whose group, if there is one, is its port.
@@ -125,7 +126,7 @@ pub enum Ready {
 }
 
 /// A user by number, without other groups than its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct User {
     /// The user.
     pub uid: u32,
@@ -134,7 +135,7 @@ pub struct User {
 }
 
 /// What the process of a role is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Run {
     /// A built-in kernel.
@@ -149,7 +150,7 @@ pub enum Run {
 }
 
 /// A built-in kernel as a study runs it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct KernelRun {
     /// Whether the number of threads is the same in boxes of every size, rather
     /// than that of the box's CPUs.
@@ -164,14 +165,14 @@ pub struct KernelRun {
 }
 
 /// A command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct CommandRun {
     /// Program (absolute path) and arguments.
     pub argv: Vec<String>,
 }
 
 /// What must hold for a trial to count.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// Every process ends by itself with status 0.
@@ -190,7 +191,7 @@ pub enum Check {
 }
 
 /// Platforms in whose boxes a workload cannot run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Barrier {
     /// Their names, without options.
     pub platforms: Vec<String>,

@@ -4,10 +4,30 @@ use super::claim::{Claim, FigureOfClaim, Formula, Sense};
 use super::derive::derive;
 use super::digits::Digits;
 use super::file::Published;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+/// What a check of studies comes to.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Checked {
+    /// How many claims and figures there are, and what became of them.
+    pub tally: Tally,
+    /// The studies.
+    pub studies: Vec<CheckedStudy>,
+}
+
+impl Checked {
+    /// The studies with their tally.
+    pub fn of(studies: Vec<CheckedStudy>) -> Self {
+        Self {
+            tally: tally(&studies),
+            studies,
+        }
+    }
+}
+
 /// A study and what became of its claims.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedStudy {
     /// The study.
     pub id: String,
@@ -18,7 +38,7 @@ pub struct CheckedStudy {
 }
 
 /// A claim and its figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedClaim {
     /// The statement.
     pub text: String,
@@ -29,7 +49,7 @@ pub struct CheckedClaim {
 }
 
 /// A figure of a claim: as expected, as derived, and in the study's own words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CheckedFigure {
     /// What it is a figure of.
     pub of: String,
@@ -50,7 +70,7 @@ pub struct CheckedFigure {
 }
 
 /// A number of the study's own words, and what the figure says to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Said {
     /// The number.
     pub number: Digits,
@@ -62,7 +82,7 @@ pub struct Said {
 }
 
 /// Whether a figure bears a study's word out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "agreement", rename_all = "kebab-case")]
 pub enum Agreement {
     /// To all digits shown, or within the bound that is said.
@@ -79,7 +99,7 @@ pub enum Agreement {
 }
 
 /// How many claims and figures there are, and what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Tally {
     /// Claims that can be checked.
     pub checkable: usize,

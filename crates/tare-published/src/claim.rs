@@ -1,11 +1,12 @@
 //! What a study says of its figures, and from what each figure of it follows.
 
 use super::digits::Digits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A statement of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The statement.
@@ -22,7 +23,7 @@ pub struct Claim {
 }
 
 /// One figure of a claim.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureOfClaim {
     /// What it is a figure of, such as the platform.
@@ -54,7 +55,7 @@ pub struct FigureOfClaim {
 pub type Selector = BTreeMap<String, Level>;
 
 /// A level as it is written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged, expecting = "text or a number is needed here")]
 pub enum Level {
     /// A name.
@@ -74,7 +75,7 @@ impl Level {
 }
 
 /// Formulas by which figures follow. M is the figure, B what it is held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Formula {
     /// The figure itself.
@@ -145,7 +146,7 @@ impl Formula {
 }
 
 /// How several figures become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
     /// Their mean.
@@ -160,7 +161,7 @@ pub enum Take {
 }
 
 /// In what sense a study says a number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sense {
     /// The number.

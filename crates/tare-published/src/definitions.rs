@@ -1,9 +1,10 @@
 //! Which study defines which score.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A score: its formula, the study that defines it, and what else to know.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, JsonSchema, Serialize)]
 pub struct Definition {
     /// Its name in tables.
     pub score: &'static str,

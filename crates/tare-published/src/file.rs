@@ -2,11 +2,12 @@
 
 use super::claim::Claim;
 use super::table::Table;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What one file of `published/` holds. Unknown keys are refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// What was run, on what, how often.
@@ -35,7 +36,7 @@ pub struct Published {
 }
 
 /// The study itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// First author and year: the name by which it is asked for.
@@ -89,7 +90,7 @@ pub struct About {
 }
 
 /// A platform of a study.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Platform {
     /// The name in the study's tables; `*` stands for several endings.
@@ -111,7 +112,7 @@ pub struct Platform {
 }
 
 /// A way to grant CPUs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provisioning {
     /// The study's name.
@@ -121,7 +122,7 @@ pub struct Provisioning {
 }
 
 /// A size of box.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
     /// Name.
@@ -134,7 +135,7 @@ pub struct Instance {
 }
 
 /// How a workload was run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
     /// The workload.
@@ -151,7 +152,7 @@ pub struct Protocol {
 }
 
 /// Where two studies differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contradiction {
     /// The other study.
@@ -163,7 +164,7 @@ pub struct Contradiction {
 }
 
 /// Something in a study that cannot be right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erratum {
     /// What.
@@ -171,7 +172,7 @@ pub struct Erratum {
 }
 
 /// A number, a word, or yes and no.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged, expecting = "text, a number, or true or false is needed here")]
 pub enum NumberOrText {
     /// Yes or no.

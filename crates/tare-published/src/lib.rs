@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod beside;
+mod brief;
 mod check;
 mod claim;
 mod definitions;
@@ -26,7 +27,8 @@ mod workload;
 pub use beside::{
     Beside, Detectable, Difference, Own, Row as BesideRow, StudyRow, TheirFigure, Verdict, beside, beside_all,
 };
-pub use check::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
+pub use brief::Brief;
+pub use check::{Agreement, Checked, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally, check, tally};
 pub use claim::{Claim, FigureOfClaim, Formula, Sense, Take};
 pub use definitions::{DEFINITIONS, Definition};
 pub use digits::Digits;

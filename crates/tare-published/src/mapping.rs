@@ -1,12 +1,13 @@
 //! `published/mapping.toml`: families of workloads, and what of the studies
 //! stands beside what of tare's own.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tare_model::kernel::KernelSpec;
 
 /// What belongs together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
     /// By service feature: families of workloads.
@@ -19,7 +20,7 @@ pub struct Mapping {
 }
 
 /// One of tare's workloads beside those of studies.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnWorkload {
     /// tare's name.

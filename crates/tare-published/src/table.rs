@@ -1,5 +1,6 @@
 //! A table of a study, and its rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tare_model::metric::Direction;
@@ -37,7 +38,7 @@ const LEVELS: [&str; 15] = [
 ];
 
 /// What the standard deviations of a table are taken over.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub enum Spread {
     /// Runs, with n - 1 in the denominator.
     #[default]
@@ -52,8 +53,9 @@ pub enum Spread {
 }
 
 /// One table of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
+#[schemars(!try_from)]
 pub struct Table {
     /// The workload.
     pub workload: String,
@@ -75,7 +77,7 @@ pub struct Table {
 }
 
 /// The figures of one platform, metric and combination of levels.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Row {
     /// The platform, by the study's name.
     pub platform: String,

@@ -4,11 +4,12 @@ use super::claim::Claim;
 use super::file::{Contradiction, Protocol, Published};
 use super::library::{Library, hint};
 use super::table::Table;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::suggest::nearest;
 
 /// What the studies say of some workloads.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct WorkloadView<'a> {
     /// What was asked for.
     pub name: String,
@@ -21,7 +22,7 @@ pub struct WorkloadView<'a> {
 }
 
 /// What one study has.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Part<'a> {
     /// The study.
     pub id: &'a str,
@@ -34,7 +35,7 @@ pub struct Part<'a> {
 }
 
 /// Two studies that differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Differing<'a> {
     /// The one.
     pub study: &'a str,

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Section};
 use crate::words::findings;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::suggest::among;
 
@@ -11,7 +12,7 @@ const GLOSSARY: &str = include_str!("../../../docs/GLOSSARY.md");
 const FINDINGS: &str = "Findings";
 
 /// A word, or several that mean one thing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Entry {
     /// The chapter that it stands in.
     pub chapter: &'static str,

@@ -2,13 +2,14 @@
 
 use super::weights::{Weights, Winner};
 use crate::run::{Against, Analysis, BoxFigures, Comparison, Estimate, Word};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{BoxKind, Cell};
 
 /// One workload under one provisioning, in one size.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Setting {
     /// The workload.
     pub workload: String,
@@ -25,7 +26,7 @@ pub struct Setting {
 }
 
 /// A platform.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Choice {
     /// The platform.
     pub platform: PlatformPath,

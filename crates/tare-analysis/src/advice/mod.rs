@@ -14,6 +14,7 @@ pub use rules::{Held, Outcome, Row, Rule};
 pub use weights::{Criterion, Turn, Weights, Winner};
 
 use crate::run::{Analysis, SizeEffect};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::{PlatformPath, Provisioning};
 
@@ -21,9 +22,10 @@ use tare_model::platform::{PlatformPath, Provisioning};
 pub const SCHEMA: &str = "tare-advice/1";
 
 /// What a file advises.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Advice {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The platforms of each workload, provisioning and size, the cheapest first.
     pub settings: Vec<Setting>,
@@ -38,7 +40,7 @@ pub struct Advice {
 }
 
 /// From which size on a platform costs no more than at the largest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct SmallestSize {
     /// The platform.
     pub platform: PlatformPath,
@@ -53,7 +55,7 @@ pub struct SmallestSize {
 }
 
 /// Something that advice would need and the file has not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// One way of granting CPUs alone.

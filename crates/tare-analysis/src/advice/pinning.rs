@@ -1,12 +1,13 @@
 //! Whether to pin.
 
 use crate::run::{Against, Analysis, Comparison, Estimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use tare_model::platform::{PlatformPath, Provisioning};
 
 /// One platform pinned, and by quota, both over the baseline pinned without a quota.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Pinning {
     /// The platform.
     pub platform: PlatformPath,

@@ -6,6 +6,7 @@
 
 use super::pinning::{self, Pinning};
 use crate::run::{Against, Analysis, Comparison, Estimate, Word};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -22,7 +23,7 @@ const CONTAINERS: [&str; 8] = [
 const MACHINES: [&str; 5] = ["vm", "libvirt", "firecracker", "cloud-hypervisor", "vmware"];
 
 /// A rule.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, JsonSchema, Serialize)]
 pub struct Rule {
     /// Its id: the study and a number.
     pub id: &'static str,
@@ -33,7 +34,7 @@ pub struct Rule {
 }
 
 /// A rule held against the data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Held {
     /// The rule.
     #[serde(flatten)]
@@ -45,7 +46,7 @@ pub struct Held {
 }
 
 /// What data say of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// They show it.
@@ -57,7 +58,8 @@ pub enum Outcome {
 }
 
 /// Something that speaks of a rule.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+#[schemars(rename = "Evidence")]
 pub struct Row {
     /// What is held against what.
     pub what: String,

@@ -1,13 +1,14 @@
 //! What counts besides the typical cost, by the user's weights.
 
 use super::Choice;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
 use tare_model::platform::PlatformPath;
 use tare_model::suggest::among;
 
 /// Something that a platform is better or worse in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
     /// The typical cost.
@@ -29,7 +30,7 @@ pub enum Criterion {
 pub struct Weights(Vec<(Criterion, f64)>);
 
 /// The best platform by the weights.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Winner {
     /// The platform.
     pub platform: PlatformPath,
@@ -40,7 +41,7 @@ pub struct Winner {
 }
 
 /// Where another platform wins.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Turn {
     /// Whose weight is changed.
     pub criterion: Criterion,

@@ -1,6 +1,7 @@
 //! What differs between the two files besides the figures.
 
 use crate::run::clipped;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,7 @@ use tare_model::results::{Header, Results};
 use tare_model::study::{BoxKind, Cell};
 
 /// One fact that differs; absent where a file does not have it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Difference {
     /// Which fact, such as `host.kernel`.
     pub what: String,

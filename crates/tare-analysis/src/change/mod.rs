@@ -19,6 +19,7 @@ pub use raw::{Raw, RawChange};
 
 use crate::run::{Analysis, Notice, RunFacts, Word, analyze, trials::Trials};
 use cells::Shared;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::results::Results;
 use tare_model::study::Cell;
@@ -27,9 +28,10 @@ use tare_model::study::Cell;
 pub const SCHEMA: &str = "tare-change/1";
 
 /// What changed from one results file to another.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Change {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The run before.
     pub before: Side,
@@ -56,7 +58,7 @@ pub struct Change {
 }
 
 /// One of the two runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Side {
     /// Version of tare that measured.
     pub tare: String,

@@ -7,6 +7,7 @@ use crate::run::trials::Trials;
 use crate::run::verdict::refused;
 use crate::run::{Against, Analysis, Comparison, Estimate, Family, Flag, MetricComparison};
 use crate::run::{Refusal, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::sound::is_margin;
@@ -14,7 +15,7 @@ use tare_model::study::{Cell, Study};
 use tare_stats::{Interval, Looks, PairedInference, Sample, Welch, holm, welch};
 
 /// What one cell costs against one baseline, before and after.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct OverheadChange {
     /// The cell.
     #[serde(flatten)]
@@ -56,7 +57,7 @@ pub struct OverheadChange {
 }
 
 /// The overhead in one of the two runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Overhead {
     /// Pairs.
     pub n: usize,

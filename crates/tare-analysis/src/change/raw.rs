@@ -4,13 +4,14 @@
 use super::cells::{Shared, unlike};
 use crate::run::Estimate;
 use crate::run::trials::{CellTrials, Trials};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
 use tare_model::study::{Cell, Study};
 use tare_stats::{Looks, Sample, Welch, autocorrelation, mean, welch};
 
 /// One cell's primary metric, before and after.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct RawChange {
     /// The cell.
     #[serde(flatten)]
@@ -28,7 +29,7 @@ pub struct RawChange {
 }
 
 /// The samples of one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Raw {
     /// Samples: one per block.
     pub n: usize,

@@ -9,6 +9,7 @@ use super::{Table, notices};
 use crate::run::decide::{self, correct};
 use crate::run::pairing::of_samples;
 use crate::run::{Notice, Refusal, fitness, steadiness};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Direction;
 use tare_stats::{LEVEL, Looks, Question};
@@ -23,9 +24,10 @@ const SEED: u64 = 1;
 const MOST: usize = 200_000;
 
 /// Everything that is said of foreign data.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ForeignAnalysis<'a> {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The file as the user named it.
     pub source: &'a str,

@@ -2,6 +2,7 @@
 
 use super::Table;
 use crate::run::MetricComparison;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Direction;
 
@@ -19,7 +20,7 @@ pub struct Wishes<'a> {
 }
 
 /// One metric of one cell against its baseline.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ForeignComparison<'a> {
     /// The cell.
     pub cell: &'a str,
@@ -33,7 +34,7 @@ pub struct ForeignComparison<'a> {
 }
 
 /// What is known of a metric of foreign data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ForeignMetric<'a> {
     /// Its name.
     #[serde(rename = "metric")]

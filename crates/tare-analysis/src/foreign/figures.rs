@@ -4,12 +4,13 @@ use super::Table;
 use super::comparison::{ForeignMetric, metric};
 use super::pairs::finite;
 use crate::run::Estimate;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Direction;
 use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
 
 /// One metric of one cell, over all its values.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct SeriesFigures<'a> {
     /// The cell.
     pub cell: &'a str,

@@ -10,6 +10,7 @@ use crate::change::unlike;
 use crate::run::verdict::{of_row, refused};
 use crate::run::{Basis, Estimate, Notice, Refusal, RunFacts, Verdict, analyze};
 use hosts::{Host, estimate_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::results::Results;
@@ -21,9 +22,10 @@ use tare_stats::{AcrossHosts, FEWEST_HOSTS, HostEstimate, LEVEL, across_hosts, d
 pub const SCHEMA: &str = "tare-merge/1";
 
 /// What files of one study say together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Merged {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The files, each once.
     pub files: Vec<MergedFile>,
@@ -42,7 +44,7 @@ pub struct Merged {
 }
 
 /// One file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MergedFile {
     /// As the user named it.
     pub name: String,
@@ -61,7 +63,7 @@ pub struct MergedFile {
 }
 
 /// One cell against its baseline, over hosts.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MergedComparison {
     /// The cell.
     #[serde(flatten)]
@@ -89,7 +91,7 @@ pub struct MergedComparison {
 }
 
 /// What one host says of a comparison.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct OfHost {
     /// Which host, from 0.
     pub host: usize,

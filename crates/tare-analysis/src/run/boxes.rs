@@ -1,5 +1,6 @@
 //! Kinds of box: start-up, shut-down, footprint and the proof of their limits.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use tare_model::host::BoxFacts;
@@ -8,7 +9,7 @@ use tare_model::study::{BoxKind, Fresh};
 use tare_stats::{mean, median, sd};
 
 /// One kind of box.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct BoxFigures {
     /// Platform and provisioning.
     #[serde(flatten)]
@@ -30,7 +31,7 @@ pub struct BoxFigures {
 }
 
 /// What a limit check read.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Readings {
     /// CPUs granted.
     pub limit_cores: f64,
@@ -61,7 +62,7 @@ impl Readings {
 }
 
 /// A latency over boxes, in seconds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Latency {
     /// Boxes.
     pub n: usize,

@@ -5,6 +5,7 @@ mod rounds;
 
 use super::estimate::Estimate;
 use super::trials::CellTrials;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
@@ -19,7 +20,7 @@ const SHARE: f64 = 0.25;
 const ALPHA: f64 = 0.01;
 
 /// Whose predecessor it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The cell's.
@@ -29,11 +30,11 @@ pub enum Side {
 }
 
 /// A predecessor that moves the ratio of a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CarryOver {
     /// The cell that ran right before: its trial, or in slices its slice.
     pub after: Cell,
-    /// Before which of the two; `None` of a third cell in slices, which is judged by what
+    /// Before which of the two; absent of a third cell in slices, which is judged by what
     /// it does before both.
     pub side: Option<Side>,
     /// Blocks that tell of it.

@@ -6,6 +6,7 @@ use super::fitness;
 use super::trials::{CellTrials, Trials};
 use crate::run::clipped;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
@@ -13,7 +14,7 @@ use tare_model::study::Cell;
 use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
 
 /// One cell: its trials and the figures of each metric.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct CellFigures {
     /// The cell.
     #[serde(flatten)]
@@ -31,7 +32,7 @@ pub struct CellFigures {
 }
 
 /// How often attempts of a cell failed, or were skipped, for one reason.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct FailureCount {
     /// The reason.
     pub reason: String,
@@ -44,7 +45,7 @@ pub struct FailureCount {
 }
 
 /// One metric of one cell, over all its trials that ended well.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MetricFigures {
     /// The metric.
     #[serde(flatten)]

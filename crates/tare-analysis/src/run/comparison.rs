@@ -9,13 +9,14 @@ use super::paired::Paired;
 use super::slices::SliceFigures;
 use super::steadiness::Steady;
 use super::verdict::{Verdict, Word};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::study::{Against, Cell};
 use tare_stats::PairedInference;
 
 /// One cell against one of its baselines.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Comparison {
     /// The cell.
     #[serde(flatten)]
@@ -35,7 +36,7 @@ pub struct Comparison {
 }
 
 /// What a cell cost in one block.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct BlockCost {
     /// The block.
     pub block: u32,
@@ -76,7 +77,7 @@ impl Comparison {
 /// One metric of a comparison. Every figure is over the same pairs, except the
 /// variability overhead, which is over all trials. Where cells ran in slices, the
 /// headline is what these say, and what comes from samples is over the pairs of trials.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MetricComparison<M = Metric> {
     /// The metric: of a study, or of foreign data.
     #[serde(flatten)]
@@ -140,7 +141,7 @@ impl<M> MetricComparison<M> {
 
 /// A quantile of a cell's cost over that of its baseline; over 1 costs more. The
 /// cost of a rate is its reciprocal: p90 is what 9 of 10 trials stay below.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct QuantileFigure {
     /// Which quantile: 0.9 for p90.
     pub quantile: f64,
@@ -152,7 +153,7 @@ pub struct QuantileFigure {
 }
 
 /// li2018's Op = |Mm - Mb| / Mb, with its sign apart.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Op {
     /// The figure, never negative.
     pub value: f64,

@@ -1,11 +1,12 @@
 //! A figure with its interval, as every table has it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use tare_stats::Interval;
 
 /// A figure with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

@@ -1,5 +1,6 @@
 //! How the file came to be: sessions, boots, trials, the end.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::load::PeakRecord;
@@ -9,7 +10,7 @@ use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, 
 use tare_model::study::Cell;
 
 /// The course of the run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct RunFacts {
     /// Runs of the controller that wrote the file.
     pub sessions: Vec<Session>,
@@ -36,7 +37,7 @@ pub struct RunFacts {
 }
 
 /// Attempts by how they ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct TrialCounts {
     /// With a result.
     pub ok: usize,
@@ -56,7 +57,7 @@ impl TrialCounts {
 }
 
 /// What was found of a platform before the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PlatformFacts {
     /// The platform.
     pub platform: PlatformPath,

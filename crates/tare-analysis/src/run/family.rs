@@ -4,12 +4,13 @@
 //! trial, never from figures: so each keeps its error below 5 %, whatever the others hold.
 
 use super::facts::PlatformFacts;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use tare_model::study::{Against, Cell};
 
 /// A question that a study asks of its cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// What a platform costs against the baseline limited alike.
@@ -64,7 +65,7 @@ impl fmt::Display for Family {
 }
 
 /// How many tests a family holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FamilySize {
     /// The family.
     pub family: Family,

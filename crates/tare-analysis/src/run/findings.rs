@@ -4,12 +4,13 @@ use super::boxes::BoxFigures;
 use super::carry_over::CarryOver;
 use super::comparison::Comparison;
 use super::trials::{CellTrials, Trials};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::finding::Finding;
 
 /// How many trials carry a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FindingCount {
     /// Its name.
     pub finding: &'static str,
@@ -18,7 +19,7 @@ pub struct FindingCount {
 }
 
 /// How often a finding occurs in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FindingShare {
     /// Its name.
     pub finding: &'static str,

@@ -1,10 +1,11 @@
 //! Reasons to read an interval with care.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_stats::PairedInference;
 
 /// A reason to read an interval with care.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "flag", rename_all = "kebab-case")]
 pub enum Flag {
     /// Neighbouring blocks resemble one another.

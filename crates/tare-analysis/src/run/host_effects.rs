@@ -8,6 +8,7 @@ use super::size_effects::{self, ChrRange, RangeEnd, Shown, range, share};
 use super::together::{self, Common, Judged, Measured};
 use super::trials::Trials;
 use super::{margin, question};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -15,7 +16,7 @@ use tare_model::study::Study;
 use tare_stats::{PairedInference, infer, size_series};
 
 /// The host-size effects of a file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct HostEffects {
     /// One per platform, provisioning, workload and size that was measured on hosts of several
     /// sizes.
@@ -25,7 +26,7 @@ pub struct HostEffects {
 }
 
 /// What one size of box costs on hosts of several sizes, held against native-set.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct HostEffect {
     /// The platform.
     pub platform: PlatformPath,
@@ -60,7 +61,7 @@ pub struct HostEffect {
 }
 
 /// One size of host.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct HostPoint {
     /// Name of the instance type.
     pub instance: Option<String>,

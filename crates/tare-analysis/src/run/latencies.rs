@@ -3,13 +3,14 @@
 
 use super::trials::{CellTrials, Trials};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::load::PERCENTILES;
 use tare_model::study::Cell;
 use tare_stats::Latencies;
 
 /// The latencies of one cell, in seconds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellLatencies {
     /// The cell.
     #[serde(flatten)]

@@ -5,6 +5,7 @@
 use super::estimate::Estimate;
 use super::pairing;
 use super::trials::{CellTrials, Trials};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::platform::PlatformPath;
@@ -12,7 +13,7 @@ use tare_model::study::{BoxKind, Cell, Study};
 
 /// The gap of one cell, layer by layer. The steps have no verdicts of their own:
 /// they are no more tests, but parts of one.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Split {
     /// The cell.
     #[serde(flatten)]
@@ -26,7 +27,7 @@ pub struct Split {
 }
 
 /// What one layer, or all of them, cost.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Step {
     /// Without it.
     pub from: PlatformPath,

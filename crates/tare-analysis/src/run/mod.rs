@@ -64,6 +64,7 @@ pub use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Basis, Verdict, Word};
 pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -77,9 +78,10 @@ use tare_stats::{Looks, Question};
 pub const SCHEMA: &str = "tare-analysis/2";
 
 /// Everything that a report shows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Analysis {
-    /// [`SCHEMA`].
+    /// Name and version of this format.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// Version of tare that measured.
     pub tare: String,
@@ -108,7 +110,7 @@ pub struct Analysis {
     /// Standardised scores after li2018: one table per provisioning and size, where at least two
     /// platforms have a figure.
     pub scores: Vec<ScoreTable>,
-    /// What the intervals of comparisons are labelled: see [`interval_label`].
+    /// What the intervals of comparisons are: `95 %`, or `95 % (allowing for looks)` in an adaptive study.
     pub intervals: &'static str,
     /// Tests in the family of the Holm correction that holds the cells against the baseline
     /// limited alike.

@@ -5,13 +5,14 @@ use super::comparison::Comparison;
 use super::facts::{PlatformFacts, RunFacts};
 use super::margin;
 use super::slicing::SlicingFacts;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
 use tare_model::study::{Cell, Fresh, Study};
 
 /// Something out of the ordinary about data.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "notice", rename_all = "kebab-case")]
 pub enum Notice {
     /// Guests of a platform were translated in software.
@@ -204,7 +205,7 @@ pub enum Notice {
 }
 
 /// Where the ends of workloads ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Placed {
     /// The places.
     pub places: String,
@@ -213,7 +214,7 @@ pub struct Placed {
 }
 
 /// A cell whose turns took long.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct LongTurn {
     /// The cell.
     pub cell: Cell,

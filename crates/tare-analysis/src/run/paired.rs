@@ -1,12 +1,13 @@
 //! The headline of a comparison.
 
 use super::estimate::Estimate;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_stats::PairedInference;
 
 /// The paired ratio exp(mean d) and what belongs to it. d is the loss in logs
 /// within one block, positive where the platform is worse.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Paired {
     /// The geometric mean of the ratios within blocks; over 1 costs more.
     #[serde(flatten)]

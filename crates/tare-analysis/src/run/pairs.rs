@@ -8,12 +8,13 @@ use super::facts::PlatformFacts;
 use super::pairing;
 use super::trials::{CellTrials, Trials};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::PlatformPath;
 use tare_model::study::{Cell, Study};
 
 /// What a cell costs over the same cell of a platform that is not its baseline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OtherPair {
     /// The cell.
     #[serde(flatten)]

@@ -1,10 +1,11 @@
 //! Reasons to give no verdict.
 
 use super::boxes::Readings;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why there is no verdict.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "refusal", rename_all = "kebab-case")]
 pub enum Refusal {
     /// The run ended before it came to these kinds of box.

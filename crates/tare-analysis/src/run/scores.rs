@@ -2,12 +2,13 @@
 
 use super::cells::CellFigures;
 use super::fitness::LESS_WORK;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
 use tare_model::platform::{PlatformPath, Provisioning};
 
 /// Platforms against metrics, within one provisioning and size.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct ScoreTable {
     /// How CPUs are granted.
     pub provisioning: Provisioning,
@@ -35,7 +36,7 @@ impl ScoreTable {
 }
 
 /// One metric over all platforms.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct ScoreAxis {
     /// The workload.
     pub workload: String,
@@ -55,7 +56,7 @@ impl ScoreAxis {
 }
 
 /// One platform's score.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Score {
     /// The platform.
     pub platform: PlatformPath,

@@ -10,6 +10,7 @@ use super::estimate::Estimate;
 use super::margin;
 use super::refusal::Refusal;
 use super::trials::Trials;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -17,7 +18,7 @@ use tare_model::study::{Against, Instance, Study};
 use tare_stats::{Interval, PairedInference, Row, decide, holm};
 
 /// The size effects of a file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SizeEffects {
     /// Why there are none, or none of some sizes.
     pub none: Option<NoEffects>,
@@ -29,7 +30,7 @@ pub struct SizeEffects {
 
 /// How one workload's cost on one platform depends on the size, held against
 /// native-set: the baseline platform with as many CPUs by set and no quota.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SizeEffect {
     /// The platform.
     pub platform: PlatformPath,
@@ -63,7 +64,7 @@ pub struct SizeEffect {
 }
 
 /// One size.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SizePoint {
     /// Name of the instance type.
     pub instance: Option<String>,
@@ -78,7 +79,7 @@ pub struct SizePoint {
 }
 
 /// Which effects are shown: verdicts of rows 2 and 3 for PTO and PSO.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum Class {
     /// Neither.
     #[serde(rename = "none")]
@@ -124,7 +125,7 @@ impl Class {
 }
 
 /// PTO or PSO without a model.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Part {
     /// The figure as a share: a ratio less 1.
     pub share: Estimate,
@@ -137,7 +138,7 @@ pub struct Part {
 }
 
 /// A row of the decision table, as it reads for a part of a size effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// Row 2: there, by more than the margin.
@@ -199,7 +200,7 @@ impl Part {
 }
 
 /// What the figures of a fit are worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Fewer than three sizes, or no figures: there is none.
@@ -213,7 +214,7 @@ pub enum Standing {
 }
 
 /// Why there are no size effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoEffects {
     /// The study has one size of box.
@@ -225,7 +226,7 @@ pub enum NoEffects {
 }
 
 /// Why a fit is worth no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFit {
     /// Fewer than three sizes.
@@ -243,7 +244,7 @@ pub enum NoFit {
 }
 
 /// r(c) = 1 + PTO + PSO/c, fitted in each block by least squares with equal weights.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Fit {
     /// What it is worth.
     pub standing: Standing,
@@ -264,7 +265,7 @@ pub struct Fit {
 /// margin to the smallest from which on it is shown within: a range in which
 /// PSO dies out, relative to the plateau. Sizes that show neither lie inside.
 /// Of one size on hosts of several sizes it is the range of the CHR likewise.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct ChrRange {
     /// Lower end.
     pub beyond: Option<RangeEnd>,
@@ -273,7 +274,7 @@ pub struct ChrRange {
 }
 
 /// An end of the range.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct RangeEnd {
     /// CPUs.
     pub cpus: f64,

@@ -6,6 +6,7 @@ use super::flag::Flag;
 use super::paired::Paired;
 use super::trials::{CellTrials, Used};
 use super::verdict::Verdict;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
@@ -14,7 +15,7 @@ use tare_stats::{stall_share, typical, understated_by, upper_quartile};
 
 /// The figures of one metric's slices. Every interval is over blocks: rounds and
 /// slices are never counted as samples.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SliceFigures {
     /// Blocks in which the pair ran in slices. In others one of the two ran in one
     /// piece, or the baseline was not in the cell's group: there d is that of the samples.
@@ -54,7 +55,7 @@ impl SliceFigures {
 }
 
 /// One block of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct BlockOfSlices {
     /// The block.
     pub block: u32,
@@ -83,7 +84,7 @@ struct Times {
 }
 
 /// CPU time per unit of work over that of the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CpuCost {
     /// Blocks.
     pub n: usize,

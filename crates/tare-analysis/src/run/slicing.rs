@@ -1,5 +1,6 @@
 //! How the trials of a file were given their time, and what the harness took of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::group::{GroupRecord, Series};
@@ -9,7 +10,7 @@ use tare_model::study::{Cell, Slicing};
 use tare_stats::median;
 
 /// What is known of the slices of a file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SlicingFacts {
     /// As the study asked.
     pub slicing: Slicing,
@@ -28,7 +29,7 @@ pub struct SlicingFacts {
 }
 
 /// Members of groups whose trials had so many processes, which took the rounds in turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Processes {
     /// The workload.
     pub workload: String,
@@ -41,7 +42,7 @@ pub struct Processes {
 }
 
 /// What a slice's way to a box of one platform and back takes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Gate {
     /// The platform.
     pub platform: PlatformPath,
@@ -52,7 +53,7 @@ pub struct Gate {
 }
 
 /// A cell with commands that were let run and stopped in turns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct InTurns {
     /// The cell.
     #[serde(flatten)]
@@ -67,7 +68,7 @@ pub struct InTurns {
 }
 
 /// A cell with trials that ran in one piece.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OnePiece {
     /// The cell.
     #[serde(flatten)]

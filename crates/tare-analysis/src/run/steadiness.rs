@@ -1,5 +1,6 @@
 //! Whether a platform is steadier than its baseline.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use tare_stats::{LEVEL, holm, steadiness};
@@ -9,7 +10,7 @@ const ALPHA: f64 = 0.05;
 
 /// The noise of a cell over that of its baseline, without slow drift. Over 1 is
 /// less steady.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Steady {
     /// The steadiness ratio.
     pub value: f64,
@@ -26,7 +27,7 @@ pub struct Steady {
 }
 
 /// Verdict on a steadiness ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// Less noise than the baseline.

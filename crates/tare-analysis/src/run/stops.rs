@@ -1,5 +1,6 @@
 //! Why each cell of an adaptive study stopped, from the looks that were stored.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::looks::{LookRecord, LookedAt};
@@ -7,7 +8,7 @@ use tare_model::results::Results;
 use tare_model::study::{Against, Cell};
 
 /// The looks of an adaptive study.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Stops {
     /// Numbers of blocks after which looks were taken.
     pub taken: Vec<u32>,
@@ -16,7 +17,7 @@ pub struct Stops {
 }
 
 /// One comparison at its last look.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Stop {
     /// Blocks that were done.
     pub blocks: u32,

@@ -1,12 +1,13 @@
 //! What a row of the decision table (`tare_stats::decide`) says of a comparison.
 
 use super::refusal::Refusal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use tare_stats::{Interval, PairedInference, Row, decide, more_blocks};
 
 /// The verdict in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// No verdict.
@@ -44,7 +45,7 @@ impl fmt::Display for Word {
 }
 
 /// What a verdict rests on: figures of the cost over the baseline's as ratios less 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Basis {
     /// The cost.
     pub cost: f64,
@@ -77,7 +78,7 @@ impl Basis {
 }
 
 /// What the decision table says of a primary metric.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Verdict {
     /// Row of the table.
     pub row: u8,

@@ -8,13 +8,14 @@ use super::refusal::Refusal;
 use super::together::{self, Common, Judged};
 use super::trials::Trials;
 use super::{margin, question};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{Against, Effect, Study};
 use tare_stats::{PairedInference, infer};
 
 /// The effects of a file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadEffects {
     /// One per pair of workloads, platform, provisioning and size.
     pub effects: Vec<WorkloadEffect>,
@@ -23,7 +24,7 @@ pub struct WorkloadEffects {
 }
 
 /// What one kind of box costs two workloads, both against the baseline limited alike.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadEffect {
     /// What the study calls it.
     pub name: String,
@@ -58,7 +59,7 @@ pub struct WorkloadEffect {
 }
 
 /// What a platform costs one workload.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadCost {
     /// The workload.
     pub workload: String,

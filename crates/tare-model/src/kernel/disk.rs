@@ -1,11 +1,12 @@
 //! What lies between a kernel that uses files and the disk, as its box shows it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What lies between a kernel and its files' disk. Told by the box: a machine's disk may be
 /// a file of its host, whose page cache no box sees.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Disk {
     /// The file system, such as `xfs`; one without a known name by its number, such as
     /// `0x1234`.
@@ -19,7 +20,7 @@ pub struct Disk {
 }
 
 /// How data goes between a process and a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// Past the page cache: `O_DIRECT`, and no page of the file was found in memory.
@@ -41,7 +42,7 @@ impl fmt::Display for Way {
 }
 
 /// A block device. What its kernel does not tell is absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Device {
     /// Its number, as `MAJOR:MINOR`.
     pub number: String,

@@ -3,12 +3,13 @@
 use crate::metric::{Direction, Metric, Unit};
 use crate::suggest;
 use crate::template::{Capacity, Feature, Property};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A built-in benchmark kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
     /// Memory bandwidth: copy, scale, add and triad over arrays beyond the caches.

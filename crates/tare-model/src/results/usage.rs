@@ -1,10 +1,11 @@
 //! What processes used, as their kernel counted it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Resource usage of a workload's processes, or of one repetition of a command, by wait4(2) in
 /// the box. What is absent was not counted: by an older version of tare.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct ProcessUsage {
     /// From before the spawn of the first to after the wait for the last, by the box's monotonic clock.
     pub wall_ns: u64,

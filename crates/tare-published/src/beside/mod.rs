@@ -12,12 +12,13 @@ mod place;
 use super::file::Published;
 use super::library::Library;
 use place::Place;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_analysis::{Analysis, Estimate, analyze};
 use tare_model::results::Results;
 
 /// Own figures beside a study's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Beside {
     /// The study.
     pub study: String,
@@ -37,7 +38,7 @@ pub struct Beside {
 }
 
 /// One figure of the study, with what stands beside it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Row {
     /// The workload, by the study's name.
     pub workload: String,
@@ -58,7 +59,7 @@ pub struct Row {
 }
 
 /// An own overhead ratio.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Own {
     /// The cell.
     pub cell: String,
@@ -70,7 +71,7 @@ pub struct Own {
 }
 
 /// An overhead ratio of a study: over 1 costs more.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct TheirFigure {
     /// The ratio of the two printed means.
     pub ratio: f64,
@@ -79,7 +80,7 @@ pub struct TheirFigure {
 }
 
 /// Whether own and published figure agree.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval of their ratio contains 1, and is narrow enough to say something.
@@ -96,7 +97,7 @@ pub enum Verdict {
 }
 
 /// How small a difference could have been seen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Detectable {
     /// Differences of the ratios under this share would not show.
     pub share: f64,
@@ -105,7 +106,7 @@ pub struct Detectable {
 }
 
 /// By how much own and published figure differ.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Difference {
     /// Own overhead ratio over the study's, and its interval.
     #[serde(flatten)]

@@ -1,6 +1,7 @@
 //! Parts of an analysis.
 
-use super::Pinned;
+use super::{Pinned, Schema};
+use std::sync::LazyLock;
 use tare_analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
 use tare_model::results::Results;
 use tare_report::sections;
@@ -48,9 +49,13 @@ pub fn whole_in(analysis: &Analysis, options: TextOptions) -> String {
     text::render(&sections::report(analysis), options)
 }
 
-/// The JSON text of an analysis.
+/// The JSON text of an analysis, which is what its schema says.
+#[track_caller]
 pub fn json(analysis: &Analysis) -> String {
-    tare_report::json::render(analysis).unwrap()
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::of("tare-analysis-2"));
+    let text = tare_report::json::render(analysis).unwrap();
+    SCHEMA.holds(&text);
+    text
 }
 
 /// What is said beside a verdict.

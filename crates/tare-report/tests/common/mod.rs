@@ -13,12 +13,14 @@ mod edit;
 mod group;
 mod look;
 mod record;
+mod schema;
 
 pub use edit::*;
 pub use group::*;
 pub use look::*;
 pub use record::session;
 use record::{START_NS, ended_well, header, made, proof, study, workload};
+pub use schema::Schema;
 use tare_model::catalogue;
 use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;

@@ -4,24 +4,15 @@ use super::forms;
 use crate::args::DensityArgs;
 use crate::out;
 use anyhow::Context;
-use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_analysis::density::{Estimate, estimates};
+use tare_analysis::density::Estimated;
 use tare_box::interrupt;
 use tare_lab::density::{self, DensityError, Order};
 use tare_lab::{WriteError, own};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
 use tare_report::sections;
-
-/// What is printed and stored: the readings, and what follows from them.
-#[derive(Serialize)]
-struct Shown<'a> {
-    #[serde(flatten)]
-    measured: &'a Density,
-    estimates: Vec<Estimate>,
-}
 
 /// Measures platforms one after another.
 pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
@@ -96,10 +87,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
 }
 
 fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
-    let shown = Shown {
-        measured,
-        estimates: estimates(measured),
-    };
+    let shown = Estimated::of(measured);
     forms::tell(&args.forms, &sections::density(measured), &shown)?;
     if let Some(path) = &args.output {
         store(path, &tare_report::json::render(&shown)?)?;

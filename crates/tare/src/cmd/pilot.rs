@@ -21,9 +21,6 @@ use tare_model::size::{counted, show_seconds};
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 use tare_report::sections;
 
-/// Name and version of the pilot as JSON.
-const SCHEMA: &str = "tare-pilot/1";
-
 /// Runs a pilot and tells what it advises.
 pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
@@ -110,16 +107,8 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
 }
 
 fn finish(args: &PilotArgs, results: &Results) -> anyhow::Result<ExitCode> {
-    let cells = pilot::cells(results);
-    let figures = serde_json::json!({
-        "schema": SCHEMA,
-        "tare": tare_model::VERSION,
-        "build": tare_model::BUILD_ID,
-        "study": results.header.study,
-        "cells": cells,
-        "advice": pilot::advice(&cells),
-    });
-    forms::tell(&args.forms, &sections::pilot(&cells), &figures)?;
-    let failed = cells.iter().any(|cell| cell.levels.is_none());
+    let figures = pilot::pilot(results);
+    forms::tell(&args.forms, &sections::pilot(&figures.cells), &figures)?;
+    let failed = figures.cells.iter().any(|cell| cell.levels.is_none());
     Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
 }

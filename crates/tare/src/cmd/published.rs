@@ -4,11 +4,10 @@ use super::forms;
 use crate::args::forms::FormArgs;
 use crate::args::published::{PublishedArgs, PublishedCommand};
 use crate::out;
-use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_model::results::Results;
-use tare_published::{CheckedStudy, DEFINITIONS, Library, Published, Tally};
+use tare_published::{Brief, Checked, DEFINITIONS, Library};
 use tare_report::sections::published as sections;
 
 /// Prints what was asked for.
@@ -18,7 +17,7 @@ pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
     forms::check(asked, &[])?;
     match &args.command {
         None | Some(PublishedCommand::List) => {
-            let studies: Vec<Brief<'_>> = library.studies.iter().map(brief).collect();
+            let studies: Vec<Brief<'_>> = library.studies.iter().map(Brief::of).collect();
             forms::tell(asked, &sections::list(&library), &studies)?;
         }
         Some(PublishedCommand::Show { study }) => {
@@ -46,46 +45,12 @@ pub fn beside(results: &Path, study: &str, asked: &FormArgs) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// A study in brief.
-#[derive(Serialize)]
-struct Brief<'a> {
-    id: &'a str,
-    year: u16,
-    title: &'a str,
-    host: &'a str,
-    figures: usize,
-    checkable_claims: usize,
-    errata: usize,
-}
-
-fn brief(published: &Published) -> Brief<'_> {
-    Brief {
-        id: &published.study.id,
-        year: published.study.year,
-        title: &published.study.title,
-        host: &published.study.host,
-        figures: published.figures(),
-        checkable_claims: published.checkable(),
-        errata: published.errata.len(),
-    }
-}
-
-/// What a check comes to.
-#[derive(Serialize)]
-struct Checked {
-    tally: Tally,
-    studies: Vec<CheckedStudy>,
-}
-
 fn check(library: &Library, study: Option<&str>, asked: &FormArgs) -> anyhow::Result<ExitCode> {
     let studies = match study {
         Some(id) => vec![tare_published::check(library.study(id)?)],
         None => library.studies.iter().map(tare_published::check).collect(),
     };
-    let checked = Checked {
-        tally: tare_published::tally(&studies),
-        studies,
-    };
+    let checked = Checked::of(studies);
     let tally = checked.tally;
     forms::tell(asked, &sections::check(&checked.studies, &tally), &checked)?;
     Ok(if tally.reproduced == tally.checkable {
