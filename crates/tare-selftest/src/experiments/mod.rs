@@ -5,6 +5,7 @@ mod bca;
 mod designs;
 mod family;
 mod fixed;
+mod hosts;
 mod luck;
 mod means;
 mod predecessors;
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         stalls::all(),
         predecessors::all(),
         luck::all(),
+        hosts::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
