@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bca;
+mod changes;
 mod designs;
 mod family;
 mod fixed;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         predecessors::all(),
         luck::all(),
         hosts::all(),
+        changes::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
