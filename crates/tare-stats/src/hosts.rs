@@ -175,7 +175,7 @@ impl Fit {
     /// - The same times how far the hosts lie apart for their errors, after Hartung and Knapp.
     /// - The one that trusts no weight. Errors are known from a few blocks: a host whose error came
     ///   out small by chance weighs too much, which the other two do not see. With 20 hosts and
-    ///   more that alone would make the interval cover some 92 %.
+    ///   more the interval would cover some 93 %.
     fn error2(&self, hosts: &[HostEstimate], between2: f64) -> Option<f64> {
         let factor = (self.q / (count(hosts) - 1.0)).max(1.0);
         let share = |h: &HostEstimate| 1.0 / (h.error.powi(2) + between2) / self.weights;
