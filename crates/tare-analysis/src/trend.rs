@@ -8,14 +8,10 @@ use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::results::Results;
 use tare_model::study::Cell;
-use tare_stats::{ChangePoint, change_points, mean};
+use tare_stats::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, change_points, mean};
 
 /// Name and version of the trend as JSON.
 pub const SCHEMA: &str = "tare-trend/1";
-/// Runs on either side of a change: of two that differ nobody knows which is the odd one.
-pub const FEWEST: usize = 3;
-/// A change is one that few orders of the runs come to.
-pub const ALPHA: f64 = 0.01;
 /// Seed of these orders: the same files give the same answer.
 const SEED: u64 = 1;
 
@@ -148,7 +144,7 @@ fn series(of: &Comparison, files: &[(&String, &Results, Analysis)]) -> Option<Se
     };
     let points: Vec<Point> = files.iter().enumerate().filter_map(point).collect();
     let logs: Vec<f64> = points.iter().map(|p| p.cost.value.ln()).collect();
-    let found = change_points(&logs, FEWEST, ALPHA, SEED);
+    let found = change_points(&logs, FEWEST_AROUND_CHANGE, CHANGE_LEVEL, SEED);
     Some(Series {
         cell: of.cell.clone(),
         baseline: of.baseline.clone(),

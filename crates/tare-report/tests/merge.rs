@@ -101,7 +101,8 @@ fn of_few_runs_nobody_says_that_nothing_changed() {
         let files: Vec<_> = (0..n).map(|i| run(1.1, "a", i)).collect();
         tare_report::markdown::render(&tare_report::sections::trend(&trend(&files)))
     };
-    assert!(told(2).contains("have fewer than 6 runs, too few to find a change in"));
-    assert!(told(6).contains("no change was found in"));
-    assert!(!told(6).contains("too few"));
+    assert!(told(2).contains("have fewer than 10 runs, too few to find a change in"));
+    assert!(told(9).contains("have fewer than 10 runs, too few to find a change in"));
+    assert!(told(10).contains("no change was found in"));
+    assert!(!told(10).contains("too few"));
 }

@@ -36,7 +36,7 @@ mod welch;
 mod wilcoxon;
 
 pub use blocks::more_blocks;
-pub use change_points::{ChangePoint, change_points};
+pub use change_points::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE, change_points};
 pub use decide::{Row, decide};
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};

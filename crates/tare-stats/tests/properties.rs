@@ -31,6 +31,15 @@ fn any_number() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// Mostly sound, so that several at once are.
+fn extreme() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        1 => any_number(),
+        2 => prop_oneof![Just(0.0), Just(1e-150), Just(1e150), Just(1.0)],
+        9 => -1e3..1e3,
+    ]
+}
+
 /// Every estimate of one series, for what must hold of all of them.
 fn everything(values: &[f64]) -> Vec<Option<f64>> {
     let estimate = t_estimate(values, LEVEL, 1.0);
@@ -64,6 +73,38 @@ proptest! {
         }
         let series = size_series(&blocks);
         prop_assert!(series.is_none_or(|s| s.excess.iter().all(|e| e.len() == blocks.len())));
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_several_hosts_say_is_finite_or_absent_and_the_next_may_lie_where_the_mean_may(
+        hosts in prop::collection::vec((extreme(), extreme().prop_map(f64::abs)), 0..8),
+    ) {
+        let hosts: Vec<HostEstimate> =
+            hosts.into_iter().map(|(mean, error)| HostEstimate { mean, error }).collect();
+        if let Some(found) = across_hosts(&hosts, LEVEL) {
+            let figures = [found.mean, found.between, found.error, found.next.low, found.next.high];
+            prop_assert!(figures.iter().all(|figure| figure.is_finite()), "{found:?}");
+            prop_assert!(found.next.low <= found.interval.low && found.interval.high <= found.next.high);
+            prop_assert!(found.interval.contains(found.mean));
+        }
+    }
+
+    #[test]
+    fn several_hosts_scale_and_shift_with_their_figures(
+        hosts in prop::collection::vec((-1.0..1.0_f64, 0.01..1.0_f64), 3..12),
+        factor in 0.1..10.0_f64,
+        shift in -1.0..1.0_f64,
+    ) {
+        let of = |factor: f64, shift: f64| {
+            let host = |&(mean, error)| HostEstimate { mean: factor * mean + shift, error: factor * error };
+            across_hosts(&hosts.iter().map(host).collect::<Vec<_>>(), LEVEL).unwrap()
+        };
+        let (plain, moved) = (of(1.0, 0.0), of(factor, shift));
+        close(moved.mean, factor * plain.mean + shift);
+        close(moved.error, factor * plain.error);
+        prop_assert!((moved.next.high - factor * plain.next.high - shift).abs() < 1e-6 * factor);
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn estimate_of(index: usize, host: &Host, analyses: &[Analysis], cell
     let files: Vec<(usize, PairedInference)> = host.files.iter().filter_map(of).collect();
     let estimates: Vec<HostEstimate> = files
         .iter()
-        .filter_map(|(_, inference)| estimate(inference))
+        .filter_map(|(_, inference)| HostEstimate::of(inference))
         .collect();
     #[expect(clippy::cast_precision_loss, reason = "a few files")]
     let files_of_host = Some(estimates.len() as f64).filter(|n| *n > 0.0)?;
@@ -69,19 +69,5 @@ pub(super) fn estimate_of(index: usize, host: &Host, analyses: &[Analysis], cell
         n,
         cost: Estimate::of_logs(mean, interval),
         estimate: HostEstimate { mean, error },
-    })
-}
-
-/// The mean of a file with the error of which its reported interval speaks.
-fn estimate(inference: &PairedInference) -> Option<HostEstimate> {
-    let Interval { low, high } = inference.interval;
-    let quantile = t_quantile(
-        f64::midpoint(1.0, inference.looks.level()),
-        inference.n.checked_sub(1)?,
-    )?;
-    let error = (high - low) / 2.0 / quantile;
-    error.is_finite().then_some(HostEstimate {
-        mean: inference.mean,
-        error,
     })
 }

@@ -35,7 +35,7 @@ pub fn merge(merged: &Merged) -> Document {
 
 const CAVEATS: [&str; 4] = [
     "Of each comparison a host gives one estimate: the mean loss in logs over its blocks, with its error. Files of one host are averaged first.",
-    "The variance between hosts is Paule and Mandel's, the interval Hartung and Knapp's with a factor of at least 1 (t with hosts less 1 degrees of freedom), the interval of the next host that of Higgins, Thompson and Spiegelhalter (hosts less 2). Where hosts agree within their errors the interval is wider than it need be.",
+    "The variance between hosts is Paule and Mandel's. The interval is Hartung and Knapp's with a factor of at least 1 (t with hosts less 1 degrees of freedom), or Sidik and Jonkman's, which trusts no weights, where that is wider. That of the next host takes every variance between hosts into account that the hosts allow (after Nagashima, Noma and Furukawa). Where few hosts agree within their errors both are wider than they need be.",
     "Verdicts are on the mean over hosts, with Holm's correction over all comparisons; under three hosts there are none. The next host may lie elsewhere than the mean: its interval says so.",
     "Hosts are told apart by a digest of the system's identity, which copies of one virtual machine may share; by their boot where a file has none.",
 ];

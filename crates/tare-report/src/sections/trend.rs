@@ -4,8 +4,9 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::date;
-use tare_analysis::trend::{ALPHA, Changed, FEWEST, Point, Series, Trend, TrendFile};
+use tare_analysis::trend::{Changed, Point, Series, Trend, TrendFile};
 use tare_model::size::counted;
+use tare_stats::{CHANGE_LEVEL, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE};
 
 /// Where costs changed, how they went, the files.
 pub fn trend(trend: &Trend) -> Document {
@@ -18,8 +19,8 @@ pub fn trend(trend: &Trend) -> Document {
         Section::detail("Every run").table(points(trend)),
         Section::detail("The files").table(files(&trend.files)),
         reading(vec![
-            format!("A change is found where runs before and after differ more than all but {} % of the orders in which they could have come (E-divisive, Matteson and James 2014), with at least {FEWEST} runs on either side; from about five on either side one can be found at all.", ALPHA * 100.0),
-            "Each series is judged by itself: of a hundred without a change about one shows one.".to_owned(),
+            format!("A change is found where runs before and after differ more than all but {} % of the orders in which they could have come (E-divisive, Matteson and James 2014), with at least {FEWEST_AROUND_CHANGE} runs on either side and {FEWEST_FOR_CHANGE} in all.", CHANGE_LEVEL * 100.0),
+            "Each series is judged by itself: of a hundred without a change about one shows one, and more where neighbouring runs are alike.".to_owned(),
             "Only costs over the baseline of the same run are held against each other, of the same work in boxes of the same size: what slows box and baseline alike is no change.".to_owned(),
         ]),
     ];
@@ -42,7 +43,8 @@ fn copies(trend: &Trend) -> Option<String> {
 fn unchanged(trend: &Trend) -> Vec<String> {
     let of = counted(trend.series.len(), "cost");
     let still = trend.series.iter().filter(|s| s.changes.is_empty());
-    let (told, short): (Vec<&Series>, Vec<&Series>) = still.partition(|s| s.points.len() >= 2 * FEWEST);
+    let (told, short): (Vec<&Series>, Vec<&Series>) =
+        still.partition(|s| s.points.len() >= FEWEST_FOR_CHANGE);
     let words = [
         (
             told.len(),
@@ -51,9 +53,8 @@ fn unchanged(trend: &Trend) -> Vec<String> {
         (
             short.len(),
             format!(
-                "{} of {of} have fewer than {} runs, too few to find a change in",
+                "{} of {of} have fewer than {FEWEST_FOR_CHANGE} runs, too few to find a change in",
                 short.len(),
-                2 * FEWEST
             ),
         ),
     ];

@@ -2,9 +2,11 @@
 
 mod adaptive;
 mod bca;
+mod changes;
 mod designs;
 mod family;
 mod fixed;
+mod hosts;
 mod luck;
 mod means;
 mod predecessors;
@@ -32,6 +34,8 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         stalls::all(),
         predecessors::all(),
         luck::all(),
+        hosts::all(),
+        changes::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
