@@ -294,30 +294,36 @@ fn results_that_are_served_are_listed_opened_compared_and_followed_over_time() {
     let tare = folder();
     let served = Served::of(&tare);
     let home = format!("http://{}/{}/", served.address, served.token);
+    browser.resize(400);
+    assert_eq!(browser.open(&home), Some(200));
     for (clicked, title) in [
         ("a[href='report/b%20c.jsonl']", "What does the box cost?"),
         ("a[href='advise/a.jsonl']", "Which platform, by what was measured"),
         ("a[href='trend']", "2 files"),
+        ("form button", "What changed from the first file to the second"),
     ] {
-        assert_eq!(browser.open(&home), Some(200));
-        assert_quiet(&browser, &home);
+        assert_served(&mut browser, &home, "b c.jsonl");
+        for choice in [
+            "[name=before][value='a.jsonl']",
+            "[name=after][value='b c.jsonl']",
+        ] {
+            browser.evaluate(&format!("document.querySelector(\"{choice}\").click()"));
+        }
         browser.follow(clicked);
-        assert_quiet(&browser, &home);
-        let shown = browser.evaluate("document.body.innerText");
-        assert!(shown.as_str().is_some_and(|text| text.contains(title)), "{shown}");
+        assert_served(&mut browser, &home, title);
         browser.follow("header a");
         assert_eq!(browser.evaluate("location.href"), home.as_str());
     }
-    for (name, file) in [("before", "a.jsonl"), ("after", "b c.jsonl")] {
-        browser.evaluate(&format!(
-            "document.querySelector('[name={name}][value=\"{file}\"]').click()"
-        ));
-    }
-    browser.follow("form button");
-    assert_quiet(&browser, &home);
+}
+
+/// A page of the server that says this, complains of nothing, asks nobody else and fits.
+fn assert_served(browser: &mut Browser, home: &str, says: &str) {
+    assert_quiet(browser, home);
     let shown = browser.evaluate("document.body.innerText");
-    let title = "What changed from the first file to the second";
-    assert!(shown.as_str().is_some_and(|text| text.contains(title)), "{shown}");
+    let shown = shown.as_str().unwrap_or_default();
+    assert!(shown.contains(says), "{shown}");
+    browser.evaluate(UNFOLD);
+    assert_fits(browser, says);
 }
 
 #[test]
