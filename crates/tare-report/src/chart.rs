@@ -124,13 +124,27 @@ impl Picture {
 
     /// Columns of its drawing.
     pub fn width(&self) -> String {
+        px(self.columns())
+    }
+
+    fn columns(&self) -> f64 {
         match self {
-            Self::Forest(forest) => px(forest.width),
-            Self::Grid(grid) => grid.width.clone(),
-            Self::Course(course) => px(course.width),
-            Self::Dots(dots) => px(dots.width),
-            Self::Sizes(chart) => px(chart.width),
+            Self::Forest(forest) => forest.width,
+            Self::Grid(grid) => grid.width,
+            Self::Course(course) => course.width,
+            Self::Dots(dots) => dots.width,
+            Self::Sizes(chart) => chart.width,
         }
+    }
+
+    /// Which windows are told to scroll it, as the style sheet has them; `None` if it fits into all.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        let widths = [(900.0, "below-60"), (660.0, "below-45"), (420.0, "below-30")];
+        let columns = self.columns();
+        widths
+            .into_iter()
+            .find(|(from, _)| columns >= *from)
+            .map(|(_, class)| class)
     }
 
     /// Rows of its drawing.

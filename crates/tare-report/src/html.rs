@@ -4,7 +4,7 @@
 //! Every value passes through askama's escaping; no template marks one as safe.
 
 use crate::chart::Picture;
-use crate::document::{Block, Document};
+use crate::document::{Block, Document, Section};
 use crate::show::{MISSING, clean, date, or_missing};
 use crate::words::course;
 use askama::Template;
@@ -101,6 +101,8 @@ pub fn list(folder: &str, files: &[Listed]) -> Result<String, askama::Error> {
 #[template(path = "report.html")]
 struct Page<'a> {
     document: &'a Document,
+    /// Its sections that have anything to show: a page has no table that only machines want.
+    parts: Vec<&'a Section>,
     links: &'a [Link],
     version: &'static str,
     /// What the page lets run: a script of this digest.
@@ -122,6 +124,7 @@ pub fn render(document: &Document) -> Result<String, askama::Error> {
 pub fn render_with(document: &Document, links: &[Link]) -> Result<String, askama::Error> {
     let page = Page {
         document,
+        parts: document.sections.iter().filter(|s| s.is_seen()).collect(),
         links,
         version: tare_model::VERSION,
         script_digest: STANDARD.encode(Sha256::digest(SCRIPT.trim_end())),

@@ -1,5 +1,7 @@
 "use strict";
 (() => {
+  const bodies = [...document.querySelectorAll("tbody")];
+  if (bodies.length === 0) return;
   const label = document.createElement("label");
   const input = document.createElement("input");
   const count = document.createElement("output");
@@ -8,20 +10,30 @@
   label.append("Rows with all of these words: ", input, " ", count);
   label.className = "filter";
   document.querySelector("main").prepend(label);
-  const groups = (body) => {
+  const grouped = (body) => {
     let title = null;
     return [...body.rows].map((row) => {
       if (row.classList.contains("group")) title = row;
       return [row, title === row ? null : title];
     });
   };
-  const bodies = [...document.querySelectorAll("tbody")].map(groups);
+  const tables = bodies.map((body) => [body, grouped(body)]);
+  const folds = [...document.querySelectorAll("main details")];
+  /* Which of them the reader had opened, from when a filter opens others. */
+  let opened = null;
+  const unfold = (filters) => {
+    opened ??= new Set(folds.filter((fold) => fold.open));
+    const found = (fold) => filters && fold.querySelector("tbody tr:not([hidden])") !== null;
+    for (const fold of folds) fold.open = opened.has(fold) || found(fold);
+    if (!filters) opened = null;
+  };
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter((word) => word);
     let shown = 0;
     let all = 0;
-    for (const rows of bodies) {
+    for (const [body, rows] of tables) {
       const titles = new Set();
+      let some = false;
       for (const [row, title] of rows) {
         if (row.classList.contains("group")) continue;
         const text = ((title ? title.textContent + " " : "") + row.textContent).toLowerCase();
@@ -29,10 +41,13 @@
         row.hidden = !found;
         all += 1;
         shown += found ? 1 : 0;
+        some ||= found;
         if (found && title) titles.add(title);
       }
       for (const [row] of rows) if (row.classList.contains("group")) row.hidden = !titles.has(row);
+      body.closest(".scroll").hidden = !some;
     }
+    unfold(words.length > 0);
     count.textContent = words.length ? `${shown} of ${all} rows` : "";
   });
 })();

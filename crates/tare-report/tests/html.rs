@@ -43,7 +43,7 @@ fn its_elements_are_balanced() {
 
 #[test]
 fn it_needs_no_network() {
-    let page = default_page();
+    let page = default_page().replace(" href=\"#part-", " to its part ");
     for forbidden in [
         "http:",
         "https:",
@@ -61,6 +61,27 @@ fn it_needs_no_network() {
     }
     assert!(page.contains("default-src 'none'"));
     assert!(page.contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn its_contents_name_every_part_that_it_has_and_nothing_else() {
+    let page = default_page();
+    let links = page.matches("<li><a href=\"#part-").count();
+    assert!(links > 3, "{links}");
+    assert_eq!(page.matches(" id=\"part-").count(), links);
+    assert_eq!(page.matches("<section>").count(), links);
+}
+
+#[test]
+fn a_part_that_is_for_machines_alone_is_not_in_the_page() {
+    let results = Synthetic::new().build();
+    let mut analysis = analyze(&results);
+    assert!(page(&analysis).contains("Every block, along time"));
+    // Without a second block there is no picture along time, and the table is for machines.
+    for comparison in &mut analysis.comparisons {
+        comparison.course.truncate(1);
+    }
+    assert!(!page(&analysis).contains("Every block, along time"));
 }
 
 #[test]

@@ -1,82 +1,8 @@
 //! The page over a folder: who may read it, and what it shows.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod common;
 
-use common::Tare;
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
-
-/// A server under way; stopped when dropped.
-struct Served {
-    child: Child,
-    /// `127.0.0.1:PORT`.
-    address: String,
-    token: String,
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Served {
-    fn of(tare: &Tare) -> Self {
-        let mut command = tare.command("serve all");
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let rest = line
-            .trim_end()
-            .strip_prefix("http://")
-            .unwrap_or_else(|| panic!("{line}"));
-        let (address, token) = rest.split_once('/').unwrap();
-        Self {
-            address: address.to_owned(),
-            token: token.trim_end_matches('/').to_owned(),
-            child,
-        }
-    }
-
-    /// Status and body of what is asked by this host name.
-    fn ask(&self, method: &str, path: &str, host: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-    }
-
-    fn get(&self, below: &str) -> (u16, String) {
-        self.ask("GET", &format!("/{}/{below}", self.token), &self.address)
-    }
-}
-
-fn folder() -> Tare {
-    let tare = Tare::new();
-    fs::create_dir(tare.path("all")).unwrap();
-    for (name, seed) in [("a.jsonl", 1), ("b c.jsonl", 2)] {
-        let study = "run -p fake,fake?cost=1.5 --cpus 1 -w syscall --no-settle --blocks 10";
-        let mut command = tare.command(&format!("{study} --seed {seed} -o one.jsonl"));
-        assert!(command.output().unwrap().status.success());
-        fs::rename(tare.path("one.jsonl"), tare.path("all").join(name)).unwrap();
-    }
-    fs::write(tare.path("all/<b>.jsonl"), "no results\n").unwrap();
-    fs::write(tare.path("secret.jsonl"), "not in the folder\n").unwrap();
-    tare
-}
+use common::served::{Served, folder};
 
 #[test]
 fn files_are_listed_opened_compared_and_followed_over_time() {

@@ -70,10 +70,10 @@ pub(crate) struct Panel {
 /// A point with its interval.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
-    pub x: String,
-    pub y: String,
+    /// A line of no length, which its round ends make a disc: half as long in a page as a circle.
+    pub point: String,
     pub interval: Option<String>,
-    pub class: &'static str,
+    pub doubtful: bool,
     pub title: String,
 }
 
@@ -143,12 +143,11 @@ fn panel(series: &Series, (left, y): (f64, f64), width: f64, margin: f64) -> Pan
     let step = width / columns(series.points.len());
     let x = |i: usize| left + step * (columns(i) + 0.5);
     let mark = |(i, point): (usize, &Point)| Mark {
-        x: px(x(i)),
-        y: px(scale.at(point.cost)),
+        point: format!("M{},{}h0", px(x(i)), px(scale.at(point.cost))),
         interval: point
             .interval
             .map(|(low, high)| format!("M{},{}V{}", px(x(i)), px(scale.at(low)), px(scale.at(high)))),
-        class: if point.doubtful { "doubtful" } else { "" },
+        doubtful: point.doubtful,
         title: point.title.clone(),
     };
     let level = |&(from, to, cost): &(usize, usize, f64)| {

@@ -11,10 +11,11 @@ use tare_analysis::{Analysis, Comparison, Estimate, Word};
 pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. The band is the margin, within which cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
 
 /// Columns of the drawing, in its own units.
-const KIND: f64 = 240.0;
-const LEFT: f64 = 470.0;
-const RIGHT: f64 = 830.0;
-const WIDTH: f64 = 1180.0;
+const PLOT: f64 = 360.0;
+const GAP: f64 = 14.0;
+/// What a letter of a name takes, and one of figures: those of a wide font.
+const LETTER: f64 = 7.8;
+const DIGIT: f64 = 9.0;
 /// Heights.
 const ROW: f64 = 20.0;
 const TITLE: f64 = 34.0;
@@ -36,8 +37,8 @@ pub struct Forest {
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
-    pub(crate) kind_x: f64,
-    pub(crate) text_x: f64,
+    pub(crate) kind_x: String,
+    pub(crate) text_x: String,
     pub(crate) panels: Vec<Panel>,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Panel {
     pub height: String,
     pub bottom: String,
     pub axis_y: String,
-    pub left: f64,
+    pub left: String,
     pub plot: f64,
     pub band_x: String,
     pub band_width: String,
@@ -89,6 +90,42 @@ struct Group {
     rows: Vec<Entry>,
 }
 
+/// Where its columns begin: names take as much as they need, so that narrow windows show more of the
+/// plot.
+struct Columns {
+    kind: f64,
+    left: f64,
+    right: f64,
+    text: f64,
+    end: f64,
+}
+
+impl Columns {
+    fn of(groups: &[Group]) -> Self {
+        let letters = |text: String| text.chars().fold(0.0, |n, _| n + 1.0);
+        let longest = |text: &dyn Fn(&Entry) -> String| {
+            let entries = groups.iter().flat_map(|group| &group.rows);
+            entries.map(|entry| letters(text(entry))).fold(0.0, f64::max)
+        };
+        let titles = groups
+            .iter()
+            .map(|group| letters(format!("{} (log scale)", group.title)));
+        let titles = DIGIT * titles.fold(0.0, f64::max);
+        let kind = GAP + LETTER * longest(&Entry::shown_workload);
+        let left = kind + GAP + LETTER * longest(&Entry::shown_kind);
+        let right = left + PLOT;
+        let text = right + GAP;
+        let figures = |entry: &Entry| format!("{} {}", entry.figures(), entry.verdict());
+        Self {
+            kind,
+            left,
+            right,
+            text,
+            end: (text + DIGIT * longest(&figures)).max(titles),
+        }
+    }
+}
+
 /// A cost before it has a place.
 struct Entry {
     workload: String,
@@ -110,6 +147,23 @@ impl Entry {
             n: comparison.primary().map_or(0, |m| m.n),
             word: Some(comparison.word()),
         }
+    }
+
+    fn shown_workload(&self) -> String {
+        shortened(&self.workload, WORKLOAD_LETTERS)
+    }
+
+    fn shown_kind(&self) -> String {
+        shortened(&self.kind, KIND_LETTERS)
+    }
+
+    fn figures(&self) -> String {
+        let ratio = or_missing(self.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
+        format!("{ratio} n = {}", self.n)
+    }
+
+    fn verdict(&self) -> String {
+        self.word.map_or_else(String::new, |word| word.to_string())
     }
 }
 
@@ -228,25 +282,26 @@ fn draw(id: &'static str, label: &str, groups: Vec<Group>, margin: f64) -> Optio
         return None;
     }
     let mut y = 0.0;
+    let columns = Columns::of(&groups);
     let panels: Vec<Panel> = groups
         .iter()
         .filter(|group| !group.rows.is_empty())
-        .map(|group| panel(group, margin, &mut y))
+        .map(|group| panel(group, &columns, margin, &mut y))
         .collect();
     Some(Forest {
         id,
         label: label.to_owned(),
-        width: WIDTH,
+        width: columns.end.ceil(),
         height: px(y),
-        kind_x: KIND,
-        text_x: RIGHT + 12.0,
+        kind_x: px(columns.kind),
+        text_x: px(columns.text),
         panels,
     })
 }
 
-fn panel(group: &Group, margin: f64, y: &mut f64) -> Panel {
+fn panel(group: &Group, columns: &Columns, margin: f64, y: &mut f64) -> Panel {
     let ratios: Vec<Estimate> = group.rows.iter().filter_map(|entry| entry.ratio).collect();
-    let scale = Scale::around(&ratios, margin, (LEFT, RIGHT));
+    let scale = Scale::around(&ratios, margin, (columns.left, columns.right));
     let top = *y + TITLE;
     let places = (0_u32..).map(|i| top + ROW * f64::from(i));
     let rows: Vec<Row> = group
@@ -265,8 +320,8 @@ fn panel(group: &Group, margin: f64, y: &mut f64) -> Panel {
         height: px(bottom - top),
         bottom: px(bottom),
         axis_y: px(bottom + 15.0),
-        left: LEFT,
-        plot: RIGHT - LEFT,
+        left: px(columns.left),
+        plot: PLOT,
         band_x: px(from),
         band_width: px((to - from).max(1.0)),
         one_x: px(scale.at(1.0)),
@@ -277,10 +332,9 @@ fn panel(group: &Group, margin: f64, y: &mut f64) -> Panel {
 
 fn row(entry: &Entry, scale: &Scale, top: f64) -> Row {
     let middle = top + ROW / 2.0;
-    let figures = or_missing(entry.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
     Row {
-        workload: shortened(&entry.workload, WORKLOAD_LETTERS),
-        kind: shortened(&entry.kind, KIND_LETTERS),
+        workload: entry.shown_workload(),
+        kind: entry.shown_kind(),
         name: entry.name.clone(),
         text_y: px(middle + 4.0),
         y: px(middle),
@@ -289,9 +343,9 @@ fn row(entry: &Entry, scale: &Scale, top: f64) -> Row {
             high: px(scale.at(e.high)),
             path: outline(entry.word.unwrap_or(Word::None), scale.at(e.value), middle),
         }),
-        figures: format!("{figures} n = {}", entry.n),
+        figures: entry.figures(),
         class: entry.word.unwrap_or(Word::None).name(),
-        verdict: entry.word.map_or_else(String::new, |word| word.to_string()),
+        verdict: entry.verdict(),
     }
 }
 

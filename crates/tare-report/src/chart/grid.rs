@@ -30,7 +30,7 @@ pub struct Grid {
     pub(super) id: &'static str,
     pub(super) caption: &'static str,
     pub(crate) label: String,
-    pub(crate) width: String,
+    pub(crate) width: f64,
     pub(crate) height: String,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Row>,
@@ -226,7 +226,7 @@ fn draw(
         id,
         caption,
         label: label.to_owned(),
-        width: px(LEFT + width * columns),
+        width: (LEFT + width * columns).ceil(),
         height: px(rows.iter().fold(HEAD, |y, _| y + ROW)),
         heads: heads
             .iter()

@@ -141,6 +141,11 @@ impl Section {
         self.blocks.iter().any(Block::is_read)
     }
 
+    /// Whether it shows anything where pictures are.
+    pub fn is_seen(&self) -> bool {
+        self.is_read() || self.blocks.iter().any(|block| matches!(block, Block::Picture(_)))
+    }
+
     /// Its tables.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         self.blocks.iter().filter_map(|block| match block {

@@ -234,14 +234,13 @@ impl Column {
         self
     }
 
-    /// Its class in pages.
-    pub const fn class(&self) -> &'static str {
+    /// Its class in pages; names are what is usual.
+    pub const fn class(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Name => "name",
-            Kind::Number => "number",
-            Kind::Interval => "interval",
-            Kind::Words => "words",
-            Kind::Machine => "machine",
+            Kind::Name | Kind::Machine => None,
+            Kind::Number => Some("number"),
+            Kind::Interval => Some("interval"),
+            Kind::Words => Some("words"),
         }
     }
 

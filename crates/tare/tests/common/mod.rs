@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod served;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -214,8 +216,9 @@ fn host_ready(path: &str) -> bool {
     skipped(&format!("{path}: {}", planned.stderr))
 }
 
-/// An engine that no software could make run on this CPU is not required.
-fn skipped(what: &str) -> bool {
+/// Says why a test is skipped; fails where engines are required. One that no software could make run
+/// on this CPU is not.
+pub fn skipped(what: &str) -> bool {
     let reason = format!("skipped: {what}");
     let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
     assert!(!required || what.contains("this CPU"), "{reason}");

@@ -37,12 +37,12 @@ impl Folder {
             ("", "") => self.list(),
             ("report", name) => {
                 let analysis = analyze(&self.read(name)?);
-                shown(&sections::report(&analysis))
+                shown(&sections::report(&analysis), "../")
             }
             ("advise", name) => {
                 let analysis = analyze(&self.read(name)?);
                 let advice = advise(&analysis, &Weights::default());
-                shown(&sections::advice(&analysis, &advice, Where::default()))
+                shown(&sections::advice(&analysis, &advice, Where::default()), "../")
             }
             ("compare", "") => self.compare(query),
             ("trend", "") => {
@@ -51,7 +51,7 @@ impl Folder {
                     let results = self.listed(&name).ok()?;
                     Some((name, results))
                 });
-                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())))
+                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())), "./")
             }
             _ => Err(NoPage::NotFound),
         }
@@ -107,13 +107,14 @@ impl Folder {
             return Err(NoPage::Failed("choose a file before and a file after".to_owned()));
         };
         let change = change::compare(&self.read(&before)?, &self.read(&after)?, None)?;
-        shown(&sections::change(&change))
+        shown(&sections::change(&change), "./")
     }
 }
 
-fn shown(document: &Document) -> Result<String, NoPage> {
+/// A page that leads back to the list: one folder up, or in the same one.
+fn shown(document: &Document, list: &str) -> Result<String, NoPage> {
     let back = Link {
-        href: "../".to_owned(),
+        href: list.to_owned(),
         text: "all results".to_owned(),
     };
     Ok(html::render_with(document, &[back])?)
