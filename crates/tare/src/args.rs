@@ -29,13 +29,13 @@ use tare_model::size::{self, Cpus};
 
 const EXAMPLES: &str = "\
 Examples:
-  tare doctor                                what can run on this machine
-  tare run                                   four workloads, on what can run here
-  tare run -p native,docker --cpus 1 -- ./program --its options
-  tare run --resume FILE                     goes on with a run that was stopped
-  tare report FILE --html page.html          its answer as a page
-  tare compare BEFORE AFTER --fail-above 5   a gate: did a box get dearer by over 5 %?
-  tare explain inconclusive                  what a word of the answer means
+  tare doctor                        what can run on this machine
+  tare run                           four workloads, on what is ready
+  tare run -p native,docker -- ./program --its options
+  tare run --resume FILE             goes on with a stopped run
+  tare report FILE --html page.html  its answer as a page
+  tare compare A B --fail-above 5    a gate: is B dearer by over 5 %?
+  tare explain inconclusive          what a word of the answer means
 
 Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost
 grew beyond --fail-above; 2 bad input, or nothing can run; 130 stopped by Ctrl-C
