@@ -38,7 +38,9 @@ pub fn near<'a>(word: &str, known: &[&'a str], most: usize) -> Vec<&'a str> {
         let parts = known.split([' ', '-']).chain([known.as_str()]);
         let nearest = parts.map(|part| distance(&word, part)).min();
         let part = word.chars().count() >= 3 && known.contains(&word);
-        nearest.filter(|d| *d <= slips).or(part.then_some(slips + 1))
+        nearest
+            .filter(|d| *d <= slips)
+            .or_else(|| part.then_some(slips + 1))
     };
     let mut near: Vec<(usize, &str)> = known.iter().filter_map(|k| Some((far(k)?, *k))).collect();
     near.sort_by_key(|(far, _)| *far);
