@@ -4,12 +4,14 @@ use crate::document::{Document, Section};
 use crate::words::findings;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tare_model::suggest::among;
+use tare_model::suggest::near;
 
 /// The glossary as it ships: chapters with a table of two columns each.
 const GLOSSARY: &str = include_str!("../../../docs/GLOSSARY.md");
 /// The chapter of what the glossary leaves to the findings themselves.
 const FINDINGS: &str = "Findings";
+/// So many words are named to one who asked for a word that there is not.
+const NEAR: usize = 4;
 
 /// A word, or several that mean one thing.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
@@ -24,7 +26,7 @@ pub struct Entry {
 
 /// A word that is not in the glossary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the glossary has no '{word}': {hint}")]
+#[error("the glossary has no '{word}': {hint}'tare explain' lists all its words")]
 pub struct UnknownTerm {
     word: String,
     hint: String,
@@ -40,13 +42,22 @@ pub fn all() -> Vec<Entry> {
         }
         entries.extend(entry(chapter, line));
     }
-    let finding = |(term, meaning): &(&'static str, &'static str)| Entry {
-        chapter: FINDINGS,
-        term,
-        meaning: (*meaning).to_owned(),
-    };
-    entries.extend(findings::MEANINGS.iter().map(finding));
+    for (term, meaning) in findings::MEANINGS {
+        add_finding(&mut entries, term, meaning);
+    }
     entries
+}
+
+/// Adds a finding: to what its word means beside it, where the glossary has that.
+fn add_finding(entries: &mut Vec<Entry>, term: &'static str, meaning: &str) {
+    match entries.iter_mut().find(|e| e.term == term) {
+        Some(known) => known.meaning += &format!("; as a finding: {meaning}"),
+        None => entries.push(Entry {
+            chapter: FINDINGS,
+            term,
+            meaning: meaning.to_owned(),
+        }),
+    }
 }
 
 /// The entry of a row of a table: not its head, nor the rule below that.
@@ -94,11 +105,31 @@ pub fn find(word: &str) -> Result<Vec<Entry>, UnknownTerm> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let known: Vec<&str> = all().iter().flat_map(|e| e.term.split(", ")).collect();
     Err(UnknownTerm {
         word: word.to_owned(),
-        hint: among(word, &known, "its words"),
+        hint: hint(&wanted),
     })
+}
+
+/// The words that may be meant: those that are spelt alike, else those whose meaning has this one.
+fn hint(wanted: &str) -> String {
+    let all = all();
+    let known: Vec<&str> = all.iter().flat_map(|e| e.term.split(", ")).collect();
+    let mut meant = near(wanted, &known, NEAR);
+    if meant.is_empty() {
+        let tells = |e: &&Entry| e.meaning.to_lowercase().split(' ').any(|w| bare(w) == wanted);
+        meant = all.iter().filter(tells).map(|e| e.term).take(NEAR).collect();
+    }
+    if meant.is_empty() {
+        return String::new();
+    }
+    let meant: Vec<String> = meant.iter().map(|word| format!("'{word}'")).collect();
+    format!("did you mean {}? ", meant.join(" or "))
+}
+
+/// A word without the marks around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// Entries as a document, a section for each chapter.
@@ -126,7 +157,8 @@ mod tests {
         let rows = GLOSSARY
             .lines()
             .filter(|l| l.starts_with("| ") && !l.starts_with("| term"));
-        assert_eq!(all().len(), rows.count() + findings::MEANINGS.len());
+        let of_glossary = all().iter().filter(|e| e.chapter != FINDINGS).count();
+        assert_eq!(of_glossary, rows.count());
         assert!(
             all()
                 .iter()
@@ -135,16 +167,34 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_whatever_its_letters_and_a_slip_is_told() {
+    fn every_word_and_every_finding_stands_there_once() {
+        let all = all();
+        let mut words: Vec<&str> = all.iter().flat_map(|e| e.term.split(", ")).collect();
+        assert!(findings::MEANINGS.iter().all(|(name, _)| words.contains(name)));
+        let count = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), count);
+        let carry_over = &find("carry-over").unwrap()[0].meaning;
+        assert!(carry_over.contains("leaves behind") && carry_over.contains("as a finding"));
+    }
+
+    #[test]
+    fn a_word_is_found_whatever_its_letters() {
         assert_eq!(find("CHR").unwrap()[0].term, "CHR");
         assert_eq!(find("typical COST").unwrap().len(), 1);
         assert_eq!(find("host-busy").unwrap()[0].chapter, FINDINGS);
-        assert!(
-            find("vanila")
-                .unwrap_err()
-                .to_string()
-                .contains("did you mean 'vanilla'?")
+    }
+
+    #[test]
+    fn one_who_asks_for_another_word_is_told_few_that_may_be_meant() {
+        let told = |word| find(word).unwrap_err().to_string();
+        let list = "'tare explain' lists all its words";
+        assert_eq!(
+            told("vanila"),
+            format!("the glossary has no 'vanila': did you mean 'vanilla'? {list}")
         );
-        assert!(find("xyzzy").unwrap_err().to_string().contains("its words are"));
+        assert!(told("undecided").contains("did you mean 'inconclusive'?"));
+        assert_eq!(told("xyzzy"), format!("the glossary has no 'xyzzy': {list}"));
     }
 }

@@ -27,13 +27,24 @@ use tare_model::metric::Direction;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, Cpus};
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost grew beyond --fail-above; 2 bad input, or nothing can run; \
-    130 stopped by Ctrl-C (the results file is whole and can be continued).";
+const EXAMPLES: &str = "\
+Examples:
+  tare doctor                        what can run on this machine
+  tare run                           four workloads, on what is ready
+  tare run -p native,docker -- ./program --its options
+  tare run --resume FILE             goes on with a stopped run
+  tare report FILE --html page.html  its answer as a page
+  tare compare A B --fail-above 5    a gate: is B dearer by over 5 %?
+  tare explain inconclusive          what a word of the answer means
+
+Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost
+grew beyond --fail-above; 2 bad input, or nothing can run; 130 stopped by Ctrl-C
+(the results file is whole and can be continued).";
 
 /// What does the box cost? Runs the same work natively, in containers and in
 /// virtual machines, under the same limits, and says what each costs.
 #[derive(Debug, Parser)]
-#[command(name = "tare", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "tare", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -41,11 +52,59 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Tell what can run here, what is missing and how to get it, and what would disturb a measurement
+    /// Tell what can run here, what is missing, what would disturb
+    ///
+    /// Of what is missing it tells how to get it.
     Doctor(DoctorArgs),
-    /// Tell what a run would do and how long it would take, without running anything
+    /// Tell what a run would do and take, without running anything
     Plan(PlanArgs),
-    /// Find out how much boxes, processes and iterations vary and cost, and how often each is worth repeating
+    /// Measure: built-in workloads, or a command of yours after --
+    Run(RunArgs),
+    /// Show a run that goes on elsewhere, by its results file
+    Watch(WatchArgs),
+    /// Tell the answer of a results file, or all of it
+    Report(ReportArgs),
+    /// Tell what changed between two results files
+    ///
+    /// As before and after an upgrade; or put one beside a published study.
+    #[command(
+        override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
+    )]
+    Compare(CompareArgs),
+    /// Advise, by what was measured: which platform for which workload
+    ///
+    /// Whether pinned or not, and how small, too.
+    Advise(AdviseArgs),
+    /// Put results of several hosts together
+    ///
+    /// Those of one study, from several hosts or days: the host as a random factor.
+    Merge(MergeArgs),
+    /// Tell how costs went over many results files, and where they changed
+    Trend(TrendArgs),
+    /// Serve a page over a folder of results files, on this host alone
+    ///
+    /// To list, open, compare, and see trends.
+    Serve(ServeArgs),
+    /// Write samples, or slices, row by row as CSV or Parquet
+    Export(ExportArgs),
+    /// Tell what a word, finding, verdict or figure means
+    Explain(ExplainArgs),
+    /// The workloads that there are, and a try of one of your own
+    Workloads(workloads::WorkloadsArgs),
+    /// Images for boxes: list, build, take and remove them
+    Image(image::ImageArgs),
+    /// Remove what crashed runs left, and what is kept to start boxes
+    ///
+    /// What crashed runs of this state folder left, and what is kept between runs to start boxes, that of all state
+    /// folders: the next run makes it anew. Images of 'tare image' stay.
+    Clean(CleanArgs),
+    /// Measure idle boxes: starts, memory, how many fit
+    ///
+    /// How idle boxes start, cold and warm, what memory each further one takes, and how many fit.
+    Density(DensityArgs),
+    /// Find out what varies, and how often it is worth repeating
+    ///
+    /// How much boxes, processes and iterations vary and cost, and how often each is worth repeating.
     // A pilot's own design: it says so where these are given.
     #[command(
         mut_arg("blocks", |a| a.hide(true)),
@@ -55,49 +114,19 @@ pub enum Command {
         mut_arg("slices", |a| a.hide(true))
     )]
     Pilot(PilotArgs),
-    /// Measure: built-in workloads, or a command of yours after --
-    Run(RunArgs),
-    /// Show a run that goes on elsewhere, by its results file
-    Watch(WatchArgs),
-    /// Analyse a results file
-    Report(ReportArgs),
-    /// Analyse anyone's data: a table with the columns block, cell, metric, value
-    Analyze(AnalyzeArgs),
-    /// Tell what changed between two results files, as before and after an upgrade, or put one beside a published study
-    #[command(
-        override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
-    )]
-    Compare(CompareArgs),
-    /// Advise, by what was measured: which platform for which workload, pinned or not, how small
-    Advise(AdviseArgs),
-    /// Write samples, or slices, row by row as CSV or Parquet
-    Export(ExportArgs),
-    /// Serve a page over a folder of results files, on this host alone: list, open, compare, trend
-    Serve(ServeArgs),
-    /// Put results of one study from several hosts or days together: the host as a random factor
-    Merge(MergeArgs),
-    /// Tell how costs went over many results files, and where they changed
-    Trend(TrendArgs),
-    /// Check on real boxes that platforms keep what every platform promises
-    Check(CheckArgs),
-    /// Measure how idle boxes start, cold and warm, what memory each further one takes, and how many fit
-    Density(DensityArgs),
-    /// Hold the method against known truths: simulated data, a platform against itself, a known cost
-    #[command(subcommand)]
-    Selftest(selftest::SelftestCommand),
-    /// Remove what crashed runs of this state folder left, and what is kept between runs to start boxes,
-    /// that of all state folders: the next run makes it anew. Images of 'tare image' stay
-    Clean(CleanArgs),
     /// Run one built-in workload here and now, outside any box
     Kernel(KernelArgs),
-    /// The workloads that there are, and a try of one of your own
-    Workloads(workloads::WorkloadsArgs),
-    /// Images for boxes: list, build, take and remove them
-    Image(image::ImageArgs),
-    /// What studies have published: their figures, and their claims re-derived from these
+    /// Analyse a table of yours with the columns block, cell, metric, value
+    Analyze(AnalyzeArgs),
+    /// What studies have published, and their claims derived again
     Published(published::PublishedArgs),
-    /// Tell what a word, finding, verdict or figure means
-    Explain(ExplainArgs),
+    /// Check on real boxes that platforms keep what each promises
+    Check(CheckArgs),
+    /// Hold the method against known truths
+    ///
+    /// Simulated data, a platform against itself, a known cost.
+    #[command(subcommand)]
+    Selftest(selftest::SelftestCommand),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -195,7 +195,7 @@ fn unknown_names_are_named_with_the_known_ones() {
     tare.refused("kernel steam", &["unknown workload 'steam'"]);
     tare.refused(
         "man rum",
-        &["no manual page for 'rum'", "doctor, plan, pilot, run"],
+        &["no manual page for 'rum'", "doctor, plan, run, watch"],
     );
 }
 

@@ -254,11 +254,11 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "man nosuch",
-            "tare: there is no manual page for 'nosuch': the subcommands are doctor, plan, pilot, run, watch, report, analyze, compare, advise, export, serve, merge, trend, check, density, selftest, clean, kernel, workloads, image, published, explain, completions, man",
+            "tare: there is no manual page for 'nosuch': the subcommands are doctor, plan, run, watch, report, compare, advise, merge, trend, serve, export, explain, workloads, image, clean, density, pilot, kernel, analyze, published, check, selftest, completions, man",
         ),
         (
             "man rum",
-            "tare: there is no manual page for 'rum': did you mean 'run'? the subcommands are doctor, plan, pilot, run, watch, report, analyze, compare, advise, export, serve, merge, trend, check, density, selftest, clean, kernel, workloads, image, published, explain, completions, man",
+            "tare: there is no manual page for 'rum': did you mean 'run'? the subcommands are doctor, plan, run, watch, report, compare, advise, merge, trend, serve, export, explain, workloads, image, clean, density, pilot, kernel, analyze, published, check, selftest, completions, man",
         ),
         (
             "published show li2108",
