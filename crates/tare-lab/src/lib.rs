@@ -35,4 +35,4 @@ pub mod versions;
 pub mod workload_file;
 mod writer;
 
-pub use writer::{WriteError, Writer};
+pub use writer::{WriteError, Writer, is_written};

@@ -6,6 +6,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_model::results::{Header, Record};
@@ -169,6 +170,21 @@ impl Writer {
 }
 
 /// Keeps others from writing to the file as long as it is open.
+/// Whether a program of this host writes to a results file: it holds a lock, which is looked up and not tried, since
+/// to hold one for a moment could stop a run that begins.
+pub fn is_written(path: &Path) -> bool {
+    let Ok(about) = path.metadata() else {
+        return false;
+    };
+    let inode = format!(":{}", about.ino());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
+    locks.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.nth(3) == Some("WRITE") && words.nth(1).is_some_and(|file| file.ends_with(&inode))
+    })
+}
+
 fn lock(file: &File, path: &Path) -> Result<(), WriteError> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(WriteError::Busy(path.to_owned())),
@@ -209,6 +225,19 @@ mod tests {
         // What cannot be written is another matter.
         let told = writer.append(&end()).unwrap_err().to_string();
         assert!(told.contains("cannot write to results file"), "{told}");
+    }
+
+    #[test]
+    fn a_file_is_written_as_long_as_its_writer_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.jsonl");
+        assert!(!is_written(&path));
+        std::fs::write(&path, "{}\n").unwrap();
+        assert!(!is_written(&path));
+        let writer = Writer::resume(&path, 3).unwrap();
+        assert!(is_written(&path));
+        drop(writer);
+        assert!(!is_written(&path));
     }
 
     #[test]

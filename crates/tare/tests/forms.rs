@@ -154,4 +154,15 @@ fn a_run_is_watched_by_its_file() {
     fs::write(tare.path("half.jsonl"), half.join("\n") + "\n").unwrap();
     let told = tare.ok("watch half.jsonl --once").stdout;
     assert!(told.contains(" of 10, ") && told.contains(" left"), "{told}");
+    // Of a run that was killed long ago nothing more comes.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let file = fs::File::options()
+        .write(true)
+        .open(tare.path("half.jsonl"))
+        .unwrap();
+    file.set_modified(old).unwrap();
+    drop(file);
+    let left = tare.run("watch half.jsonl");
+    assert_eq!(left.code, 1, "{left:?}");
+    assert!(left.stderr.contains("tare run --resume half.jsonl"), "{left:?}");
 }

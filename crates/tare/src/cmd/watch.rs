@@ -13,6 +13,7 @@ use std::time::Duration;
 use tare_analysis::analyze;
 use tare_analysis::{RunFacts, run_facts};
 use tare_box::interrupt;
+use tare_lab::is_written;
 use tare_lab::resume::Progress;
 use tare_model::results::Results;
 use tare_model::size::{counted, show_seconds};
@@ -20,6 +21,8 @@ use tare_report::text;
 
 /// How often the file is looked at: seldom enough to leave the host quiet.
 const EVERY: Duration = Duration::from_secs(2);
+/// Without a writer on this host, a file that a run on another one writes may still grow.
+const LEFT_AFTER: Duration = Duration::from_secs(60);
 /// How often a wish to stop is.
 const STEP: Duration = Duration::from_millis(100);
 
@@ -50,10 +53,25 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
                 return Ok(ExitCode::SUCCESS);
             }
         }
+        if is_left(&args.file) {
+            let file = out::word(&args.file.display().to_string());
+            out::say(&format!(
+                "nothing here writes to {file} any more: its run was killed, or is on another host; to go on with it: tare run --resume {file}"
+            ));
+            return Ok(ExitCode::from(out::FAILED));
+        }
         if !wait() {
             return Ok(ExitCode::from(out::INTERRUPTED));
         }
     }
+}
+
+/// Whether its run is gone: nobody holds the file, and it has not grown for a while.
+fn is_left(file: &Path) -> bool {
+    let age = std::fs::metadata(file)
+        .and_then(|about| about.modified())
+        .map(|at| at.elapsed().unwrap_or_default());
+    age.is_ok_and(|age| age > LEFT_AFTER) && !is_written(file)
 }
 
 /// Waits; whether nobody wishes to stop.
