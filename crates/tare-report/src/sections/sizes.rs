@@ -6,7 +6,7 @@ use crate::words::remarks::joined;
 use crate::words::sizes;
 use tare_analysis::{Analysis, SizeEffect, SizePoint};
 
-/// The size effects, each with its sizes; or why there are none.
+/// The size effects, each with its sizes; of a study of several sizes, why there are none.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let found = &analysis.size_effects;
     let effects = &found.effects;

@@ -1,7 +1,7 @@
 //! Reasons to doubt the figures, a line for each kind.
 
 use super::findings;
-use super::notices::{self, some_of};
+use super::notices::{self, some_clauses, some_of};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
 use tare_analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
@@ -129,7 +129,7 @@ fn corrected(analysis: &Analysis) -> Option<Doubt> {
             format!("corrected {}", told.len()),
             format!(
                 "inconclusive though the interval excludes 1: {}: of {asked} intervals some {by_chance} would by chance alone",
-                told.join("; ")
+                some_clauses(&told)
             ),
         )
     })
@@ -146,25 +146,31 @@ fn clause(text: &str) -> &str {
     ends.min().map_or(text, |end| &text[..end])
 }
 
-/// Where the mean tells another story than the typical cost, both are headlines.
+/// Where the mean tells another story than the typical cost, both are headlines; the most unlike first.
 fn tails(analysis: &Analysis) -> Option<Doubt> {
-    let told = analysis.asked().filter_map(|comparison| {
-        let mean = comparison.primary()?.flags.iter().find_map(|flag| match flag {
-            Flag::TailOfSlices { mean_cost: cost } | Flag::Tail { ratio_of_means: cost } => Some(*cost),
-            _ => None,
-        })?;
-        Some(format!("{} {}", comparison.cell, cost_change(mean)))
-    });
-    let told: Vec<String> = told.collect();
+    let mut told: Vec<(f64, String)> = analysis.real().filter_map(tail).collect();
+    told.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let told: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
     (!told.is_empty()).then(|| {
         let name = format!("tail {}", told.len());
         let text = format!(
             "tail of {}, in the mean: {}",
             counted(told.len(), "cell"),
-            told.join("; ")
+            some_clauses(&told)
         );
         Doubt { name, text }
     })
+}
+
+/// How far the mean cost is from the typical one, in logs, and what it is.
+fn tail(comparison: &Comparison) -> Option<(f64, String)> {
+    let primary = comparison.primary()?;
+    let mean = primary.flags.iter().find_map(|flag| match flag {
+        Flag::TailOfSlices { mean_cost: cost } | Flag::Tail { ratio_of_means: cost } => Some(*cost),
+        _ => None,
+    })?;
+    let apart = (mean / primary.cost()?).ln().abs();
+    Some((apart, format!("{} {}", comparison.cell, cost_change(mean))))
 }
 
 /// `intervals to be read with care: autocorrelated 2 of 16, skewed 6 of 16`.

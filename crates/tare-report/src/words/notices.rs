@@ -233,14 +233,27 @@ const fn plain(notice: &Notice) -> &'static str {
 
 /// The first few names and how many there are beside them: a file can hold any number.
 pub(super) fn some_of(names: &[String]) -> String {
-    const SHOWN: usize = 6;
     let shown: Vec<String> = names
         .iter()
         .take(SHOWN)
         .map(|name| tare_analysis::foreign::short(name))
         .collect();
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    shown.join(", ") + &beside(names.len())
+}
+
+/// The same of clauses.
+pub(super) fn some_clauses(clauses: &[String]) -> String {
+    let shown = &clauses[..clauses.len().min(SHOWN)];
+    shown.join("; ") + &beside(clauses.len())
+}
+
+/// So many are told by name.
+const SHOWN: usize = 6;
+
+/// ` and 3 more`, if there are more than are told.
+fn beside(all: usize) -> String {
+    match all.saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     }
 }

@@ -136,15 +136,15 @@ fn no_fit(reason: NoFit, p: Option<f64>) -> String {
 /// Why there are no effects, or none of some sizes.
 pub(crate) fn none(analysis: &Analysis) -> Option<String> {
     let words = match analysis.size_effects.none? {
-        NoEffects::OneSize => {
-            "the study has one size of box: PTO and PSO need two, a fit that is quoted four that span a factor of 8".to_owned()
-        }
+        // Such a study asks nothing of sizes.
+        NoEffects::OneSize => return None,
         NoEffects::NoSet => format!(
             "size effects are held against {}-set, which was not measured: let the study have pinned boxes too",
             analysis.study.baseline
         ),
         NoEffects::SameCpus => {
-            "size effects are told by CPUs: where two sizes have the same number of CPUs there are none".to_owned()
+            "size effects are told by CPUs: where two sizes have the same number of CPUs there are none"
+                .to_owned()
         }
     };
     Some(words)

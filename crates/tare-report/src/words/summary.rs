@@ -1,7 +1,9 @@
 //! What each kind of box costs, in plain words. Nothing is averaged over
 //! workloads: an average of unlike things would answer no question.
 
+use super::notices::some_of;
 use crate::show::{change_beside, change_interval, cost_change, known_change, or_missing};
+use std::collections::BTreeMap;
 use tare_analysis::{Against, Analysis, Comparison, Flag, MetricComparison, Word};
 use tare_model::study::BoxKind;
 
@@ -38,21 +40,24 @@ impl Summary {
         let common = first.filter(|n| self.statements.iter().all(|s| s.n == *n));
         let n = common.map_or_else(String::new, |n| format!(", n = {n}"));
         let mut parts: Vec<String> = self.differences(common.is_some()).into_iter().collect();
-        for (word, what) in [
-            (Word::Equal, "equal within the margin"),
-            (Word::Inconclusive, "not decided"),
-        ] {
-            let names: Vec<String> = self
-                .of(word)
-                .map(|s| format!("{}{}", s.workload, s.remark))
-                .collect();
-            parts.extend((!names.is_empty()).then(|| format!("{what}: {}", names.join(", "))));
+        let named = |word| self.of(word).map(|s| format!("{}{}", s.workload, s.remark));
+        let equal: Vec<String> = named(Word::Equal).collect();
+        parts.extend((!equal.is_empty()).then(|| format!("equal within the margin: {}", equal.join(", "))));
+        // What is shown is told of every workload; of the rest the tables have all.
+        let open: Vec<String> = named(Word::Inconclusive).collect();
+        parts.extend((!open.is_empty()).then(|| format!("not decided: {}", some_of(&open))));
+        let mut without: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for statement in self.of(Word::None) {
+            without
+                .entry(&statement.remark)
+                .or_default()
+                .push(statement.workload.clone());
         }
-        let without: Vec<&Statement> = self.of(Word::None).collect();
-        parts.extend(without.chunk_by(|a, b| a.remark == b.remark).map(|alike| {
-            let names: Vec<&str> = alike.iter().map(|s| s.workload.as_str()).collect();
-            format!("no verdict{}: {}", alike[0].remark, names.join(", "))
-        }));
+        parts.extend(
+            without
+                .iter()
+                .map(|(why, names)| format!("no verdict{why}: {}", some_of(names))),
+        );
         format!("{}{n}): {}.", self.lead, parts.join("; "))
     }
 
