@@ -97,9 +97,26 @@ impl Trend {
     }
 }
 
+/// Why there is no trend.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoTrend {
+    /// There are too few files.
+    #[error("a trend needs at least two results files, and there {} here: give a folder with more", if *.0 == 1 { "is one" } else { "is none" })]
+    FewFiles(usize),
+    /// Nothing of the youngest file is in another one.
+    #[error("no cost of the youngest file, {0}, is in another one: a trend needs runs of one study")]
+    NothingInCommon(String),
+}
+
 /// The costs of these files, each with its name.
-pub fn trend(files: &[(String, Results)]) -> Trend {
+///
+/// # Errors
+/// If no cost is in two files.
+pub fn trend(files: &[(String, Results)]) -> Result<Trend, NoTrend> {
     let given = files.len();
+    if given < 2 {
+        return Err(NoTrend::FewFiles(given));
+    }
     let mut files: Vec<(&String, &Results, Analysis)> = once(files)
         .into_iter()
         .map(|(name, results)| (name, results, analyze(results)))
@@ -107,21 +124,25 @@ pub fn trend(files: &[(String, Results)]) -> Trend {
     files.sort_by_key(|(_, _, analysis)| started(analysis));
     let youngest = files.last().map(|(_, results, analysis)| (*results, analysis));
     let compared = youngest.iter().flat_map(|(_, analysis)| analysis.asked());
-    let series = compared
+    let series: Vec<Series> = compared
         .filter_map(|comparison| series(comparison, &files))
         .collect();
+    if !series.iter().any(|series| series.points.len() > 1) {
+        let name = files.last().map(|(name, _, _)| (*name).clone());
+        return Err(NoTrend::NothingInCommon(name.unwrap_or_default()));
+    }
     let file = |(name, _, analysis): &(&String, &Results, Analysis)| TrendFile {
         name: (*name).clone(),
         started_unix_ns: started(analysis),
         tare: analysis.tare.clone(),
         build: analysis.build.clone(),
     };
-    Trend {
+    Ok(Trend {
         schema: SCHEMA,
         copies: given - files.len(),
         files: files.iter().map(file).collect(),
         series,
-    }
+    })
 }
 
 fn started(analysis: &Analysis) -> u64 {

@@ -62,8 +62,8 @@ impl Picture {
     }
 
     /// Every one of these comparisons.
-    pub fn forest(comparisons: &[&Comparison], margin: f64) -> Option<Self> {
-        forest::all(comparisons, margin).map(Self::Forest)
+    pub fn forest(analysis: &Analysis, comparisons: &[&Comparison]) -> Option<Self> {
+        forest::all(analysis, comparisons).map(Self::Forest)
     }
 
     /// What each of several hosts says, and what all say together.
@@ -79,6 +79,11 @@ impl Picture {
     /// Typical, mean and CPU cost of what ran in slices.
     pub fn slices(analysis: &Analysis) -> Option<Self> {
         dots::costs(analysis).map(Self::Dots)
+    }
+
+    /// The noise of each cell over that of its baseline.
+    pub fn steadiness(analysis: &Analysis) -> Option<Self> {
+        dots::steadiness(analysis).map(Self::Dots)
     }
 
     /// How long boxes take to start and to go.
@@ -162,7 +167,7 @@ impl Picture {
     pub fn caption(&self) -> &str {
         match self {
             Self::Forest(_) => forest::CAPTION,
-            Self::Grid(grid) => grid.caption,
+            Self::Grid(grid) => &grid.caption,
             Self::Course(course) => &course.caption,
             Self::Dots(dots) => dots.caption,
             Self::Sizes(_) => sizes::CAPTION,

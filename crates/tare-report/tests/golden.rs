@@ -60,7 +60,8 @@ fn what_version_1_said_is_still_said() {
             "costs-open",
             "start-up",
             "scores",
-            "blocks"
+            "blocks",
+            "steadiness"
         ]
     );
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use tare_analysis::merge::{CannotMerge, merge};
-use tare_analysis::trend::trend;
+use tare_analysis::trend::{NoTrend, trend};
 use tare_analysis::{Refusal, Word};
 use tare_model::results::{Record, Results};
 
@@ -81,7 +81,7 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     let cost = |i: u64| if i < 8 { 1.1 } else { 1.2 };
     let mut files: Vec<_> = (0..14).map(|i| run(cost(i), "a", i)).collect();
     files.reverse();
-    let found = trend(&files);
+    let found = trend(&files).unwrap();
     let series = &found.series[0];
     assert_eq!(series.points.len(), 14);
     let [change] = series.changes[..] else {
@@ -92,14 +92,27 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     assert_eq!(found.dearer(0.05).count(), 1);
     assert_eq!(found.dearer(0.2).count(), 0);
     let still: Vec<_> = (0..14).map(|i| run(1.1, "a", i)).collect();
-    assert!(trend(&still).series[0].changes.is_empty());
+    assert!(trend(&still).unwrap().series[0].changes.is_empty());
+}
+
+#[test]
+fn what_is_not_in_two_files_has_no_trend() {
+    assert_eq!(trend(&[]).unwrap_err(), NoTrend::FewFiles(0));
+    let (one, mut other) = (run(1.1, "a", 1), run(1.1, "a", 2));
+    assert_eq!(
+        trend(std::slice::from_ref(&one)).unwrap_err(),
+        NoTrend::FewFiles(1)
+    );
+    other.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
+    assert!(matches!(trend(&[one, other]), Err(NoTrend::NothingInCommon(_))));
 }
 
 #[test]
 fn of_few_runs_nobody_says_that_nothing_changed() {
     let told = |n: u64| {
         let files: Vec<_> = (0..n).map(|i| run(1.1, "a", i)).collect();
-        tare_report::markdown::render(&tare_report::sections::trend(&trend(&files)))
+        let found = trend(&files).unwrap();
+        tare_report::markdown::render(&tare_report::sections::trend(&found))
     };
     assert!(told(2).contains("have fewer than 10 runs, too few to find a change in"));
     assert!(told(9).contains("have fewer than 10 runs, too few to find a change in"));

@@ -292,7 +292,7 @@ fn files_of_several_hosts_are_what_their_schema_says() {
 
 #[test]
 fn costs_over_time_are_what_their_schema_says() {
-    let trend = trend(&runs(&["a"; 12]));
+    let trend = trend(&runs(&["a"; 12])).unwrap();
     assert_eq!(trend.series[0].changes.len(), 1);
     Schema::of("tare-trend-1").holds(&printed(&trend));
 }

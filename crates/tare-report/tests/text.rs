@@ -267,3 +267,20 @@ fn kinds_of_box_stand_above_their_workloads_where_both_find_no_room_in_a_line() 
     assert!(row.expect("a row below").starts_with("  syscall  "), "{text}");
     assert!(!text.lines().any(|line| line.chars().count() > 80), "{text}");
 }
+
+#[test]
+fn the_evidence_has_the_command_that_measures_the_same_again() {
+    let told = |synthetic: Synthetic| {
+        let text = whole(&analyze(&synthetic.blocks(12).seed(7).build()));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let kernels = told(Synthetic::new());
+    assert!(
+        kernels.contains("the same again: tare run -w syscall --cpus ")
+            && kernels.contains(" -p native,docker --provisioning "),
+        "{kernels}"
+    );
+    assert!(kernels.contains(" --blocks 12 --seed "), "{kernels}");
+    // Whoever reads the page has not the program.
+    assert!(!told(Synthetic::new().command(&["./own"])).contains("the same again"));
+}

@@ -24,6 +24,12 @@ fn files_are_listed_opened_compared_and_followed_over_time() {
     assert!(change.contains("What changed from the first file to the second"));
     assert_eq!(served.get("compare?before=a.jsonl").0, 422);
     assert_eq!(served.get("report/%3Cb%3E.jsonl").0, 422);
+    std::fs::remove_file(tare.path("all/a.jsonl")).unwrap();
+    let (status, why) = served.get("trend");
+    assert!(
+        status == 422 && why.contains("at least two results files"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tare_model::sound::{self, Unsound};
 use tare_model::study::{Fresh, Study};
 
 /// Fewest pairs that carry a verdict.
-const MIN_PAIRS: usize = 10;
+pub const MIN_PAIRS: usize = 10;
 /// By how much less work a cell did than another before it counts as less, as a share:
 /// what is done in the same time differs by chance.
 pub(super) const LESS_WORK: f64 = 0.05;

@@ -41,6 +41,7 @@ pub use estimate::Estimate;
 pub use facts::{PlatformFacts, RunFacts, TrialCounts, run_facts};
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingShare};
+pub use fitness::MIN_PAIRS as FEWEST_PAIRS;
 pub use flag::Flag;
 pub use host_effects::{HostEffect, HostEffects, HostPoint};
 pub use latencies::CellLatencies;

@@ -18,7 +18,7 @@ const AXIS: f64 = 24.0;
 /// Letters of a title.
 const LETTERS: usize = 46;
 /// More panels are not looked at: those are drawn that vary most, and the tables have every figure.
-const MOST: usize = 36;
+const MOST: usize = 24;
 
 /// A series before it has a place.
 pub(super) struct Series {

@@ -111,11 +111,36 @@ pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
     })
 }
 
+/// The noise of each cell over that of its baseline, with the ends of its interval where it has one.
+pub(super) fn steadiness(analysis: &Analysis) -> Option<Dots> {
+    let of = |comparison: &tare_analysis::Comparison| {
+        let steady = comparison.primary()?.steadiness.as_ref()?;
+        Some(Entry {
+            workload: comparison.cell.workload.clone(),
+            kind: comparison.cell.kind.to_string(),
+            figures: vec![Some(steady.value), steady.low, steady.high],
+        })
+    };
+    draw(Plan {
+        id: "steadiness",
+        label: "Steadiness",
+        caption: "The noise from block to block over the baseline's, without slow drift: right of 1 is less steady, left of it steadier. From 30 pairs on with the ends of its 95 % interval; with fewer, figures far from 1 are common by chance.",
+        legend: vec!["steadiness ratio", "lower end", "upper end"],
+        entries: analysis.real().filter_map(of).collect(),
+        show: |noise| {
+            ratio(noise)
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
+        },
+    })
+}
+
 /// How long boxes take to start and to go.
 pub(super) fn starts(analysis: &Analysis) -> Option<Dots> {
     let entries = analysis.boxes.iter().map(|of| Entry {
-        workload: of.kind.platform.to_string(),
-        kind: of.kind.to_string(),
+        workload: of.kind.to_string(),
+        kind: String::new(),
         figures: vec![of.startup.median, of.shutdown.median],
     });
     draw(Plan {
@@ -198,13 +223,8 @@ fn row(entry: &Entry, names: &[&'static str], axis: &Axis, show: fn(f64) -> Stri
         Some(Mark {
             class: format!("series-{i}"),
             path: outline(i, axis.at(value), middle),
-            title: format!(
-                "{} {}, {}: {}",
-                entry.workload,
-                entry.kind,
-                names.get(i)?,
-                show(value)
-            ),
+            // The row has its names beside it.
+            title: format!("{}: {}", names.get(i)?, show(value)),
             text_x: String::new(),
         })
     };
@@ -213,8 +233,14 @@ fn row(entry: &Entry, names: &[&'static str], axis: &Axis, show: fn(f64) -> Stri
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(*x), high.max(*x))
         });
+    // A name alone has room for both.
+    let letters = if entry.kind.is_empty() {
+        WORKLOAD_LETTERS + KIND_LETTERS
+    } else {
+        WORKLOAD_LETTERS
+    };
     Row {
-        workload: shortened(&entry.workload, WORKLOAD_LETTERS),
+        workload: shortened(&entry.workload, letters),
         kind: shortened(&entry.kind, KIND_LETTERS),
         text_y: px(middle + 4.0),
         y: px(middle),

@@ -65,7 +65,8 @@ pub(crate) struct Panel {
 pub(crate) struct Row {
     pub workload: String,
     pub kind: String,
-    pub name: String,
+    /// The whole name, where one of the labels is cut.
+    pub name: Option<String>,
     pub text_y: String,
     pub y: String,
     /// Absent without a figure.
@@ -157,6 +158,10 @@ impl Entry {
         shortened(&self.kind, KIND_LETTERS)
     }
 
+    fn is_cut(&self) -> bool {
+        self.shown_workload() != self.workload || self.shown_kind() != self.kind
+    }
+
     fn figures(&self) -> String {
         let ratio = or_missing(self.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
         format!("{ratio} n = {}", self.n)
@@ -212,13 +217,15 @@ pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
     )
 }
 
-/// Every comparison, in the order of the study.
-pub(super) fn all(comparisons: &[&Comparison], margin: f64) -> Option<Forest> {
+/// Every comparison, in the order of the study; emulated machines on a scale of their own.
+pub(super) fn all(analysis: &Analysis, comparisons: &[&Comparison]) -> Option<Forest> {
+    let is_real = |c: &&Comparison| !analysis.is_emulated(&c.cell.kind.platform);
+    let (real, emulated) = comparisons.iter().copied().partition(is_real);
     draw(
         "costs",
         "Every cost",
-        vec![group("", comparisons.to_vec())],
-        margin,
+        vec![group("", real), group("Emulated machines", emulated)],
+        analysis.study.protocol.margin,
     )
 }
 
@@ -335,7 +342,7 @@ fn row(entry: &Entry, scale: &Scale, top: f64) -> Row {
     Row {
         workload: entry.shown_workload(),
         kind: entry.shown_kind(),
-        name: entry.name.clone(),
+        name: entry.is_cut().then(|| entry.name.clone()),
         text_y: px(middle + 4.0),
         y: px(middle),
         mark: entry.ratio.map(|e| Mark {

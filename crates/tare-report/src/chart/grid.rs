@@ -28,7 +28,7 @@ const SHADES: [f64; 3] = [1.05, 1.25, 2.0];
 #[derive(Debug, Clone)]
 pub struct Grid {
     pub(super) id: &'static str,
-    pub(super) caption: &'static str,
+    pub(super) caption: String,
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
@@ -185,9 +185,12 @@ pub(super) fn scores(table: &ScoreTable) -> Option<Grid> {
         });
         (axis.name(), cells.collect())
     });
-    let caption = "Standardised scores: 1 is the best platform of a row, and darker. They have no intervals and carry no verdict.";
+    let caption = format!(
+        "Standardised scores of {} boxes: 1 is the best platform of a row, and darker. They have no intervals and carry no verdict.",
+        table.name()
+    );
     let label = format!("Standardised scores, {}", table.name());
-    draw("scores", &label, caption, platforms, rows.collect())
+    draw("scores", &label, &caption, platforms, rows.collect())
 }
 
 /// A score by steps of which there is a shade each: 0 to 4.
@@ -201,7 +204,7 @@ fn tenths(score: f64) -> u8 {
 fn draw(
     id: &'static str,
     label: &str,
-    caption: &'static str,
+    caption: &str,
     heads: Vec<[String; 2]>,
     rows: Vec<(String, Vec<Content>)>,
 ) -> Option<Grid> {
@@ -224,7 +227,7 @@ fn draw(
     let tops = (0_u32..).map(|i| HEAD + ROW * f64::from(i));
     Some(Grid {
         id,
-        caption,
+        caption: caption.to_owned(),
         label: label.to_owned(),
         width: (LEFT + width * columns).ceil(),
         height: px(rows.iter().fold(HEAD, |y, _| y + ROW)),

@@ -2,6 +2,7 @@
 
 use super::slices::against;
 use super::{cells, columns, kind, kind_columns};
+use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::show::or_missing;
 use crate::words::remarks;
@@ -68,6 +69,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     }
     Section::detail("Beside the headline: means over means, losses, variability, tests")
         .about("Steadiness is the noise over the baseline's, from 30 pairs on with interval.")
+        .picture(Picture::steadiness(analysis))
         .table(table)
         .unless_empty()
 }

@@ -10,7 +10,7 @@ use tare_model::metric::Unit;
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let made = Section::new("Start-up latency, removal, and what an idle box occupies")
-        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left.")
+        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. What an idle box occupies is read once, of the first of its kind.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
@@ -45,7 +45,7 @@ fn startup(boxes: &[BoxFigures]) -> Table {
 fn footprint(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes removed"),
-        Column::number("shut-down", "mean"),
+        Column::number("shut-down", "median"),
         Column::number("processes", "of an idle box"),
         Column::number(
             "MiB memory",
@@ -57,7 +57,7 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
         let found = figures.footprint.as_ref();
         let own = [
             Cell::count(figures.shutdown.n),
-            Cell::figure(figures.shutdown.mean, Show::Unit(Unit::Second)),
+            Cell::figure(figures.shutdown.median, Show::Unit(Unit::Second)),
             found.map_or(Cell::Missing, |f| Cell::Count(f.processes.into())),
             Cell::mebibytes(found.map(|f| f.memory_bytes)),
             Cell::mebibytes(found.map(|f| f.disk_bytes)),

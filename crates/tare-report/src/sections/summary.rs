@@ -2,10 +2,11 @@
 
 use crate::chart::Picture;
 use crate::document::Section;
-use crate::words::doubts;
 use crate::words::open::{self, Where};
 use crate::words::summary::{self, Summary};
-use tare_analysis::Analysis;
+use crate::words::{confinement, doubts};
+use tare_analysis::{Analysis, FEWEST_PAIRS};
+use tare_model::platform::Provisioning;
 use tare_model::size::counted;
 
 /// What each kind of box costs, one sentence each.
@@ -21,9 +22,27 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         return section.list(vec!["nothing to compare".to_owned()]);
     }
     section
+        .about(about(analysis))
         .picture(Picture::shown(analysis))
         .picture(Picture::heat(analysis))
         .list(sentences)
+}
+
+/// What the names of boxes mean, and what is to be known before any figure.
+fn about(analysis: &Analysis) -> String {
+    let has = |by| analysis.study.provisioning.contains(&by);
+    let vanilla = has(Provisioning::Vanilla).then_some("Vanilla boxes are limited by a quota of CPU time.");
+    let pinned = has(Provisioning::Pinned).then_some("Pinned boxes have CPUs of their own and no quota.");
+    let few = (analysis.run.blocks < FEWEST_PAIRS)
+        .then(|| format!("Fewer than {FEWEST_PAIRS} blocks bring no verdict."));
+    let confinement = confinement::words(analysis);
+    let told = [
+        vanilla.map(str::to_owned),
+        pinned.map(str::to_owned),
+        few,
+        confinement,
+    ];
+    told.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// What is not decided, drawn.

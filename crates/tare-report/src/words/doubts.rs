@@ -62,9 +62,10 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         .collect()
 }
 
-/// What failed or was skipped for one reason on one platform.
+/// What failed or was skipped for one reason on one platform, or on several alike.
 #[derive(Default)]
 struct Failures<'a> {
+    platforms: Vec<String>,
     attempts: usize,
     /// What was seen the first time.
     detail: Option<&'a str>,
@@ -95,9 +96,13 @@ fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
         }
     }
     let one_workload = analysis.study.workloads.len() == 1;
-    all.into_iter().map(move |((skipped, platform, reason), of)| {
+    alike(all).into_iter().map(move |(skipped, reason, of)| {
         let ended = if skipped { "skipped" } else { "failed" };
-        let name = format!("{platform} {ended} {}", counted(of.attempts, "time"));
+        let name = format!(
+            "{} {ended} {}",
+            some_of(&of.platforms),
+            counted(of.attempts, "time")
+        );
         let workloads = if one_workload {
             String::new()
         } else {
@@ -106,6 +111,36 @@ fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
         let text = format!("{name}{workloads}: {reason}: {}", of.detail.unwrap_or_default());
         Doubt { name, text }
     })
+}
+
+/// The same with what several platforms have alike put together: what cannot run anywhere is told once.
+fn alike<'a>(
+    all: BTreeMap<(bool, &'a PlatformPath, &'a str), Failures<'a>>,
+) -> Vec<(bool, &'a str, Failures<'a>)> {
+    let mut told: Vec<(bool, &str, Failures)> = Vec::new();
+    for ((skipped, platform, reason), of) in all {
+        let is_same = |(other, why, known): &&mut (bool, &str, Failures)| {
+            *other == skipped
+                && *why == reason
+                && known.detail == of.detail
+                && known.workloads == of.workloads
+        };
+        match told.iter_mut().find(is_same) {
+            Some((_, _, known)) => {
+                known.platforms.push(platform.to_string());
+                known.attempts += of.attempts;
+            }
+            None => told.push((
+                skipped,
+                reason,
+                Failures {
+                    platforms: vec![platform.to_string()],
+                    ..of
+                },
+            )),
+        }
+    }
+    told
 }
 
 /// Intervals that seem to show a difference which the correction takes back.

@@ -6,6 +6,7 @@ mod slices;
 
 pub(crate) use fact::Fact;
 
+use super::again;
 use crate::show::{MISSING, date, margin, or_missing};
 use chapters::chapters;
 use tare_analysis::{Analysis, BoxFigures, PlatformFacts};
@@ -138,6 +139,7 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     if let Some(template) = &study.template {
         facts.splice(0..0, chapters(template));
     }
+    facts.extend(again::command(study).map(|command| fact("the same again", command)));
     facts
 }
 
@@ -273,7 +275,7 @@ fn peak(found: &PeakRecord) -> Fact {
         rate(range.0),
         rate(range.1),
         counted(u32::try_from(found.rates.len()).unwrap_or(u32::MAX), "slice")
-    );
+    ) + ", one right after another: boxes that take turns begin each slice cold, and answer less";
     fact(&format!("peak of {}", found.cell), value)
 }
 

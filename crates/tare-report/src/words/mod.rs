@@ -1,7 +1,9 @@
 //! What figures say in words: an analysis holds figures alone.
 
+mod again;
 pub mod carry_over;
 pub(crate) mod caveats;
+pub(crate) mod confinement;
 pub(crate) mod course;
 pub(crate) mod doubts;
 pub(crate) mod effects;

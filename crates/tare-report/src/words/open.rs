@@ -1,6 +1,6 @@
 //! What is not decided, and what would decide it.
 
-use super::course;
+use super::{again, course};
 use tare_analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
@@ -124,25 +124,35 @@ impl<'a> Chosen<'a> {
         }
     }
 
+    /// The workloads by which `-w` leaves out the rest; `None` where all are chosen, or one of them is a command of the
+    /// user's, which no option names.
+    fn names(&self, analysis: &Analysis) -> Option<Vec<String>> {
+        if self.workloads.len() == analysis.study.workloads.len() {
+            return None;
+        }
+        self.workloads.iter().map(|w| again::name(w)).collect()
+    }
+
     /// Its share of the study's cells.
     #[expect(clippy::cast_precision_loss, reason = "a few platforms and workloads")]
     fn share(&self, analysis: &Analysis) -> f64 {
         let study = &analysis.study;
         let of = |part: usize, all: usize| part as f64 / all.max(1) as f64;
-        of(self.platforms.len(), study.platforms.len()) * of(self.workloads.len(), study.workloads.len())
+        let workloads = self
+            .names(analysis)
+            .map_or(1.0, |names| of(names.len(), study.workloads.len()));
+        of(self.platforms.len(), study.platforms.len()) * workloads
     }
 
-    /// The options that leave out the rest; a command is named by itself.
+    /// The options that leave out the rest.
     fn options(&self, analysis: &Analysis) -> String {
         let study = &analysis.study;
         let mut options = String::new();
         if self.platforms.len() < study.platforms.len() {
             options += &format!("-p {} ", self.platforms.join(","));
         }
-        let kernels = self.workloads.iter().filter(|w| w.kernel().is_some());
-        let kernels: Vec<&str> = kernels.map(|w| w.name()).collect();
-        if !kernels.is_empty() && self.workloads.len() < study.workloads.len() {
-            options += &format!("-w {} ", kernels.join(","));
+        if let Some(names) = self.names(analysis) {
+            options += &format!("-w {} ", names.join(","));
         }
         options
     }

@@ -16,18 +16,7 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     forms::check(&args.forms, &sources)?;
     let files = read(&paths);
-    anyhow::ensure!(
-        files.len() > 1,
-        "a trend needs at least two results files, and there {} here: give a folder with more",
-        if files.len() == 1 { "is one" } else { "is none" }
-    );
-    let trend = trend::trend(&files);
-    let is_followed = trend.series.iter().any(|series| series.points.len() > 1);
-    anyhow::ensure!(
-        is_followed,
-        "no cost of the youngest file, {}, is in another one: a trend needs runs of one study",
-        trend.files.last().map_or("", |file| file.name.as_str())
-    );
+    let trend = trend::trend(&files)?;
     forms::tell(&args.forms, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
         return Ok(ExitCode::SUCCESS);

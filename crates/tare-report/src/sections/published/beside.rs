@@ -5,6 +5,7 @@ use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{MISSING, percent, ratio};
 use crate::words::remarks::joined;
 use tare_analysis::{Analysis, Estimate, Word};
+use tare_model::size::counted;
 use tare_published::{Beside, BesideRow, Detectable, Library, StudyRow, TheirFigure, Verdict, beside_all};
 
 const ABOUT: &str = "Intervals and verdicts at 95 %, row by row. Host, kernel and year are others there: 'differs' says that the cost is another here, not that one of the two is wrong.";
@@ -59,9 +60,24 @@ pub(in crate::sections) fn in_report(analysis: &Analysis) -> Option<Section> {
             .collect()
     };
     Section::detail("What published studies have of the same work")
-        .about(format!("{ABOUT} Settings differ too: 'tare compare --published STUDY' tells how, and what cannot be compared."))
+        .about(format!("{} {ABOUT} Settings differ too: 'tare compare --published STUDY' tells how, and what cannot be compared.", tally(&found)))
         .table(Table::new("published", 2, heads.collect()).with(found.iter().map(row)))
         .unless_empty()
+}
+
+/// `Of 38 figures 35 agree and 3 differ.`
+fn tally(found: &[StudyRow]) -> String {
+    let count = |is: fn(&Verdict) -> bool| found.iter().filter(|of| is(&of.row.verdict)).count();
+    let agree = count(|verdict| matches!(verdict, Verdict::Agrees(_)));
+    let differ = count(|verdict| matches!(verdict, Verdict::Differs(_)));
+    let open = match found.len() - agree - differ {
+        0 => String::new(),
+        open => format!(", {open} cannot be told"),
+    };
+    format!(
+        "Of {} {agree} agree and {differ} differ{open}.",
+        counted(found.len(), "figure")
+    )
 }
 
 fn table(beside: &Beside) -> Table {

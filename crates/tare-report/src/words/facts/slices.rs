@@ -1,6 +1,7 @@
 //! How trials were given their time.
 
 use super::{Fact, fact, seconds};
+use crate::words::notices::some_clauses;
 use tare_analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
@@ -37,7 +38,7 @@ pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
     }
     if !slicing.one_piece.is_empty() {
         let cells: Vec<String> = slicing.one_piece.iter().map(one_piece).collect();
-        facts.push(fact("in one piece", cells.join("; ")));
+        facts.push(fact("in one piece", some_clauses(&cells)));
     }
     facts
 }

@@ -51,7 +51,7 @@ impl Folder {
                     let results = self.listed(&name).ok()?;
                     Some((name, results))
                 });
-                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())), "./")
+                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())?), "./")
             }
             _ => Err(NoPage::NotFound),
         }

@@ -1,0 +1,53 @@
+//! The command that measures the same study again.
+
+use tare_model::study::{Instance, Study, Workload};
+
+/// `tare run` with the options that choose what is measured; the seed makes it the same order. `None` where a program
+/// of the user's is measured, which no option names from elsewhere. How it is measured stands beside: a
+/// protocol of one's own has more options.
+pub(crate) fn command(study: &Study) -> Option<String> {
+    let mut words = vec!["tare run".to_owned()];
+    match &study.template {
+        Some(template) => {
+            words.push(template.source.clone());
+            words.extend(template.small.then(|| "--small".to_owned()));
+        }
+        None => {
+            let names: Option<Vec<String>> = study.workloads.iter().map(name).collect();
+            words.push(format!("-w {}", names?.join(",")));
+            words.extend(sizes(&study.instances));
+        }
+    }
+    words.push(format!("-p {}", listed(&study.platforms)));
+    words.push(format!("--provisioning {}", listed(&study.provisioning)));
+    words.push(format!("--blocks {}", study.protocol.blocks));
+    words.push(format!("--seed {}", study.protocol.seed));
+    Some(words.join(" "))
+}
+
+/// A workload as `-w` takes it: `linpack?size=500`. A command of the user's has no name there; it says nothing of
+/// itself either.
+pub(super) fn name(workload: &Workload) -> Option<String> {
+    let is_known = workload.kernel().is_some() || !workload.about.is_empty();
+    is_known.then(|| workload.name().replacen(' ', "?", 1))
+}
+
+fn sizes(instances: &[Instance]) -> Vec<String> {
+    let memory = |instance: &Instance| format!("{}M", instance.size.memory_bytes >> 20);
+    let size = |instance: &Instance| match &instance.name {
+        Some(name) => {
+            let host = instance
+                .host_cpus
+                .map_or_else(String::new, |cpus| format!(":{cpus}"));
+            let size = instance.size;
+            format!("--instance {name}={}:{}{host}", size.cpus, memory(instance))
+        }
+        None => format!("--cpus {} --memory {}", instance.size.cpus, memory(instance)),
+    };
+    instances.iter().map(size).collect()
+}
+
+fn listed(all: &[impl ToString]) -> String {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    all.join(",")
+}
