@@ -10,7 +10,7 @@ use tare_model::metric::Unit;
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let made = Section::new("Start-up latency, removal, and what an idle box occupies")
-        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. What an idle box occupies is read once, of the first of its kind.")
+        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. What an idle box occupies is read once, of the first of its kind; pages that it shares with boxes beside it are divided among them, so that kinds that are made later look smaller: 'tare density' measures many of each.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
