@@ -15,6 +15,9 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// So often it is started at most.
+const STARTS: usize = 3;
+
 /// Names under which distributions install it.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -66,6 +69,14 @@ impl Browser {
             skipped(&format!("none of {} is installed", NAMES.join(", ")));
             return None;
         };
+        // On a busy machine one may end before it has said anything.
+        let started = (0..STARTS).find_map(|_| Self::begin(name).awake());
+        let mut browser = started.unwrap_or_else(|| panic!("{name} ended at its start {STARTS} times"));
+        browser.attach();
+        Some(browser)
+    }
+
+    fn begin(name: &str) -> Self {
         let profile = tempfile::Builder::new().prefix("tare-test-browser-").tempdir();
         let profile = profile.expect("a folder for the profile");
         let log = profile.path().join("said");
@@ -82,7 +93,7 @@ impl Browser {
             .expect("a browser starts");
         let to = child.stdin.take().expect("a pipe to the browser");
         let from = messages(child.stdout.take().expect("a pipe from the browser"));
-        let mut browser = Self {
+        Self {
             child,
             to,
             from,
@@ -90,16 +101,20 @@ impl Browser {
             session: String::new(),
             calls: 0,
             profile,
-        };
-        browser.attach();
-        Some(browser)
+        }
     }
 
-    /// Takes the page that it opened with, and listens to all that the page says.
+    /// The browser, if it answers.
+    fn awake(mut self) -> Option<Self> {
+        let asked = write!(self.to, "{}\0", json!({"id": 0, "method": "Browser.getVersion"}));
+        asked.and_then(|()| self.to.flush()).ok()?;
+        self.from.recv_timeout(SILENCE).ok()?;
+        Some(self)
+    }
+
+    /// Makes a page of its own, and listens to all that the page says.
     fn attach(&mut self) {
-        let targets = self.call("Target.getTargets", json!({}));
-        let targets = targets["targetInfos"].as_array().expect("a list of targets");
-        let page = targets.iter().find(|t| t["type"] == "page").expect("a page");
+        let page = self.call("Target.createTarget", json!({"url": "about:blank"}));
         let page = json!({"targetId": page["targetId"], "flatten": true});
         let attached = self.call("Target.attachToTarget", page);
         self.session = attached["sessionId"].as_str().expect("a session").to_owned();
