@@ -69,6 +69,13 @@ pub struct PlatformFacts {
     pub accelerator: Option<String>,
 }
 
+/// Whether guests of this platform, one of these, were translated in software.
+pub(super) fn is_emulated(platforms: &[PlatformFacts], platform: &PlatformPath) -> bool {
+    platforms
+        .iter()
+        .any(|facts| facts.platform == *platform && facts.emulated())
+}
+
 impl PlatformFacts {
     /// Whether guests are translated in software: such figures say nothing of a
     /// VM on hardware that supports it.

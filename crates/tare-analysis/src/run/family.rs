@@ -3,7 +3,7 @@
 //! A family follows from the study and from what was found of the platforms before the first
 //! trial, never from figures: so each keeps its error below 5 %, whatever the others hold.
 
-use super::facts::PlatformFacts;
+use super::facts::{PlatformFacts, is_emulated};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -39,8 +39,7 @@ impl Family {
     /// stands beside and is no answer to the same question.
     pub(crate) fn of(cell: &Cell, baseline: &Cell, against: Against, platforms: &[PlatformFacts]) -> Self {
         let kinds = [&cell.kind.platform, &baseline.kind.platform];
-        let emulated = platforms.iter().filter(|facts| facts.emulated());
-        let is_emulated = emulated.into_iter().any(|facts| kinds.contains(&&facts.platform));
+        let is_emulated = kinds.iter().any(|platform| is_emulated(platforms, platform));
         match (against, is_emulated) {
             (Against::NativeSet, _) if kinds[0] == kinds[1] => Self::Quota,
             (Against::Native, false) => Self::Native,

@@ -140,8 +140,7 @@ impl Analysis {
     /// Whether guests of this platform were translated in software: its figures say nothing of a
     /// machine with hardware support.
     pub fn is_emulated(&self, platform: &PlatformPath) -> bool {
-        let mut all = self.platforms.iter();
-        all.any(|facts| facts.platform == *platform && facts.emulated())
+        facts::is_emulated(&self.platforms, platform)
     }
 
     /// What the platforms cost, apart from what buying a size costs.

@@ -4,7 +4,7 @@
 //! their number. So none has a verdict.
 
 use super::estimate::Estimate;
-use super::facts::PlatformFacts;
+use super::facts::{PlatformFacts, is_emulated};
 use super::pairing;
 use super::trials::{CellTrials, Trials};
 use rayon::prelude::*;
@@ -31,8 +31,7 @@ pub struct OtherPair {
 /// against another one alone.
 pub(crate) fn all(study: &Study, trials: &Trials, platforms: &[PlatformFacts]) -> Vec<OtherPair> {
     let is_baseline = |platform: &PlatformPath| *platform == study.baseline;
-    let is_emulated =
-        |platform: &PlatformPath| platforms.iter().any(|f| f.platform == *platform && f.emulated());
+    let is_emulated = |platform: &PlatformPath| is_emulated(platforms, platform);
     let pairs_of = |cell: &CellTrials| {
         let own = &cell.cell.kind.platform;
         let others = study.platforms.iter().take_while(|other| *other != own);

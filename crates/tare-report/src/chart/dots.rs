@@ -90,6 +90,14 @@ pub(super) fn latencies(analysis: &Analysis) -> Option<Dots> {
     })
 }
 
+/// A ratio without needless decimals.
+fn ratio_on_axis(value: f64) -> String {
+    ratio(value)
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
+}
+
 /// Typical, mean and CPU cost beside one another.
 pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
     let of = |comparison: &tare_analysis::Comparison| {
@@ -107,7 +115,7 @@ pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
         caption: "The typical cost carries the verdict; the mean has rare stalls in it; the CPU cost counts CPU time alone. Where the mean lies right of the typical cost, stalls are what a platform costs; where the CPU cost lies left of both, it waits rather than works.",
         legend: vec!["typical cost", "mean cost", "CPU cost"],
         entries: analysis.real().filter_map(of).collect(),
-        show: |cost| ratio(cost).trim_end_matches('0').trim_end_matches('.').to_owned(),
+        show: ratio_on_axis,
     })
 }
 
@@ -127,12 +135,7 @@ pub(super) fn steadiness(analysis: &Analysis) -> Option<Dots> {
         caption: "The noise from block to block over the baseline's, without slow drift: right of 1 is less steady, left of it steadier. From 30 pairs on with the ends of its 95 % interval; with fewer, figures far from 1 are common by chance.",
         legend: vec!["steadiness ratio", "lower end", "upper end"],
         entries: analysis.real().filter_map(of).collect(),
-        show: |noise| {
-            ratio(noise)
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
-        },
+        show: ratio_on_axis,
     })
 }
 
