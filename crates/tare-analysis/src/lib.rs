@@ -26,8 +26,8 @@ pub mod trend;
 pub use run::{
     Against, Analysis, Basis, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellFigures, CellLatencies,
     ChrRange, Class, Comparison, CpuCost, Estimate, FEWEST_PAIRS, FailureCount, Family, FamilySize,
-    FindingCount, FindingShare, Fit, Flag, Gate, HostEffect, HostEffects, HostPoint, InTurns, Latency,
-    LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit, NoSuchBaseline, Notice,
+    FindingCount, FindingShare, Fit, Flag, Gate, HostEffect, HostEffects, HostPoint, IdleMemory, InTurns,
+    Latency, LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit, NoSuchBaseline, Notice,
     OnePiece, Op, OtherPair, Paired, Part, Placed, PlatformFacts, Processes, QuantileFigure, RangeEnd,
     Readings, Refusal, RunFacts, SCHEMA, Score, ScoreAxis, ScoreTable, Shown, Side, SizeEffect, SizeEffects,
     SizePoint, SliceFigures, SlicingFacts, Split, Standing, Steadiness, Steady, Step, Stop, Stops,

@@ -1,6 +1,9 @@
 //! What an idle box occupies: every process that is there because of it, and
 //! the files made for it.
 
+mod mappings;
+
+use mappings::Mappings;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -23,6 +26,17 @@ pub fn footprint(marks: &[String], folder: &Path) -> Footprint {
         memory_bytes: processes.iter().sum(),
         disk_bytes: disk_bytes(folder),
     }
+}
+
+/// The memory of a box in bytes, every page once and in full, whoever else has it: what it
+/// would occupy if it stood alone. Marks as for [`footprint`].
+pub fn resident_bytes(marks: &[String]) -> u64 {
+    let mut mappings = Mappings::default();
+    for process in processes(marks) {
+        // One that has just ended occupies nothing.
+        mappings.add(&fs::read_to_string(process.join("smaps")).unwrap_or_default());
+    }
+    mappings.resident_bytes()
 }
 
 /// Folders in /proc of the processes that bear one of `marks`.
@@ -108,13 +122,9 @@ pub(crate) fn holds(text: &str, mark: &str) -> bool {
 /// Proportional set size: a page that n processes share counts 1/n.
 fn proportional_bytes(process: &Path) -> u64 {
     let text = fs::read_to_string(process.join("smaps_rollup")).unwrap_or_default();
-    let kilobytes = text.lines().find_map(|line| {
-        line.strip_prefix("Pss:")?
-            .trim()
-            .strip_suffix(" kB")?
-            .trim()
-            .parse::<u64>()
-            .ok()
+    let kilobytes = text.lines().find_map(|line| match mappings::field(line) {
+        Some(("Pss", kilobytes)) => Some(kilobytes),
+        _ => None,
     });
     kilobytes.unwrap_or(0) * 1024
 }
@@ -174,8 +184,10 @@ mod tests {
         fs::write(folder.path().join("file"), [1; 10_000]).unwrap();
         let own = fs::read_to_string("/proc/self/cmdline").unwrap();
         let program = own.split('\0').next().unwrap().to_owned();
-        let footprint = footprint(&[program], folder.path());
+        let marks = [program];
+        let footprint = footprint(&marks, folder.path());
         assert!(footprint.processes >= 1 && footprint.memory_bytes > 100_000);
+        assert!(resident_bytes(&marks) > 100_000);
         assert!(footprint.disk_bytes >= 8192);
     }
 }

@@ -152,6 +152,10 @@ pub struct BoxRecord {
     /// What it occupied when nothing had run in it; the first of its kind only.
     #[serde(default)]
     pub footprint: Option<Footprint>,
+    /// Memory of every process that was there because of it when nothing had run in it, in bytes,
+    /// each page once and in full, whoever else has it. Of the boxes of cells on this host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_bytes: Option<u64>,
 }
 
 /// What an idle box occupies on the host.
@@ -160,7 +164,7 @@ pub struct Footprint {
     /// Processes that are there because of the box: VMM, shims and monitors too.
     pub processes: u32,
     /// Their proportional set size in bytes, which counts a page that n processes
-    /// share as 1/n.
+    /// share as 1/n: what stands beside the box makes it smaller.
     pub memory_bytes: u64,
     /// Files made for the box alone, in bytes on the disk.
     pub disk_bytes: u64,

@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
-use tare_analysis::{Against, Family, Flag, analyze};
+use tare_analysis::{Against, Family, Flag, IdleMemory, analyze};
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
-use tare_model::results::{Outcome, Results};
+use tare_model::results::{Outcome, Record, Results};
 
 #[test]
 fn with_hardly_any_noise_every_figure_is_the_truth() {
@@ -213,7 +213,7 @@ fn a_figure_of_nought_has_no_ratio_and_loses_its_pair() {
 fn a_block_that_was_cut_short_loses_no_pair() {
     let mut results = Synthetic::new().build();
     results.records.retain(|r| match r {
-        tare_model::results::Record::Trial(t) => t.block < 19 || t.cell.kind.platform.to_string() == "native",
+        Record::Trial(t) => t.block < 19 || t.cell.kind.platform.to_string() == "native",
         _ => true,
     });
     let metric = headline(&analyze(&results)).clone();
@@ -229,4 +229,23 @@ fn start_up_is_told_per_kind_of_box() {
     near(startup.min.unwrap(), 0.25);
     near(startup.median.unwrap(), 0.26);
     near(startup.sd.unwrap(), 0.01);
+}
+
+#[test]
+fn memory_of_idle_boxes_is_a_median_and_absent_in_files_that_have_none() {
+    let mut results = Synthetic::new().blocks(3).build();
+    assert_eq!(analyze(&results).boxes[0].memory, IdleMemory::default());
+    let mut read = 0;
+    for record in &mut results.records {
+        if let Record::Box(made) = record {
+            read += 1;
+            made.resident_bytes = Some(read << 20);
+        }
+    }
+    let memory = &analyze(&results).boxes[0].memory;
+    assert_eq!(memory.n, 3);
+    assert!(
+        memory.min < memory.median && memory.median < memory.max,
+        "{memory:?}"
+    );
 }

@@ -19,6 +19,27 @@ fn runs(state: &Path) -> Vec<String> {
         .collect()
 }
 
+#[test]
+fn the_memory_of_an_idle_box_is_the_same_whatever_stands_beside_it() {
+    let tare = Tare::new();
+    tare.ok("run -w syscall -p native --cpus 1 --memory 256M --provisioning pinned,vanilla --blocks 2 --fresh block --no-settle -o r.jsonl");
+    let boxes = tare.records_of("r.jsonl", "box");
+    let read: Vec<f64> = boxes
+        .iter()
+        .map(|b| b["resident_bytes"].as_f64().unwrap())
+        .collect();
+    assert!(read.len() >= 4, "{boxes:?}");
+    let (least, most) = (
+        read.iter().copied().reduce(f64::min),
+        read.iter().copied().reduce(f64::max),
+    );
+    // Two agents share nearly all of their pages: by shares, the second box would look half as large.
+    assert!(
+        least.unwrap() > 1e6 && most.unwrap() < 1.2 * least.unwrap(),
+        "{read:?}"
+    );
+}
+
 fn figures_of(platform: &str) {
     if !ready(platform) {
         return;

@@ -1,7 +1,7 @@
 //! The platforms of one workload, one beside the other.
 
 use super::weights::{Weights, Winner};
-use crate::run::{Against, Analysis, BoxFigures, Comparison, Estimate, Word};
+use crate::run::{Against, Analysis, Comparison, Estimate, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
@@ -46,8 +46,8 @@ pub struct Choice {
     pub steadiness: Option<f64>,
     /// How long a box takes to start, in seconds.
     pub start_seconds: Option<f64>,
-    /// Memory of an idle box in bytes.
-    pub memory_bytes: Option<u64>,
+    /// Memory of an idle box in bytes, the median of its boxes.
+    pub memory_bytes: Option<f64>,
 }
 
 /// Every setting of a file, in the order of the study.
@@ -131,9 +131,7 @@ fn of_box(analysis: &Analysis, kind: &BoxKind) -> Choice {
         tail: None,
         steadiness: None,
         start_seconds: figures.and_then(|b| b.startup.median),
-        memory_bytes: figures
-            .and_then(|b: &BoxFigures| b.footprint)
-            .map(|f| f.memory_bytes),
+        memory_bytes: figures.and_then(|b| b.memory.median),
     }
 }
 

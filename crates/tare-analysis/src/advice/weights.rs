@@ -75,14 +75,13 @@ impl Criterion {
     }
 
     /// The figure of a choice of which less is better.
-    #[expect(clippy::cast_precision_loss, reason = "no memory has 2^52 bytes")]
     fn of(self, choice: &Choice) -> Option<f64> {
         match self {
             Self::Typical => choice.cost.map(|e| e.value),
             Self::Mean => choice.mean,
             Self::Latency => choice.tail,
             Self::Steadiness => choice.steadiness,
-            Self::Memory => choice.memory_bytes.map(|bytes| bytes as f64),
+            Self::Memory => choice.memory_bytes,
             Self::Start => choice.start_seconds,
         }
     }
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
     use crate::run::{Estimate, Word};
 
-    fn choice(name: &str, cost: f64, memory: u64) -> Choice {
+    fn choice(name: &str, cost: f64, memory: f64) -> Choice {
         Choice {
             platform: name.parse().expect("a platform"),
             is_baseline: false,
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_winner_is_that_of_the_weights_and_turns_where_scores_meet() {
-        let choices = [choice("docker", 1.0, 400), choice("lxc", 1.1, 100)];
+        let choices = [choice("docker", 1.0, 400.0), choice("lxc", 1.1, 100.0)];
         assert_eq!(Weights::default().winner(&choices), None);
         let speed = Weights::new(vec![(Criterion::Typical, 1.0), (Criterion::Memory, 0.01)]);
         let winner = speed.winner(&choices).expect("a winner");
@@ -222,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_has_no_figure_of_what_counts_is_left_out_and_named() {
-        let mut choices = [choice("docker", 1.0, 400), choice("lxc", 1.1, 100)];
+        let mut choices = [choice("docker", 1.0, 400.0), choice("lxc", 1.1, 100.0)];
         choices[1].memory_bytes = None;
         let weights = Weights::new(vec![(Criterion::Memory, 1.0)]);
         let winner = weights.winner(&choices).expect("a winner");

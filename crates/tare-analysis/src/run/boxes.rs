@@ -18,7 +18,9 @@ pub struct BoxFigures {
     pub startup: Latency,
     /// From the request to remove it until nothing of it is left.
     pub shutdown: Latency,
-    /// What the first idle box of its latest run occupied.
+    /// Memory of an idle box, over its boxes.
+    pub memory: IdleMemory,
+    /// What else the first idle box of its latest run occupied.
     pub footprint: Option<Footprint>,
     /// What the agent of its latest box saw.
     pub facts: Option<BoxFacts>,
@@ -76,6 +78,19 @@ pub struct Latency {
     pub median: Option<f64>,
 }
 
+/// Memory over idle boxes, in bytes: of each, every page once and in full, whoever else has it.
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize)]
+pub struct IdleMemory {
+    /// Boxes.
+    pub n: usize,
+    /// Median.
+    pub median: Option<f64>,
+    /// Least.
+    pub min: Option<f64>,
+    /// Most.
+    pub max: Option<f64>,
+}
+
 impl BoxFigures {
     /// Whether its cells count.
     pub fn proven(&self) -> bool {
@@ -104,6 +119,7 @@ impl BoxFigures {
 struct Seen<'a> {
     hellos: Vec<f64>,
     ends: Vec<f64>,
+    memory: Vec<f64>,
     footprint: Option<Footprint>,
     facts: Option<&'a BoxFacts>,
     proof: Option<&'a ProofRecord>,
@@ -117,6 +133,7 @@ impl Seen<'_> {
             kind,
             startup: latency(&self.hellos),
             shutdown: latency(&self.ends),
+            memory: idle_memory(&self.memory),
             footprint: self.footprint,
             facts: self.facts.cloned(),
             proof: self.proof.cloned(),
@@ -152,6 +169,7 @@ fn seen(results: &Results) -> HashMap<&BoxKind, Seen<'_>> {
                     warm_ups.insert(made.box_id);
                 } else {
                     of.hellos.extend(hello(made));
+                    of.memory.extend(made.resident_bytes.map(float));
                 }
                 of.facts = Some(&made.facts);
                 of.footprint = made.footprint.or(of.footprint);
@@ -175,6 +193,20 @@ fn seen(results: &Results) -> HashMap<&BoxKind, Seen<'_>> {
 
 fn hello(made: &BoxRecord) -> Option<f64> {
     made.hello_seconds.is_finite().then_some(made.hello_seconds)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no memory has 2^52 bytes")]
+fn float(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+fn idle_memory(bytes: &[f64]) -> IdleMemory {
+    IdleMemory {
+        n: bytes.len(),
+        median: median(bytes),
+        min: bytes.iter().copied().reduce(f64::min),
+        max: bytes.iter().copied().reduce(f64::max),
+    }
 }
 
 fn latency(seconds: &[f64]) -> Latency {

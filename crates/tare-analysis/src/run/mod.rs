@@ -33,7 +33,7 @@ pub(crate) mod variability;
 pub(crate) mod verdict;
 mod workload_effects;
 
-pub use boxes::{BoxFigures, Latency, Readings};
+pub use boxes::{BoxFigures, IdleMemory, Latency, Readings};
 pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{BlockCost, Comparison, MetricComparison, Op, QuantileFigure};

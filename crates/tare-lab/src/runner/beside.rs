@@ -54,7 +54,7 @@ impl Runner<'_> {
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
         let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
-        self.launch(&held.kind, &spec, (Some(&role.name), false), block)
+        self.launch(&held.kind, &spec, Some(&role.name), block)
     }
 
     fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {

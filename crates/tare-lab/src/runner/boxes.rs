@@ -33,7 +33,7 @@ impl Runner<'_> {
         };
         let view = (platform.quota_view(), platform.memory_view());
         let is_first = !self.proven.contains(kind);
-        let own = self.launch(kind, &spec, (None, is_first), block)?;
+        let own = self.launch(kind, &spec, None, block)?;
         let mut held = Held {
             own,
             beside: BTreeMap::new(),
@@ -49,12 +49,12 @@ impl Runner<'_> {
     }
 
     /// Makes a box of this kind and tells of it: that of the cell, or of a role that has it for itself.
-    /// The footprint is that of one in which nothing has run.
+    /// What the former occupies is read while nothing has run in it.
     pub(super) fn launch(
         &mut self,
         kind: &BoxKind,
         spec: &BoxSpec,
-        (role, with_footprint): (Option<&str>, bool),
+        role: Option<&str>,
         block: u32,
     ) -> Result<Boxed, Obtain> {
         let platform = self.platforms.get(&kind.platform);
@@ -70,7 +70,9 @@ impl Runner<'_> {
         let facts = running.link().facts(ANSWER_DEADLINE);
         let facts = facts.map_err(BoxError::from).map_err(not_made)?;
         let marks = running.marks();
-        let footprint = (with_footprint && !marks.is_empty())
+        let is_seen = role.is_none() && !marks.is_empty();
+        // Once: there may be a whole image to walk through.
+        let footprint = (is_seen && !self.proven.contains(kind))
             .then(|| footprint::footprint(&marks, &spec.scratch.join(&spec.name)));
         let made = BoxRecord {
             box_id: boxed.id,
@@ -81,6 +83,7 @@ impl Runner<'_> {
             hello_seconds: running.hello_after().as_secs_f64(),
             facts: facts.brief(),
             footprint,
+            resident_bytes: is_seen.then(|| footprint::resident_bytes(&marks)),
         };
         self.writer
             .append(&Record::Box(made))

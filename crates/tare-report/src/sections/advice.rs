@@ -25,7 +25,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
             .picture(Picture::heat(analysis)),
         Section::new("By your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
         Section::detail("The platforms beside one another")
-            .about("The cheapest first; what is shown is held against the baseline. What stands beside the cost: the mean with its stalls, the 99th percentile of latencies, noise, all over the baseline's; start and memory of an idle box.")
+            .about("The cheapest first; what is shown is held against the baseline. What stands beside the cost: the mean with its stalls, the 99th percentile of latencies, noise, all over the baseline's; how long a box takes to start and how much memory it has idle, if it stands alone, medians of its boxes.")
             .table(choices(&advice.settings)),
         Section::new("Pinned or by quota")
             .about("Both over the baseline pinned without a quota. Which is cheaper is told where the intervals do not meet.")
@@ -205,7 +205,7 @@ fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
             .map_or(Cell::Blank, |tail| Cell::Figure(tail, Show::Ratio)),
         times(choice.steadiness),
         Cell::figure(choice.start_seconds, Show::Briefly(Unit::Second)),
-        Cell::mebibytes(choice.memory_bytes),
+        Cell::figure(choice.memory_bytes, Show::Mebibytes),
         remark.into(),
     ]
 }

@@ -10,7 +10,7 @@ use tare_model::metric::Unit;
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let made = Section::new("Start-up latency, removal, and what an idle box occupies")
-        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. What an idle box occupies is read once, of the first of its kind; pages that it shares with boxes beside it are divided among them, so that kinds that are made later look smaller: 'tare density' measures many of each.")
+        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. An idle box's memory is that of every process that is there because of it, before anything ran in it, each page once and in full, whoever else has it: what a first box takes. Further ones share some of that: 'tare density' measures many of each. Files written by tare before it read this have no figure of it.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
@@ -46,20 +46,24 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes removed"),
         Column::number("shut-down", "median"),
-        Column::number("processes", "of an idle box"),
-        Column::number(
-            "MiB memory",
-            "proportional set size of every process that is there because of the box, before anything ran in it",
-        ),
-        Column::number("MiB disk", "files made for it alone"),
+        Column::number("idle", "boxes whose memory was read"),
+        Column::number("MiB memory", "of an idle box: median"),
+        Column::number("least", "MiB"),
+        Column::number("most", "MiB"),
+        Column::number("processes", "of the first box, VMM, shims and monitors too"),
+        Column::number("MiB disk", "files made for the first box alone"),
     ];
     let row = |figures: &BoxFigures| {
-        let found = figures.footprint.as_ref();
+        let (found, memory) = (figures.footprint.as_ref(), &figures.memory);
+        let mebibytes = |bytes| Cell::figure(bytes, Show::Mebibytes);
         let own = [
             Cell::count(figures.shutdown.n),
             Cell::figure(figures.shutdown.median, Show::Unit(Unit::Second)),
+            Cell::count(memory.n),
+            mebibytes(memory.median),
+            mebibytes(memory.min),
+            mebibytes(memory.max),
             found.map_or(Cell::Missing, |f| Cell::Count(f.processes.into())),
-            Cell::mebibytes(found.map(|f| f.memory_bytes)),
             Cell::mebibytes(found.map(|f| f.disk_bytes)),
         ];
         cells(kind(&figures.kind), own)

@@ -162,6 +162,7 @@ pub fn made(box_id: u32, kind: &BoxKind, block: u32) -> BoxRecord {
         hello_seconds: 0.25 + f64::from(block) * 0.01,
         facts: BoxFacts::default(),
         footprint: None,
+        resident_bytes: None,
     }
 }
 

@@ -2,11 +2,10 @@
 //! the boxes themselves cost.
 
 use super::super::page::{Page, Style};
-use crate::show::cost_change;
+use crate::show::{cost_change, mebibytes};
 use tare_analysis::{Analysis, Word};
 use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::size::show_memory;
 use tare_model::study::Cell;
 
 /// Where the words of these lines begin.
@@ -97,8 +96,9 @@ fn boxes(analysis: &Analysis) -> String {
         let mut kinds = analysis.boxes.iter().filter(|b| b.kind.platform == *platform);
         let figures = kinds.find(|b| b.startup.median.is_some())?;
         let memory = figures
-            .footprint
-            .map(|f| format!(" {}", show_memory(f.memory_bytes)));
+            .memory
+            .median
+            .map(|bytes| format!(" {} MiB", mebibytes(bytes)));
         let start = Unit::Second.show_briefly(figures.startup.median?);
         Some(format!("{platform} {start}{}", memory.unwrap_or_default()))
     };
