@@ -9,7 +9,9 @@
   input.placeholder = "docker pinned syscall";
   label.append("Rows with all of these words: ", input, " ", count);
   label.className = "filter";
-  document.querySelector("main").prepend(label);
+  const main = document.querySelector("main");
+  const sections = [...main.querySelectorAll("section")];
+  main.prepend(label);
   const grouped = (body) => {
     let title = null;
     return [...body.rows].map((row) => {
@@ -47,6 +49,9 @@
       for (const [row] of rows) if (row.classList.contains("group")) row.hidden = !titles.has(row);
       body.closest(".scroll").hidden = !some;
     }
+    /* What is looked for are rows: nothing else stands between them. */
+    main.classList.toggle("filtered", words.length > 0);
+    for (const section of sections) section.hidden = words.length > 0 && section.querySelector("tbody tr:not([hidden])") === null;
     unfold(words.length > 0);
     count.textContent = words.length ? `${shown} of ${all} rows` : "";
   });

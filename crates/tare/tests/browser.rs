@@ -43,6 +43,11 @@ const ROWS: &str = r#"[...document.querySelectorAll("tbody tr:not(.group)")]
 const OPEN: &str = r#"[...document.querySelectorAll("main details[open]")].map((fold) => fold.querySelector("summary").textContent)"#;
 const CLOSED: &str = r#"[...document.querySelectorAll("main details:not([open])")].map((fold) => fold.querySelector("summary").textContent)"#;
 
+/// Titles and pictures that can be seen, in the order of the page.
+const PARTS: &str = r#"[...document.querySelectorAll("main h2, main figure")]
+  .filter((part) => part.checkVisibility())
+  .map((part) => part.tagName === "FIGURE" ? "picture" : part.textContent)"#;
+
 /// What cannot be seen of what is folded.
 const UNSEEN: &str = r#"[...document.querySelectorAll("main details > :not(summary)")]
   .filter((part) => !part.checkVisibility())
@@ -153,6 +158,7 @@ fn a_filter_hides_other_rows_opens_folds_that_hold_a_match_and_puts_all_back() {
     let tare = Tare::new();
     let Some(mut browser) = opened(&tare) else { return };
     let (rows, closed) = (browser.lines(ROWS), browser.lines(CLOSED));
+    let parts = browser.lines(PARTS);
     assert!(!closed.is_empty() && browser.lines(OPEN).is_empty(), "{closed:?}");
 
     browser.type_into(".filter input", "syscall");
@@ -161,6 +167,12 @@ fn a_filter_hides_other_rows_opens_folds_that_hold_a_match_and_puts_all_back() {
     for row in &found {
         assert!(row.contains("syscall"), "{row}");
     }
+    let left = browser.lines(PARTS);
+    assert!(!left.is_empty() && left.len() < parts.len(), "{left:?}");
+    assert!(
+        !left.contains(&"picture".to_owned()),
+        "rows alone were looked for"
+    );
     let opened = browser.lines(OPEN);
     assert!(!opened.is_empty(), "a fold holds rows of the workload");
     let count = browser.evaluate("document.querySelector('.filter output').textContent");
@@ -172,10 +184,12 @@ fn a_filter_hides_other_rows_opens_folds_that_hold_a_match_and_puts_all_back() {
 
     browser.type_into(".filter input", "no-such-workload");
     assert!(browser.lines(ROWS).is_empty() && browser.lines(OPEN).is_empty());
+    assert_eq!(browser.lines(PARTS), [""; 0], "a heading without rows");
 
     browser.type_into(".filter input", "");
     assert_eq!(browser.lines(ROWS), rows);
     assert_eq!(browser.lines(CLOSED), closed);
+    assert_eq!(browser.lines(PARTS), parts);
 }
 
 #[test]

@@ -26,9 +26,18 @@ pub struct CellLatencies {
     pub percentiles: [Option<f64>; 4],
 }
 
-/// Of all cells with a load, in the order of the study.
+/// Of all cells with a load, those of one workload beside one another, else in the order of the
+/// study.
 pub(crate) fn all(trials: &Trials<'_>) -> Vec<CellLatencies> {
-    trials.cells.par_iter().filter_map(of_cell).collect()
+    let mut all: Vec<CellLatencies> = trials.cells.par_iter().filter_map(of_cell).collect();
+    let mut workloads: Vec<String> = Vec::new();
+    for of in &all {
+        if !workloads.contains(&of.cell.workload) {
+            workloads.push(of.cell.workload.clone());
+        }
+    }
+    all.sort_by_key(|of| workloads.iter().position(|w| *w == of.cell.workload));
+    all
 }
 
 fn of_cell(cell: &CellTrials<'_>) -> Option<CellLatencies> {

@@ -11,7 +11,7 @@ const WIDTH: f64 = 1100.0;
 const WIDEST: f64 = 150.0;
 const NARROWEST: f64 = 76.0;
 /// Heights.
-const HEAD: f64 = 44.0;
+const HEAD_LINE: f64 = 16.0;
 const ROW: f64 = 26.0;
 /// Letters that fit.
 const NAME_LETTERS: usize = 36;
@@ -37,11 +37,18 @@ pub struct Grid {
     pub(crate) cell_width: String,
 }
 
-/// The head of a column, in two lines.
+/// The head of a column: a name, and below it what narrows it down.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
     pub x: String,
-    pub lines: [String; 2],
+    pub lines: Vec<HeadLine>,
+}
+
+/// A line of it.
+#[derive(Debug, Clone)]
+pub(crate) struct HeadLine {
+    pub y: String,
+    pub text: String,
 }
 
 /// A row.
@@ -86,7 +93,7 @@ pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
     let (heads, rows): (Vec<_>, Vec<_>) = if kinds.len() > workloads.len() {
         let row = |kind: &&BoxKind| (kind.to_string(), workloads.iter().map(|w| of(w, kind)).collect());
         (
-            workloads.iter().map(|w| in_two(w)).collect(),
+            workloads.iter().map(|w| parted(w, ' ')).collect(),
             kinds.iter().map(row).collect(),
         )
     } else {
@@ -96,7 +103,11 @@ pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
                 kinds.iter().map(|k| of(workload, k)).collect(),
             )
         };
-        let head = |kind: &&BoxKind| [kind.platform.to_string(), manner(kind)];
+        let head = |kind: &&BoxKind| {
+            let mut lines = parted(&kind.platform.to_string(), '?');
+            lines.push(manner(kind));
+            lines
+        };
         (
             kinds.iter().map(head).collect(),
             workloads.iter().map(row).collect(),
@@ -106,9 +117,8 @@ pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
 }
 
 /// A name and its options, one below the other.
-fn in_two(name: &str) -> [String; 2] {
-    let (name, options) = name.split_once(' ').unwrap_or((name, ""));
-    [name.to_owned(), options.to_owned()]
+fn parted(name: &str, mark: char) -> Vec<String> {
+    name.splitn(2, mark).map(str::to_owned).collect()
 }
 
 /// How a kind of box is given its CPUs, and its size.
@@ -168,10 +178,7 @@ fn shade(word: Word, cost: f64) -> String {
 
 /// The scores of each metric on each platform.
 pub(super) fn scores(table: &ScoreTable) -> Option<Grid> {
-    let platforms = table
-        .platforms()
-        .map(|p| [p.to_string(), String::new()])
-        .collect();
+    let platforms = table.platforms().map(|p| parted(&p.to_string(), '?')).collect();
     // Of many metrics those that carry verdicts.
     let is_drawn = |axis: &&ScoreAxis| table.axes.len() <= MOST_AXES || axis.primary;
     let rows = table.axes.iter().filter(is_drawn).map(|axis| {
@@ -205,7 +212,7 @@ fn draw(
     id: &'static str,
     label: &str,
     caption: &str,
-    heads: Vec<[String; 2]>,
+    heads: Vec<Vec<String>>,
     rows: Vec<(String, Vec<Content>)>,
 ) -> Option<Grid> {
     let fits = !rows.is_empty() && rows.len() <= MOST_ROWS && (1..=MOST_COLUMNS).contains(&heads.len());
@@ -224,13 +231,15 @@ fn draw(
         .iter()
         .scan(LEFT, |x, _| Some(std::mem::replace(x, *x + width)))
         .collect();
-    let tops = (0_u32..).map(|i| HEAD + ROW * f64::from(i));
+    let lines = heads.iter().map(Vec::len).max().unwrap_or(0);
+    let head_height = (0..lines).fold(12.0, |height, _| height + HEAD_LINE);
+    let tops = (0_u32..).map(|i| head_height + ROW * f64::from(i));
     Some(Grid {
         id,
         caption: caption.to_owned(),
         label: label.to_owned(),
         width: (LEFT + width * columns).ceil(),
-        height: px(rows.iter().fold(HEAD, |y, _| y + ROW)),
+        height: px(rows.iter().fold(head_height, |y, _| y + ROW)),
         heads: heads
             .iter()
             .zip(&places)
@@ -245,10 +254,14 @@ fn draw(
     })
 }
 
-fn head(lines: &[String; 2], x: f64, letters: usize) -> Head {
+fn head(lines: &[String], x: f64, letters: usize) -> Head {
+    let line = |(text, place): (&String, u32)| HeadLine {
+        y: px(HEAD_LINE * f64::from(place)),
+        text: shortened(text, letters),
+    };
     Head {
         x: px(x),
-        lines: lines.each_ref().map(|line| shortened(line, letters)),
+        lines: lines.iter().zip(1..).map(line).collect(),
     }
 }
 

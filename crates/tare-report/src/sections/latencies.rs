@@ -1,6 +1,6 @@
 //! How long requests took.
 
-use super::{cells, columns, kind, kind_columns};
+use super::{kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, CellLatencies};
@@ -11,8 +11,12 @@ const ABOUT: &str = "Over all trials of a cell together. A percentile is told wh
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let [p50, p90, p99, p999] = PERCENTILES.map(|(name, _)| Column::number(name, ""));
-    let own = [
+    let [platform, provisioning, size] = kind_columns();
+    let columns = vec![
         Column::name("workload"),
+        platform,
+        provisioning,
+        size,
         Column::number("requests", ""),
         Column::number("mean", ""),
         p50,
@@ -20,7 +24,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         p99,
         p999,
     ];
-    let table = Table::new("latencies", 3, columns(kind_columns(), own));
+    let table = Table::new("latencies", 1, columns);
     Section::new("How long requests took")
         .about(ABOUT)
         .picture(Picture::latencies(analysis))
@@ -31,14 +35,17 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
 fn row(of: &CellLatencies) -> Vec<Cell> {
     let time = |seconds| Cell::figure(seconds, Show::Briefly(Unit::Second));
     let [p50, p90, p99, p999] = of.percentiles.map(time);
-    let own = [
+    let [platform, provisioning, size] = kind(&of.cell.kind);
+    vec![
         of.cell.workload.as_str().into(),
+        platform,
+        provisioning,
+        size,
         Cell::Count(of.requests),
         time(of.mean),
         p50,
         p90,
         p99,
         p999,
-    ];
-    cells(kind(&of.cell.kind), own)
+    ]
 }

@@ -23,9 +23,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     }
     section
         .about(about(analysis))
+        .list(sentences)
         .picture(Picture::shown(analysis))
         .picture(Picture::heat(analysis))
-        .list(sentences)
 }
 
 /// What the names of boxes mean, and what is to be known before any figure.

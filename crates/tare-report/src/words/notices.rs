@@ -55,9 +55,9 @@ fn of_boxes(notice: &Notice) -> Option<String> {
                 .iter()
                 .map(|(path, name)| format!("{path} by {}", network(name)));
             format!(
-                "one end ran outside of the box, and messages crossed from place to place: {}: {}",
-                told.collect::<Vec<_>>().join(", "),
-                ways.collect::<Vec<_>>().join(", ")
+                "one end ran outside of the box, and messages crossed from place to place: {}; so in {}",
+                ways.collect::<Vec<_>>().join(", "),
+                told.collect::<Vec<_>>().join(", ")
             )
         }
         _ => return None,
