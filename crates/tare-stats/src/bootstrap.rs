@@ -1,11 +1,7 @@
 //! The bootstrap-t: a check of the t interval that knows skewness.
 
+use crate::draws::{Draws, RESAMPLES};
 use crate::{Interval, TEstimate, count, finite, kurtosis, skewness};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-/// Resamples of a bootstrap.
-pub(crate) const RESAMPLES: usize = 2000;
 
 /// Share of the half-width by which an end must differ to count.
 const APART: f64 = 0.25;
@@ -26,28 +22,6 @@ fn is_even(values: &[f64]) -> Option<bool> {
     let n = count(values);
     let small = skewness(values)?.abs() <= SMALL * n.sqrt() && kurtosis(values)? <= SMALL * n;
     Some(values.len() >= MANY && small)
-}
-
-/// Draws indices below a bound from a recorded seed.
-pub(crate) struct Draws {
-    random: ChaCha8Rng,
-    bound: u64,
-}
-
-impl Draws {
-    /// Indices below `n`.
-    pub fn new(seed: u64, n: usize) -> Self {
-        Self {
-            random: ChaCha8Rng::seed_from_u64(seed),
-            bound: n as u64,
-        }
-    }
-
-    /// One index. A 32-bit number times the bound, its upper half: uneven by
-    /// n / 2^32 at most, and without a division.
-    pub fn index(&mut self) -> usize {
-        ((u64::from(self.random.next_u32()) * self.bound) >> 32) as usize
-    }
 }
 
 /// What the check says of a t interval.
@@ -97,7 +71,7 @@ fn studentised(values: &[f64], mean: f64, sd: f64, level: f64, seed: u64) -> Opt
     let standard: Vec<f64> = values.iter().map(|v| (v - mean) / sd).collect();
     let mut draws = Draws::new(seed, values.len());
     let mut drawn: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| resample(&standard, &mut draws))
+        .filter_map(|_| resample(&standard, draws.resample()))
         .collect();
     if drawn.len() * 2 <= RESAMPLES {
         return None;
@@ -127,10 +101,10 @@ pub(crate) fn tail_rank(resamples: usize, p: f64) -> usize {
 }
 
 /// t* of one resample of values that are standardised already.
-fn resample(standard: &[f64], draws: &mut Draws) -> Option<f64> {
+fn resample(standard: &[f64], drawn: &[u32]) -> Option<f64> {
     let (mut sum, mut squares) = (0.0, 0.0);
-    for _ in standard {
-        let value = standard[draws.index()];
+    for index in drawn {
+        let value = standard[*index as usize];
         sum += value;
         squares += value * value;
     }

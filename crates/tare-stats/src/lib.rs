@@ -13,6 +13,7 @@ mod blocks;
 mod bootstrap;
 mod change_points;
 mod decide;
+mod draws;
 mod holm;
 mod hosts;
 mod hotelling;

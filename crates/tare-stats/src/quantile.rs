@@ -1,6 +1,7 @@
 //! Ratios of quantiles, where a mean does not tell the whole.
 
-use crate::bootstrap::{Draws, RESAMPLES, tail_rank};
+use crate::bootstrap::tail_rank;
+use crate::draws::{Draws, RESAMPLES};
 use crate::{Interval, finite, sd};
 use statrs::function::erf::{erfc, erfc_inv};
 use std::f64::consts::SQRT_2;
@@ -148,8 +149,8 @@ fn resample(x: &Sorted, y: &Sorted, told: &[f64], seed: u64) -> Vec<Vec<f64>> {
     let mut times = vec![0; n];
     for _ in 0..RESAMPLES {
         times.fill(0);
-        for _ in 0..n {
-            times[draws.index()] += 1;
+        for index in draws.resample() {
+            times[*index as usize] += 1;
         }
         for (q, drawn) in told.iter().zip(&mut drawn) {
             drawn.push(x.quantile_of(*q, &times) - y.quantile_of(*q, &times));
