@@ -36,6 +36,16 @@ impl Digest {
         Self::from_hash(Sha256::new_with_prefix(bytes))
     }
 
+    /// The digest of all that a reader has, and the number of its bytes.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn of_reader(reader: impl Read) -> io::Result<(Self, u64)> {
+        let mut reader = Digesting::new(reader);
+        io::copy(&mut reader, &mut io::sink())?;
+        Ok(reader.so_far())
+    }
+
     pub(crate) fn from_hash(hash: Sha256) -> Self {
         let mut text = SHA256.to_owned();
         for byte in hash.finalize() {

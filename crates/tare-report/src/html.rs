@@ -26,6 +26,19 @@ pub struct Link {
     pub text: String,
 }
 
+/// A file whose figures a page tells: what was measured, sample by sample.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// Its name.
+    pub name: String,
+    /// Where it lies, seen from the page, if it can be reached from there.
+    pub href: Option<String>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its SHA-256 digest in hexadecimal digits.
+    pub sha256: String,
+}
+
 /// A results file in a list.
 #[derive(Debug, Clone)]
 pub struct Listed {
@@ -62,18 +75,21 @@ impl Listed {
 
     /// The name as a part of an address.
     fn address(&self) -> String {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        self.name
-            .bytes()
-            .map(|byte| {
-                if plain(byte) {
-                    char::from(byte).to_string()
-                } else {
-                    format!("%{byte:02X}")
-                }
-            })
-            .collect()
+        address(&self.name)
     }
+}
+
+/// A name as a part of an address (RFC 3986, 2.1).
+pub fn address(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let bytes = name.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    bytes.collect()
 }
 
 #[derive(Template)]
@@ -104,28 +120,30 @@ struct Page<'a> {
     /// Its sections that have anything to show: a page has no table that only machines want.
     parts: Vec<&'a Section>,
     links: &'a [Link],
+    data: &'a [Data],
     version: &'static str,
     /// What the page lets run: a script of this digest.
     script_digest: String,
 }
 
-/// The page.
+/// The page alone.
 ///
 /// # Errors
 /// None that a document can cause: the template writes to memory.
 pub fn render(document: &Document) -> Result<String, askama::Error> {
-    render_with(document, &[])
+    render_with(document, &[], &[])
 }
 
-/// The page with ways to others, where it is served.
+/// The page with ways to others, where it is served, and to the data that it tells of.
 ///
 /// # Errors
 /// None that a document can cause.
-pub fn render_with(document: &Document, links: &[Link]) -> Result<String, askama::Error> {
+pub fn render_with(document: &Document, links: &[Link], data: &[Data]) -> Result<String, askama::Error> {
     let page = Page {
         document,
         parts: document.sections.iter().filter(|s| s.is_seen()).collect(),
         links,
+        data,
         version: tare_model::VERSION,
         script_digest: STANDARD.encode(Sha256::digest(SCRIPT.trim_end())),
     };

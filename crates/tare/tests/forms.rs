@@ -41,6 +41,25 @@ fn a_report_has_every_form() {
 }
 
 #[test]
+fn a_page_names_the_file_of_its_samples_and_leads_to_one_that_lies_beside_it() {
+    let tare = Tare::new();
+    measure(&tare, "r.jsonl", 1);
+    fs::rename(tare.path("r.jsonl"), tare.path("r 1.jsonl")).unwrap();
+    fs::create_dir(tare.path("pages")).unwrap();
+    let bytes = fs::metadata(tare.path("r 1.jsonl")).unwrap().len();
+    tare.ok(&["report", "r 1.jsonl", "--html", "r.html"]);
+    let page = fs::read_to_string(tare.path("r.html")).unwrap();
+    let told = format!("<a href=\"r%201.jsonl\" download>r 1.jsonl</a> ({bytes} bytes, SHA-256 <code>");
+    assert!(page.contains(&told), "{page}");
+    tare.ok(&["report", "r 1.jsonl", "--html", "pages/r.html"]);
+    let page = fs::read_to_string(tare.path("pages/r.html")).unwrap();
+    assert!(
+        page.contains(&format!("Every sample is in r 1.jsonl ({bytes} bytes")),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_picture_takes_the_place_of_no_other_file() {
     let tare = Tare::new();
     measure(&tare, "r.jsonl", 1);

@@ -17,6 +17,18 @@ fn files_are_listed_opened_compared_and_followed_over_time() {
     let (status, page) = served.get("report/b%20c.jsonl");
     assert_eq!(status, 200);
     assert!(page.contains("costs with 95") && page.contains("<a href=\"../\">all results</a>"));
+    assert!(
+        page.contains("<a href=\"../data/b%20c.jsonl\" download>"),
+        "{page}"
+    );
+    let (status, data) = served.get("data/b%20c.jsonl");
+    let file = std::fs::read_to_string(tare.path("all/b c.jsonl")).unwrap();
+    assert!(
+        status == 200 && data == file,
+        "{status}: {} of {} bytes",
+        data.len(),
+        file.len()
+    );
     assert!(served.get("advise/a.jsonl").1.contains("What was not measured"));
     assert!(served.get("trend").1.contains("2 files"));
     let (status, change) = served.get("compare?before=a.jsonl&after=b+c.jsonl");
@@ -35,6 +47,7 @@ fn files_are_listed_opened_compared_and_followed_over_time() {
 #[test]
 fn nobody_reads_without_the_token_and_nothing_but_the_folder() {
     let tare = folder();
+    std::os::unix::fs::symlink("../secret.jsonl", tare.path("all/link.jsonl")).unwrap();
     let served = Served::of(&tare);
     let here = served.address.clone();
     let root = format!("/{}/", served.token);
@@ -49,11 +62,19 @@ fn nobody_reads_without_the_token_and_nothing_but_the_folder() {
         "report/../secret.jsonl",
         "report/..%2fsecret.jsonl",
         "report//etc/passwd",
+        "data/../secret.jsonl",
+        "data/link.jsonl",
+        "report/link.jsonl",
         "report/%",
         "nothing",
     ] {
         let (status, body) = served.get(away);
         assert_eq!(status, 404, "{away}: {body}");
     }
+    let (status, body) = served.get("data/%3Cb%3E.jsonl");
+    assert!(
+        status == 422 && !body.contains("no results\n"),
+        "{status}: {body}"
+    );
     assert!(here.starts_with("127.0.0.1:"), "{here}");
 }

@@ -22,7 +22,12 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<ExitCode> {
         file: &file,
         ..Where::default()
     };
-    forms::tell(&args.forms, &sections::advice(&analysis, &advice, place), &advice)?;
+    forms::tell(
+        &args.forms,
+        &[&args.file],
+        &sections::advice(&analysis, &advice, place),
+        &advice,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

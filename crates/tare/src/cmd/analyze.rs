@@ -21,7 +21,12 @@ pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
         threads: available_parallelism().map_or(1, usize::from),
     };
     let analysis = foreign::analyze(&table, wishes)?;
-    forms::tell(&args.forms, &sections::foreign(&analysis), &analysis)?;
+    forms::tell(
+        &args.forms,
+        &[&args.file],
+        &sections::foreign(&analysis),
+        &analysis,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -31,6 +31,7 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
         "{} is given twice, and nothing can have changed within one file: give the results of two runs",
         args.results.display()
     );
+    let sources = [args.results.as_path(), after];
     let (before, after) = (Results::read(&args.results)?, Results::read(after)?);
     let margin = args.fail_above.map(|percent| percent / 100.0);
     let change = change::compare(&before, &after, margin)?;
@@ -40,7 +41,7 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
         args.results.display(),
         args.after.as_deref().unwrap_or(&args.results).display()
     );
-    forms::tell(&args.forms, &sections::change(&change), &change)?;
+    forms::tell(&args.forms, &sources, &sections::change(&change), &change)?;
     match args.fail_above {
         Some(percent) => gate(&change, percent),
         None => Ok(ExitCode::SUCCESS),

@@ -88,7 +88,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
 
 fn finish(args: &DensityArgs, measured: &Density) -> anyhow::Result<ExitCode> {
     let shown = Estimated::of(measured);
-    forms::tell(&args.forms, &sections::density(measured), &shown)?;
+    forms::tell(&args.forms, &[], &sections::density(measured), &shown)?;
     if let Some(path) = &args.output {
         store(path, &tare_report::json::render(&shown)?)?;
         out::say(&format!("stored in {}", out::path(path)));

@@ -14,6 +14,6 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     } else {
         glossary::find(&word)?
     };
-    forms::tell(&args.forms, &glossary::document(&entries), &entries)?;
+    forms::tell(&args.forms, &[], &glossary::document(&entries), &entries)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,8 +5,12 @@ use crate::{files, out};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
+use tare_image::Digest;
+use tare_lab::own;
 use tare_report::document::Document;
+use tare_report::html::Data;
 use tare_report::{html, json, markdown, tabular, text};
 
 /// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
@@ -21,9 +25,14 @@ pub fn check(forms: &FormArgs, sources: &[&Path]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells a document, or its figures as JSON.
-pub fn tell(forms: &FormArgs, document: &Document, figures: &impl Serialize) -> anyhow::Result<()> {
-    write(forms, document)?;
+/// Tells a document, or its figures as JSON; `sources` are the files that they are of.
+pub fn tell(
+    forms: &FormArgs,
+    sources: &[&Path],
+    document: &Document,
+    figures: &impl Serialize,
+) -> anyhow::Result<()> {
+    write(forms, sources, document)?;
     if let Some(path) = &forms.html {
         out::say(&format!("page written to {}", out::path(path)));
     }
@@ -41,9 +50,13 @@ pub fn tell(forms: &FormArgs, document: &Document, figures: &impl Serialize) -> 
 }
 
 /// Writes the page and the pictures that are asked for.
-pub fn write(forms: &FormArgs, document: &Document) -> anyhow::Result<()> {
+pub fn write(forms: &FormArgs, sources: &[&Path], document: &Document) -> anyhow::Result<()> {
     if let Some(path) = &forms.html {
-        files::PAGE.write(path, &html::render(document)?)?;
+        let data: Vec<Data> = sources
+            .iter()
+            .filter_map(|source| data(source, beside(path, source)))
+            .collect();
+        files::PAGE.write(path, &html::render_with(document, &[], &data)?)?;
     }
     if let Some(folder) = &forms.svg {
         let written = pictures(document, folder)?;
@@ -54,6 +67,29 @@ pub fn write(forms: &FormArgs, document: &Document) -> anyhow::Result<()> {
         });
     }
     Ok(())
+}
+
+/// What a page says of a file that it is made from; nothing of what is no file, such as a pipe.
+pub fn data(source: &Path, href: Option<String>) -> Option<Data> {
+    let name = source.file_name()?.to_string_lossy().into_owned();
+    if !source.is_file() {
+        return None;
+    }
+    let (digest, bytes) = Digest::of_reader(File::open(source).ok()?).ok()?;
+    Some(Data {
+        name,
+        href,
+        bytes,
+        sha256: digest.hex().to_owned(),
+    })
+}
+
+/// The address of a file that lies in the folder of the page: both can be moved together.
+fn beside(page: &Path, source: &Path) -> Option<String> {
+    let folder = |path: &Path| own::folder_of(path).canonicalize().ok();
+    let is_beside = folder(page).is_some() && folder(page) == folder(source);
+    let name = source.file_name()?.to_str()?;
+    is_beside.then(|| html::address(name))
 }
 
 /// Writes every picture, those of one kind by their number.

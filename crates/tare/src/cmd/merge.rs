@@ -15,6 +15,6 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let read = |path: &&Path| Ok((path.display().to_string(), Results::read(path)?));
     let files: Vec<(String, Results)> = paths.iter().map(read).collect::<anyhow::Result<_>>()?;
     let merged = merge::merge(&files, args.margin.map(|percent| percent / 100.0))?;
-    forms::tell(&args.forms, &sections::merge(&merged), &merged)?;
+    forms::tell(&args.forms, &paths, &sections::merge(&merged), &merged)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -108,7 +108,7 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
 
 fn finish(args: &PilotArgs, results: &Results) -> anyhow::Result<ExitCode> {
     let figures = pilot::pilot(results);
-    forms::tell(&args.forms, &sections::pilot(&figures.cells), &figures)?;
+    forms::tell(&args.forms, &[], &sections::pilot(&figures.cells), &figures)?;
     let failed = figures.cells.iter().any(|cell| cell.levels.is_none());
     Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
 }

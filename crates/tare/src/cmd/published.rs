@@ -18,19 +18,19 @@ pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         None | Some(PublishedCommand::List) => {
             let studies: Vec<Brief<'_>> = library.studies.iter().map(Brief::of).collect();
-            forms::tell(asked, &sections::list(&library), &studies)?;
+            forms::tell(asked, &[], &sections::list(&library), &studies)?;
         }
         Some(PublishedCommand::Show { study }) => {
             let study = library.study(study)?;
-            forms::tell(asked, &sections::study(&library, study), study)?;
+            forms::tell(asked, &[], &sections::study(&library, study), study)?;
         }
         Some(PublishedCommand::Check { study }) => return check(&library, study.as_deref(), asked),
         Some(PublishedCommand::Workload { name }) => {
             let view = tare_published::workload(&library, name)?;
-            forms::tell(asked, &sections::workload(&view), &view)?;
+            forms::tell(asked, &[], &sections::workload(&view), &view)?;
         }
         Some(PublishedCommand::Scores) => {
-            forms::tell(asked, &tare_report::sections::definitions(), &DEFINITIONS)?;
+            forms::tell(asked, &[], &tare_report::sections::definitions(), &DEFINITIONS)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -41,7 +41,7 @@ pub fn beside(results: &Path, study: &str, asked: &FormArgs) -> anyhow::Result<E
     let library = Library::load()?;
     let study = library.study(study)?;
     let beside = tare_published::beside(&library, study, &Results::read(results)?);
-    forms::tell(asked, &sections::beside(&beside), &beside)?;
+    forms::tell(asked, &[results], &sections::beside(&beside), &beside)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -52,7 +52,7 @@ fn check(library: &Library, study: Option<&str>, asked: &FormArgs) -> anyhow::Re
     };
     let checked = Checked::of(studies);
     let tally = checked.tally;
-    forms::tell(asked, &sections::check(&checked.studies, &tally), &checked)?;
+    forms::tell(asked, &[], &sections::check(&checked.studies, &tally), &checked)?;
     Ok(if tally.reproduced == tally.checkable {
         ExitCode::SUCCESS
     } else {

@@ -25,10 +25,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     }
     let document = sections::report(&analysis);
     if args.details {
-        forms::write(asked, &document)?;
+        forms::write(asked, &[&args.file], &document)?;
         out::print(&text::render(&document, forms::options(asked)))?;
     } else {
-        forms::tell(asked, &document, &analysis)?;
+        forms::tell(asked, &[&args.file], &document, &analysis)?;
     }
     Ok(ExitCode::SUCCESS)
 }

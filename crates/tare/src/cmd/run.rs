@@ -222,10 +222,10 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
     let analysis = analyze(&results);
     let asked = &args.forms;
     if asked.prints_other() {
-        forms::tell(asked, &sections::report(&analysis), &analysis)?;
+        forms::tell(asked, &[output], &sections::report(&analysis), &analysis)?;
     } else {
         if !asked.is_empty() {
-            forms::write(asked, &sections::report(&analysis))?;
+            forms::write(asked, &[output], &sections::report(&analysis))?;
         }
         report::answer(&analysis, asked, output)?;
     }

@@ -17,7 +17,7 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     forms::check(&args.forms, &sources)?;
     let files = read(&paths);
     let trend = trend::trend(&files)?;
-    forms::tell(&args.forms, &sections::trend(&trend), &trend)?;
+    forms::tell(&args.forms, &sources, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
         return Ok(ExitCode::SUCCESS);
     };

@@ -1,5 +1,6 @@
 //! A folder of results files, and the pages over it.
 
+use super::super::forms;
 use std::path::PathBuf;
 use tare_analysis::advice::{Weights, advise};
 use tare_analysis::{analyze, change, trend};
@@ -11,6 +12,14 @@ use tare_report::text::Where;
 
 /// A folder.
 pub(super) struct Folder(PathBuf);
+
+/// What is sent.
+pub(super) enum Served {
+    /// A page.
+    Page(String),
+    /// A results file as it is.
+    Data(Vec<u8>),
+}
 
 /// Why there is no page.
 pub(super) enum NoPage {
@@ -32,12 +41,19 @@ impl Folder {
     }
 
     /// The page of a path below the token, with its query.
-    pub fn page(&self, path: &str, query: &str) -> Result<String, NoPage> {
-        match path.split_once('/').unwrap_or((path, "")) {
+    pub fn page(&self, path: &str, query: &str) -> Result<Served, NoPage> {
+        let page = match path.split_once('/').unwrap_or((path, "")) {
+            ("data", name) => {
+                // What is no results file is nobody's to have.
+                self.read(name)?;
+                return Ok(Served::Data(std::fs::read(self.0.join(name))?));
+            }
             ("", "") => self.list(),
             ("report", name) => {
-                let analysis = analyze(&self.read(name)?);
-                shown(&sections::report(&analysis), "../")
+                let document = sections::report(&analyze(&self.read(name)?));
+                let href = format!("../data/{}", html::address(name));
+                let data = forms::data(&self.0.join(name), Some(href));
+                Ok(html::render_with(&document, &[to_list("../")], data.as_slice())?)
             }
             ("advise", name) => {
                 let analysis = analyze(&self.read(name)?);
@@ -54,15 +70,16 @@ impl Folder {
                 shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())?), "./")
             }
             _ => Err(NoPage::NotFound),
-        }
+        };
+        page.map(Served::Page)
     }
 
-    /// Names of the results files, in order.
+    /// Names of the results files, in order; not of links, which may lead out of the folder.
     fn names(&self) -> Result<Vec<String>, NoPage> {
         let entries = std::fs::read_dir(&self.0)?;
         let names = entries.filter_map(|entry| {
             let entry = entry.ok()?;
-            let is_file = entry.path().is_file();
+            let is_file = entry.file_type().ok()?.is_file();
             entry
                 .file_name()
                 .into_string()
@@ -111,11 +128,15 @@ impl Folder {
     }
 }
 
-/// A page that leads back to the list: one folder up, or in the same one.
+/// A page that leads back to the list.
 fn shown(document: &Document, list: &str) -> Result<String, NoPage> {
-    let back = Link {
+    Ok(html::render_with(document, &[to_list(list)], &[])?)
+}
+
+/// The way back to the list: one folder up, or in the same one.
+fn to_list(list: &str) -> Link {
+    Link {
         href: list.to_owned(),
         text: "all results".to_owned(),
-    };
-    Ok(html::render_with(document, &[back])?)
+    }
 }

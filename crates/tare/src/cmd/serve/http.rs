@@ -1,6 +1,6 @@
 //! The little of HTTP that a page on the loopback needs.
 
-use super::folder::{Folder, NoPage};
+use super::folder::{Folder, NoPage, Served};
 use crate::out;
 use anyhow::Context;
 use http_body_util::Full;
@@ -102,7 +102,8 @@ impl Site {
             );
         };
         match self.folder.page(&below, query.unwrap_or_default()) {
-            Ok(page) => with_type(StatusCode::OK, "text/html; charset=utf-8", page),
+            Ok(Served::Page(page)) => with_type(StatusCode::OK, "text/html; charset=utf-8", page),
+            Ok(Served::Data(lines)) => with_type(StatusCode::OK, "application/jsonl", lines),
             Err(NoPage::NotFound) => plain(StatusCode::NOT_FOUND, "there is no such page"),
             Err(NoPage::Failed(why)) => plain(StatusCode::UNPROCESSABLE_ENTITY, &out::one_line(&why)),
         }
@@ -113,8 +114,8 @@ fn plain(status: StatusCode, words: &str) -> Response<Full<Bytes>> {
     with_type(status, "text/plain; charset=utf-8", format!("{words}\n"))
 }
 
-fn with_type(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+fn with_type(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     for (name, value) in [
         (CONTENT_TYPE, kind),
