@@ -9,6 +9,7 @@ use super::trials::{CellTrials, Trials};
 use super::verdict::Word;
 use crate::run::clipped;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use tare_model::finding::{Finding, Reason};
 use tare_model::metric::Quantity;
 use tare_model::sound::{self, Unsound};
@@ -81,7 +82,8 @@ fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
 /// cannot be relied upon.
 fn wrong_answer(cell: &CellTrials) -> Option<Refusal> {
     let wrong = |u: &&super::trials::Unended| u.failure.reason == Reason::WrongAnswer;
-    let trials = cell.unended.iter().filter(wrong).count();
+    let wrong = cell.unended.iter().filter(wrong);
+    let trials = wrong.map(|u| u.block).collect::<BTreeSet<_>>().len();
     (trials > 0).then(|| Refusal::WrongAnswer {
         cell: cell.cell.to_string(),
         trials,
