@@ -38,7 +38,9 @@ pub(crate) fn refusals(
     let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
     let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
     refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
-    let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
+    let is_baseline = |c: &CellTrials| c.cell == comparison.baseline;
+    let cannot_run = cells.iter().filter_map(|c| cannot_run(c, is_baseline(c)));
+    let cannot_run: Vec<Refusal> = cannot_run.collect();
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
     if cannot_run.is_empty() {
         refusals.extend(pairs(used, lost));
@@ -70,10 +72,11 @@ fn not_proven(figures: &BoxFigures) -> Option<Refusal> {
     })
 }
 
-fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
+fn cannot_run(cell: &CellTrials, is_baseline: bool) -> Option<Refusal> {
     let skipped = cell.unended.iter().find(|u| u.skipped)?;
     cell.used.is_empty().then(|| Refusal::CannotRun {
         cell: cell.cell.to_string(),
+        is_baseline,
         detail: clipped(&skipped.failure.detail),
     })
 }
