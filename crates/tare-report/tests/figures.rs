@@ -98,8 +98,8 @@ fn figures_of_a_cell_are_those_of_its_trials() {
     near(figures.sd.unwrap(), 2e-3 / 2_f64.sqrt());
     near(figures.cv.unwrap(), 1.0 / 2_f64.sqrt());
     let interval = figures.interval.unwrap();
-    // t = 12.706 with 1 degree of freedom; sd / sqrt(2) = 1e-3.
-    near(interval.high, 2e-3 + 12.706_204_736e-3);
+    // t = 12.706 with 1 degree of freedom; sd / sqrt(2) = 1e-3, half of the mean.
+    near((interval.high / interval.value).ln(), 12.706_204_736 / 2.0);
 }
 
 #[test]
@@ -252,6 +252,28 @@ fn trials_are_counted_once_and_their_attempts_beside() {
     ] {
         assert!(text.contains(told), "{told}: {text}");
     }
+}
+
+/// Bytes read by one trial in many: the mean of what cannot be below 0 is not told to lie there.
+#[test]
+fn no_mean_of_a_cell_reaches_below_nought() {
+    let mut results = Synthetic::new().build();
+    for trial in trials_of(&mut results, "docker", Pinned).filter(|t| t.block > 0) {
+        scale(trial, 0.0);
+    }
+    let analysis = analyze(&results);
+    let docker = analysis
+        .cells
+        .iter()
+        .find(|c| c.cell.kind.platform.to_string() == "docker");
+    let latency = &docker.unwrap().metrics[0];
+    let interval = latency.interval.unwrap();
+    assert_eq!(Some(interval.value), latency.mean);
+    assert!(
+        0.0 < interval.low && interval.low < interval.value,
+        "{interval:?}"
+    );
+    near(interval.high / interval.value, interval.value / interval.low);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
 use tare_model::study::Cell;
-use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
+use tare_stats::{LEVEL, amount_interval, cv, mean, sd};
 
 /// One cell: its trials and the figures of each metric.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -60,7 +60,7 @@ pub struct MetricFigures {
     pub sd: Option<f64>,
     /// Coefficient of variation.
     pub cv: Option<f64>,
-    /// Mean and its 95 % t interval.
+    /// Mean and its 95 % interval, which is not below 0 where no sample is.
     pub interval: Option<Estimate>,
 }
 
@@ -95,14 +95,15 @@ fn findings(trials: &CellTrials) -> Vec<FindingCount> {
 }
 
 fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
-    let estimate = t_estimate(samples, LEVEL, 1.0);
+    let mean = mean(samples);
+    let interval = mean.zip(amount_interval(samples, LEVEL));
     MetricFigures {
         metric: metric.clone(),
         n: samples.len(),
-        mean: mean(samples),
+        mean,
         sd: sd(samples),
         cv: cv(samples),
-        interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+        interval: interval.and_then(|(mean, interval)| Estimate::new(mean, interval)),
     }
 }
 
