@@ -11,7 +11,7 @@ mod read;
 mod usage;
 
 pub use doubles::Doubles;
-pub use read::{ReadError, Results};
+pub use read::{ReadError, Results, Writer};
 pub use usage::ProcessUsage;
 
 use crate::brief::shorten;

@@ -98,8 +98,8 @@ fn figures_of_a_cell_are_those_of_its_trials() {
     near(figures.sd.unwrap(), 2e-3 / 2_f64.sqrt());
     near(figures.cv.unwrap(), 1.0 / 2_f64.sqrt());
     let interval = figures.interval.unwrap();
-    // t = 12.706 with 1 degree of freedom; sd / sqrt(2) = 1e-3.
-    near(interval.high, 2e-3 + 12.706_204_736e-3);
+    // t = 12.706 with 1 degree of freedom; sd / sqrt(2) = 1e-3, half of the mean.
+    near((interval.high / interval.value).ln(), 12.706_204_736 / 2.0);
 }
 
 #[test]
@@ -196,7 +196,84 @@ fn a_repetition_counts_where_the_first_attempt_has_no_result() {
     let metric = headline(&analysis);
     assert_eq!((metric.n, metric.lost), (20, 0));
     near(metric.paired.as_ref().unwrap().mean_log, 2_f64.ln() / 20.0);
-    assert_eq!(analysis.run.trials.repeated, 1);
+    let trials = &analysis.run.trials;
+    assert_eq!((trials.failed, trials.repeated), (0, 1));
+    assert_eq!((trials.ok, trials.attempts), (trials.all(), trials.all() + 1));
+}
+
+/// Words, tables, the head and JSON count the same trials, and name attempts as such.
+#[test]
+fn trials_are_counted_once_and_their_attempts_beside() {
+    let mut results = Synthetic::new().build();
+    let mut second = |block: u32, first: Reason, then: Option<Reason>| {
+        let trial = trials_of(&mut results, "docker", Pinned).find(|t| t.block == block);
+        let trial = trial.unwrap();
+        let mut repeated = trial.clone();
+        trial.outcome = Outcome::Failed(failure(first, "seen"));
+        repeated.attempt = 1;
+        if let Some(reason) = then {
+            repeated.outcome = Outcome::Failed(failure(reason, "seen again"));
+        }
+        results.records.push(repeated.into());
+    };
+    second(0, Reason::Timeout, None);
+    second(1, Reason::ExitStatus, None);
+    second(2, Reason::ExitStatus, Some(Reason::ExitStatus));
+    second(3, Reason::Timeout, Some(Reason::ExitStatus));
+    let analysis = analyze(&results);
+    let trials = &analysis.run.trials;
+    let all = trials.all();
+    assert_eq!((trials.ok, trials.failed, trials.repeated), (all - 2, 2, 4));
+    let docker = analysis
+        .cells
+        .iter()
+        .find(|c| c.cell.kind.platform.to_string() == "docker");
+    let failures = &docker.unwrap().failures;
+    let counted: Vec<_> = failures
+        .iter()
+        .map(|f| (f.reason.as_str(), f.trials, f.attempts))
+        .collect();
+    let [exit, timeout] = [Reason::ExitStatus, Reason::Timeout].map(|r| r.to_string());
+    assert_eq!(counted, [(exit.as_str(), 2, 4), (timeout.as_str(), 0, 2)]);
+    let lost: usize = failures.iter().map(|f| f.trials).sum();
+    assert_eq!(lost, trials.failed);
+    let text = whole(&analysis);
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let text = text.join(" ");
+    for told in [
+        &format!("{} of {all} trials ended well, 2 failed, ", trials.ok),
+        &format!(
+            "{} ended well, 2 failed, 0 skipped; 4 of them repeated: {} attempts",
+            trials.ok,
+            all + 4
+        ),
+        "2 trials failed in docker (4 attempts): ended with an error: seen",
+        "2 attempts failed in docker and were repeated: did not end in time: seen",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+/// Bytes read by one trial in many: the mean of what cannot be below 0 is not told to lie there.
+#[test]
+fn no_mean_of_a_cell_reaches_below_nought() {
+    let mut results = Synthetic::new().build();
+    for trial in trials_of(&mut results, "docker", Pinned).filter(|t| t.block > 0) {
+        scale(trial, 0.0);
+    }
+    let analysis = analyze(&results);
+    let docker = analysis
+        .cells
+        .iter()
+        .find(|c| c.cell.kind.platform.to_string() == "docker");
+    let latency = &docker.unwrap().metrics[0];
+    let interval = latency.interval.unwrap();
+    assert_eq!(Some(interval.value), latency.mean);
+    assert!(
+        0.0 < interval.low && interval.low < interval.value,
+        "{interval:?}"
+    );
+    near(interval.high / interval.value, interval.value / interval.low);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn the_answer_of_the_default_study_is_thirty_lines_of_eighty_columns_whatever_is
     }
     for told in [
         "vm, emulated: ",
-        "! lxc failed 8 times, emulated, host-busy 3",
+        "! 8 trials failed in lxc, emulated, host-busy 3",
         " inconclusive, in about ",
         "Page: box.html\n",
     ] {

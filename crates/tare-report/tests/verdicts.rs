@@ -209,6 +209,28 @@ fn a_workload_that_cannot_run_says_why() {
 }
 
 #[test]
+fn a_workload_that_only_the_baseline_cannot_run_is_not_told_as_one_that_the_cell_cannot() {
+    let mut results = of_cost(1.0, 0.01);
+    for trial in trials_of(&mut results, "native", Pinned) {
+        trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
+    }
+    check(
+        &results,
+        0,
+        Word::None,
+        "its baseline, native pinned syscall, cannot run here, so that there is nothing to hold it against: no such file",
+    );
+    assert_eq!(verdict(&results).reasons(), "baseline cannot run here");
+    let phrase = phrase(&verdict(&results));
+    assert!(!phrase.contains("docker"), "{phrase}");
+    for trial in trials_of(&mut results, "docker", Pinned) {
+        trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
+    }
+    let both = verdict(&results).reasons();
+    assert_eq!(both, "cannot run here, baseline cannot run here");
+}
+
+#[test]
 fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
     let mut results = of_cost(1.19, 0.01);
     let proof = proof_of(&mut results, "docker");

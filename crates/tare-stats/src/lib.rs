@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod amount;
 mod blocks;
 mod bootstrap;
 mod change_points;
@@ -36,6 +37,7 @@ mod student;
 mod welch;
 mod wilcoxon;
 
+pub use amount::amount_interval;
 pub use blocks::more_blocks;
 pub use change_points::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE, change_points};
 pub use decide::{Row, decide};

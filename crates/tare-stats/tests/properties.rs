@@ -51,6 +51,8 @@ fn everything(values: &[f64]) -> Vec<Option<f64>> {
         skewness(values),
         lag1(values),
         autocorrelation(values).map(|a| a.widening),
+        amount_interval(values, LEVEL).map(|i| i.low),
+        amount_interval(values, LEVEL).map(|i| i.high),
         estimate.map(|e| e.interval.low),
         estimate.map(|e| e.interval.high),
         estimate.and_then(TEstimate::p_zero),
@@ -131,7 +133,21 @@ proptest! {
         bad in prop_oneof![Just(f64::NAN), Just(f64::INFINITY)],
     ) {
         values.insert(at.index(values.len() + 1), bad);
-        prop_assert_eq!(everything(&values), vec![None; 13]);
+        prop_assert_eq!(everything(&values), vec![None; 15]);
+    }
+
+    #[test]
+    fn the_mean_of_amounts_lies_in_its_interval_above_nought_whatever_the_unit(
+        mut values in prop::collection::vec(0.0..1e3, 3..30),
+        unit in positive(),
+    ) {
+        values[0] += 1.0;
+        let found = amount_interval(&values, LEVEL).unwrap();
+        prop_assert!(found.low > 0.0 && found.contains(mean(&values).unwrap()));
+        let scaled: Vec<f64> = values.iter().map(|value| value * unit).collect();
+        let scaled = amount_interval(&scaled, LEVEL).unwrap();
+        close(scaled.low / unit, found.low);
+        close(scaled.high / unit, found.high);
     }
 
     #[test]
@@ -191,7 +207,7 @@ proptest! {
 
 #[test]
 fn too_few_values_give_no_figure() {
-    assert_eq!(everything(&[]), vec![None; 13]);
+    assert_eq!(everything(&[]), vec![None; 15]);
     assert_eq!(mean(&[2.0]), Some(2.0));
     assert_eq!(median(&[2.0]), Some(2.0));
     for figure in [sd(&[2.0]), cv(&[2.0]), skewness(&[2.0]), lag1(&[2.0])] {

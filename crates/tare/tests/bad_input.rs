@@ -743,7 +743,12 @@ fn damaged_foreign_and_future_results_are_refused() {
     check("hello\n", &["not a results file"]);
     check(
         &good.replace("tare-results/3", "tare-results/99"),
-        &["tare-results/99", "version"],
+        &["tare-results/99", "written by tare 0.", "reads 'tare-results/1'"],
+    );
+    // What drives a terminal is spelled out, whatever else stands in the header.
+    check(
+        "{\"schema\":\"tare-results/99\",\"tare\":\"9\\u001b[2J\\nfake\",\"build\":\"b\\u202e\"}\n",
+        &["written by tare 9\\u{1b}[2J fake (build b\\u{202e})"],
     );
     check(
         &good.replacen("\"record\":\"session\"", "\"record\":\"se", 1),

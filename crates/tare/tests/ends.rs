@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{Tare, alone, left_of, processes_that_bear, ready};
+use common::{Tare, alone, ended, installed, left_of, processes_that_bear, ready};
 use serde_json::Value;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Platforms with the network by which the host reaches their boxes.
@@ -157,6 +158,42 @@ fn a_quota_throttles_the_end_in_the_box_and_not_the_one_outside() {
     let share = host["cpu_ns"].as_f64().unwrap() / host["wall_ns"].as_f64().unwrap();
     assert!(share < 0.5, "{trial}");
     assert!(sample(&trial, "rate") > 0.0 && sample(&trial, "box-cpu") > 0.0);
+}
+
+/// A container that may not make networks stands for a kernel that does not.
+#[test]
+fn a_bridge_that_cannot_be_made_is_told_when_platforms_are_looked_for() {
+    if !installed("setpriv") {
+        return;
+    }
+    let tare = Tare::new();
+    for (platform, network) in [
+        ("runc", "bridge"),
+        ("lxc", "macvlan"),
+        ("vm?accel=tcg", "bridge"),
+        ("uml", "bridge"),
+    ] {
+        if !ready(platform) {
+            continue;
+        }
+        let with = if platform.contains('?') { '&' } else { '?' };
+        let path = format!("{platform}{with}network={network}");
+        let plan = [
+            "plan", "-p", &path, "-w", "syscall", "--cpus", "1", "--memory", "256M",
+        ];
+        let without = |capabilities: &str| {
+            let mut command = Command::new("setpriv");
+            command.arg(capabilities).arg(common::binary()).args(plan);
+            command.env("TARE_STATE_DIR", tare.path("state"));
+            ended(command.output().unwrap())
+        };
+        let refused = without("--bounding-set=-net_admin");
+        let why = format!("'{path}' cannot run here: the kernel makes no bridge for network={network}: ");
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains(&why), "{refused:?}");
+        let told = without("--bounding-set=-sys_boot");
+        assert_eq!(told.code, 0, "{told:?}");
+    }
 }
 
 #[test]

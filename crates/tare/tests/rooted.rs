@@ -338,6 +338,44 @@ fn the_image_that_a_workload_names_is_taken_by_itself() {
     );
 }
 
+/// What keeps a study from running here, whatever its image holds, is told before that is made.
+#[test]
+fn no_image_is_made_for_boxes_that_lack_the_network_that_is_needed() {
+    if !ready("native") || !ready("runc") {
+        return;
+    }
+    let tare = with_tool_in_image();
+    let study = "title = \"reach\"
+image = \"./rootfs\"
+workload = [{ name = \"tcp-rr\", ends = \"client-outside\" }]
+[factors]
+platforms = [\"runc\"]
+provisioning = \"pinned\"
+cpus = 1
+memory = \"256M\"
+[protocol]
+blocks = 1
+settle = false
+";
+    fs::write(tare.path("s.toml"), study).unwrap();
+    let reach = "no network that this host shares";
+    let options = format!("run -p native,runc -w tcp-rr?ends=client-outside {SHORT} --image ./rootfs");
+    for (args, words) in [
+        (options.as_str(), [reach, "platform 'runc' cannot run"]),
+        ("run s.toml", [reach, "nothing could be measured"]),
+        // Boxes of this platform can have none at all.
+        (
+            "run -p fake -w syscall --cpus 1 --image ./rootfs",
+            ["'fake'", "cannot have an image"],
+        ),
+    ] {
+        tare.refused(&format!("{args} -o r.jsonl"), &words);
+        let images: Value = serde_json::from_str(&tare.ok("image list --json").stdout).unwrap();
+        assert_eq!(images["images"], json!([]), "{args}");
+    }
+    assert!(!tare.path("r.jsonl").exists());
+}
+
 #[test]
 fn a_study_leaves_out_what_the_image_of_its_workloads_does_not_have() {
     if !ready("native") {

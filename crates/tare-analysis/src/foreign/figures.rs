@@ -7,7 +7,7 @@ use crate::run::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Direction;
-use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
+use tare_stats::{LEVEL, amount_interval, cv, mean, sd};
 
 /// One metric of one cell, over all its values.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -27,7 +27,7 @@ pub struct SeriesFigures<'a> {
     pub sd: Option<f64>,
     /// Coefficient of variation.
     pub cv: Option<f64>,
-    /// Mean and its 95 % t interval.
+    /// Mean and its 95 % interval, which is not below 0 where no value is.
     pub interval: Option<Estimate>,
 }
 
@@ -37,16 +37,17 @@ pub(super) fn figures(table: &Table, direction: Option<Direction>) -> Vec<Series
     order.sort_by_key(|s| (s.cell, s.metric));
     let of = |series: &&super::table::Series| {
         let values = finite(&series.values);
-        let estimate = t_estimate(&values, LEVEL, 1.0);
+        let mean = mean(&values);
+        let interval = mean.zip(amount_interval(&values, LEVEL));
         SeriesFigures {
             cell: table.cells.name(series.cell),
             metric: metric(table, series.metric, direction),
             n: values.len(),
             empty: series.values.len() - values.len(),
-            mean: mean(&values),
+            mean,
             sd: sd(&values),
             cv: cv(&values),
-            interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+            interval: interval.and_then(|(mean, interval)| Estimate::new(mean, interval)),
         }
     };
     order.iter().map(of).collect()

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
 use tare_model::study::Cell;
-use tare_stats::{LEVEL, cv, mean, sd, t_estimate};
+use tare_stats::{LEVEL, amount_interval, cv, mean, sd};
 
 /// One cell: its trials and the figures of each metric.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -21,7 +21,7 @@ pub struct CellFigures {
     pub cell: Cell,
     /// Blocks in which it was tried.
     pub blocks: usize,
-    /// Why attempts have no result, most frequent first.
+    /// Why trials and attempts have no result, most frequent first.
     pub failures: Vec<FailureCount>,
     /// Findings in the trials behind the figures.
     pub findings: Vec<FindingCount>,
@@ -31,12 +31,14 @@ pub struct CellFigures {
     pub metrics: Vec<MetricFigures>,
 }
 
-/// How often attempts of a cell failed, or were skipped, for one reason.
+/// How often trials of a cell, or attempts at them, failed or were skipped for one reason.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct FailureCount {
     /// The reason.
     pub reason: String,
-    /// Attempts.
+    /// Trials that ended so: not those whose repetition ended well, or otherwise.
+    pub trials: usize,
+    /// Attempts, those among them whose trial was repeated.
     pub attempts: usize,
     /// Whether they were skipped: nothing was run.
     pub skipped: bool,
@@ -58,7 +60,7 @@ pub struct MetricFigures {
     pub sd: Option<f64>,
     /// Coefficient of variation.
     pub cv: Option<f64>,
-    /// Mean and its 95 % t interval.
+    /// Mean and its 95 % interval, which is not below 0 where no sample is.
     pub interval: Option<Estimate>,
 }
 
@@ -93,31 +95,34 @@ fn findings(trials: &CellTrials) -> Vec<FindingCount> {
 }
 
 fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
-    let estimate = t_estimate(samples, LEVEL, 1.0);
+    let mean = mean(samples);
+    let interval = mean.zip(amount_interval(samples, LEVEL));
     MetricFigures {
         metric: metric.clone(),
         n: samples.len(),
-        mean: mean(samples),
+        mean,
         sd: sd(samples),
         cv: cv(samples),
-        interval: estimate.and_then(|e| Estimate::new(e.mean, e.interval)),
+        interval: interval.and_then(|(mean, interval)| Estimate::new(mean, interval)),
     }
 }
 
 fn failures(trials: &CellTrials) -> Vec<FailureCount> {
     let mut counts: BTreeMap<(String, bool), FailureCount> = BTreeMap::new();
-    for unended in &trials.unended {
+    for (unended, ended_trial) in trials.ended_trials() {
         let reason = unended.failure.reason.to_string();
         let key = (reason.clone(), unended.skipped);
         let entry = counts.entry(key).or_insert_with(|| FailureCount {
             reason,
+            trials: 0,
             attempts: 0,
             skipped: unended.skipped,
             detail: clipped(&unended.failure.detail),
         });
         entry.attempts += 1;
+        entry.trials += usize::from(ended_trial);
     }
     let mut counts: Vec<_> = counts.into_values().collect();
-    counts.sort_by_key(|c| std::cmp::Reverse(c.attempts));
+    counts.sort_by_key(|c| std::cmp::Reverse((c.trials, c.attempts)));
     counts
 }

@@ -36,23 +36,25 @@ pub struct RunFacts {
     pub trials: TrialCounts,
 }
 
-/// Attempts by how they ended.
+/// Trials by how they ended: one that failed and was repeated with success ended well.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct TrialCounts {
     /// With a result.
     pub ok: usize,
-    /// Without.
+    /// Without a result after the last attempt.
     pub failed: usize,
     /// Not begun, since the workload cannot run there.
     pub skipped: usize,
-    /// Second attempts among them.
+    /// Trials among them that were tried a second time.
     pub repeated: usize,
+    /// Attempts that all of them took, skipped ones among them.
+    pub attempts: usize,
 }
 
 impl TrialCounts {
-    /// Trials that have no result after their last attempt.
-    pub const fn failed_for_good(&self) -> usize {
-        self.failed.saturating_sub(self.repeated)
+    /// All trials that the run came to.
+    pub const fn all(&self) -> usize {
+        self.ok + self.failed + self.skipped
     }
 }
 
@@ -172,15 +174,35 @@ fn last_end(records: &[Record]) -> Option<EndRecord> {
     ends.flatten()
 }
 
+/// The attempts of a trial, which is that of one cell in one block.
+#[derive(Default)]
+struct Attempts<'a> {
+    n: usize,
+    repeated: bool,
+    /// How it ended: as its last attempt, or well if one did.
+    end: Option<&'a Outcome>,
+}
+
 fn trial_counts(results: &Results) -> TrialCounts {
-    let mut counts = TrialCounts::default();
+    let mut trials: BTreeMap<(u32, &Cell), Attempts> = BTreeMap::new();
     for trial in results.trials() {
-        match trial.outcome {
-            Outcome::Ok(_) => counts.ok += 1,
-            Outcome::Failed(_) => counts.failed += 1,
-            Outcome::Skipped(_) => counts.skipped += 1,
+        let of = trials.entry((trial.block, &trial.cell)).or_default();
+        of.n += 1;
+        of.repeated |= trial.attempt > 0;
+        if !matches!(of.end, Some(Outcome::Ok(_))) {
+            of.end = Some(&trial.outcome);
         }
-        counts.repeated += usize::from(trial.attempt > 0);
+    }
+    let mut counts = TrialCounts::default();
+    for trial in trials.values() {
+        match trial.end {
+            Some(Outcome::Ok(_)) => counts.ok += 1,
+            Some(Outcome::Failed(_)) => counts.failed += 1,
+            Some(Outcome::Skipped(_)) => counts.skipped += 1,
+            None => {}
+        }
+        counts.repeated += usize::from(trial.repeated);
+        counts.attempts += trial.n;
     }
     counts
 }

@@ -9,6 +9,7 @@ use super::trials::{CellTrials, Trials};
 use super::verdict::Word;
 use crate::run::clipped;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use tare_model::finding::{Finding, Reason};
 use tare_model::metric::Quantity;
 use tare_model::sound::{self, Unsound};
@@ -37,7 +38,9 @@ pub(crate) fn refusals(
     let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
     let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
     refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
-    let cannot_run: Vec<Refusal> = cells.iter().filter_map(|c| cannot_run(c)).collect();
+    let is_baseline = |c: &CellTrials| c.cell == comparison.baseline;
+    let cannot_run = cells.iter().filter_map(|c| cannot_run(c, is_baseline(c)));
+    let cannot_run: Vec<Refusal> = cannot_run.collect();
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
     if cannot_run.is_empty() {
         refusals.extend(pairs(used, lost));
@@ -69,10 +72,11 @@ fn not_proven(figures: &BoxFigures) -> Option<Refusal> {
     })
 }
 
-fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
+fn cannot_run(cell: &CellTrials, is_baseline: bool) -> Option<Refusal> {
     let skipped = cell.unended.iter().find(|u| u.skipped)?;
     cell.used.is_empty().then(|| Refusal::CannotRun {
         cell: cell.cell.to_string(),
+        is_baseline,
         detail: clipped(&skipped.failure.detail),
     })
 }
@@ -81,7 +85,8 @@ fn cannot_run(cell: &CellTrials) -> Option<Refusal> {
 /// cannot be relied upon.
 fn wrong_answer(cell: &CellTrials) -> Option<Refusal> {
     let wrong = |u: &&super::trials::Unended| u.failure.reason == Reason::WrongAnswer;
-    let trials = cell.unended.iter().filter(wrong).count();
+    let wrong = cell.unended.iter().filter(wrong);
+    let trials = wrong.map(|u| u.block).collect::<BTreeSet<_>>().len();
     (trials > 0).then(|| Refusal::WrongAnswer {
         cell: cell.cell.to_string(),
         trials,

@@ -24,6 +24,8 @@ pub enum Refusal {
     CannotRun {
         /// The cell.
         cell: String,
+        /// Whether it is the baseline of the comparison: the other cell may have run.
+        is_baseline: bool,
         /// Why.
         detail: String,
     },
@@ -138,6 +140,9 @@ impl Refusal {
         match self {
             Self::RunStopped { .. } => "run stopped",
             Self::LimitsNotProven { .. } => "limits not proven",
+            Self::CannotRun {
+                is_baseline: true, ..
+            } => "baseline cannot run here",
             Self::CannotRun { .. } => "cannot run here",
             Self::WrongAnswer { .. } => "wrong answer",
             Self::PairsLost { .. } => "pairs lost",

@@ -41,6 +41,7 @@ impl Used<'_> {
 /// A trial without a result.
 #[derive(Clone, Copy)]
 pub(crate) struct Unended<'a> {
+    pub block: u32,
     pub failure: &'a Failure,
     pub skipped: bool,
 }
@@ -75,7 +76,11 @@ impl<'a> CellTrials<'a> {
 
     fn add(&mut self, trial: &'a TrialRecord, after: Option<&'a Cell>, group: Option<&'a GroupRecord>) {
         self.attempted.insert(trial.block);
-        let failed = |failure, skipped| Unended { failure, skipped };
+        let failed = |failure, skipped| Unended {
+            block: trial.block,
+            failure,
+            skipped,
+        };
         match &trial.outcome {
             Outcome::Ok(success) => {
                 // Records are in the order of their end: a later one is a later attempt.
@@ -109,6 +114,17 @@ impl<'a> CellTrials<'a> {
         before.used.retain(|block, _| !is_after(block));
         before.attempted.retain(|block| !is_after(block));
         Cow::Owned(before)
+    }
+
+    /// Of each attempt without a result, in order, whether its trial ended with it: no later attempt
+    /// ended well, or otherwise.
+    pub fn ended_trials(&self) -> impl Iterator<Item = (&Unended<'a>, bool)> {
+        let last: BTreeMap<u32, usize> = self.unended.iter().map(|u| u.block).zip(0..).collect();
+        let attempts = self.unended.iter().enumerate();
+        attempts.map(move |(at, unended)| {
+            let is_last = last.get(&unended.block) == Some(&at);
+            (unended, is_last && !self.used.contains_key(&unended.block))
+        })
     }
 
     /// Every sample of a metric, in the order of the blocks.

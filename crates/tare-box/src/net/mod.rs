@@ -20,7 +20,7 @@ pub use bridge::{Port, clear};
 pub(crate) use closed::{closed_links, forwards, gateway_of, v6_of};
 pub use inside::{Address, configure, raise_loopback};
 pub use names::{interfaces, leads_to};
-pub(crate) use netlink::makes_macvlan;
+pub(crate) use netlink::{makes_macvlan, without_bridges};
 pub(crate) use stray::{Strayed, stray};
 
 use std::net::SocketAddr;

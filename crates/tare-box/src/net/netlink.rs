@@ -5,10 +5,13 @@ use super::subnet::Subnet;
 use futures_util::TryStreamExt;
 use rtnetlink::packet_core::DefaultNla;
 use rtnetlink::packet_route::address::AddressAttribute;
-use rtnetlink::packet_route::link::{LinkAttribute, LinkMessage};
+use rtnetlink::packet_route::link::{InfoKind, LinkAttribute, LinkMessage};
 use rtnetlink::packet_route::route::{RouteAddress, RouteAttribute};
 use rtnetlink::packet_route::rule::RuleAttribute;
-use rtnetlink::{Error, Handle, IpVersion, LinkMacVlan, LinkMessageBuilder, LinkUnspec, RouteMessageBuilder};
+use rtnetlink::{
+    Error, Handle, IpVersion, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth,
+    RouteMessageBuilder,
+};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -98,6 +101,28 @@ pub(crate) fn makes_macvlan() -> bool {
         Ok(!unknown)
     });
     asked.unwrap_or(false)
+}
+
+/// Why the kernel makes no bridge, or no links of containers to one; `None`: it does. It is asked
+/// with a hardware address that nothing can have: it refuses that, or the kind, or who asks.
+pub(crate) fn without_bridges() -> Option<std::io::Error> {
+    const NAME: &str = "tare-probe";
+    let nobody = vec![0; 6];
+    let bridge = LinkBridge::new(NAME).address(nobody.clone()).build();
+    let link = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(InfoKind::Veth);
+    let link = link.name(NAME).address(nobody).build();
+    let asked = ask("ask the kernel for a bridge", async |handle| {
+        for kind in [bridge, link] {
+            if let Err(Error::NetlinkError(e)) = handle.link().add(kind).execute().await {
+                let refused = e.to_io();
+                if is_unknown(&refused) || refused.kind() == std::io::ErrorKind::PermissionDenied {
+                    return Ok(Some(refused));
+                }
+            }
+        }
+        Ok(None)
+    });
+    asked.unwrap_or_else(|error| Some(std::io::Error::other(error)))
 }
 
 /// Whether the kernel knows nothing of what it was asked.

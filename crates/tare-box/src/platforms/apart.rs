@@ -3,8 +3,7 @@
 use super::contract::{Absent, Security, Storage};
 use super::options::Options;
 use super::security::Offer;
-use crate::net::Network;
-use crate::net::makes_macvlan;
+use crate::net::{Network, makes_macvlan, without_bridges};
 
 /// What keeps a container's boxes apart from their host.
 #[derive(Debug, Clone, Copy)]
@@ -14,9 +13,18 @@ pub(super) struct Apart {
     pub storage: Option<Storage>,
 }
 
-/// Whether the kernel makes this network.
+/// Whether the kernel makes this network, which tare brings itself. A macvlan is on a bridge too.
 pub(super) fn can_be_had(network: Network) -> Result<(), Absent> {
-    if network != Network::Macvlan || makes_macvlan() {
+    if !matches!(network, Network::Bridge | Network::Macvlan) {
+        return Ok(());
+    }
+    if let Some(why) = without_bridges() {
+        return Err(Absent::new(
+            format!("the kernel makes no bridge for network={}: {why}", network.name()),
+            "run tare as root on a host whose kernel has bridge and veth (modprobe bridge veth), or choose another network",
+        ));
+    }
+    if network == Network::Bridge || makes_macvlan() {
         return Ok(());
     }
     Err(Absent::new(

@@ -2,6 +2,7 @@
 //! hardware help and no emulator.
 
 use super::agent_start::{AgentLink, AgentStart, address_words};
+use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
@@ -55,6 +56,7 @@ impl Platform for Uml {
             PROGRAM,
             "install User-Mode Linux (Debian: apt-get install user-mode-linux)",
         )?;
+        can_be_had(self.network)?;
         if has_amx(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()) {
             return Err(Absent::new(
                 "this CPU has AMX, whose registers are more than User-Mode Linux saves: its first process dies of 'ptrace set fp regs failed'",

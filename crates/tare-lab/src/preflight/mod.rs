@@ -46,6 +46,9 @@ pub enum PreflightError {
         /// Why, and what to do.
         why: &'static str,
     },
+    /// A study that would end without what it is for.
+    #[error(transparent)]
+    Futile(#[from] Futile),
     /// A workload with an end outside, and boxes that cannot talk to it.
     #[error("platform '{path}' cannot run {workload}: {why}")]
     Apart {
@@ -320,7 +323,17 @@ impl Platforms {
         // What is in an image was looked for where the command was.
         let without_files = |path: &&PlatformPath| self.image.is_none() && !self.has_host_files(path);
         let bare: Vec<PlatformPath> = study.platforms.iter().filter(without_files).cloned().collect();
-        let mut foresight = Foresight::of(study, &bare);
+        self.foreseen(study, &bare)
+    }
+
+    /// What of a study cannot go well whatever the image of its boxes holds, which is yet to be made.
+    pub fn foresee_before_image(&self, study: &Study) -> Foresight {
+        self.foreseen(study, &[])
+    }
+
+    /// What cannot go well where boxes of `bare` platforms have no files but those that are copied into them.
+    fn foreseen(&self, study: &Study, bare: &[PlatformPath]) -> Foresight {
+        let mut foresight = Foresight::of(study, bare);
         let unreached = study.workloads.iter().flat_map(|w| self.unreached_of(study, w));
         foresight.barred.extend(unreached);
         foresight

@@ -6,6 +6,7 @@ use crate::group::GroupRecord;
 use crate::looks::LookRecord;
 use crate::regular;
 use crate::study::Study;
+use crate::{BUILD_ID, VERSION};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -70,7 +71,8 @@ pub enum ReadError {
     },
     /// The header is of another format or version.
     #[error(
-        "{path} has format '{found}', this tare reads {}: use the version of tare that wrote it",
+        "{path} has format '{found}' and was written by {writer}; this one, tare {VERSION} (build {BUILD_ID}), reads {}: \
+         read it with the tare that wrote it, or with a later one",
         READABLE.map(|known| format!("'{known}'")).join(", ")
     )]
     Version {
@@ -78,6 +80,8 @@ pub enum ReadError {
         path: String,
         /// The format named in the header.
         found: String,
+        /// Who wrote it, as far as the header says.
+        writer: Writer,
     },
     /// A line in the middle is damaged.
     #[error(
@@ -91,6 +95,43 @@ pub enum ReadError {
         /// What the parser says.
         detail: String,
     },
+}
+
+/// The tare that wrote a file, as far as its first line says in the keys that every version has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Writer {
+    version: Option<String>,
+    build: Option<String>,
+}
+
+impl Writer {
+    /// Whatever else is in the header: only a later tare may know what it means.
+    fn of(header: &serde_json::Value) -> Self {
+        let named = |key| header.get(key).and_then(serde_json::Value::as_str);
+        let told = |key| named(key).filter(|name| !name.is_empty()).map(name_in_message);
+        Self {
+            version: told("tare"),
+            build: told("build"),
+        }
+    }
+}
+
+impl std::fmt::Display for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.version, &self.build) {
+            (Some(version), Some(build)) => write!(f, "tare {version} (build {build})"),
+            (Some(version), None) => write!(f, "tare {version}"),
+            (None, Some(build)) => write!(f, "a tare of build {build}"),
+            (None, None) => f.write_str("a tare that its first line does not name"),
+        }
+    }
+}
+
+/// A name of a file for a message: whoever wrote the file may have made it as long as they liked.
+fn name_in_message(name: &str) -> String {
+    /// No version, build or format has as many characters.
+    const MOST: usize = 64;
+    name.chars().take(MOST).collect()
 }
 
 /// Most cells of a study that is read: the largest published one has 240.
@@ -329,7 +370,8 @@ fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
     if !READABLE.contains(&schema) {
         return Err(ReadError::Version {
             path: path.to_owned(),
-            found: schema.chars().take(64).collect(),
+            found: name_in_message(schema),
+            writer: Writer::of(&value),
         });
     }
     let damaged = |detail| ReadError::Damaged {
@@ -394,6 +436,41 @@ mod tests {
         );
         let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("bytes in its header"), "{error}");
+    }
+
+    #[test]
+    fn a_later_format_is_refused_with_the_tare_that_wrote_it() {
+        let refused = |keys: &str| {
+            let line = format!("{{\"schema\":\"tare-results/9\",\"study\":7{keys}}}\n");
+            Results::parse("r.jsonl", line.as_bytes())
+                .unwrap_err()
+                .to_string()
+        };
+        let told = refused(r#","tare":"2.1.0","build":"0123abcd""#);
+        let known = "reads 'tare-results/1', 'tare-results/2', 'tare-results/3': read it with the tare that wrote it, or with a later one";
+        assert!(
+            told.starts_with(
+                "r.jsonl has format 'tare-results/9' and was written by tare 2.1.0 (build 0123abcd); "
+            ) && told.contains(&format!("tare {VERSION} (build {BUILD_ID})"))
+                && told.ends_with(known),
+            "{told}"
+        );
+        let writer = |keys| {
+            let told = refused(keys);
+            let (_, after) = told.split_once("written by ").unwrap();
+            after.split_once(';').unwrap().0.to_owned()
+        };
+        assert_eq!(writer(r#","tare":"2.1.0","build":3"#), "tare 2.1.0");
+        assert_eq!(
+            writer(r#","tare":[],"build":"0123abcd""#),
+            "a tare of build 0123abcd"
+        );
+        assert_eq!(
+            writer(r#","tare":"""#),
+            "a tare that its first line does not name"
+        );
+        let long = format!(r#","tare":"{}""#, "x".repeat(1000));
+        assert_eq!(writer(&long), format!("tare {}", "x".repeat(64)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::name("workload"),
         Column::name("metric"),
         Column::number("n", "trials that ended well, one per block"),
-        Column::interval("mean", "with its 95 % t interval"),
+        Column::interval("mean", "with its 95 % interval"),
         Column::number("sd", "standard deviation"),
         Column::number("CV", "standard deviation over the mean"),
         Column::machine("unit", "of mean and sd"),

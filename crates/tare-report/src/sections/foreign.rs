@@ -92,7 +92,7 @@ fn cells(analysis: &ForeignAnalysis) -> Section {
         Column::name("cell"),
         Column::name("metric"),
         Column::number("n", "values"),
-        Column::interval("mean", "with its 95 % t interval"),
+        Column::interval("mean", "with its 95 % interval"),
         Column::number("sd", "standard deviation"),
         Column::number("CV", "standard deviation over the mean"),
         Column::name("unit"),

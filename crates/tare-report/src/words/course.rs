@@ -1,27 +1,33 @@
 //! How the figures came to be: how much was run, in what boxes, on what host.
 
-use tare_analysis::{Analysis, RunFacts};
+use tare_analysis::{Analysis, RunFacts, TrialCounts};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, Study};
 
-/// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`.
+/// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`, or
+/// `312 of 320 trials ended well, 8 failed, ...`.
 pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
     let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
-    let lost = [
-        (run.trials.failed_for_good(), "failed"),
-        (run.trials.skipped, "skipped"),
-    ];
-    let lost = lost.into_iter().filter(|(n, _)| *n > 0);
-    let lost: Vec<String> = lost.map(|(n, how)| format!(", {n} {how}")).collect();
     let time = seconds(run).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
     format!(
-        "{}{}, {} of {}{time}; boxes of {}",
-        counted(run.trials.ok, "trial"),
-        lost.concat(),
+        "{}, {} of {}{time}; boxes of {}",
+        trials(&run.trials),
         run.blocks,
         counted(run.blocks_planned, "block"),
         sizes.join("; "),
     )
+}
+
+/// How many trials the run came to, and how those ended that have no result.
+fn trials(trials: &TrialCounts) -> String {
+    let all = counted(trials.all(), "trial");
+    let lost = [(trials.failed, "failed"), (trials.skipped, "skipped")];
+    let lost = lost.into_iter().filter(|(n, _)| *n > 0);
+    let lost: Vec<String> = lost.map(|(n, how)| format!(", {n} {how}")).collect();
+    if lost.is_empty() {
+        return all;
+    }
+    format!("{} of {all} ended well{}", trials.ok, lost.concat())
 }
 
 /// How long a file of one session took; the ends of others are not in it.

@@ -66,6 +66,9 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
 #[derive(Default)]
 struct Failures<'a> {
     platforms: Vec<String>,
+    /// Trials that ended so.
+    trials: usize,
+    /// Attempts, those of trials among them that were repeated.
     attempts: usize,
     /// What was seen the first time.
     detail: Option<&'a str>,
@@ -87,6 +90,7 @@ fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
             let platform = &cell.cell.kind.platform;
             let key = (failure.skipped, platform, failure.reason.as_str());
             let known = all.entry(key).or_default();
+            known.trials += failure.trials;
             known.attempts += failure.attempts;
             known.detail.get_or_insert(&failure.detail);
             // The same work by quota and pinned, or in boxes of several sizes, is named once.
@@ -96,21 +100,34 @@ fn failures(analysis: &Analysis) -> impl Iterator<Item = Doubt> {
         }
     }
     let one_workload = analysis.study.workloads.len() == 1;
-    alike(all).into_iter().map(move |(skipped, reason, of)| {
+    alike(all)
+        .into_iter()
+        .map(move |(skipped, reason, of)| of.told(skipped, reason, one_workload))
+}
+
+impl Failures<'_> {
+    /// `8 trials failed in lxc (syscall; 16 attempts): timeout: took 30 s`. Where every trial ended
+    /// otherwise when it was repeated, that attempts failed.
+    fn told(&self, skipped: bool, reason: &str, one_workload: bool) -> Doubt {
         let ended = if skipped { "skipped" } else { "failed" };
-        let name = format!(
-            "{} {ended} {}",
-            some_of(&of.platforms),
-            counted(of.attempts, "time")
-        );
-        let workloads = if one_workload {
-            String::new()
-        } else {
-            format!(" ({})", some_of(&of.workloads))
+        let attempts = counted(self.attempts, "attempt");
+        let (what, then) = match self.trials {
+            0 if self.attempts == 1 => (attempts.clone(), " and was repeated"),
+            0 => (attempts.clone(), " and were repeated"),
+            trials => (counted(trials, "trial"), ""),
         };
-        let text = format!("{name}{workloads}: {reason}: {}", of.detail.unwrap_or_default());
+        let name = format!("{what} {ended} in {}", some_of(&self.platforms));
+        let workloads = (!one_workload).then(|| some_of(&self.workloads));
+        let more = (self.trials > 0 && self.attempts > self.trials).then_some(attempts);
+        let beside: Vec<String> = workloads.into_iter().chain(more).collect();
+        let beside = match beside.join("; ") {
+            none if none.is_empty() => none,
+            told => format!(" ({told})"),
+        };
+        let detail = self.detail.unwrap_or_default();
+        let text = format!("{name}{then}{beside}: {reason}: {detail}");
         Doubt { name, text }
-    })
+    }
 }
 
 /// The same with what several platforms have alike put together: what cannot run anywhere is told once.
@@ -128,6 +145,7 @@ fn alike<'a>(
         match told.iter_mut().find(is_same) {
             Some((_, _, known)) => {
                 known.platforms.push(platform.to_string());
+                known.trials += of.trials;
                 known.attempts += of.attempts;
             }
             None => told.push((

@@ -9,7 +9,7 @@ pub(crate) use fact::Fact;
 use super::again;
 use crate::show::{MISSING, date, margin, or_missing};
 use chapters::chapters;
-use tare_analysis::{Analysis, BoxFigures, PlatformFacts};
+use tare_analysis::{Analysis, BoxFigures, PlatformFacts, TrialCounts};
 use tare_model::digits::digits;
 use tare_model::host::HostFacts;
 use tare_model::load::PeakRecord;
@@ -223,21 +223,28 @@ fn about(workload: &Workload) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
+/// `40 ended well, 0 failed, 1 skipped; 1 of them repeated: 42 attempts`.
+fn trials(trials: &TrialCounts) -> String {
+    let ends = format!(
+        "{} ended well, {} failed, {} skipped",
+        trials.ok, trials.failed, trials.skipped
+    );
+    match trials.repeated {
+        0 => ends,
+        repeated => format!(
+            "{ends}; {repeated} of them repeated: {} attempts",
+            trials.attempts
+        ),
+    }
+}
+
 /// The course of the run.
 pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     let run = &analysis.run;
-    let trials = &run.trials;
-    let counts = format!(
-        "{} ended well, {} failed, {} skipped ({} among them)",
-        trials.ok,
-        trials.failed,
-        trials.skipped,
-        counted(trials.repeated, "repetition")
-    );
     let sessions = run.sessions.iter().enumerate();
     let mut facts = vec![
         fact("blocks", format!("{} of {}", run.blocks, run.blocks_planned)),
-        fact("trials", counts),
+        fact("trials", trials(&run.trials)),
     ];
     facts.extend(sessions.map(|(i, s)| {
         let boot = text(s.boot_id.as_ref());

@@ -17,7 +17,14 @@ pub fn words(refusal: &Refusal) -> String {
                 proofs::readings(readings.as_ref())
             )
         }
-        Refusal::CannotRun { cell, detail } => format!("{cell} cannot run here: {detail}"),
+        Refusal::CannotRun {
+            cell,
+            is_baseline: false,
+            detail,
+        } => format!("{cell} cannot run here: {detail}"),
+        Refusal::CannotRun { cell, detail, .. } => format!(
+            "its baseline, {cell}, cannot run here, so that there is nothing to hold it against: {detail}"
+        ),
         Refusal::WrongAnswer { cell, trials } => {
             format!("wrong answer in {} of {cell}", counted(*trials, "trial"))
         }

@@ -2,7 +2,7 @@
 
 use super::{carry_over, flag, verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
-use tare_analysis::{Analysis, CellFigures, Comparison, FindingCount, MetricComparison, Op};
+use tare_analysis::{Analysis, CellFigures, Comparison, FailureCount, FindingCount, MetricComparison, Op};
 use tare_analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
 use tare_model::metric::{Direction, Metric, Quantity};
 use tare_model::size::counted;
@@ -110,14 +110,23 @@ fn lost<M>(metric: &MetricComparison<M>) -> Option<String> {
         .then(|| format!("{} of {tried} lost", metric.lost))
 }
 
-/// Why attempts of a cell failed, and the findings of the others.
+/// Why trials of a cell failed, or attempts at them, and the findings of the others.
 pub(crate) fn of_cell(cell: &CellFigures) -> String {
-    let failures = cell.failures.iter();
-    let mut parts: Vec<String> = failures
-        .map(|f| format!("{} x{} (first: {})", f.reason, f.attempts, f.detail))
-        .collect();
+    let mut parts: Vec<String> = cell.failures.iter().map(failed).collect();
     parts.push(findings(&cell.findings));
     joined(parts)
+}
+
+/// `timeout x1 (first: took 30 s)`, as findings are counted in trials, with the attempts where
+/// there were more; `timeout in 1 attempt, repeated (first: ...)` where no trial ended so.
+fn failed(failure: &FailureCount) -> String {
+    let FailureCount { reason, detail, .. } = failure;
+    let attempts = counted(failure.attempts, "attempt");
+    match failure.trials {
+        0 => format!("{reason} in {attempts}, repeated (first: {detail})"),
+        trials if trials == failure.attempts => format!("{reason} x{trials} (first: {detail})"),
+        trials => format!("{reason} x{trials} ({attempts}, first: {detail})"),
+    }
 }
 
 /// The parts that say something.

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bca;
+mod cells;
 mod changes;
 mod designs;
 mod family;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         luck::all(),
         hosts::all(),
         changes::all(),
+        cells::all(),
     ];
     subjects.into_iter().flatten().collect()
 }

@@ -85,7 +85,8 @@ fn study(
         design::study(&wishes_for_check(&wishes), facts)?;
         wishes.platforms = runnable(state, |entry| entry.by_default);
     }
-    wishes.programs = root_image::on_platforms(wishes.programs, &wishes.platforms, state, unmade)?;
+    let designed = || Ok(design::study(&wishes, facts)?);
+    wishes.programs = root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, unmade)?;
     let study = design::study(&wishes, facts)?;
     for level in design::levels_left_out(&wishes) {
         let line = format!("{}: {}", level.name, level.why);

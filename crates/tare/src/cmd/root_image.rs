@@ -4,7 +4,7 @@
 //! An image that the user names is had, or nothing is run. One that only the workloads name is had
 //! where it can be: else boxes get the programs of this host, and that is told.
 
-use super::image;
+use super::{image, plan_words};
 use crate::args::image::StoreArgs;
 use crate::out;
 use std::path::Path;
@@ -13,7 +13,6 @@ use tare_image::Image;
 use tare_lab::design::{ChosenImage, Programs, Wishes};
 use tare_lab::images::{self, Site, Wish};
 use tare_lab::preflight::{self, Platforms, PreflightError};
-use tare_model::platform::PlatformPath;
 use tare_model::study::Study;
 
 /// What is done about an image that is not in the store.
@@ -26,29 +25,33 @@ pub enum Unmade {
 }
 
 /// Where the programs are as far as that does not depend on the platforms: in the image that the
-/// user names, in one that the workloads name, which is neither looked for nor made, or on the host.
+/// user names, if the store has it; in one that is yet to be made, or that the workloads name, which
+/// is neither looked for nor made; or on the host.
 pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
     let Some(name) = wishes.wanted_image() else {
         let named = wishes.image_of_workloads()?;
         return Ok(named.map_or(Programs::Host, Programs::Unmade));
     };
     let site = site(state)?;
-    let image = match unmade {
-        Unmade::Make => take(name, &wishes.platforms, state, &site)?,
-        Unmade::Leave => images::made(name, &site).map_err(|_| {
-            anyhow::anyhow!(
-                "the image '{name}' is not in the store yet: 'tare run' gets it, and so does 'tare image', by build or by import (docs/images.md)"
-            )
-        })?,
-    };
-    Ok(in_image(name, image))
+    match (images::made(name, &site), unmade) {
+        (Ok(image), Unmade::Leave) => Ok(in_image(name, image)),
+        // What it was made of may have changed.
+        (Ok(_), Unmade::Make) => Ok(in_image(name, image::take(&site, &Wish::of(name))?)),
+        (Err(_), Unmade::Make) => Ok(Programs::Unmade(name.to_owned())),
+        (Err(_), Unmade::Leave) => anyhow::bail!(
+            "the image '{name}' is not in the store yet: 'tare run' gets it, and so does 'tare image', by build or by import (docs/images.md)"
+        ),
+    }
 }
 
-/// Where the programs are on these platforms: an image that the workloads name is found, or made.
-/// Says on standard error why it is not had.
+/// Where the programs are on the platforms that are wished for: an image that is yet to be made is
+/// found, or made, once it is known that the study, as it is designed with what was `asked`, can run
+/// here: nobody shall wait for the image of boxes that cannot be. Says on standard error why one is
+/// not had that only the workloads name.
 pub fn on_platforms(
     asked: Programs,
-    platforms: &[String],
+    wishes: &Wishes,
+    designed: impl FnOnce() -> anyhow::Result<Study>,
     state: &Path,
     unmade: Unmade,
 ) -> anyhow::Result<Programs> {
@@ -57,9 +60,18 @@ pub fn on_platforms(
     };
     // A mistake in an image file is the user's to mend, and no reason to do without the image.
     images::meant(&name)?;
-    let why = match preflight::without_image(platforms, state) {
+    let study = match unmade {
+        Unmade::Make => Some(designed()?),
+        Unmade::Leave => None,
+    };
+    let without = preflight::without_image(&wishes.platforms, state);
+    if let (Some(_), Some(study)) = (wishes.wanted_image(), &study) {
+        without.map_or(Ok(()), Err)?;
+        return Ok(in_image(&name, make(&name, study, state, &site(state)?)?));
+    }
+    let why = match without {
         Some(why) => why.to_string(),
-        None => match of_workloads(&name, platforms, state, unmade) {
+        None => match of_workloads(&name, study.as_ref(), state) {
             Err(error) if !image::is_stopped(&error) && !error.is::<PreflightError>() => error.to_string(),
             had => return had,
         },
@@ -69,9 +81,10 @@ pub fn on_platforms(
     Ok(Programs::Host)
 }
 
-fn of_workloads(name: &str, platforms: &[String], state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
+/// Made for a study; without one, for a plan, it is looked for alone.
+fn of_workloads(name: &str, study: Option<&Study>, state: &Path) -> anyhow::Result<Programs> {
     // A plan makes no store either.
-    let has_store = unmade == Unmade::Make || images::folder(state).is_dir();
+    let has_store = study.is_some() || images::folder(state).is_dir();
     let site = has_store.then(|| site(state)).transpose()?;
     let made = site.as_ref().and_then(|site| images::made(name, site).ok());
     if let Some(image) = made {
@@ -80,21 +93,21 @@ fn of_workloads(name: &str, platforms: &[String], state: &Path, unmade: Unmade) 
     if let Some(why) = images::unbuildable(name) {
         anyhow::bail!(why);
     }
-    match (unmade, site) {
-        (Unmade::Make, Some(site)) => Ok(in_image(name, take(name, platforms, state, &site)?)),
+    match (study, site) {
+        (Some(study), Some(site)) => Ok(in_image(name, make(name, study, state, &site)?)),
         _ => Ok(Programs::Unmade(name.to_owned())),
     }
 }
 
-/// Takes an image. Where it has to be made or fetched, the platforms are tried first: nobody shall
-/// wait for the image of boxes that cannot be.
-fn take(name: &str, platforms: &[String], state: &Path, site: &Site) -> anyhow::Result<Image> {
-    if images::made(name, site).is_err() {
-        let paths: Vec<PlatformPath> = platforms
-            .iter()
-            .map(|name| name.parse())
-            .collect::<Result<_, _>>()?;
-        Platforms::open(&paths, state)?;
+/// Makes or fetches an image. What would keep its study from running here, whatever the image
+/// holds, is found before.
+fn make(name: &str, study: &Study, state: &Path, site: &Site) -> anyhow::Result<Image> {
+    let platforms = Platforms::open(&study.platforms, state)?;
+    platforms.check_reach(study)?;
+    let foreseen = platforms.foresee_before_image(study);
+    if let Err(futile) = foreseen.worth(study) {
+        out::say_lines(&plan_words::foreseen(&foreseen));
+        return Err(PreflightError::from(futile).into());
     }
     Ok(image::take(site, &Wish::of(name))?)
 }

@@ -158,6 +158,9 @@ fn asked_beside(args: &StudyArgs, theirs: &Study, facts: &HostFacts, state: &Pat
     let mut wishes = args.wishes();
     wishes.image_name.get_or_insert_with(image);
     wishes.programs = root_image::asked(&wishes, state, Unmade::Make)?;
+    let designed = || Ok(resume::asked(theirs, &wishes, facts)?);
+    wishes.programs =
+        root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, Unmade::Make)?;
     Ok(resume::asked(theirs, &wishes, facts)?)
 }
 

@@ -40,27 +40,28 @@ pub(super) fn sketch(
         file.sketch(&wishes_for_check(file.wishes()), facts)?;
         platforms = runnable(state, |entry| entry.by_default);
     }
-    if unmade == Unmade::Make {
-        // Nobody shall wait for the image of a study that does not fit this host.
-        let chosen = Wishes {
-            platforms: platforms.clone(),
-            ..file.wishes().clone()
-        };
-        let (_, misfits) = file.sketch(&chosen, facts)?;
-        misfits.into_iter().next().map_or(Ok(()), Err)?;
-    }
-    let programs = root_image::on_platforms(asked, &platforms, state, unmade)?;
-    let file = read(&programs)?;
-    let chosen = Wishes {
-        platforms,
+    let chosen = |file: &StudyFile| Wishes {
+        platforms: platforms.clone(),
         ..file.wishes().clone()
     };
+    let wishes = chosen(&file);
+    let designed = || fitting(&file, &wishes, facts);
+    let programs = root_image::on_platforms(asked, &wishes, designed, state, unmade)?;
+    let file = read(&programs)?;
+    let chosen = chosen(&file);
     let (study, misfits) = file.sketch(&chosen, facts)?;
     Ok(Sketch {
         study,
         misfits,
         unmade: programs.unmade().map(str::to_owned),
     })
+}
+
+/// The study of a file, if it fits this host.
+fn fitting(file: &StudyFile, wishes: &Wishes, facts: &HostFacts) -> anyhow::Result<Study> {
+    let (study, misfits) = file.sketch(wishes, facts)?;
+    misfits.into_iter().next().map_or(Ok(()), Err)?;
+    Ok(study)
 }
 
 /// The study file with the options beside it.

@@ -92,7 +92,7 @@ fn state(results: &Results, run: &RunFacts) -> String {
     let block = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
     let left = time_left(results, run, done, total);
     let left = left.map_or_else(String::new, |left| format!(", about {} left", show_seconds(left)));
-    let failed = run.trials.failed_for_good();
+    let failed = run.trials.failed;
     let failed = if failed > 0 {
         format!(", {failed} failed")
     } else {

@@ -98,9 +98,11 @@ fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> a
         },
         ..Wishes::default()
     };
-    let asked = root_image::asked(&wishes, state, unmade)?;
-    wishes.programs = root_image::on_platforms(asked, &wishes.platforms, state, unmade)?;
-    Ok(design::study(&wishes, &tare_box::host::facts())?)
+    let facts = tare_box::host::facts();
+    wishes.programs = root_image::asked(&wishes, state, unmade)?;
+    let designed = || Ok(design::study(&wishes, &facts)?);
+    wishes.programs = root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, unmade)?;
+    Ok(design::study(&wishes, &facts)?)
 }
 
 fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {

@@ -10,6 +10,7 @@ mod running;
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
 
 use super::agent_start::address_words;
+use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
@@ -189,6 +190,7 @@ impl Platform for Vm {
         let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
         let guest = Guest::probe(&self.modules(false, false))?;
         self.storage.map_or(Ok(()), Storage::probe)?;
+        can_be_had(self.network)?;
         if self.wanted == Some(Accelerator::Kvm) {
             self.probe_kvm().map_err(|why| {
                 Absent::new(why, "leave accel out, or give accel=tcg: the VM is then emulated")
