@@ -8,7 +8,7 @@ use serde::Serialize;
 use tare_model::study::{Cell, Study};
 use tare_model::template::{Capacity, Property};
 
-/// What a run would do and take.
+/// What `tare plan --json` prints: what a run would do and take.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Printed<'a> {
     /// The study, as it would stand in the header of the results file.
@@ -32,9 +32,11 @@ pub struct Printed<'a> {
 /// What is told beside of a study that is a file, or ships with tare.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct OfTemplate {
-    /// The layers workload, resource and capacity, a row for each workload.
+    /// The layers workload, resource and capacity, a row for each workload; only of a study that is a file or
+    /// ships with tare.
     pub blueprint: Vec<Layer>,
-    /// What the study names and cannot be had here, in words, each with the reason. Platforms stop a run.
+    /// What the study names and cannot be had here, in words, each with the reason; only of a study that is a
+    /// file or ships with tare. A platform that is missing stops a run.
     pub missing: Vec<String>,
 }
 
