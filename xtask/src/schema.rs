@@ -14,11 +14,21 @@ use tare_analysis::merge::Merged;
 use tare_analysis::pilot::Pilot;
 use tare_analysis::trend::Trend;
 use tare_analysis::{Analysis, advice, change, foreign, merge, pilot, trend};
+use tare_box::conformance::{self, Check};
+use tare_box::platforms::Cleaned;
+use tare_lab::doctor::Findings;
+use tare_lab::images::{PrintedImage, PrintedList, Removed};
+use tare_lab::plan::Printed;
+use tare_lab::workloads::Tried;
+use tare_lab::{study_file, workloads};
 use tare_model::kernel::KernelReport;
 use tare_model::results::Record;
+use tare_model::workload::Workload;
 use tare_model::{density, results};
 use tare_published::{Beside, Brief, Checked, Definition, Published, WorkloadView};
 use tare_report::glossary::Entry;
+use tare_selftest::log::{self, Scored};
+use tare_selftest::table::Table;
 
 /// Writes the schemas and removes those of documents that are no more.
 pub fn run() -> anyhow::Result<()> {
@@ -78,6 +88,26 @@ fn documents() -> anyhow::Result<BTreeMap<String, String>> {
         printed::<Beside>("tare compare --published"),
         list_of::<Entry>("tare explain", "Words and what they mean."),
         printed::<KernelReport>("tare kernel"),
+        printed::<Findings>("tare doctor"),
+        printed::<conformance::Report>("tare check"),
+        list_of::<Check>(
+            "tare check --list",
+            "Every promise of platforms, in the order in which they are checked.",
+        ),
+        printed::<Printed<'_>>("tare plan"),
+        printed::<study_file::Shipped>("tare plan --list"),
+        printed::<Cleaned>("tare clean"),
+        printed::<workloads::Shipped>("tare workloads list"),
+        list_of::<Workload>(
+            "tare workloads show",
+            "The workload that was named: a list of one.",
+        ),
+        printed::<Tried<'_>>("tare workloads check"),
+        printed::<PrintedList<'_>>("tare image list"),
+        printed::<PrintedImage<'_>>("tare image show"),
+        printed::<Removed<'_>>("tare image remove"),
+        printed::<Table<'_>>("tare selftest coverage"),
+        printed::<Scored<'_>>(log::SCHEMA),
     ];
     let texts = all.into_iter().map(|schema| {
         let title = schema

@@ -1,6 +1,7 @@
 //! What an image says of how it is run.
 
 use oci_spec::image::{Arch, ImageConfiguration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The one architecture that images are taken for, as OCI names it.
@@ -9,11 +10,11 @@ pub const ARCHITECTURE: &str = "amd64";
 pub const SYSTEM: &str = "linux";
 
 /// What an image says of how it is run: the part of OCI's configuration that boxes can follow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Config {
     /// The architecture of its programs, as OCI names it.
     pub architecture: String,
-    /// What is run, before [`Config::cmd`].
+    /// What is run, before `cmd`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entrypoint: Vec<String>,
     /// Its arguments, or what is run where there is no entry point.

@@ -1,5 +1,6 @@
 //! Digests: SHA-256 as OCI writes them, and readers that take or check one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -8,7 +9,7 @@ use std::io::{self, Read};
 const SHA256: &str = "sha256:";
 
 /// A SHA-256 digest, written `sha256:` and 64 small hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest(String);
 

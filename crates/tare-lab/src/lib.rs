@@ -15,6 +15,7 @@ mod against;
 pub mod collect;
 pub mod density;
 pub mod design;
+pub mod doctor;
 mod extract;
 mod faults;
 mod figures;
@@ -33,6 +34,7 @@ pub mod study_file;
 mod trial;
 pub mod versions;
 pub mod workload_file;
+pub mod workloads;
 mod writer;
 
 pub use writer::{WriteError, Writer, is_written};

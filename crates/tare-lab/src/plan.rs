@@ -5,10 +5,12 @@
 //! piece, it is one trial, and a stand is one box.
 
 mod cost;
+mod printed;
 mod stands;
 
 pub(crate) use cost::ROUNDS_FOR_TWO;
 pub use cost::{BoxCost, Cost, cost};
+pub use printed::{Layer, OfTemplate, Printed};
 pub use stands::{Room, SideBySide, kept, side_by_side};
 
 use rand::SeedableRng;

@@ -9,6 +9,7 @@
 pub mod binomial;
 pub mod campaign;
 mod experiments;
+pub mod log;
 pub mod noise;
 pub mod promise;
 pub mod score;

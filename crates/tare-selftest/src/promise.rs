@@ -1,6 +1,7 @@
 //! What is asked of a share of the campaigns, and what their counts say of it.
 
 use crate::binomial::{at_most, lower, upper};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_stats::LEVEL;
 
@@ -8,7 +9,7 @@ use tare_stats::LEVEL;
 pub(crate) const RARE: f64 = 0.001;
 
 /// What is asked of a share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Promise {
     /// At most `promised`; shown where the share lies below `bound`.
@@ -28,7 +29,7 @@ pub enum Promise {
 }
 
 /// What campaigns say of a promise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Shown with 95 % confidence.
@@ -40,7 +41,7 @@ pub enum Standing {
 }
 
 /// How many campaigns did what.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Count {
     /// What they did.
     pub what: &'static str,

@@ -2,6 +2,7 @@
 
 use crate::campaign::{Campaign, Judged};
 use crate::promise::{Count, Promise, RARE, Standing};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tare_stats::{LEVEL, Row, median, t_estimate};
 
@@ -15,7 +16,7 @@ const CPU_SLACK: f64 = 0.001;
 const FOUND: [(f64, f64); 2] = [(5.0, 0.975), (2.0, 0.928)];
 
 /// A ratio of all campaigns together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Pooled {
     /// The geometric mean of the ratios of all blocks.
     pub ratio: f64,
@@ -33,7 +34,7 @@ pub struct Truth {
 }
 
 /// What all campaigns say.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Score {
     /// Campaigns.
     pub campaigns: usize,

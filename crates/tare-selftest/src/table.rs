@@ -1,6 +1,7 @@
 //! What is claimed, what was found, and whether the two agree.
 
 use crate::sums::{Found, Total};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
@@ -9,7 +10,7 @@ use std::fmt;
 const ERRORS: f64 = 4.0;
 
 /// A claim about the method, checked by simulation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Claim {
     /// Whether users may rely on it; else it is told of where the method is weak.
     pub promised: bool,
@@ -55,7 +56,7 @@ impl Claim {
 }
 
 /// What a figure is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// A share, shown in percent.
@@ -65,7 +66,7 @@ pub enum Scale {
 }
 
 /// One line of the table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Row {
     /// Under which heading it stands.
     pub group: &'static str,
@@ -85,8 +86,23 @@ pub struct Row {
     pub verdict: Verdict,
 }
 
+/// What `tare selftest coverage --json` prints: every case that was simulated.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Table<'a> {
+    /// Version of tare.
+    pub tare: &'static str,
+    /// Identity of the build.
+    pub build: &'static str,
+    /// Draws of each case, as asked.
+    pub draws: u32,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// The lines of the table.
+    pub rows: &'a [Row],
+}
+
 /// Whether a claim holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// A promise that holds.

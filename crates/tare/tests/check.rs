@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::schema::Schema;
 use common::{Tare, ended, ready};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -50,6 +51,7 @@ fn keeps(platform: &str, options: &[&str], skipped: &[&str]) {
     let done = ended(command.env(SECRET.0, SECRET.1).output().unwrap());
     let found: Value = serde_json::from_str(&done.stdout)
         .unwrap_or_else(|e| panic!("{platform}: {e}: {}\n{}", done.stdout, done.stderr));
+    Schema::of("tare-check").holds(&done.stdout);
     let checks = found["platforms"][0]["checks"].as_array().unwrap();
     let name = |check: &Value| check["check"].as_str().unwrap().to_owned();
     let of = |outcome: &str| -> Vec<String> {

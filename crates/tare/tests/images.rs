@@ -5,6 +5,7 @@
 mod common;
 
 use common::Tare;
+use common::schema::Schema;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +45,9 @@ fn tar(tare: &Tare, folder: &str, to: &str, more: &[&str]) {
 
 /// What `tare image list --json` tells.
 fn listed(tare: &Tare) -> Value {
-    serde_json::from_str(&tare.ok("image list --json").stdout).unwrap()
+    let list = tare.ok("image list --json").stdout;
+    Schema::of("tare-image-list").holds(&list);
+    serde_json::from_str(&list).unwrap()
 }
 
 /// The names of all images, an image by an image.
@@ -132,6 +135,7 @@ fn archives_are_told_by_what_is_in_them() {
     let one = tare
         .ok("image import ./saved.tar --part tools:2 --name two --json")
         .stdout;
+    Schema::of("tare-image-show").holds(&one);
     let one: Value = serde_json::from_str(&one).unwrap();
     assert_eq!(one["config"]["env"][0], "A=1");
     assert_eq!(names(&tare).len(), 2, "one of them says how it is run");

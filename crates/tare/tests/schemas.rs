@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
-#[path = "../../tare-report/tests/common/schema.rs"]
-#[allow(dead_code, reason = "each test file uses its part")]
-mod schema;
 
-use common::Tare;
-use schema::Schema;
+use common::schema::Schema;
+use common::{Tare, ready};
+use serde_json::Value;
+use tare_box::conformance::{Checked, CheckedPlatform, Outcome, Report};
+use tare_model::results::PlatformVersion;
 
 /// Holds what a command prints against a schema.
 #[track_caller]
@@ -67,4 +67,149 @@ fn a_pilot_and_a_kernel() {
     let pilot = "pilot -p fake,fake?sd=0.2 -w syscall --cpus 1 --no-settle --seed 7 --json";
     prints(&tare, pilot, "tare-pilot-1");
     prints(&tare, "kernel syscall --json", "tare-kernel");
+}
+
+#[test]
+fn what_can_run_here() {
+    let tare = Tare::new();
+    let found = tare.run("doctor --json");
+    // Where nothing can run it says so by its exit code, and tells all the same.
+    assert!([0, 2].contains(&found.code), "{}", found.stderr);
+    Schema::of("tare-doctor").holds(&found.stdout);
+}
+
+#[test]
+fn promises_and_what_was_found_of_them() {
+    let tare = Tare::new();
+    prints(&tare, "check --list --json", "tare-check-list");
+    if ready("native") {
+        let check = "check native --only exit-codes,killed-engine --json";
+        prints(&tare, check, "tare-check");
+    }
+    let outcomes = [
+        Outcome::Ok {
+            note: Some("a note".to_owned()),
+        },
+        Outcome::Failed {
+            why: "seen".to_owned(),
+        },
+        Outcome::Skipped {
+            why: "not here".to_owned(),
+        },
+    ];
+    let checked = outcomes.map(|outcome| Checked {
+        check: "hello",
+        promise: "the agent answers",
+        outcome,
+        seconds: 0.5,
+    });
+    let report = Report {
+        platforms: vec![CheckedPlatform {
+            platform: "docker".parse().unwrap(),
+            version: PlatformVersion::default(),
+            checks: checked.into(),
+        }],
+    };
+    Schema::of("tare-check").holds(&tare_report::json::render(&report).unwrap());
+}
+
+#[test]
+fn plans() {
+    let tare = Tare::new();
+    for plan in [
+        "plan -p fake,fake?cost=1.2 -w syscall,spawn --cpus 1 --json",
+        "plan -p fake,fake?cost=1.2 --adaptive --slices off --cpus 1 --json",
+    ] {
+        prints(&tare, plan, "tare-plan");
+    }
+    for (command, foreseen) in [
+        ("--with-libraries --json -- cat /etc/hostname", "left_behind"),
+        ("--json -- sleep 0", "cannot_run"),
+    ] {
+        // Of what cannot run, nothing could be measured: the exit code says so.
+        let plan = tare.run(&format!("plan -p fake --cpus 1 {command}")).stdout;
+        Schema::of("tare-plan").holds(&plan);
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        assert_eq!(plan[foreseen].as_array().unwrap().len(), 1, "{command}");
+    }
+}
+
+#[test]
+fn studies_and_their_plans() {
+    let tare = Tare::new();
+    let list = tare.ok("plan --list --json").stdout;
+    Schema::of("tare-plan-list").holds(&list);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    for study in list["studies"].as_array().unwrap() {
+        let name = study["name"].as_str().unwrap();
+        prints(&tare, &format!("plan {name} --json"), "tare-plan");
+    }
+}
+
+#[test]
+fn workloads_and_a_trial_of_one() {
+    let tare = Tare::new();
+    let list = tare.ok("workloads --json").stdout;
+    Schema::of("tare-workloads-list").holds(&list);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let all = list["workloads"].as_array().unwrap().iter();
+    for workload in all.filter(|workload| workload["kind"] == "built-in") {
+        let name = workload["name"].as_str().unwrap();
+        prints(
+            &tare,
+            &format!("workloads show {name} --json"),
+            "tare-workloads-show",
+        );
+    }
+    if !ready("native") {
+        return;
+    }
+    let file = "about = \"ends badly\"\n[command]\nargv = [\"false\"]\n";
+    std::fs::write(tare.path("bad.toml"), file).unwrap();
+    prints(&tare, "workloads show ./bad.toml --json", "tare-workloads-show");
+    prints(&tare, "workloads check syscall --json", "tare-workloads-check");
+    let failed = tare.run("workloads check ./bad.toml --json");
+    assert_eq!(failed.code, 1, "{}", failed.stderr);
+    Schema::of("tare-workloads-check").holds(&failed.stdout);
+}
+
+#[test]
+fn images_and_what_cleaning_leaves() {
+    let tare = Tare::new();
+    std::fs::create_dir_all(tare.path("rootfs/etc")).unwrap();
+    prints(
+        &tare,
+        "image import ./rootfs --name mine --json",
+        "tare-image-show",
+    );
+    prints(&tare, "image show mine --json", "tare-image-show");
+    prints(&tare, "image show micro --json", "tare-image-show");
+    prints(&tare, "image list --json", "tare-image-list");
+    let cleaned = tare.ok("clean --json").stdout;
+    Schema::of("tare-clean").holds(&cleaned);
+    let cleaned: Value = serde_json::from_str(&cleaned).unwrap();
+    assert_eq!(cleaned["left"].as_array().unwrap().len(), 1, "{cleaned}");
+    prints(&tare, "image remove mine --json", "tare-image-remove");
+    prints(&tare, "image prune --json", "tare-image-remove");
+}
+
+#[test]
+fn self_tests() {
+    let tare = Tare::new();
+    prints(
+        &tare,
+        "selftest coverage --draws 500 --json",
+        "tare-selftest-coverage",
+    );
+    for (number, kind) in [
+        "aa --polluter",
+        "aa --slices off --batches",
+        "inject --fresh study",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let of = format!("selftest {kind} -p fake --no-settle --campaigns 2 --log log-{number} --json");
+        prints(&tare, &of, "tare-selftest-2");
+    }
 }

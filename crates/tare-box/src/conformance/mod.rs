@@ -28,19 +28,23 @@ use crate::interrupt;
 use crate::platforms::OpenError;
 use crate::platforms::contract::{Absent, BoxError, Platform};
 use crate::state::{Run, StateError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use site::Site;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tare_model::platform::PlatformPath;
+use tare_model::results::PlatformVersion;
 
 /// One promise.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, JsonSchema, Serialize)]
 pub struct Check {
     /// Its name.
+    #[serde(rename = "check")]
     pub name: &'static str,
     /// What is promised.
     pub promise: &'static str,
+    #[serde(skip)]
     run: fn(&mut Site<'_>) -> Result<Kept, Broken>,
 }
 
@@ -291,7 +295,7 @@ fn expect(holds: bool, seen: impl FnOnce() -> String) -> Result<(), Broken> {
 }
 
 /// How a check ended.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// The promise was kept.
@@ -312,7 +316,7 @@ pub enum Outcome {
 }
 
 /// The outcome of one check.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Checked {
     /// Name of the check.
     pub check: &'static str,
@@ -321,7 +325,7 @@ pub struct Checked {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How long it took.
+    /// How long it took, in seconds.
     pub seconds: f64,
 }
 
@@ -330,6 +334,24 @@ impl Checked {
     pub const fn failed(&self) -> bool {
         matches!(self.outcome, Outcome::Failed { .. })
     }
+}
+
+/// What was found of one platform.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CheckedPlatform {
+    /// The platform.
+    pub platform: PlatformPath,
+    /// Of its engine, and what else is known of it.
+    pub version: PlatformVersion,
+    /// Every check, in the order in which they were run.
+    pub checks: Vec<Checked>,
+}
+
+/// What `tare check --json` prints: which promises platforms keep here.
+#[derive(Debug, Default, JsonSchema, Serialize)]
+pub struct Report {
+    /// The platforms, in the order in which they were checked.
+    pub platforms: Vec<CheckedPlatform>,
 }
 
 /// What is to be checked.

@@ -1,6 +1,7 @@
 //! What the store knows of an image.
 
 use crate::{Digest, ImageError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,7 @@ const MANIFEST: &str = "manifest.json";
 const BESIDE: &str = ".manifest.partial";
 
 /// What the store knows of an image.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Manifest {
     /// Its names; none if another image took them.
     pub names: Vec<String>,
@@ -19,7 +20,7 @@ pub struct Manifest {
     pub source: String,
     /// The digest of its root filesystem and configuration.
     pub digest: Digest,
-    /// What its root filesystem occupies on the disk.
+    /// What its root filesystem occupies on the disk, in bytes.
     pub bytes: u64,
     /// Files, folders and links.
     pub entries: u64,

@@ -15,6 +15,7 @@ mod error;
 mod file;
 mod names;
 mod path;
+mod printed;
 mod progress;
 mod shipped;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use engine::EngineError;
 pub use error::{NoImage, Nowhere};
 pub use file::{ImageFile, parse};
 pub use names::NoName;
+pub use printed::{PrintedImage, PrintedList, Removed, Unbuilt, Whole};
 pub use progress::Progress;
 pub use shipped::{has_all_of, names, shipped};
 

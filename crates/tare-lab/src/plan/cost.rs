@@ -1,10 +1,12 @@
 //! What a study is expected to take, before anything was measured.
 
 use super::{Room, stands, trials_per_block};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
 
 /// What a run is expected to take, before anything was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Cost {
     /// Blocks: all of them, or about as many as the budget holds.
     pub blocks: u32,
@@ -15,8 +17,10 @@ pub struct Cost {
     /// Wall time in seconds.
     pub seconds: f64,
     /// Of that, what is done once, whatever the number of blocks: limit checks, kept boxes.
+    #[serde(skip)]
     pub once_seconds: f64,
     /// And what each block takes.
+    #[serde(skip)]
     pub block_seconds: f64,
     /// Size of the results file in bytes.
     pub bytes: u64,

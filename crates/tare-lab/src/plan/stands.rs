@@ -4,6 +4,8 @@
 use super::{Group, Stand};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::study::{Against, BoxKind, Cell, Fresh, Study};
 
@@ -55,13 +57,14 @@ impl Room {
 }
 
 /// Boxes that exist at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct SideBySide {
     /// Boxes.
     pub boxes: usize,
     /// The memory that they are granted, in bytes.
     pub memory_bytes: u64,
     /// Whether the host has that much to give.
+    #[serde(skip)]
     pub fits: bool,
 }
 

@@ -1,5 +1,6 @@
 //! What of a study cannot go well, as far as it can be told before the first trial.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +9,7 @@ use tare_model::study::Study;
 use tare_model::workload::{Role, Run, Workload};
 
 /// A workload that cannot run in boxes of some platforms: its trials there are skipped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Barred {
     /// Its name.
     pub workload: String,
@@ -19,7 +20,7 @@ pub struct Barred {
 }
 
 /// Files of this host that a command names and boxes of some platforms do not have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LeftBehind {
     /// The workload's name.
     pub workload: String,
@@ -30,7 +31,7 @@ pub struct LeftBehind {
 }
 
 /// A file that a command names.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 pub struct NamedFile {
     /// As the command names it.
     pub name: String,
@@ -39,7 +40,7 @@ pub struct NamedFile {
 }
 
 /// What can be told before the first trial.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Foresight {
     /// What cannot run, one entry for each workload and reason.
     #[serde(rename = "cannot_run")]

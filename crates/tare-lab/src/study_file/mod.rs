@@ -12,7 +12,7 @@ mod source;
 mod workloads;
 
 pub use error::StudyFileError;
-pub use shipped::SHIPPED;
+pub use shipped::{Brief, SHIPPED, Shipped, list};
 
 use crate::design::{self, Cells, Concern, DesignError, Programs, Wishes};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ fn no_small_size(study: &str) -> String {
 }
 
 /// Whether this study can be read and has a small size.
-pub fn has_small(study: &str) -> bool {
+fn has_small(study: &str) -> bool {
     let small = source::load(study).and_then(|mut tree| Ok(source::take_small(&mut tree)?));
     small.is_ok_and(|small| small.is_some())
 }

@@ -1,6 +1,8 @@
 //! The studies that come with tare.
 
 use super::error::StudyFileError;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tare_model::suggest;
 
 /// Their names and texts.
@@ -24,6 +26,44 @@ pub const SHIPPED: [(&str, &str); 9] = [
         include_str!("../../../../studies/conaboy2021.toml"),
     ),
 ];
+
+/// What `tare plan --list --json` prints: the studies that come with tare.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Shipped {
+    /// The studies, in the order in which they are told everywhere.
+    pub studies: Vec<Brief>,
+}
+
+/// A study in short.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Brief {
+    /// Its name, which `tare plan` and `tare run` take.
+    pub name: &'static str,
+    /// Its title.
+    pub title: String,
+    /// Whether it has a small size, for `--small`.
+    pub small: bool,
+}
+
+/// Every study that comes with tare, in short.
+///
+/// # Errors
+/// [`StudyFileError`] if one of them cannot be read.
+pub fn list() -> Result<Shipped, StudyFileError> {
+    let briefs: Result<Vec<Brief>, StudyFileError> =
+        SHIPPED.into_iter().map(|(name, _)| brief(name)).collect();
+    Ok(Shipped { studies: briefs? })
+}
+
+fn brief(name: &'static str) -> Result<Brief, StudyFileError> {
+    let file = super::read(name, false)?;
+    let template = file.wishes().template.as_ref();
+    Ok(Brief {
+        name,
+        title: template.map_or_else(String::new, |template| template.title.clone()),
+        small: super::has_small(name),
+    })
+}
 
 pub(super) fn text(name: &str) -> Option<&'static str> {
     SHIPPED

@@ -15,7 +15,7 @@ impl Schema {
     pub fn of(name: &'static str) -> Self {
         let path = format!("{}/../../docs/schemas/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-        let mut schema: Value = serde_json::from_str(&text).unwrap();
+        let mut schema: Value = serde_json::from_str(&text).expect("a schema is JSON");
         let shipped = validator(&schema);
         close(&mut schema);
         let strict = validator(&schema);
@@ -29,7 +29,7 @@ impl Schema {
     /// Panics with what is wrong, unless `json` is such a document and every key of it is described.
     #[track_caller]
     pub fn holds(&self, json: &str) {
-        let document = serde_json::from_str(json).unwrap();
+        let document = serde_json::from_str(json).expect("what is printed is JSON");
         for validator in [&self.shipped, &self.strict] {
             let wrong = validator.iter_errors(&document);
             let wrong: Vec<String> = wrong.map(|e| format!("{}: {e}", e.instance_path())).collect();
@@ -44,7 +44,7 @@ impl Schema {
 }
 
 fn validator(schema: &Value) -> Validator {
-    jsonschema::draft202012::new(schema).unwrap()
+    jsonschema::draft202012::new(schema).expect("what ships is a schema")
 }
 
 /// Closes every place of the schema in which an object can stand.

@@ -3,24 +3,15 @@
 use crate::args::{CheckArgs, StateArgs};
 use crate::out;
 use anyhow::Context;
-use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tare_box::conformance::{self, CHECKS, Check, CheckError, Checked, Order, Outcome};
+use tare_box::conformance::{
+    self, CHECKS, Check, CheckError, Checked, CheckedPlatform, Order, Outcome, Report,
+};
 use tare_box::interrupt;
 use tare_box::state::Run;
-use tare_model::platform::PlatformPath;
-use tare_model::results::PlatformVersion;
 use tare_model::size::counted;
 use tare_model::suggest;
-
-/// What was found of one platform.
-#[derive(Debug, Serialize)]
-struct Finding {
-    platform: PlatformPath,
-    version: PlatformVersion,
-    checks: Vec<Checked>,
-}
 
 /// Checks platforms one after another.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
@@ -32,7 +23,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let state = args.state.folder();
     let run = super::begin(&state)?;
     let binary = kept_binary(&run)?;
-    let mut findings = Vec::new();
+    let mut report = Report::default();
     for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {
             path: &platform,
@@ -59,13 +50,13 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             // What a platform that fails may have left is looked for by the next start.
             run.leave_for_sweep();
         }
-        findings.push(Finding {
+        report.platforms.push(CheckedPlatform {
             platform,
             version,
             checks,
         });
     }
-    finish(&findings, args.json)
+    finish(&report, args.json)
 }
 
 /// The run's copy of this program, which goes into boxes as in a run that measures.
@@ -91,11 +82,7 @@ fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {
 
 fn list(checks: &[Check], json: bool) -> anyhow::Result<ExitCode> {
     if json {
-        let all: Vec<_> = checks
-            .iter()
-            .map(|check| serde_json::json!({ "check": check.name, "promise": check.promise }))
-            .collect();
-        out::print_json(&all)?;
+        out::print_json(&checks)?;
     } else {
         let lines = checks
             .iter()
@@ -121,11 +108,11 @@ fn line(checked: &Checked) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-fn finish(findings: &[Finding], json: bool) -> anyhow::Result<ExitCode> {
-    let outcomes = findings.iter().flat_map(|finding| &finding.checks);
+fn finish(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
+    let outcomes = report.platforms.iter().flat_map(|platform| &platform.checks);
     let failed = outcomes.filter(|checked| checked.failed()).count();
     if json {
-        out::print_json(&serde_json::json!({ "platforms": findings }))?;
+        out::print_json(report)?;
     }
     if failed == 0 {
         return Ok(ExitCode::SUCCESS);

@@ -49,10 +49,10 @@ fn clean_platforms(folder: &Path, cleaned: &mut Cleaned, failed: &mut Vec<String
 }
 
 fn tell(cleaned: &Cleaned, json: bool) -> anyhow::Result<()> {
-    let Cleaned { removed, left } = cleaned;
     if json {
-        return out::print_json(&serde_json::json!({ "removed": removed, "left": left }));
+        return out::print_json(cleaned);
     }
+    let Cleaned { removed, left } = cleaned;
     let line = |done: &str, what: &String| format!("{done} {}\n", out::one_line(what));
     let removed = removed.iter().map(|what| line("removed", what));
     let lines: String = removed

@@ -1,12 +1,12 @@
 //! `tare plan`: what a run would do and how long it would take.
 
-use super::plan_words::{json, text};
+use super::plan_words::text;
 use super::root_image::{self, Unmade};
 use super::study_plan;
 use crate::args::PlanArgs;
 use crate::out;
 use std::process::ExitCode;
-use tare_lab::plan::{self, Room};
+use tare_lab::plan::{self, Printed, Room};
 use tare_lab::preflight::{Foresight, Platforms};
 use tare_model::study::Study;
 
@@ -29,7 +29,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = foresee(&platforms, &study, unmade.as_deref());
     if args.json {
-        out::print_json(&json(&study, &cost, room, &foreseen, unmade.as_deref()))?;
+        out::print_json(&Printed::new(&study, cost, room, &foreseen, unmade.as_deref()))?;
     } else {
         out::print(&text(&study, &cost, room, &foreseen, unmade.as_deref()))?;
     }

@@ -1,4 +1,4 @@
-//! What a run would do and take, for people and for programs.
+//! What a run would do and take, in words.
 
 use crate::out;
 use tare_lab::looks;
@@ -11,27 +11,6 @@ use tare_model::workload::{Ready, Run};
 
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;
-
-/// The plan for programs.
-pub fn json(
-    study: &Study,
-    cost: &Cost,
-    room: Room,
-    foreseen: &Foresight,
-    unmade: Option<&str>,
-) -> serde_json::Value {
-    let cells: Vec<String> = study.cells().iter().map(ToString::to_string).collect();
-    let looks: Vec<u32> = looks::schedule(study).collect();
-    let cost = serde_json::json!({
-        "blocks": cost.blocks, "trials": cost.trials, "boxes": cost.boxes, "seconds": cost.seconds, "bytes": cost.bytes,
-    });
-    let beside = plan::side_by_side(study, room)
-        .map(|most| serde_json::json!({ "boxes": most.boxes, "memory_bytes": most.memory_bytes }));
-    serde_json::json!({
-        "study": study, "cells": cells, "looks": looks, "side_by_side": beside, "cost": cost,
-        "image_to_make": unmade, "cannot_run": foreseen.barred, "left_behind": foreseen.left_behind,
-    })
-}
 
 /// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
 fn blocks(study: &Study, cost: &Cost) -> String {

@@ -1,15 +1,16 @@
 //! `tare plan STUDY`: the chapters of a study, its blueprint, its cells, what
 //! it takes, and what is missing for it here.
 
+use super::plan::foresee;
 use super::root_image::{self, Unmade};
-use super::{plan, plan_words, study};
+use super::{plan_words, study};
 use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_lab::plan::{Room, cost};
+use tare_lab::plan::{self, OfTemplate, Printed, Room};
 use tare_lab::preflight::Platforms;
-use tare_lab::study_file::{self, SHIPPED};
+use tare_lab::study_file::{self, Brief};
 use tare_model::host::HostFacts;
 use tare_model::metric::{Metric, Source};
 use tare_model::study::{BoxKind, Study, Workload};
@@ -17,20 +18,15 @@ use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
 
 /// Lists the studies that ship.
 pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
-    let mut text = String::new();
-    let mut studies = Vec::new();
-    for (name, _) in SHIPPED {
-        let file = study_file::read(name, false)?;
-        let title = file.wishes().template.as_ref().map_or("", |t| t.title.as_str());
-        let has_small = study_file::has_small(name);
-        let small = if has_small { "; has a small size" } else { "" };
-        text += &out::wrapped(name, 19, &format!("{title}{small}"));
-        studies.push(serde_json::json!({ "name": name, "title": title, "small": has_small }));
-    }
+    let shipped = study_file::list()?;
     if json {
-        out::print_json(&serde_json::json!({ "studies": studies }))?;
+        out::print_json(&shipped)?;
     } else {
-        out::print(&text)?;
+        let line = |study: &Brief| {
+            let small = if study.small { "; has a small size" } else { "" };
+            out::wrapped(study.name, 19, &format!("{}{small}", study.title))
+        };
+        out::print(&shipped.studies.iter().map(line).collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -43,7 +39,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
     let platforms = platforms.with_image(image)?;
     let room = Room::of_host(facts.memory_bytes);
-    let cost = cost(&study, room, |kind| platforms.cost(kind));
+    let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
     let mut missing: Vec<String> = left_out
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
@@ -51,13 +47,15 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     let mut stops: Vec<String> = absent.iter().map(ToString::to_string).collect();
     stops.extend(sketch.misfits.iter().map(ToString::to_string));
     let blueprint = blueprint(&study);
-    let foreseen = plan::foresee(&platforms, &study, unmade);
+    let foreseen = foresee(&platforms, &study, unmade);
     if args.json {
-        let mut json = plan_words::json(&study, &cost, room, &foreseen, unmade);
-        json["blueprint"] = blueprint.iter().map(Layer::json).collect();
         missing.extend(stops);
-        json["missing"] = missing.into();
-        out::print_json(&json)?;
+        let template = OfTemplate {
+            blueprint: blueprint.iter().map(Layer::printed).collect(),
+            missing,
+        };
+        let printed = Printed::new(&study, cost, room, &foreseen, unmade);
+        out::print_json(&printed.of_template(template))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = Page::default();
@@ -92,14 +90,14 @@ struct Layer {
 }
 
 impl Layer {
-    fn json(&self) -> serde_json::Value {
-        serde_json::json!({
-            "workload": self.workload,
-            "resource": self.feature.map(|f| f.property),
-            "capacity": self.feature.map(|f| f.capacity),
-            "metrics": self.metrics.iter().map(|m| &m.name).collect::<Vec<_>>(),
-            "available": self.missing.is_none(),
-        })
+    fn printed(&self) -> plan::Layer {
+        plan::Layer {
+            workload: self.workload.clone(),
+            resource: self.feature.map(|f| f.property),
+            capacity: self.feature.map(|f| f.capacity),
+            metrics: self.metrics.iter().map(|m| m.name.clone()).collect(),
+            available: self.missing.is_none(),
+        }
     }
 
     /// Its metrics in words. Of a command that prints figures these: what it used besides is the

@@ -15,8 +15,8 @@ use tare_lab::preflight::{self, Platforms};
 use tare_lab::resume::Progress;
 use tare_lab::runner::Runner;
 use tare_lab::workload_file::{self, CatalogueWorkload, TakenParameter};
+use tare_lab::workloads::{self, Brief, Kind, Tried};
 use tare_lab::{Writer, versions};
-use tare_model::kernel::Kernel;
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
@@ -38,25 +38,18 @@ pub fn run(args: &WorkloadsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn list(json: bool) -> anyhow::Result<ExitCode> {
-    let mut all: Vec<(String, String, &str)> = Kernel::ALL
-        .into_iter()
-        .map(|kernel| (kernel.name().to_owned(), kernel.about().to_owned(), "built-in"))
-        .collect();
-    for name in workload_file::names() {
-        let read = workload_file::read(name)?;
-        all.push((read.family, read.about, "command"));
-    }
+    let shipped = workloads::list()?;
     if json {
-        let all = all
-            .iter()
-            .map(|(name, about, kind)| serde_json::json!({ "name": name, "about": about, "kind": kind }));
-        out::print_json(&serde_json::json!({ "workloads": all.collect::<Vec<_>>() }))?;
+        out::print_json(&shipped)?;
     } else {
-        let line = |(name, about, kind): &(String, String, &str)| {
-            let kind = if *kind == "command" { " (a command)" } else { "" };
-            out::wrapped(name, INDENT, &format!("{about}{kind}"))
+        let line = |workload: &Brief| {
+            let kind = match workload.kind {
+                Kind::BuiltIn => "",
+                Kind::Command => " (a command)",
+            };
+            out::wrapped(&workload.name, INDENT, &format!("{}{kind}", workload.about))
         };
-        out::print(&all.iter().map(line).collect::<String>())?;
+        out::print(&shipped.workloads.iter().map(line).collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -242,7 +235,10 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
         ),
     };
     if json {
-        out::print_json(&serde_json::json!({ "workload": study.workloads, "outcome": outcome }))?;
+        out::print_json(&Tried {
+            workload: &study.workloads,
+            outcome,
+        })?;
     } else {
         out::print(&told)?;
     }

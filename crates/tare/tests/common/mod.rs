@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+#[path = "../../../tare-report/tests/common/schema.rs"]
+pub mod schema;
 pub mod served;
 
 use serde_json::Value;

@@ -19,6 +19,8 @@ use crate::carry;
 use crate::cgroup::{self, Meter};
 use crate::link::{Link, LinkError};
 use crate::net::{HostReach, Network};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
@@ -80,8 +82,9 @@ impl Default for InnerNeeds {
     }
 }
 
-/// What became of that which a platform keeps between runs.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What became of that which platforms keep between runs, and crashed runs left: what `tare clean --json`
+/// prints.
+#[derive(Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Cleaned {
     /// What was removed.
     pub removed: Vec<String>,

@@ -2,6 +2,7 @@
 
 use crate::Digest;
 use crate::sources::maven::{MavenSpec, NoMaven};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Of a digest, as much as keeps specifications apart.
@@ -10,7 +11,7 @@ const HASH_DIGITS: usize = 12;
 const DATE: &str = "00000000T000000Z";
 
 /// A root filesystem of Debian's packages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DebianSpec {
     /// The release: `bookworm`.

@@ -1,5 +1,6 @@
 //! What is wanted of Maven: names that can be neither an option, nor a path, nor XML.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ const ARCHIVES: [&str; 3] = ["tar", "tar.gz", "tgz"];
 const MOVING: [&str; 2] = ["LATEST", "RELEASE"];
 
 /// Artifacts of Maven, and where they are in an image.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MavenSpec {
     /// Each as `group:artifact:version[:type[:classifier]]`.
@@ -28,7 +29,7 @@ pub struct MavenSpec {
 }
 
 /// What is taken of artifacts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
     /// They and all that they depend on.

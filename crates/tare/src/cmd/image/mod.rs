@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use tare_box::{interrupt, state};
 use tare_image::store::Manifest;
 use tare_image::{Image, ImageError};
-use tare_lab::images::{self, EngineError, NoImage, Site, Wish};
+use tare_lab::images::{self, EngineError, NoImage, Removed, Site, Wish};
 use tare_model::size::{counted, show_memory};
 
 /// Does what is asked for.
@@ -136,7 +136,7 @@ fn prune(site: &Site, all: bool, json: bool) -> anyhow::Result<()> {
 
 fn tell_removed(removed: &[Manifest], json: bool) -> anyhow::Result<()> {
     if json {
-        return out::print_json(&serde_json::json!({ "removed": removed }));
+        return out::print_json(&Removed { removed });
     }
     let line = |manifest: &Manifest| {
         let name = out::one_line(&shown::title(manifest));

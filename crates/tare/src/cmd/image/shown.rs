@@ -2,11 +2,10 @@
 
 use super::kept;
 use crate::out;
-use serde_json::{Value, json};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tare_image::store::{Listed, Manifest};
 use tare_image::{Image, ImageError};
-use tare_lab::images::{self, ImageFile, NoImage, Site};
+use tare_lab::images::{self, ImageFile, NoImage, PrintedImage, PrintedList, Site};
 use tare_model::size::{counted, show_memory, show_seconds};
 
 /// Columns that a name takes at most before words begin on its line.
@@ -27,16 +26,10 @@ pub fn list(site: &Site, limit_bytes: u64, as_json: bool) -> anyhow::Result<()> 
         .filter(|name| !is_built(name))
         .filter_map(images::shipped)
         .collect();
-    let bytes = listed.iter().map(|listed| listed.bytes).sum();
     if as_json {
-        return out::print_json(&json!({
-            "store": site.path(),
-            "limit_bytes": limit_bytes,
-            "bytes": bytes,
-            "images": listed.iter().map(of_list).collect::<Vec<_>>(),
-            "unbuilt": unbuilt.iter().map(of_file).collect::<Vec<_>>(),
-        }));
+        return out::print_json(&PrintedList::new(site, limit_bytes, &listed, &unbuilt));
     }
+    let bytes = listed.iter().map(|listed| listed.bytes).sum();
     let mut text: String = listed.iter().map(line).collect();
     for file in &unbuilt {
         let words = format!("not built ('tare image build {}'): {}", file.name, file.about);
@@ -67,19 +60,6 @@ fn line(listed: &Listed) -> String {
         digits(&listed.manifest)
     );
     out::wrapped(&out::one_line(&title(&listed.manifest)), NAME, &words)
-}
-
-fn of_list(listed: &Listed) -> Value {
-    let since = listed.used.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut value = json!(listed.manifest);
-    value["disk_bytes"] = json!(listed.bytes);
-    value["used_seconds"] = json!(since.as_secs());
-    value["in_use"] = json!(listed.in_use);
-    value
-}
-
-fn of_file(file: &ImageFile) -> Value {
-    json!({ "name": file.name, "about": file.about, "debian": file.debian })
 }
 
 /// What an image is called: by a name that was given to it, else by where it came from, else by its
@@ -128,14 +108,14 @@ pub fn show(site: &Site, name: &str, as_json: bool) -> anyhow::Result<()> {
         Err(error) => return Err(error.into()),
     };
     if as_json {
-        return out::print_json(&of_image(&image));
+        return out::print_json(&PrintedImage::of(&image));
     }
     out::print(&explained(&image))
 }
 
 fn show_file(file: &ImageFile, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        return out::print_json(&of_file(file));
+        return out::print_json(&PrintedImage::of_file(file));
     }
     let mut text = out::wrapped(&file.name, INDENT, &file.about);
     let mut row = |name: &str, words: &str| text += &out::wrapped(&format!("  {name}"), INDENT, words);
@@ -154,13 +134,6 @@ fn show_file(file: &ImageFile, as_json: bool) -> anyhow::Result<()> {
     );
     row("packages", &debian.packages.join(" "));
     out::print(&text)
-}
-
-fn of_image(image: &Image) -> Value {
-    let mut value = json!(image.manifest());
-    value["config"] = json!(image.config());
-    value["rootfs"] = json!(image.rootfs());
-    value
 }
 
 fn explained(image: &Image) -> String {
@@ -201,7 +174,7 @@ fn explained(image: &Image) -> String {
 /// An image that was taken, or was there.
 pub fn taken(image: &Image, name: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        return out::print_json(&of_image(image));
+        return out::print_json(&PrintedImage::of(image));
     }
     let manifest = image.manifest();
     let name = name.map_or_else(|| title(manifest), str::to_owned);

@@ -2,7 +2,7 @@
 
 use super::arms;
 use super::eta::Eta;
-use super::log::{Earlier, Header, Log, Options};
+use super::log::{Earlier, Log};
 use super::report;
 use super::site::Site;
 use crate::args::selftest::{CampaignArgs, CampaignFresh};
@@ -10,12 +10,13 @@ use crate::out;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tare_box::interrupt;
 use tare_box::state::Run;
+use tare_box::{host, interrupt};
 use tare_lab::preflight::Platforms;
 use tare_model::size::counted;
 use tare_model::study::{Fresh, Slicing};
 use tare_selftest::campaign::Campaign;
+use tare_selftest::log::{Header, Options, Scored};
 use tare_selftest::score::{Score, Truth};
 
 /// Rounds of a trial in slices where nobody says: a median over them is steady, and the
@@ -41,7 +42,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     let (mut log, header, mut campaigns) = match earlier {
         Some(earlier) => earlier,
         None => {
-            let header = Header::new(options.clone(), arms::iterations(&options)?);
+            let header = Header::new(options.clone(), arms::iterations(&options)?, host::facts());
             (Log::create(&path, &header)?, header, Vec::new())
         }
     };
@@ -138,7 +139,7 @@ fn finish(
     };
     let score = Score::of(campaigns, truth);
     if args.json {
-        out::print_json(&report::Shown::new(header, &score))?;
+        out::print_json(&Scored::new(header, &score))?;
     } else {
         out::print(&report::text(header, &score))?;
     }

@@ -4,22 +4,11 @@ use super::eta::Eta;
 use crate::args::selftest::CoverageArgs;
 use crate::out;
 use anyhow::Context;
-use serde::Serialize;
 use std::process::ExitCode;
 use tare_box::{host, interrupt};
 use tare_model::size::counted;
 use tare_selftest::simulate::simulate;
-use tare_selftest::table::{Row, Verdict, text};
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Shown<'a> {
-    tare: &'static str,
-    build: &'static str,
-    draws: u32,
-    seed: u64,
-    rows: &'a [Row],
-}
+use tare_selftest::table::{Row, Table, Verdict, text};
 
 /// Simulates every case and prints the table.
 pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
@@ -41,7 +30,7 @@ pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(out::INTERRUPTED));
     };
     if args.json {
-        out::print_json(&Shown {
+        out::print_json(&Table {
             tare: tare_model::VERSION,
             build: tare_model::BUILD_ID,
             draws: args.draws,

@@ -2,80 +2,14 @@
 //! is a line or is not there, so that a killed self-test goes on where it was.
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tare_box::host;
 use tare_lab::own;
-use tare_model::host::HostFacts;
-use tare_model::study::{Fresh, Slicing};
 use tare_selftest::campaign::Campaign;
-
-/// Name and version of the format.
-/// Version 1 knew no slices.
-const SCHEMA: &str = "tare-selftest/2";
-
-/// The first line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Header {
-    schema: String,
-    /// Version of tare.
-    tare: String,
-    /// Identity of the build.
-    build: String,
-    /// What was asked.
-    pub options: Options,
-    /// Iterations of the kernel `integer` in a trial of each arm, or in slices in a unit of
-    /// its work; they follow from the aim and from how fast the host was when the log was
-    /// begun.
-    pub iterations: [u64; 2],
-    /// The host.
-    host: HostFacts,
-}
-
-/// What was asked; the number of campaigns is not in it, so that more can be added.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Options {
-    /// The platform.
-    pub platform: String,
-    /// What the second arm does more, in tenths of a percent; 0 for A/A.
-    pub tenths: u32,
-    /// Blocks of each campaign.
-    pub blocks: u32,
-    /// When an arm gets a new box.
-    pub fresh: Fresh,
-    /// How trials are given their time.
-    #[serde(default, skip_serializing_if = "Slicing::is_off")]
-    pub slicing: Slicing,
-    /// Aim for a trial in seconds.
-    pub trial_seconds: f64,
-    /// Margin in percent.
-    pub margin_percent: f64,
-    /// Whether a third box runs through its memory beside the two.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub polluter: bool,
-    /// Whether each arm is also measured in a batch.
-    pub batches: bool,
-    /// Whether trials wait for a quiet host.
-    pub settle: bool,
-    /// Seed of the campaigns' seeds.
-    pub seed: u64,
-}
-
-impl Header {
-    /// The header of a new log.
-    pub fn new(options: Options, iterations: [u64; 2]) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            tare: tare_model::VERSION.to_owned(),
-            build: tare_model::BUILD_ID.to_owned(),
-            options,
-            iterations,
-            host: host::facts(),
-        }
-    }
-}
+use tare_selftest::log::{Header, Options};
 
 /// An open log.
 pub struct Log {

@@ -1,32 +1,11 @@
-//! The score of campaigns, as text and as JSON.
+//! The score of campaigns as text.
 
-use super::log::Header;
 use crate::out::wrapped;
-use serde::Serialize;
 use tare_model::size::counted;
 use tare_model::study::Slicing;
+use tare_selftest::log::Header;
 use tare_selftest::promise::{Count, Promise, Standing};
 use tare_selftest::score::{Pooled, Score};
-
-/// What `--json` prints.
-#[derive(Serialize)]
-pub struct Shown<'a> {
-    #[serde(flatten)]
-    header: &'a Header,
-    score: &'a Score,
-    passes: bool,
-}
-
-impl<'a> Shown<'a> {
-    /// Puts it together.
-    pub fn new(header: &'a Header, score: &'a Score) -> Self {
-        Self {
-            header,
-            score,
-            passes: score.passes(),
-        }
-    }
-}
 
 /// The score in a few lines.
 pub fn text(header: &Header, score: &Score) -> String {

@@ -1,7 +1,6 @@
 //! Where campaigns run, one after another.
 
 use super::arms::{self, Comparison};
-use super::log::Header;
 use super::pairs::Measured;
 use anyhow::Context;
 use std::collections::BTreeSet;
@@ -17,6 +16,7 @@ use tare_lab::runner::{Event, Runner};
 use tare_model::results::{EndReason, Record, Results};
 use tare_model::study::{BoxKind, Study};
 use tare_selftest::campaign::{Campaign, seed};
+use tare_selftest::log::Header;
 
 /// Where campaigns run, and what they leave to the next.
 pub struct Site<'a> {
@@ -148,10 +148,10 @@ impl<'a> Site<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::Options;
     use super::*;
     use tare_model::group::GroupRecord;
     use tare_model::study::{Fresh, Slicing};
+    use tare_selftest::log::Options;
 
     fn options() -> Options {
         Options {
