@@ -32,7 +32,10 @@ pub(crate) enum Draws {
     /// As they were drawn before.
     Kept { indices: Rc<[u32]>, n: usize, at: usize },
     /// One by one.
-    New { random: ChaCha8Rng, buffer: Vec<u32> },
+    New {
+        random: Box<ChaCha8Rng>,
+        buffer: Vec<u32>,
+    },
 }
 
 impl Draws {
@@ -46,7 +49,7 @@ impl Draws {
             };
         }
         Self::New {
-            random: ChaCha8Rng::seed_from_u64(seed),
+            random: Box::new(ChaCha8Rng::seed_from_u64(seed)),
             buffer: vec![0; n],
         }
     }
@@ -70,10 +73,6 @@ impl Draws {
 
 /// An index below `n`. A 32-bit number times the bound, its upper half: uneven by n / 2^32 at most,
 /// and without a division.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "below n, of which an index has 32 bits"
-)]
 fn index(random: &mut ChaCha8Rng, n: usize) -> u32 {
     ((u64::from(random.next_u32()) * n as u64) >> 32) as u32
 }
