@@ -33,6 +33,7 @@ pub mod protocol;
 pub mod regular;
 pub mod results;
 pub mod rounds;
+pub mod shell;
 pub mod size;
 pub mod sound;
 pub mod study;

@@ -14,7 +14,8 @@ fn default_page() -> String {
 
 /// Names of the elements left open, or a complaint.
 fn unbalanced(page: &str) -> Result<Vec<String>, String> {
-    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    // A cell ends where the next one or its row does: its end tag is left out.
+    const VOID: [&str; 3] = ["meta", "!DOCTYPE", "td"];
     let mut open: Vec<String> = Vec::new();
     for piece in page.split('<').skip(1) {
         let (tag, _) = piece
@@ -174,7 +175,7 @@ fn figures_that_are_missing_are_dashes() {
     let mut results = Synthetic::new().build();
     fail(&mut results, "docker", 20, Reason::Launch);
     let page = page(&analyze(&results));
-    assert!(page.contains("<td class=\"interval\">—</td>"));
+    assert!(page.contains("<td class=interval>—"));
     assert!(!page.contains("class=\"mark"));
 }
 

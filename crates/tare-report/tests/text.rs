@@ -246,6 +246,23 @@ fn evidence_and_caveats_are_there() {
 }
 
 #[test]
+fn a_finding_of_one_workload_names_it() {
+    let mut results = default_study().build();
+    for record in &mut results.records {
+        if let Record::Trial(trial) = record
+            && trial.cell.workload == "spawn"
+        {
+            trial.findings.push(Finding::HostBusy { load: 0.2 });
+        }
+    }
+    let text = whole_in(&analyze(&results), PLAIN);
+    assert!(
+        text.contains("- host-busy in 96 of 384 trials, most in spawn (96 of 96): others"),
+        "{text}"
+    );
+}
+
+#[test]
 fn one_block_tells_its_ratio_and_that_it_is_of_one_block() {
     let synthetic = Synthetic::new().blocks(1).cost("docker", Pinned, "syscall", 1.25);
     let analysis = analyze(&synthetic.build());

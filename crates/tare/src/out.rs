@@ -88,13 +88,7 @@ pub fn path(path: &Path) -> String {
 
 /// An argument as it is typed in a shell: in quotation marks where it needs them.
 pub fn word(argument: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
-    let text = one_line(argument);
-    if !text.is_empty() && text.chars().all(plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    tare_model::shell::word(&one_line(argument))
 }
 
 /// This program as its user called it.

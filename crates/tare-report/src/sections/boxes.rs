@@ -14,8 +14,14 @@ pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
-    let limits =
-        Section::new("Limits of every kind of box: granted and measured").table(limits(&analysis.boxes));
+    // Where all hold there is nothing to look at.
+    let holds = analysis.boxes.iter().all(|of| of.proof.is_none() || of.proven());
+    let limits = Section {
+        is_detail: holds,
+        ..Section::new("Limits of every kind of box: granted and measured")
+    }
+    .about("Before a box is used, its limits are tried: how many CPUs a busy loop gets, by the host's counters and by the box's clocks, and how much memory can be touched until more is refused.")
+    .table(limits(&analysis.boxes));
     [made, limits].into_iter().filter_map(Section::unless_empty)
 }
 
@@ -46,7 +52,7 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes removed"),
         Column::number("shut-down", "median"),
-        Column::number("idle", "boxes whose memory was read"),
+        Column::number("read", "idle boxes whose memory was read"),
         Column::number("MiB memory", "of an idle box: median"),
         Column::number("least", "MiB"),
         Column::number("most", "MiB"),
@@ -55,11 +61,18 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
     ];
     let row = |figures: &BoxFigures| {
         let (found, memory) = (figures.footprint.as_ref(), &figures.memory);
-        let mebibytes = |bytes| Cell::figure(bytes, Show::Mebibytes);
+        // Where nothing was read the table has no such columns.
+        let mebibytes =
+            |bytes: Option<f64>| bytes.map_or(Cell::Blank, |bytes| Cell::Figure(bytes, Show::Mebibytes));
+        let read = if memory.n == 0 {
+            Cell::Blank
+        } else {
+            Cell::count(memory.n)
+        };
         let own = [
             Cell::count(figures.shutdown.n),
             Cell::figure(figures.shutdown.median, Show::Unit(Unit::Second)),
-            Cell::count(memory.n),
+            read,
             mebibytes(memory.median),
             mebibytes(memory.min),
             mebibytes(memory.max),

@@ -11,7 +11,7 @@ use tare_model::size::counted;
 /// Hosts, what they say together, what each says, how to read it.
 pub fn merge(merged: &Merged) -> Document {
     let sections = [
-        Section::new("What each platform costs, over all hosts")
+        Section::new(format!("What each platform costs{}, over all hosts", against(merged)))
             .about("The host is a random factor: the interval is that of the mean over hosts such as these, and the next host is one that was not measured.")
             .table(costs(&merged.comparisons)),
         Section::new("What each host says")
@@ -31,6 +31,14 @@ pub fn merge(merged: &Merged) -> Document {
         notices: told(merged),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }
+}
+
+/// ` against native`.
+fn against(merged: &Merged) -> String {
+    let first = merged.comparisons.first();
+    first.map_or_else(String::new, |of| {
+        format!(" against {}", of.baseline.kind.platform)
+    })
 }
 
 const CAVEATS: [&str; 4] = [

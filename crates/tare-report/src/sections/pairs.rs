@@ -4,7 +4,7 @@ use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, OtherPair};
 
-const ABOUT: &str = "Exploratory: the study asks what each platform costs over its baseline. Among so many other pairs some lie apart by chance, and no test is corrected for their number, so that none has a verdict. With `--baseline PLATFORM` a report holds all against one of them.";
+const ABOUT: &str = "Exploratory: the study asks what each platform costs over its baseline. Among so many other pairs some lie apart by chance, and no test is corrected for their number, so that none has a verdict. Figures are of whole trials, block by block: cells that stood in slices beside the baseline, and not beside one another, have no typical cost over each other, and stalls are in theirs here. With `--baseline PLATFORM` a report holds all against one of them.";
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [

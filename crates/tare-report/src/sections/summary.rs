@@ -35,14 +35,25 @@ fn about(analysis: &Analysis) -> String {
     let pinned = has(Provisioning::Pinned).then_some("Pinned boxes have CPUs of their own and no quota.");
     let few = (analysis.run.blocks < FEWEST_PAIRS)
         .then(|| format!("Fewer than {FEWEST_PAIRS} blocks bring no verdict."));
-    let confinement = confinement::words(analysis);
     let told = [
         vanilla.map(str::to_owned),
         pinned.map(str::to_owned),
         few,
-        confinement,
+        confinement::words(analysis),
+        confinement::network(analysis),
+        own_work(analysis),
     ];
     told.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// What the cost of a kernel is to an application.
+fn own_work(analysis: &Analysis) -> Option<String> {
+    let mut workloads = analysis.study.workloads.iter();
+    let has_kernels = workloads.any(|workload| workload.kernel().is_some());
+    has_kernels.then(|| {
+        "A cost is that of the named work alone: an application pays it for the share of its time that such work takes."
+            .to_owned()
+    })
 }
 
 /// What is not decided, drawn.

@@ -1,5 +1,6 @@
 //! The command that measures the same study again.
 
+use tare_model::shell::word;
 use tare_model::study::{Instance, Study, Workload};
 
 /// `tare run` with the options that choose what is measured; the seed makes it the same order. `None` where a program
@@ -14,7 +15,7 @@ pub(crate) fn command(study: &Study) -> Option<String> {
         }
         None => {
             let names: Option<Vec<String>> = study.workloads.iter().map(name).collect();
-            words.push(format!("-w {}", names?.join(",")));
+            words.push(format!("-w {}", word(&names?.join(","))));
             words.extend(sizes(&study.instances));
         }
     }
@@ -49,5 +50,5 @@ fn sizes(instances: &[Instance]) -> Vec<String> {
 
 fn listed(all: &[impl ToString]) -> String {
     let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-    all.join(",")
+    word(&all.join(","))
 }

@@ -1,6 +1,8 @@
-//! Whether boxes filter system calls: a difference that is part of what is compared.
+//! What differs between boxes by their configuration, and is part of what is compared.
 
-use tare_analysis::Analysis;
+use super::notices;
+use std::collections::BTreeSet;
+use tare_analysis::{Analysis, Notice};
 
 /// `System calls are filtered (seccomp) in docker, and not in native, lxc: that is part of what is compared.`
 /// Nothing where all are alike, or where it is not known.
@@ -18,6 +20,22 @@ pub(crate) fn words(analysis: &Analysis) -> Option<String> {
             "System calls are filtered (seccomp) in {}, and not in {}: that is part of what is compared.",
             filtered.join(", "),
             open.join(", ")
+        )
+    })
+}
+
+/// `Where one end runs outside of the box, how they reach each other is part of what is compared: native by the host's
+/// own network; docker by a bridge.` Nothing where all are reached alike.
+pub(crate) fn network(analysis: &Analysis) -> Option<String> {
+    let of = analysis.notices.iter().find_map(|notice| match notice {
+        Notice::EndOutside { networks, .. } => Some(networks),
+        _ => None,
+    })?;
+    let kinds: BTreeSet<&str> = of.iter().map(|(_, name)| *name).collect();
+    (kinds.len() > 1).then(|| {
+        format!(
+            "Where one end runs outside of the box, how they reach each other is part of what is compared: {}.",
+            notices::ways(of)
         )
     })
 }

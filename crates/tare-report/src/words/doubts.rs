@@ -4,7 +4,7 @@ use super::findings;
 use super::notices::{self, some_clauses, some_of};
 use crate::show::cost_change;
 use std::collections::BTreeMap;
-use tare_analysis::{Analysis, Comparison, Flag, MetricComparison, Notice, Word};
+use tare_analysis::{Analysis, Comparison, FindingShare, Flag, MetricComparison, Notice, Word};
 use tare_model::finding::Reason;
 use tare_model::platform::PlatformPath;
 use tare_model::size::counted;
@@ -52,7 +52,13 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
     findings.sort_by_key(|f| std::cmp::Reverse(f.times));
     let findings = findings.iter().map(|f| {
         let name = format!("{} {}/{}", f.finding, f.times, f.of);
-        Doubt::new(name, format!("{}: {}", f.share(), findings::meaning(f.finding)))
+        let text = format!(
+            "{}{}: {}",
+            f.share(),
+            mostly(analysis, f),
+            findings::meaning(f.finding)
+        );
+        Doubt::new(name, text)
     });
     tails(analysis)
         .into_iter()
@@ -60,6 +66,34 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         .chain(findings)
         .chain(flags(analysis))
         .collect()
+}
+
+/// `, most in sqlite (30 of 30), fio (21 of 30)`: the few workloads that have half of a finding or more,
+/// where it is at least twice as frequent in them as in all.
+fn mostly(analysis: &Analysis, share: &FindingShare) -> String {
+    /// So many are named at most.
+    const NAMED: usize = 3;
+    let mut by_workload: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for cell in &analysis.cells {
+        let (found, all) = by_workload.entry(&cell.cell.workload).or_default();
+        let of_cell = cell.findings.iter().filter(|f| f.finding == share.finding);
+        *found += of_cell.map(|f| f.trials).sum::<usize>();
+        *all += cell.metrics.iter().map(|m| m.n).max().unwrap_or(0);
+    }
+    let mut most: Vec<(&str, (usize, usize))> = by_workload.into_iter().collect();
+    most.sort_by_key(|(_, (found, _))| std::cmp::Reverse(*found));
+    most.truncate(NAMED);
+    most.retain(|(_, (found, _))| *found > 0);
+    let sum = |of: fn(&(usize, usize)) -> usize| most.iter().map(|(_, counts)| of(counts)).sum::<usize>();
+    let (named, tried) = (sum(|(found, _)| *found), sum(|(_, all)| *all));
+    let is_half = 2 * named >= share.times;
+    if !is_half || named * share.of < 2 * share.times * tried {
+        return String::new();
+    }
+    let told = most
+        .iter()
+        .map(|(name, (found, all))| format!("{name} ({found} of {all})"));
+    format!(", most in {}", told.collect::<Vec<_>>().join(", "))
 }
 
 /// What failed or was skipped for one reason on one platform, or on several alike.

@@ -3,6 +3,7 @@
 use super::proofs;
 use tare_analysis::Notice;
 use tare_model::metric::Unit;
+use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
 use tare_model::size::counted;
 
@@ -51,18 +52,31 @@ fn of_boxes(notice: &Notice) -> Option<String> {
             let told = workloads
                 .iter()
                 .map(|w| format!("{} ({})", some_of(&w.workloads), w.places));
-            let ways = networks
-                .iter()
-                .map(|(path, name)| format!("{path} by {}", network(name)));
             format!(
-                "one end ran outside of the box, and messages crossed from place to place: {}; so in {}",
-                ways.collect::<Vec<_>>().join(", "),
+                "one end ran outside of the box, and messages crossed from place to place ({}): so with {}",
+                ways(networks),
                 told.collect::<Vec<_>>().join(", ")
             )
         }
         _ => return None,
     };
     Some(words)
+}
+
+/// `native by the host's own network; docker, lxc by a bridge`.
+pub(super) fn ways(networks: &[(PlatformPath, &'static str)]) -> String {
+    let mut ways: Vec<(&str, Vec<String>)> = Vec::new();
+    for (path, name) in networks {
+        let path = path.to_string();
+        match ways.iter_mut().find(|(known, _)| known == name) {
+            Some((_, paths)) => paths.push(path),
+            None => ways.push((name, vec![path])),
+        }
+    }
+    let told = ways
+        .iter()
+        .map(|(name, paths)| format!("{} by {}", paths.join(", "), network(name)));
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn network(name: &str) -> &'static str {

@@ -2,6 +2,7 @@
 
 use super::{again, course};
 use tare_analysis::{Analysis, Comparison, MOST_ADDED, Word};
+use tare_model::shell::word as shell_word;
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
 
@@ -149,10 +150,10 @@ impl<'a> Chosen<'a> {
         let study = &analysis.study;
         let mut options = String::new();
         if self.platforms.len() < study.platforms.len() {
-            options += &format!("-p {} ", self.platforms.join(","));
+            options += &format!("-p {} ", shell_word(&self.platforms.join(",")));
         }
         if let Some(names) = self.names(analysis) {
-            options += &format!("-w {} ", names.join(","));
+            options += &format!("-w {} ", shell_word(&names.join(",")));
         }
         options
     }

@@ -66,7 +66,7 @@ fn open(basis: &Basis, more: Option<u64>) -> String {
         String::new()
     } else {
         format!(
-            "; a difference by itself, not after Holm's correction (p {})",
+            "; a difference by itself, but one that chance may bring among so many comparisons (p {} by Holm's correction)",
             p_value(basis.p)
         )
     };
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_difference_that_holm_refuses_says_so() {
         let open = verdict(Word::Inconclusive, [0.015, 0.01, 0.02], 0.06, None);
-        assert!(phrase(&open).contains("not after Holm's correction (p 0.060)"));
+        assert!(phrase(&open).contains("among so many comparisons (p 0.060 by Holm's correction)"));
     }
 
     #[test]
