@@ -78,7 +78,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
 }
 
 fn row(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
-    let op = or_missing(metric.op, |op| remarks::op(&metric.metric, op));
+    let op = or_missing(metric.op, |op| remarks::op(metric.metric.direction, op));
     let of = [
         against(comparison).into(),
         comparison.cell.workload.as_str().into(),

@@ -4,7 +4,7 @@ use super::beside::{tested, tests};
 use super::comparisons::cost;
 use super::reading;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::show::{margin, or_missing, percent};
+use crate::show::{margin, or_missing};
 use crate::words::{caveats, notices, remarks, verdict};
 use tare_analysis::MetricComparison;
 use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures, word};
@@ -79,12 +79,8 @@ fn beside(analysis: &ForeignAnalysis) -> Section {
         .table(table.with(analysis.comparisons.iter().map(row)))
 }
 
-/// Whether more is slower or larger is not known of a metric with any unit.
 fn op(figures: &MetricComparison<ForeignMetric>) -> String {
-    or_missing(figures.op, |op| {
-        let word = if op.worse { "worse" } else { "better" };
-        format!("{word} by {}{}", percent(op.value), remarks::ignored(op))
-    })
+    or_missing(figures.op, |op| remarks::op(figures.metric.direction, op))
 }
 
 fn cells(analysis: &ForeignAnalysis) -> Section {

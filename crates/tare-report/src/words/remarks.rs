@@ -4,7 +4,7 @@ use super::{carry_over, flag, verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
 use tare_analysis::{Analysis, CellFigures, Comparison, FailureCount, FindingCount, MetricComparison, Op};
 use tare_analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
-use tare_model::metric::{Direction, Metric};
+use tare_model::metric::Direction;
 use tare_model::size::counted;
 use tare_model::study::Cell;
 
@@ -146,28 +146,22 @@ fn findings(counts: &[FindingCount]) -> String {
 
 /// Op as what the figure itself is, so that nobody takes it for the cost: a rate that is 17 % less is a
 /// cost of 21 %. With li2018's rule of display.
-pub(crate) fn op(metric: &Metric, op: Op) -> String {
-    let is_more = op.worse == (metric.direction == Direction::Lower);
+pub(crate) fn op(direction: Direction, op: Op) -> String {
+    let is_more = op.worse == (direction == Direction::Lower);
     let word = if is_more { "more" } else { "less" };
-    format!("{} {word}{}", percent(op.value), ignored(op))
-}
-
-/// li2018's rule of display.
-pub(crate) const fn ignored(op: Op) -> &'static str {
-    if op.ignored { " (ignored below 1 %)" } else { "" }
+    let ignored = if op.ignored { " (ignored below 1 %)" } else { "" };
+    format!("{} {word}{ignored}", percent(op.value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::metric::Unit;
 
     #[test]
     fn losses_below_one_percent_are_marked_as_ignored() {
-        let time = Metric::new("latency", Unit::Second, Direction::Lower, true);
         let of = |value, worse, ignored| {
             op(
-                &time,
+                Direction::Lower,
                 Op {
                     value,
                     worse,
@@ -181,12 +175,11 @@ mod tests {
 
     #[test]
     fn a_worse_rate_is_less() {
-        let rate = Metric::new("rate", Unit::BytePerSecond, Direction::Higher, true);
         let worse = Op {
             value: 0.17,
             worse: true,
             ignored: false,
         };
-        assert_eq!(op(&rate, worse), "17 % less");
+        assert_eq!(op(Direction::Higher, worse), "17 % less");
     }
 }

@@ -131,9 +131,9 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     let remark = match (word, verdict) {
         (Word::None, Some(verdict)) => format!(" ({})", verdict.reasons()),
         (Word::Slower | Word::Faster, Some(verdict)) if !verdict.beyond_margin => {
-            format!(" perhaps by less than the margin{}", flags(metric))
+            format!(" perhaps by less than the margin{}", flags(comparison, metric))
         }
-        _ => flags(metric),
+        _ => flags(comparison, metric),
     };
     Statement {
         n: metric.n,
@@ -149,9 +149,11 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     }
 }
 
-/// The flags are part of a verdict: ` [skewed, tail]`. Without one they say nothing.
-fn flags(metric: &MetricComparison) -> String {
-    let names: Vec<String> = metric.flags.iter().map(flag).collect();
+/// The flags are part of a verdict: ` [skewed, tail]`. Without one they say nothing. That something ran
+/// right before and moved the figure, by less than would forbid a verdict, is one.
+fn flags(comparison: &Comparison, metric: &MetricComparison) -> String {
+    let moved = (!comparison.carry_over.is_empty()).then(|| "carry-over".to_owned());
+    let names: Vec<String> = metric.flags.iter().map(flag).chain(moved).collect();
     let judged = metric.verdict.as_ref().is_some_and(|v| v.word != Word::None);
     if judged && !names.is_empty() {
         format!(" [{}]", names.join(", "))

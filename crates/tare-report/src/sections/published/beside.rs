@@ -4,6 +4,7 @@ use super::document;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{MISSING, percent, ratio};
 use crate::words::remarks::joined;
+use std::collections::BTreeSet;
 use tare_analysis::{Analysis, Estimate, Word};
 use tare_model::size::counted;
 use tare_published::{Beside, BesideRow, Detectable, Library, StudyRow, TheirFigure, Verdict, beside_all};
@@ -65,7 +66,8 @@ pub(in crate::sections) fn in_report(analysis: &Analysis) -> Option<Section> {
         .unless_empty()
 }
 
-/// `Of 38 figures 35 agree and 3 differ.`
+/// `Of 38 comparisons with 19 published figures 35 agree and 3 differ.` A published figure stands beside each
+/// own cell of the same work, by quota and pinned.
 fn tally(found: &[StudyRow]) -> String {
     let count = |is: fn(&Verdict) -> bool| found.iter().filter(|of| is(&of.row.verdict)).count();
     let agree = count(|verdict| matches!(verdict, Verdict::Agrees(_)));
@@ -74,9 +76,14 @@ fn tally(found: &[StudyRow]) -> String {
         0 => String::new(),
         open => format!(", {open} cannot be told"),
     };
+    let figures: BTreeSet<[&str; 4]> = found
+        .iter()
+        .map(|StudyRow { study, row }| [study.as_str(), &row.workload, &row.metric, &row.platform])
+        .collect();
     format!(
-        "Of {} {agree} agree and {differ} differ{open}.",
-        counted(found.len(), "figure")
+        "Of {} with {} {agree} agree and {differ} differ{open}.",
+        counted(found.len(), "comparison"),
+        counted(figures.len(), "published figure")
     )
 }
 
