@@ -44,6 +44,18 @@ fn platforms_are_put_in_order_and_what_is_shown_is_told() {
 }
 
 #[test]
+fn what_has_no_verdict_anywhere_is_told_once() {
+    let (_, text) = advised(both().blocks(3), &Weights::default());
+    assert!(
+        text.contains(
+            "no verdict on any platform: syscall (vanilla), syscall (pinned); fewer than 10 blocks bring none"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("no verdict on docker"), "{text}");
+}
+
+#[test]
 fn whether_to_pin_is_told_where_intervals_do_not_meet() {
     let (advice, text) = advised(
         both().cost("docker", Vanilla, "syscall", 1.3),

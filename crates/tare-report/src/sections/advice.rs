@@ -7,7 +7,7 @@ use crate::show::{change_beside, change_interval, margin, ratio};
 use crate::words::open::{self, Where};
 use crate::words::{course, notices};
 use tare_analysis::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Setting, SmallestSize};
-use tare_analysis::{Analysis, Estimate, Word};
+use tare_analysis::{Analysis, Estimate, FEWEST_PAIRS, Word};
 use tare_model::metric::Unit;
 
 /// The answer, the platforms beside one another, pinning, sizes, rules, what is missing, what next.
@@ -21,7 +21,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
     let missing = advice.missing.iter().map(|what| words(*what).to_owned());
     let sections = [
         Section::new("Which platform for which workload")
-            .list(advice.settings.iter().map(|s| sentence(analysis, s)).collect())
+            .list(answer(analysis, &advice.settings))
             .picture(Picture::heat(analysis)),
         Section::new("By your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
         Section::detail("The platforms beside one another")
@@ -60,17 +60,37 @@ fn setting_name(setting: &Setting) -> String {
     format!("{} ({}{size})", setting.workload, setting.provisioning)
 }
 
+/// A sentence for each setting; one for all those in which no platform has a verdict.
+fn answer(analysis: &Analysis, settings: &[Setting]) -> Vec<String> {
+    let is_told = |setting: &&Setting| real(setting).any(|choice| choice.word != Word::None);
+    let (told, without): (Vec<&Setting>, Vec<&Setting>) = settings.iter().partition(is_told);
+    let mut sentences: Vec<String> = told.iter().map(|s| sentence(analysis, s)).collect();
+    if let [_, _, ..] = without[..] {
+        let names: Vec<String> = without.iter().map(|s| setting_name(s)).collect();
+        let few = (analysis.run.blocks < FEWEST_PAIRS)
+            .then(|| format!("; fewer than {FEWEST_PAIRS} blocks bring none"));
+        sentences.push(format!(
+            "no verdict on any platform: {}{}",
+            notices::some_of(&names),
+            few.unwrap_or_default()
+        ));
+    } else {
+        sentences.extend(without.iter().map(|s| sentence(analysis, s)));
+    }
+    sentences
+}
+
+/// The platforms that are held against the baseline, but for emulated machines.
+fn real(setting: &Setting) -> impl Iterator<Item = &Choice> {
+    let choices = setting.choices.iter();
+    choices.filter(|c| !c.is_emulated && !c.is_baseline)
+}
+
 /// `syscall (pinned): docker costs 25 % more (24 to 26 %); nothing is shown against lxc (0.4 to ...)`.
 fn sentence(analysis: &Analysis, setting: &Setting) -> String {
-    let real: Vec<&Choice> = setting
-        .choices
-        .iter()
-        .filter(|c| !c.is_emulated && !c.is_baseline)
-        .collect();
     let of = |words: &[Word]| {
-        real.iter()
+        real(setting)
             .filter(|c| words.contains(&c.word))
-            .copied()
             .collect::<Vec<&Choice>>()
     };
     let mut parts: Vec<String> = Vec::new();

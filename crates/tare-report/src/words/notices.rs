@@ -246,7 +246,7 @@ const fn plain(notice: &Notice) -> &'static str {
 }
 
 /// The first few names and how many there are beside them: a file can hold any number.
-pub(super) fn some_of(names: &[String]) -> String {
+pub(crate) fn some_of(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(SHOWN)
