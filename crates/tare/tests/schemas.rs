@@ -188,7 +188,8 @@ fn images_and_what_cleaning_leaves() {
     let cleaned = tare.ok("clean --json").stdout;
     Schema::of("tare-clean").holds(&cleaned);
     let cleaned: Value = serde_json::from_str(&cleaned).unwrap();
-    assert_eq!(cleaned["left"].as_array().unwrap().len(), 1, "{cleaned}");
+    // The image at least; of other runs that are under way there may be more.
+    assert!(!cleaned["left"].as_array().unwrap().is_empty(), "{cleaned}");
     prints(&tare, "image remove mine --json", "tare-image-remove");
     prints(&tare, "image prune --json", "tare-image-remove");
 }
