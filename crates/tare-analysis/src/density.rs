@@ -1,5 +1,6 @@
 //! What idle boxes cost, and how many a host could hold.
 
+use crate::run::float;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::density::{Density, PlatformDensity, Start};
@@ -113,11 +114,6 @@ fn estimate(measured: &PlatformDensity) -> Estimate {
         by_available,
         disk_bytes: float(measured.disk_bytes) / float(boxes.len().max(1) as u64),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no memory has 2^52 bytes")]
-fn float(bytes: u64) -> f64 {
-    bytes as f64
 }
 
 fn latency<'a>(starts: impl Iterator<Item = &'a Start>, of: fn(&Start) -> f64) -> Option<Latency> {

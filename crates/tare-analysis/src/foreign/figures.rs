@@ -7,7 +7,7 @@ use crate::run::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Direction;
-use tare_stats::{LEVEL, amount_interval, cv, mean, sd};
+use tare_stats::{cv, mean, sd};
 
 /// One metric of one cell, over all its values.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -37,17 +37,15 @@ pub(super) fn figures(table: &Table, direction: Option<Direction>) -> Vec<Series
     order.sort_by_key(|s| (s.cell, s.metric));
     let of = |series: &&super::table::Series| {
         let values = finite(&series.values);
-        let mean = mean(&values);
-        let interval = mean.zip(amount_interval(&values, LEVEL));
         SeriesFigures {
             cell: table.cells.name(series.cell),
             metric: metric(table, series.metric, direction),
             n: values.len(),
             empty: series.values.len() - values.len(),
-            mean,
+            mean: mean(&values),
             sd: sd(&values),
             cv: cv(&values),
-            interval: interval.and_then(|(mean, interval)| Estimate::new(mean, interval)),
+            interval: Estimate::of_mean(&values),
         }
     };
     order.iter().map(of).collect()

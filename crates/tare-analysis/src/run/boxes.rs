@@ -195,8 +195,9 @@ fn hello(made: &BoxRecord) -> Option<f64> {
     made.hello_seconds.is_finite().then_some(made.hello_seconds)
 }
 
+/// Bytes, or a number of boxes.
 #[expect(clippy::cast_precision_loss, reason = "no memory has 2^52 bytes")]
-fn float(bytes: u64) -> f64 {
+pub(crate) fn float(bytes: u64) -> f64 {
     bytes as f64
 }
 

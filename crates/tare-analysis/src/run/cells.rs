@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tare_model::metric::Metric;
 use tare_model::study::Cell;
-use tare_stats::{LEVEL, amount_interval, cv, mean, sd};
+use tare_stats::{cv, mean, sd};
 
 /// One cell: its trials and the figures of each metric.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -95,15 +95,13 @@ fn findings(trials: &CellTrials) -> Vec<FindingCount> {
 }
 
 fn metric_figures(metric: &Metric, samples: &[f64]) -> MetricFigures {
-    let mean = mean(samples);
-    let interval = mean.zip(amount_interval(samples, LEVEL));
     MetricFigures {
         metric: metric.clone(),
         n: samples.len(),
-        mean,
+        mean: mean(samples),
         sd: sd(samples),
         cv: cv(samples),
-        interval: interval.and_then(|(mean, interval)| Estimate::new(mean, interval)),
+        interval: Estimate::of_mean(samples),
     }
 }
 

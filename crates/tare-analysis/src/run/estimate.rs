@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
-use tare_stats::Interval;
+use tare_stats::{Interval, LEVEL, amount_interval, mean};
 
 /// A figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
@@ -37,6 +37,11 @@ impl Estimate {
         let Interval { low, high } = interval;
         let all_finite = value.is_finite() && low.is_finite() && high.is_finite();
         all_finite.then_some(Self { value, low, high })
+    }
+
+    /// The mean of some values with its 95 % interval, which is not below 0 where none of them is.
+    pub(crate) fn of_mean(values: &[f64]) -> Option<Self> {
+        Self::new(mean(values)?, amount_interval(values, LEVEL)?)
     }
 
     /// A ratio from its logarithm and the interval of that.

@@ -30,13 +30,8 @@ pub struct CellLatencies {
 /// study.
 pub(crate) fn all(trials: &Trials<'_>) -> Vec<CellLatencies> {
     let mut all: Vec<CellLatencies> = trials.cells.par_iter().filter_map(of_cell).collect();
-    let mut workloads: Vec<String> = Vec::new();
-    for of in &all {
-        if !workloads.contains(&of.cell.workload) {
-            workloads.push(of.cell.workload.clone());
-        }
-    }
-    all.sort_by_key(|of| workloads.iter().position(|w| *w == of.cell.workload));
+    let first = |workload: &str| trials.cells.iter().position(|c| c.cell.workload == workload);
+    all.sort_by_cached_key(|of| first(&of.cell.workload));
     all
 }
 

@@ -33,6 +33,7 @@ pub(crate) mod variability;
 pub(crate) mod verdict;
 mod workload_effects;
 
+pub(crate) use boxes::float;
 pub use boxes::{BoxFigures, IdleMemory, Latency, Readings};
 pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
