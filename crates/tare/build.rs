@@ -1,9 +1,147 @@
-//! How the program is laid out in memory.
+//! Builds the agent, which tare carries: by cargo, in a folder of its own, always by the profile
+//! `agent` and for static musl, whatever tare itself is built by. So the code that is measured
+//! does not depend on how tare was built.
 
-fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    // The kernel maps what is around a page that is asked for, in blocks of 64 KiB. Where a file
-    // system does not align programs by itself (overlays do not), blocks across the ends of such
-    // made an idle agent 0.6 MiB larger.
-    println!("cargo:rustc-link-arg-bins=-Wl,-z,max-page-size=65536");
+use sha2::{Digest, Sha256};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// What would change the code of the agent, or have another tool compile it.
+const FOREIGN: [&str; 6] = [
+    "CARGO_ENCODED_RUSTFLAGS",
+    "RUSTFLAGS",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_TARGET",
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+];
+
+fn main() -> ExitCode {
+    println!("cargo::rustc-link-arg-bins=-Wl,--build-id=sha1");
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            println!("cargo::error={}", why.replace('\n', " "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    let workspace = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("../..");
+    let workspace = workspace
+        .canonicalize()
+        .map_err(|e| format!("find the workspace: {e}"))?;
+    follow(&workspace);
+    let triple = format!("{}-unknown-linux-musl", variable("CARGO_CFG_TARGET_ARCH")?);
+    let folder = target_folder()?.join("agent");
+    let file = folder.join(&triple).join("agent/tare-agent");
+    let status = cargo(&workspace, &triple, &folder)?
+        .status()
+        .map_err(|e| format!("build the agent: cannot start cargo: {e}"))?;
+    if !status.success() {
+        return Err(format!(
+            "build the agent (cargo build -p tare-agent --profile agent --target {triple}): it failed, see above; if the target is missing: rustup target add {triple}"
+        ));
+    }
+    let bytes = fs::read(&file).map_err(|e| format!("read the agent {}: {e}", file.display()))?;
+    println!("cargo::rustc-env=TARE_AGENT={}", file.display());
+    let digest: String = Sha256::digest(&bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    println!("cargo::rustc-env=TARE_AGENT_SHA256={digest}");
+    Ok(())
+}
+
+/// Cargo with what builds the agent: neither flags nor wrappers of whoever builds tare, and no path
+/// of this machine in the code.
+fn cargo(workspace: &Path, triple: &str, folder: &Path) -> Result<Command, String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home
+        .or_else(|| env::home_dir().map(|home| home.join(".cargo")))
+        .unwrap_or_default();
+    let mut flags = OsString::new();
+    for (path, name) in [(home.as_path(), "cargo"), (workspace, "tare")] {
+        if !flags.is_empty() {
+            flags.push("\x1f");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(path);
+        flags.push(format!("={name}"));
+    }
+    let mut command = Command::new(variable("CARGO")?);
+    FOREIGN.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+        .current_dir(workspace)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags)
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "tare-agent",
+            "--profile",
+            "agent",
+        ])
+        .args(["--target", triple, "--target-dir"])
+        .arg(folder)
+        // What is printed there is for cargo.
+        .stdout(Stdio::null());
+    Ok(command)
+}
+
+/// Has this run again when a source changes.
+fn follow(workspace: &Path) {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!(
+        "cargo::rerun-if-changed={}",
+        workspace.join("Cargo.lock").display()
+    );
+    println!(
+        "cargo::rerun-if-changed={}",
+        workspace.join("Cargo.toml").display()
+    );
+    for name in AGENT_CRATES {
+        let package = workspace.join("crates").join(name);
+        for part in ["src", "Cargo.toml", "build.rs"] {
+            let path = package.join(part);
+            if path.exists() {
+                println!("cargo::rerun-if-changed={}", path.display());
+            }
+        }
+    }
+}
+
+/// The crates that the agent is made of.
+const AGENT_CRATES: [&str; 9] = [
+    "tare-agent",
+    "tare-host",
+    "tare-image",
+    "tare-kernels",
+    "tare-load",
+    "tare-model",
+    "tare-platforms",
+    "tare-stats",
+    "tare-sys",
+];
+
+/// The folder of all that cargo builds here, one for every profile: the agent is the same for all.
+fn target_folder() -> Result<PathBuf, String> {
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    // TARGET/[TRIPLE/]PROFILE/build/PACKAGE/out
+    let above = out.ancestors().nth(4).ok_or("find the target folder")?;
+    let is_triple = above
+        .file_name()
+        .is_some_and(|name| name == variable("TARGET").unwrap_or_default().as_str());
+    let folder = if is_triple { above.parent() } else { Some(above) };
+    Ok(folder.unwrap_or(above).to_owned())
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|e| format!("{name}: {e}"))
 }

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tare_box::cgroup::Weight;
-use tare_box::platforms::{self, BoxError, BoxSpec, OpenError, Platform, RunningBox};
-use tare_box::state::Run;
-use tare_box::{footprint, host, interrupt};
+use tare_host::cgroup::Weight;
+use tare_host::{footprint, host, interrupt};
 use tare_model::density::{IdleBox, PlatformDensity, Start};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
+use tare_platforms::state::Run;
+use tare_platforms::{BoxError, BoxSpec, OpenError, Platform, RunningBox};
 
 /// Time between a hello and the reading of memory: engines tidy up after a start,
 /// and the kernel's counters of each CPU are gathered once a second.
@@ -29,8 +29,8 @@ pub struct Order<'a> {
     pub run: &'a Run,
     /// The state folder.
     pub state: PathBuf,
-    /// The tare binary that goes into boxes.
-    pub binary: PathBuf,
+    /// The agent's file, of which each box has a copy of its own.
+    pub agent: PathBuf,
     /// Limits of every box.
     pub limits: InstanceType,
     /// Cold starts, and as many warm ones.
@@ -111,7 +111,7 @@ pub fn measure(
     let mut site = Site {
         order,
         path,
-        platform: platforms::open(path, &order.state)?,
+        platform: tare_platforms::open(path, &order.state)?,
         named: 0,
     };
     // The first box makes what an engine keeps, an image for example: it is neither cold nor warm.
@@ -166,7 +166,7 @@ impl Site<'_> {
             host_set: Vec::new(),
             weight: Weight::Usual,
             scratch: self.folder(),
-            binary: self.order.binary.clone(),
+            binary: self.order.agent.clone(),
             holds_boxes: false,
             image: None,
         };

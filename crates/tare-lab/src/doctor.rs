@@ -6,14 +6,14 @@ use serde::Serialize;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
-use tare_box::host::{self, HostMeter};
-use tare_box::platforms::{self, REGISTRY};
-use tare_box::program;
+use tare_host::host::{self, HostMeter};
+use tare_host::{build_id, program};
 use tare_image::Mirrors;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPathError;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{counted, show_memory};
+use tare_platforms::REGISTRY;
 
 /// Length of the look at the host's load.
 const LOOK: Duration = Duration::from_secs(1);
@@ -85,7 +85,7 @@ pub fn examine(state: &Path) -> io::Result<Findings> {
     let facts = host::facts();
     Ok(Findings {
         tare: tare_model::VERSION,
-        build: tare_model::BUILD_ID,
+        build: build_id::own(),
         platforms: REGISTRY
             .iter()
             .filter(|e| e.real)
@@ -97,12 +97,12 @@ pub fn examine(state: &Path) -> io::Result<Findings> {
     })
 }
 
-fn platform(entry: &platforms::Entry, state: &Path) -> PlatformFinding {
+fn platform(entry: &tare_platforms::Entry, state: &Path) -> PlatformFinding {
     let found = entry
         .name
         .parse()
         .map_err(|e: PlatformPathError| (e.to_string(), String::new()))
-        .and_then(|path| platforms::open(&path, state).map_err(|e| (e.to_string(), String::new())))
+        .and_then(|path| tare_platforms::open(&path, state).map_err(|e| (e.to_string(), String::new())))
         .and_then(|mut platform| platform.probe().map_err(|absent| (absent.reason, absent.fix)));
     let (ready, missing, fix) = match found {
         Ok(version) => (Some(version), None, None),

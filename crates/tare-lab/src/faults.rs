@@ -1,9 +1,9 @@
 //! Why a trial has no result.
 
-use tare_box::link::LinkError;
 use tare_model::finding::Reason;
 use tare_model::protocol::{ErrorCode, ExitStatus, Exited};
 use tare_model::results::{Failure, Outcome};
+use tare_platforms::link::LinkError;
 
 /// A trial without a result: one that cannot run here will not the next time either.
 pub(crate) fn without_result(failure: Failure) -> Outcome {

@@ -1,5 +1,5 @@
 //! Limit checks that are kept from run to run: what was found of a kind of box holds for
-//! the same boot of the host, build of tare, engine and size.
+//! the same boot of the host, build of the agent, engine and size.
 
 use crate::own;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ const MOST: usize = 256;
 pub(crate) struct Basis {
     /// The boot of the host.
     pub boot_id: String,
-    /// Build of tare.
-    pub build: String,
+    /// Build of the agent, which has the drivers of platforms in it too.
+    pub agent: String,
     /// The engine and what else its platform tells of itself.
     pub engine: PlatformVersion,
     /// Size, pinned set, and CPUs of the host.
@@ -75,7 +75,7 @@ impl KeptChecks {
         }
         // Another boot or build will not come back.
         self.entries.retain(|entry| {
-            let same = (&entry.basis.boot_id, &entry.basis.build) == (&basis.boot_id, &basis.build);
+            let same = (&entry.basis.boot_id, &entry.basis.agent) == (&basis.boot_id, &basis.agent);
             same && (entry.basis != basis || entry.proof.kind != proof.kind)
         });
         let surplus = (self.entries.len() + 1).saturating_sub(MOST);
@@ -109,10 +109,10 @@ mod tests {
         }
     }
 
-    fn basis(build: &str) -> Basis {
+    fn basis(agent: &str) -> Basis {
         Basis {
             boot_id: "boot".to_owned(),
-            build: build.to_owned(),
+            agent: agent.to_owned(),
             engine: PlatformVersion::default(),
             instance: Instance {
                 name: None,

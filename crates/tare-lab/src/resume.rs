@@ -11,6 +11,7 @@ use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Header, Outcome, Record, Results};
 use tare_model::size::counted;
 use tare_model::study::{Cell, Protocol, Stopping, Study};
+use tare_platforms::agent_file;
 use tare_stats::LOOKS;
 
 /// Records that a file can have of a kind, or a block of trials: no run has so many.
@@ -70,7 +71,7 @@ pub enum ResumeError {
     },
     /// Another build measured the first part.
     #[error(
-        "{path} was measured by tare build {theirs}, this is build {ours}: the two may run different machine code; continue it with the same binary, or start anew with -o"
+        "{path} was measured by agent {theirs}, this tare carries agent {ours}: the two may run different machine code; continue it with the tare that began it, or start anew with -o"
     )]
     OtherBuild {
         /// The file.
@@ -214,19 +215,19 @@ impl Progress {
     }
 }
 
-/// Checks that this build measured the file, on this host: before anything that the file names
+/// Checks that the same agent measured the file, on this host: before anything that the file names
 /// is tried.
 ///
 /// # Errors
 /// [`ResumeError::OtherBuild`], [`ResumeError::OtherHost`].
 pub fn origin(path: &str, results: &Results, host: &HostFacts) -> Result<(), ResumeError> {
     let then = &results.header;
-    if then.build != tare_model::BUILD_ID {
-        let theirs = then.build.chars().take(32).collect();
+    if then.instrument() != agent_file::build_id() {
+        let theirs = then.instrument().chars().take(32).collect();
         return Err(ResumeError::OtherBuild {
             path: path.to_owned(),
             theirs,
-            ours: tare_model::BUILD_ID,
+            ours: agent_file::build_id(),
         });
     }
     let known = [

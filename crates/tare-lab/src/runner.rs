@@ -41,13 +41,13 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
-use tare_box::platforms::BoxError;
-use tare_box::state::Run;
-use tare_box::{host, seat};
+use tare_host::{host, seat};
 use tare_model::looks::{LookRecord, WarmUpRecord};
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
 use tare_model::study::{BoxKind, Study};
+use tare_platforms::BoxError;
+use tare_platforms::state::Run;
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub enum RunError {
     Host(#[from] std::io::Error),
     /// The binary could not be put into the run's folder.
     #[error(
-        "cannot copy the tare binary into the run's folder: {0}; free space there, or name another with --state-dir"
+        "cannot copy the agent into the run's folder: {0}; free space there, or name another with --state-dir"
     )]
     Copy(std::io::Error),
     /// A box could not be removed.
@@ -185,7 +185,6 @@ impl<'a> Runner<'a> {
         platforms: &'a mut Platforms,
         writer: &'a mut Writer,
         run: &'a Run,
-        binary: PathBuf,
         mut progress: Progress,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
@@ -202,7 +201,7 @@ impl<'a> Runner<'a> {
             platforms,
             writer,
             run,
-            binary: run.keep(&binary).map_err(RunError::Copy)?,
+            binary: run.agent().map_err(RunError::Copy)?,
             looks: progress.looks.take().or_else(|| Looks::of(study)),
             plan: Box::new(move |block| plan::block(study, room, block)),
             paces: Paces::with_peaks(progress.peaks.clone()),

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
-use tare_box::cgroup::{Meter, Usage};
-use tare_box::conditions::ConditionMeter;
-use tare_box::host::{CpuTimes, HostMeter};
-use tare_box::interrupt;
+use tare_host::cgroup::{Meter, Usage};
+use tare_host::conditions::ConditionMeter;
+use tare_host::host::{CpuTimes, HostMeter};
+use tare_host::interrupt;
 use tare_model::finding::Finding;
 
 /// Share of the host's CPUs that others may use.

@@ -11,14 +11,14 @@ use crate::settle::Watch;
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use tare_box::link::{Answer, Link, LinkError};
-use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::finding::Finding;
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Served, Task};
 use tare_model::results::{Failure, HostReadings, Outcome, Printed, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
 use tare_model::workload::{CommandRun, Ready, Role, Run};
+use tare_platforms::ANSWER_DEADLINE;
+use tare_platforms::link::{Answer, Link, LinkError};
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.

@@ -3,16 +3,15 @@
 
 use crate::extract;
 use crate::preflight::Platforms;
-use std::path::Path;
 use std::time::Duration;
-use tare_box::link::Link;
-use tare_box::platforms::BoxError;
-use tare_box::program;
-use tare_box::state::Run;
+use tare_host::program;
 use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Request};
 use tare_model::study::Study;
 use tare_model::time::nanoseconds;
 use tare_model::workload::{VersionReceipt, Workload};
+use tare_platforms::BoxError;
+use tare_platforms::link::Link;
+use tare_platforms::state::Run;
 
 /// Time for a program to tell its version, in an emulated machine too.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -36,19 +35,15 @@ pub fn ask_on_host(study: &mut Study) {
 ///
 /// # Errors
 /// [`BoxError`] where there is no box. A program that tells no version is no error.
-pub fn ask_in_box(
-    study: &mut Study,
-    platforms: &mut Platforms,
-    run: &Run,
-    binary: &Path,
-) -> Result<(), BoxError> {
+pub fn ask_in_box(study: &mut Study, platforms: &mut Platforms, run: &Run) -> Result<(), BoxError> {
     let asks = study.workloads.iter().any(|workload| workload.version.is_some());
     if !asks || study.image.is_none() {
         return Ok(());
     }
     let kinds = study.box_kinds();
     let kind = kinds.iter().find(|kind| kind.platform == study.baseline);
-    let spec = kind.and_then(|kind| platforms.spec(study, kind, (run, binary), &NUMBER));
+    let agent = run.agent().map_err(BoxError::host("copy the agent"))?;
+    let spec = kind.and_then(|kind| platforms.spec(study, kind, (run, &agent), &NUMBER));
     let Some((spec, platform)) = spec.zip(platforms.get(&study.baseline)) else {
         return Ok(());
     };

@@ -43,11 +43,5 @@ pub mod time;
 pub mod unit_words;
 pub mod workload;
 
-/// Identity of this build: a digest of the sources, the profile and the target.
-///
-/// Controller and agent must agree on it, or different machine code would be
-/// measured on the two sides of a comparison.
-pub const BUILD_ID: &str = env!("TARE_BUILD_ID");
-
 /// The released version of tare, for people.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -29,7 +29,7 @@ pub enum Request {
     Hello {
         /// [`VERSION`].
         protocol: u32,
-        /// [`crate::BUILD_ID`].
+        /// Build ID of the agent that the controller carries.
         build: String,
         /// CPU on which the agent is to wait, where it runs on the controller's kernel.
         seat: Option<u32>,
@@ -280,7 +280,7 @@ pub enum Reply {
     Hello {
         /// [`VERSION`].
         protocol: u32,
-        /// [`crate::BUILD_ID`].
+        /// Build ID of the agent.
         build: String,
         /// Process id as the box numbers it.
         pid: u32,

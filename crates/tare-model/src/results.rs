@@ -91,14 +91,24 @@ pub struct Header {
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build: a digest of what it was made from.
+    /// Build ID of tare.
     pub build: String,
+    /// Build ID of the agent, whose machine code ran in every box; absent where tare itself was the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The study; order and number of trials follow from it.
     pub study: Study,
     /// The host.
     pub host: HostFacts,
     /// Versions of the platforms as probed, by platform.
     pub platforms: BTreeMap<PlatformPath, PlatformVersion>,
+}
+
+impl Header {
+    /// Build ID of the program that ran in every box: files of one instrument compare the same machine code.
+    pub fn instrument(&self) -> &str {
+        self.agent.as_ref().unwrap_or(&self.build)
+    }
 }
 
 /// The detail of a platform whose driver had never run on its engine.

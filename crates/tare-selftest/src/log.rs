@@ -17,7 +17,7 @@ pub struct Header {
     pub schema: String,
     /// Version of tare.
     pub tare: String,
-    /// Identity of the build.
+    /// Build ID of the agent, whose machine code the campaigns run.
     pub build: String,
     /// What was asked.
     pub options: Options,
@@ -59,12 +59,12 @@ pub struct Options {
 }
 
 impl Header {
-    /// The header of a new log.
-    pub fn new(options: Options, iterations: [u64; 2], host: HostFacts) -> Self {
+    /// The header of a new log; `build` is that of the agent.
+    pub fn new(build: &str, options: Options, iterations: [u64; 2], host: HostFacts) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             tare: tare_model::VERSION.to_owned(),
-            build: tare_model::BUILD_ID.to_owned(),
+            build: build.to_owned(),
             options,
             iterations,
             host,

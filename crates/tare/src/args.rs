@@ -20,12 +20,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tare_analysis::advice::Criterion;
-use tare_box::platforms::OPTION_FACTORS;
 use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, Cpus};
+use tare_platforms::OPTION_FACTORS;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -160,7 +160,7 @@ impl StateArgs {
         let folder = self
             .state_dir
             .clone()
-            .unwrap_or_else(tare_box::state::default_folder);
+            .unwrap_or_else(tare_platforms::state::default_folder);
         // What has no absolute path cannot be made either, and that is told then.
         std::path::absolute(&folder).unwrap_or(folder)
     }

@@ -4,8 +4,8 @@
 // A closed standard error makes the macros panic: out::say does not.
 #![deny(clippy::print_stderr)]
 
+mod agent;
 mod args;
-mod box_args;
 mod cmd;
 mod files;
 mod misplaced;
@@ -13,27 +13,22 @@ mod out;
 mod progress;
 
 use args::{Cli, Command};
-use box_args::{BoxCli, BoxCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::process::ExitCode;
-use tare_box::jail::Jail;
-use tare_box::precautions;
+use tare_host::precautions;
+use tare_platforms::agent_file;
 
-/// musl's allocator maps and unmaps memory again and again, which costs a fifth
-/// of what a trial costs beside its work.
+/// musl's allocator maps and unmaps memory again and again: a report takes half as long again.
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    // Before anything else: the spawn kernel measures how long this takes.
-    tare_kernels::exit_if_noop();
-    let done = if BoxCli::is_meant() {
-        BoxCli::try_parse().map(|cli| inside(cli.command))
-    } else {
-        Cli::try_parse().map(|cli| outside(cli.command))
-    };
-    match done {
+    agent_file::provide(agent::file);
+    if tare_agent::is_meant() {
+        return tare_agent::run(Some(tare_platforms::launch_inner));
+    }
+    match Cli::try_parse().map(|cli| run(cli.command)) {
         Ok(done) => done.unwrap_or_else(|error| out::fail(&error)),
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => out::fail(&not_utf8()),
         Err(error) => match misplaced::instead_of(&error) {
@@ -43,8 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What users ask for.
-fn outside(command: Command) -> anyhow::Result<ExitCode> {
+fn run(command: Command) -> anyhow::Result<ExitCode> {
     precautions::outside()?;
     match command {
         Command::Doctor(args) => cmd::doctor::run(&args),
@@ -72,38 +66,6 @@ fn outside(command: Command) -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => cmd::manual::completions(shell),
         Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),
         Command::RunHold { platform, state } => cmd::check::hold(&platform, &state),
-    }
-}
-
-/// What runs in boxes.
-fn inside(command: BoxCommand) -> anyhow::Result<ExitCode> {
-    // A jail is on the host, and hands on what it was started with: it is part of its machine.
-    if !matches!(command, BoxCommand::RunAct { .. } | BoxCommand::RunJailed { .. }) {
-        precautions::inside()?;
-    }
-    match command {
-        BoxCommand::Agent(args) => cmd::agent::run(&args),
-        BoxCommand::RunAct { words } => cmd::check::act(&words),
-        BoxCommand::RunJailed {
-            folder,
-            file,
-            place,
-            own_bytes,
-            program,
-            words,
-        } => {
-            let jail = Jail {
-                folder,
-                file,
-                place,
-                own_bytes,
-            };
-            cmd::agent::run_jailed(&jail, &program, &words)
-        }
-        BoxCommand::RunKernel { spec, gate, server } => cmd::agent::run_kernel(&spec, gate, server),
-        BoxCommand::RunServer { spec, at } => cmd::agent::run_server(&spec, at),
-        BoxCommand::RunLoad { spec, server } => cmd::agent::run_load(&spec, server),
-        BoxCommand::RunProof { spec } => cmd::agent::run_proof(&spec),
     }
 }
 

@@ -6,11 +6,11 @@ use crate::out;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory};
 use std::path::Path;
-use tare_box::carry;
-use tare_box::platforms::REGISTRY;
+use tare_host::carry;
 use tare_lab::{own, study_file, workload_file};
 use tare_model::kernel::Kernel;
 use tare_model::suggest;
+use tare_platforms::REGISTRY;
 
 /// What every results file begins with.
 const RESULTS_START: &[u8] = br#"{"record":"header""#;

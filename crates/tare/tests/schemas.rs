@@ -7,8 +7,8 @@ mod common;
 use common::schema::Schema;
 use common::{Tare, ready};
 use serde_json::Value;
-use tare_box::conformance::{Checked, CheckedPlatform, Outcome, Report};
 use tare_model::results::PlatformVersion;
+use tare_platforms::conformance::{Checked, CheckedPlatform, Outcome, Report};
 
 /// Holds what a command prints against a schema.
 #[track_caller]

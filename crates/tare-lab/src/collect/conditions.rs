@@ -4,13 +4,13 @@ use super::{Collector, Seen, Stage};
 use crate::settle::{QUIET_LOAD, Watch};
 use std::io;
 use std::time::Instant;
-use tare_box::conditions::Reading;
-use tare_box::link::Link;
-use tare_box::platforms::ANSWER_DEADLINE;
+use tare_host::conditions::Reading;
 use tare_model::conditions::{ClockReading, Conditions};
 use tare_model::finding::Finding;
 use tare_model::protocol::{Reply, Request};
 use tare_model::time::nanoseconds;
+use tare_platforms::ANSWER_DEADLINE;
+use tare_platforms::link::Link;
 
 /// Most by which a clock that is disciplined (NTP) may run fast or slow: the
 /// kernel slews by at most 500 ppm. Within it two clocks may differ and both be right.

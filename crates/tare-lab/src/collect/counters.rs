@@ -4,7 +4,7 @@ use super::{Collector, Seen, Stage};
 use crate::settle::Watch;
 use std::io;
 use std::time::Instant;
-use tare_box::cgroup::Usage;
+use tare_host::cgroup::Usage;
 
 /// Of each stage, when its box was looked at and what it had used before.
 #[derive(Default)]

@@ -10,9 +10,9 @@ pub(crate) use counters::quota;
 use crate::settle::Watch;
 use std::io;
 use std::time::Duration;
-use tare_box::link::Link;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
+use tare_platforms::link::Link;
 
 /// A trial under way, as collectors see it.
 pub(crate) struct Stage<'a> {

@@ -3,7 +3,7 @@
 use super::PrintedError;
 use crate::looks::AdaptiveError;
 use crate::workload_file::WorkloadFileError;
-use tare_box::carry::CarryError;
+use tare_host::carry::CarryError;
 use tare_model::ends::Ends;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::platform::PlatformPathError;

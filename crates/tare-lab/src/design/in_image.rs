@@ -2,7 +2,7 @@
 
 use super::{CommandWish, DesignError, workloads};
 use std::path::Path;
-use tare_box::carry;
+use tare_host::carry;
 use tare_image::Image;
 use tare_model::catalogue;
 use tare_model::study::RootImage;

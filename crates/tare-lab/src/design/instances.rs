@@ -1,7 +1,7 @@
 //! The sizes of boxes, held against this host.
 
 use super::{DesignError, Wishes, refuse_twice};
-use tare_box::host;
+use tare_host::host;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Kernel, KernelSpec};
 use tare_model::platform::Provisioning;

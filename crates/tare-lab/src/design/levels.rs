@@ -2,9 +2,9 @@
 
 use super::Wishes;
 use std::path::Path;
-use tare_box::platforms::{self, OPTION_FACTORS, OpenError, OptionFactor};
 use tare_model::platform::PlatformPath;
 use tare_model::template::{LeftOut, Missing};
+use tare_platforms::{OPTION_FACTORS, OpenError, OptionFactor};
 
 /// Platforms with the levels that they have, and what they do not have.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn levels(path: &PlatformPath, factor: &OptionFactor, asked: &[String]) -> (Vec<
 
 fn with(path: &PlatformPath, factor: &OptionFactor, level: &str) -> Result<PlatformPath, OpenError> {
     let path = path.with_option(factor.option, level);
-    platforms::open(&path, Path::new("")).map(|_| path)
+    tare_platforms::open(&path, Path::new("")).map(|_| path)
 }
 
 #[cfg(test)]

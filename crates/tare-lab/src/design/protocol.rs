@@ -224,7 +224,7 @@ pub(super) fn plainly(value: f64) -> String {
 
 fn random_seed() -> u64 {
     use rand::{Rng, SeedableRng};
-    let mixed = tare_box::host::unix_ns();
+    let mixed = tare_host::host::unix_ns();
     // Short enough to be typed again.
     u64::from(rand_chacha::ChaCha8Rng::seed_from_u64(mixed).next_u32())
 }

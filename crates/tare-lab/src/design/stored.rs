@@ -6,7 +6,7 @@ use super::{BLOCKS, BLOCKS_IN_WORDS, DesignError, PrintedError, bounded, instanc
 use crate::extract;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use tare_box::carry;
+use tare_host::carry;
 use tare_model::metric::Source;
 use tare_model::size::LONGEST_SECONDS;
 use tare_model::study::{Protocol, Slicing, Stopping, Study};

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
-use tare_box::carry::{self, CarryError, Needs};
+use tare_host::carry::{self, CarryError, Needs};
 use tare_model::catalogue;
 use tare_model::ends::Ends;
 use tare_model::host::HostFacts;

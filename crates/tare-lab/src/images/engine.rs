@@ -8,9 +8,9 @@ use std::future::Future;
 use std::io::{self, Read};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
-use tare_box::interrupt;
-use tare_box::platforms::{Absent, EngineSocket, engine_socket};
+use tare_host::interrupt;
 use tare_image::{Image, ImageError};
+use tare_platforms::{Absent, EngineSocket, engine_socket};
 use tokio::runtime::{Builder, Runtime};
 
 /// Time for an engine to answer, and between two pieces of an archive, which it packs meanwhile.

@@ -31,12 +31,12 @@ pub use progress::Progress;
 pub use shipped::{has_all_of, names, shipped};
 
 use std::path::{Path, PathBuf};
-use tare_box::carry;
-use tare_box::interrupt;
-use tare_box::platforms::IMAGE_ENGINES;
+use tare_host::carry;
+use tare_host::interrupt;
 use tare_image::{Deadlines, Image, ImageError, Mirrors, NoReference, Reference, Store};
 use tare_model::size::counted;
 use tare_model::suggest;
+use tare_platforms::IMAGE_ENGINES;
 use wanted::Wanted;
 
 /// Of the state folder, that of the store.

@@ -1,7 +1,7 @@
 //! Names that a user may give to an image.
 
 use super::wanted::is_path;
-use tare_box::platforms::IMAGE_ENGINES;
+use tare_platforms::IMAGE_ENGINES;
 
 /// What cannot be the name of an image of the user's.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use super::file::ImageFile;
 use super::{NoImage, file, shipped};
 use std::path::PathBuf;
-use tare_box::platforms::IMAGE_ENGINES;
+use tare_platforms::IMAGE_ENGINES;
 
 /// What a text means, before anything is looked for.
 #[derive(Debug, PartialEq, Eq)]

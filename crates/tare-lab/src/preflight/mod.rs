@@ -11,11 +11,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
-use tare_box::cgroup::Weight;
-use tare_box::host;
-use tare_box::net::Network;
-use tare_box::platforms::{self, Absent, BoxImage, BoxSpec, OpenError, Platform};
-use tare_box::state::Run;
+use tare_host::cgroup::Weight;
+use tare_host::net::Network;
+use tare_host::{build_id, host};
 use tare_image::Image;
 use tare_model::kernel::Kernel;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -23,6 +21,9 @@ use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::{BoxKind, Study};
 use tare_model::workload::{Place, Workload};
+use tare_platforms::agent_file;
+use tare_platforms::state::Run;
+use tare_platforms::{Absent, BoxImage, BoxSpec, OpenError, Platform};
 
 /// Why nothing can be run.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +67,7 @@ pub enum PreflightError {
 pub fn without_image(names: &[String], state: &Path) -> Option<PreflightError> {
     names.iter().find_map(|name| {
         let path: PlatformPath = name.parse().ok()?;
-        let why = platforms::open(&path, state).ok()?.without_image()?;
+        let why = tare_platforms::open(&path, state).ok()?.without_image()?;
         Some(PreflightError::NoImage { path, why })
     })
 }
@@ -91,12 +92,12 @@ impl Platforms {
     pub fn open(paths: &[PlatformPath], state: &Path) -> Result<Self, PreflightError> {
         let mut open = BTreeMap::new();
         for path in paths {
-            let mut platform = platforms::open(path, state)?;
+            let mut platform = tare_platforms::open(path, state)?;
             let mut version = platform.probe().map_err(|absent| PreflightError::Absent {
                 path: path.clone(),
                 absent,
             })?;
-            if platforms::untested(path) {
+            if tare_platforms::untested(path) {
                 let (key, value) = UNTESTED_DRIVER;
                 version.details.insert(key.to_owned(), value.to_owned());
             }
@@ -401,7 +402,8 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         tare: tare_model::VERSION.to_owned(),
-        build: tare_model::BUILD_ID.to_owned(),
+        build: build_id::own().to_owned(),
+        agent: Some(agent_file::build_id().to_owned()),
         study: study.clone(),
         host: facts,
         platforms: platforms.versions(),
@@ -411,7 +413,7 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_box::platforms::{BoxError, BoxSpec, RunningBox};
+    use tare_platforms::{BoxError, BoxSpec, RunningBox};
 
     /// A platform that makes no boxes, and why they could have no weight.
     struct Weighing(Option<&'static str>);

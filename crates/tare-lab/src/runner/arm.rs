@@ -10,7 +10,6 @@ use crate::load;
 use crate::plan::PlannedTrial;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use tare_box::link::{Answer, LinkError};
 use tare_model::finding::Reason;
 use tare_model::gate::{Order, Slice};
 use tare_model::metric::Source;
@@ -18,6 +17,7 @@ use tare_model::protocol::{Bounds, Exited, Reply, Request};
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
+use tare_platforms::link::{Answer, LinkError};
 
 /// The number of the first process of an arm in its box.
 pub(super) const FIRST: u16 = 1;
@@ -283,7 +283,7 @@ impl Arm {
         if !self.resume(held) {
             return Ok(());
         }
-        let unix_ns = tare_box::host::unix_ns();
+        let unix_ns = tare_host::host::unix_ns();
         let answer = held
             .link(&Home::Cell)
             .request(&Request::SetClock { unix_ns }, self.patience);

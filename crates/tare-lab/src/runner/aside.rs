@@ -6,10 +6,10 @@ use crate::faults;
 use crate::home::Home;
 use crate::trial;
 use std::time::Duration;
-use tare_box::platforms::ANSWER_DEADLINE;
 use tare_model::protocol::Reply;
 use tare_model::results::Failure;
 use tare_model::study::Workload;
+use tare_platforms::ANSWER_DEADLINE;
 
 /// Makes a box ready for a trial: its files are there, and its setup ended well.
 pub(super) fn make_ready(

@@ -5,10 +5,10 @@ use super::boxes::{Obtain, not_made, unknown};
 use super::held::{Boxed, Held, carry_in};
 use super::{Runner, Stop};
 use crate::home::Home;
-use tare_box::interrupt;
-use tare_box::platforms::on_this_host;
+use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
+use tare_platforms::on_this_host;
 
 impl Runner<'_> {
     /// Has a box beside this one for each role of a workload that runs in another, with the files

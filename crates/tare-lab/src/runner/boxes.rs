@@ -7,11 +7,12 @@ use crate::home::Home;
 use crate::kept_checks::Basis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use tare_box::platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
-use tare_box::{footprint, host, interrupt, limits};
+use tare_host::{footprint, host, interrupt};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh};
+use tare_platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
+use tare_platforms::{agent_file, limits};
 
 impl Runner<'_> {
     /// A box of this kind: a kept one thawed, or a new one, with its limits
@@ -154,7 +155,7 @@ impl Runner<'_> {
     fn basis_of(&self, kind: &BoxKind) -> Option<Basis> {
         Some(Basis {
             boot_id: self.boot_id.clone()?,
-            build: tare_model::BUILD_ID.to_owned(),
+            agent: agent_file::build_id().to_owned(),
             engine: self.platforms.version(&kind.platform)?.clone(),
             instance: self.study.instance_of(kind)?.clone(),
         })

@@ -2,13 +2,13 @@
 //! files of the trial.
 
 use super::held::{Boxed, Held};
-use tare_box::host;
-use tare_box::link::{Link, LinkError};
-use tare_box::platforms::{ANSWER_DEADLINE, QuotaView};
+use tare_host::host;
 use tare_model::finding::Reason;
 use tare_model::protocol::Request;
 use tare_model::results::Failure;
 use tare_model::study::Workload;
+use tare_platforms::link::{Link, LinkError};
+use tare_platforms::{ANSWER_DEADLINE, QuotaView};
 
 /// Drops all caches, if the workload wants that, once its servers serve and before its clock runs.
 pub(super) fn cool(held: &mut Held, workload: &Workload) -> Result<(), Failure> {

@@ -4,14 +4,14 @@ use crate::home::Home;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
-use tare_box::carry;
-use tare_box::cgroup::{MemoryEvents, Meter};
-use tare_box::link::Link;
-use tare_box::oom::KernelLog;
-use tare_box::platforms::{ANSWER_DEADLINE, BoxError, RunningBox};
+use tare_host::carry;
+use tare_host::cgroup::{MemoryEvents, Meter};
+use tare_host::oom::KernelLog;
 use tare_model::finding::Reason;
 use tare_model::results::Failure;
 use tare_model::study::{BoxKind, Workload};
+use tare_platforms::link::Link;
+use tare_platforms::{ANSWER_DEADLINE, BoxError, RunningBox};
 
 /// What was counted of the memory of a box before a trial.
 pub(super) struct Counted {

@@ -5,7 +5,7 @@ use super::held::Present;
 use super::{Runner, Stop};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_model::study::BoxKind;
 
 /// How long boxes are looked at while none works.
@@ -57,10 +57,10 @@ mod tests {
     use crate::design::{self, ProtocolOptions, Wishes};
     use crate::preflight::{self, Platforms};
     use crate::resume::Progress;
-    use tare_box::state::Run;
     use tare_model::platform::Provisioning;
     use tare_model::results::{Outcome, Results};
     use tare_model::study::Study;
+    use tare_platforms::state::Run;
 
     const BASELINE: &str = "fake";
     const FROZEN: &str = "fake?cost=2";
@@ -78,7 +78,7 @@ mod tests {
             },
             ..Wishes::default()
         };
-        design::study(&wishes, &tare_box::host::facts()).unwrap()
+        design::study(&wishes, &tare_host::host::facts()).unwrap()
     }
 
     /// Runs the study with the boxes of [`FROZEN`] taken as ones that use much CPU.
@@ -89,19 +89,10 @@ mod tests {
         let mut platforms = Platforms::open(&study.platforms, folder.path()).unwrap();
         let header = preflight::header(study, &platforms, &path);
         let mut writer = Writer::create(&path, &header).unwrap();
-        let binary = std::env::current_exe().unwrap();
         let progress = Progress::default();
         let mut silent = |_: crate::runner::Event<'_>| {};
-        let mut runner = Runner::new(
-            study,
-            &mut platforms,
-            &mut writer,
-            &run,
-            binary,
-            progress,
-            &mut silent,
-        )
-        .unwrap();
+        let mut runner =
+            Runner::new(study, &mut platforms, &mut writer, &run, progress, &mut silent).unwrap();
         for kind in study.box_kinds() {
             let much = kind.platform.to_string() == FROZEN;
             runner.paces.freezes.insert(kind, much);

@@ -5,13 +5,13 @@ use super::Runner;
 use super::arm::{Arm, Lost};
 use super::held::{Boxed, Counted, Held, Present};
 use crate::trial::Tried;
-use tare_box::cgroup::MemoryEvents;
-use tare_box::oom::KernelLog;
-use tare_box::platforms::ANSWER_DEADLINE;
+use tare_host::cgroup::MemoryEvents;
+use tare_host::oom::KernelLog;
 use tare_model::finding::Reason;
 use tare_model::protocol::{Reply, Request};
 use tare_model::results::{Failure, Outcome};
 use tare_model::size::{counted, show_memory};
+use tare_platforms::ANSWER_DEADLINE;
 
 /// Names of killed processes that are told.
 const MOST_NAMES: usize = 3;

@@ -11,7 +11,7 @@ use crate::home::Home;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
 use std::time::{Duration, Instant};
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_model::finding::Finding;
 use tare_model::gate::Order;
 use tare_model::results::HostReadings;

@@ -2,7 +2,7 @@
 
 use super::{Event, RunError, Runner};
 use crate::plan::PlannedTrial;
-use tare_box::host;
+use tare_host::host;
 use tare_model::finding::Finding;
 use tare_model::results::{HostReadings, Outcome, Record, TrialRecord};
 

@@ -6,7 +6,7 @@ use super::{Runner, Stop, pace};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
 

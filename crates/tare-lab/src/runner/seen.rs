@@ -5,7 +5,7 @@ use super::held::Present;
 use super::{Runner, Stop};
 use crate::against::Witness;
 use crate::collect::{self, Collectors, Stage};
-use tare_box::host;
+use tare_host::host;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
 use tare_model::study::Study;

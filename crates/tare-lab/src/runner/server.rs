@@ -12,12 +12,12 @@ use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
-use tare_box::link::Answer;
-use tare_box::net::{HostReach, PORT};
+use tare_host::net::{HostReach, PORT};
 use tare_model::finding::Reason;
 use tare_model::protocol::{Bounds, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
 use tare_model::workload::{Ready, Role, Run};
+use tare_platforms::link::Answer;
 
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.

@@ -6,7 +6,7 @@ use super::held::Present;
 use super::record::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_model::finding::Reason;
 use tare_model::results::{Failure, Outcome};
 use tare_model::study::{BoxKind, Cell};

@@ -71,7 +71,7 @@ impl Runner<'_> {
         let quota = instance.size.cpus.as_f64();
         let threads = f64::from(workload.threads()?);
         let platform = self.platforms.get(&cell.kind.platform)?;
-        let tells = threads > quota || platform.quota_view() == tare_box::platforms::QuotaView::Inside;
+        let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
         tells.then(|| threads / quota)
     }
 

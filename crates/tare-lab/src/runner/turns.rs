@@ -11,14 +11,14 @@ use crate::plan::PlannedTrial;
 use crate::trial;
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
-use tare_box::link::LinkError;
-use tare_box::{interrupt, seat};
+use tare_host::{interrupt, seat};
 use tare_model::finding::Reason;
 use tare_model::gate::{Part, Slice};
 use tare_model::protocol::{Exited, Request};
 use tare_model::results::{Failure, ProcessUsage};
 use tare_model::study::Slicing;
 use tare_model::time::nanoseconds;
+use tare_platforms::link::LinkError;
 
 /// A command that takes less seconds gets too few turns to be told better than by its repetitions.
 const LONG_ENOUGH: f64 = 0.4;

@@ -2,10 +2,10 @@
 
 use super::chapters::Draft;
 use std::path::Path;
-use tare_box::platforms::{self, OPTION_FACTORS, OptionFactor};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, parse_instance};
 use tare_model::template::{Chapter, LeftOut, Missing};
+use tare_platforms::{OPTION_FACTORS, OptionFactor};
 use tare_toml::{Keys, Node, TomlError, Value};
 
 impl Draft {
@@ -82,7 +82,7 @@ impl Draft {
         self.note(("platforms", None), node);
         for item in node.list("platforms", "[\"native\", \"docker\"]")? {
             let name = item.text("platforms", "[\"native\", \"docker\"]")?;
-            if let Some(why) = platforms::elsewhere(name) {
+            if let Some(why) = tare_platforms::elsewhere(name) {
                 self.template.left_out.push(LeftOut {
                     what: Missing::Platform,
                     name: name.to_owned(),
@@ -141,7 +141,7 @@ fn platform(name: &str, node: &Node) -> Result<(), TomlError> {
     let path: PlatformPath = name
         .parse()
         .map_err(|e: tare_model::platform::PlatformPathError| wrong(e.to_string()))?;
-    match platforms::open(&path, Path::new("")) {
+    match tare_platforms::open(&path, Path::new("")) {
         Ok(_) => Ok(()),
         Err(error) => Err(wrong(error.to_string())),
     }

@@ -5,7 +5,7 @@ use super::chapters::Draft;
 use super::elsewhere::ELSEWHERE;
 use crate::design::{self, CommandWish, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
-use tare_box::carry::{self, CarryError};
+use tare_host::carry::{self, CarryError};
 use tare_model::ends::Ends;
 use tare_model::kernel::Kernel;
 use tare_model::size::parse_memory;

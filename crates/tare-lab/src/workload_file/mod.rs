@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use tare_box::platforms;
 use tare_model::output::{Bounded, Extractor};
 use tare_model::suggest;
 use tare_model::template::Feature;
@@ -267,7 +266,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let told = place.get_ref();
-        let known = platforms::names();
+        let known = tare_platforms::names();
         if let Some(unknown) = told.platforms.iter().find(|name| !known.contains(&name.as_str())) {
             let advice = suggest::among(unknown, &known, "the platforms");
             return Err(self.at(place, format!("unknown platform '{unknown}': {advice}")));

@@ -88,6 +88,7 @@ pub fn header(study: Study) -> Header {
         })
         .collect();
     Header {
+        agent: None,
         schema: SCHEMA.to_owned(),
         tare: "0.1.0".to_owned(),
         build: "00112233aabbccdd".to_owned(),

@@ -5,13 +5,13 @@ use crate::out;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tare_box::conformance::{
-    self, CHECKS, Check, CheckError, Checked, CheckedPlatform, Order, Outcome, Report,
-};
-use tare_box::interrupt;
-use tare_box::state::Run;
+use tare_host::interrupt;
 use tare_model::size::counted;
 use tare_model::suggest;
+use tare_platforms::conformance::{
+    self, CHECKS, Check, CheckError, Checked, CheckedPlatform, Order, Outcome, Report,
+};
+use tare_platforms::state::Run;
 
 /// Checks platforms one after another.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
@@ -22,14 +22,14 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
-    let binary = kept_binary(&run)?;
+    let agent = agent(&run)?;
     let mut report = Report::default();
     for (platform, version) in super::with_boxes(&args.platforms, &state, |entry| entry.real)? {
         let order = Order {
             path: &platform,
             state: &state,
             run: &run,
-            binary: binary.clone(),
+            agent: agent.clone(),
             boxes: args.boxes,
         };
         if !args.json {
@@ -59,10 +59,9 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     finish(&report, args.json)
 }
 
-/// The run's copy of this program, which goes into boxes as in a run that measures.
-fn kept_binary(run: &Run) -> anyhow::Result<PathBuf> {
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
-    run.keep(&binary).context("cannot copy the tare binary")
+/// The run's copy of the agent, which goes into boxes as in a run that measures.
+fn agent(run: &Run) -> anyhow::Result<PathBuf> {
+    run.agent().context("cannot copy the agent")
 }
 
 fn choose(names: &[String]) -> anyhow::Result<Vec<Check>> {
@@ -121,11 +120,6 @@ fn finish(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(out::FAILED))
 }
 
-/// Acts a part in a box.
-pub fn act(words: &[String]) -> anyhow::Result<ExitCode> {
-    Ok(ExitCode::from(conformance::act(words)?))
-}
-
 /// Holds a frozen box until this process is killed.
 pub fn hold(platform: &str, state: &StateArgs) -> anyhow::Result<ExitCode> {
     let state = state.folder();
@@ -133,7 +127,7 @@ pub fn hold(platform: &str, state: &StateArgs) -> anyhow::Result<ExitCode> {
     let order = Order {
         path: &platform.parse()?,
         state: &state,
-        binary: kept_binary(&run)?,
+        agent: agent(&run)?,
         run: &run,
         boxes: None,
     };

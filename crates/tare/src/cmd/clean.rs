@@ -4,8 +4,8 @@ use crate::args::CleanArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_box::platforms::{self, Cleaned, REGISTRY};
-use tare_box::state;
+use tare_platforms::state;
+use tare_platforms::{Cleaned, REGISTRY};
 
 /// Cleans and tells what was removed, and what was left since it is in use.
 ///
@@ -36,7 +36,7 @@ fn clean_platforms(folder: &Path, cleaned: &mut Cleaned, failed: &mut Vec<String
     // Images are the engine's, whichever state folder they were made for.
     let alive = state::alive_anywhere();
     for entry in REGISTRY {
-        let mut platform = platforms::open(&entry.name.parse()?, folder)?;
+        let mut platform = tare_platforms::open(&entry.name.parse()?, folder)?;
         match platform.clean(&alive) {
             Ok(more) => {
                 cleaned.removed.extend(more.removed);

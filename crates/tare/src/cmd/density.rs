@@ -7,11 +7,13 @@ use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_analysis::density::Estimated;
-use tare_box::interrupt;
+use tare_host::build_id;
+use tare_host::interrupt;
 use tare_lab::density::{self, DensityError, Order};
 use tare_lab::{WriteError, own};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
+use tare_platforms::agent_file;
 use tare_report::sections;
 
 /// Measures platforms one after another.
@@ -27,7 +29,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     let order = Order {
         run: &run,
         state: state.clone(),
-        binary: std::env::current_exe().context("cannot find the tare binary")?,
+        agent: agent_file::path().context("cannot make the agent's file")?,
         limits,
         starts: args.starts,
         boxes: args.boxes,
@@ -35,8 +37,8 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     let mut measured = Density {
         schema: SCHEMA.to_owned(),
         tare: tare_model::VERSION.to_owned(),
-        build: tare_model::BUILD_ID.to_owned(),
-        host: tare_box::host::facts(),
+        build: build_id::own().to_owned(),
+        host: tare_host::host::facts(),
         limits,
         platforms: Vec::new(),
     };

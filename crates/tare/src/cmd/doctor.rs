@@ -4,10 +4,10 @@
 use crate::args::DoctorArgs;
 use crate::out;
 use std::process::ExitCode;
-use tare_box::state::{self, StateError};
 use tare_lab::doctor::{self, Findings, PlatformFinding};
 use tare_model::host::HostFacts;
 use tare_model::size::{counted, show_memory};
+use tare_platforms::state::{self, StateError};
 
 /// What is said of a platform whose driver has never run on its engine.
 const UNTESTED: &str =

@@ -1,5 +1,6 @@
 //! `tare kernel NAME`: one built-in workload, here and now, outside any box.
 
+use crate::agent;
 use crate::args::KernelArgs;
 use crate::out;
 use anyhow::Context;
@@ -16,13 +17,13 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
         "{kernel} runs on one thread, only stream on several: leave out --threads"
     );
     let size = args.size.as_deref().map(|text| size(kernel, text)).transpose()?;
-    let facts = tare_box::host::facts();
+    let facts = tare_host::host::facts();
     let spec = tare_lab::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
     let spec = KernelSpec {
         size: size.unwrap_or(spec.size),
         ..spec
     };
-    let report = tare_kernels::run(&spec)?;
+    let report = agent::run_kernel(&spec)?;
     if args.json {
         out::print_json(&report)?;
     } else {
@@ -112,13 +113,13 @@ mod tests {
 
     #[test]
     fn stream_tells_its_figures_as_the_original_does() {
-        let facts = tare_box::host::facts();
+        let facts = tare_host::host::facts();
         let spec = tare_lab::design::kernel_spec(Kernel::Stream, None, 1, &facts, 0.02);
         let spec = KernelSpec {
             size: 1 << 20,
             ..spec
         };
-        let mut report = tare_kernels::run(&spec).unwrap();
+        let mut report = agent::run_kernel(&spec).unwrap();
         for (name, arrays) in [("copy", 2.0), ("scale", 2.0), ("add", 3.0), ("triad", 3.0)] {
             let passes = 4.0 * arrays * f64::from(1 << 20);
             report.work_per_stretch.insert(name.to_owned(), passes);

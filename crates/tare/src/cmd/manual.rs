@@ -6,14 +6,13 @@ use clap::CommandFactory;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 use std::process::ExitCode;
-use tare_box::conformance::CHECKS;
-use tare_box::platforms;
 use tare_lab::images;
 use tare_lab::study_file::SHIPPED;
 use tare_lab::workload_file;
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::size::INSTANCE_TYPES;
 use tare_model::suggest;
+use tare_platforms::conformance::CHECKS;
 use tare_published::Library;
 
 /// Prints completions for a shell.
@@ -46,7 +45,7 @@ fn with_values() -> anyhow::Result<clap::Command> {
         .subcommands(shown.iter().copied().cloned());
     let library = Library::load()?;
     let published: Vec<&str> = library.studies.iter().map(|s| s.study.id.as_str()).collect();
-    let platforms = platforms::names();
+    let platforms = tare_platforms::names();
     let kernels = Kernel::ALL.map(Kernel::name);
     let isa = [Isa::Baseline, Isa::V3, Isa::V4].map(|isa| isa.to_string());
     for study in ["plan", "run", "pilot"] {

@@ -1,7 +1,6 @@
 //! One file per subcommand.
 
 pub mod advise;
-pub mod agent;
 pub mod analyze;
 pub mod check;
 pub mod clean;
@@ -34,14 +33,14 @@ use crate::args::StudyArgs;
 use crate::out;
 use root_image::Unmade;
 use std::path::Path;
-use tare_box::platforms::{self, Entry, REGISTRY};
-use tare_box::state::Run;
 use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
 use tare_model::results::PlatformVersion;
 use tare_model::study::Study;
+use tare_platforms::state::Run;
+use tare_platforms::{Entry, REGISTRY};
 
 /// Begins a run and tells what dead ones had left.
 fn begin(state: &Path) -> anyhow::Result<Run> {
@@ -142,7 +141,7 @@ fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
     let mut names = Vec::new();
     for entry in REGISTRY.iter().filter(|entry| chosen(entry)) {
         let Ok(path) = entry.name.parse() else { continue };
-        let Ok(mut platform) = platforms::open(&path, state) else {
+        let Ok(mut platform) = tare_platforms::open(&path, state) else {
             continue;
         };
         match platform.probe() {

@@ -10,7 +10,7 @@ use crate::progress::Progress as Display;
 use anyhow::Context;
 use std::process::ExitCode;
 use tare_analysis::pilot::{self, BOXES, PROCESSES};
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_lab::Writer;
 use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
@@ -31,7 +31,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     let mut asked = args.study.clone();
     // Its boxes need not fit the host side by side.
     asked.protocol.slices = Some(Slicing::Off);
-    let (mut study, _) = super::study(&asked, &tare_box::host::facts(), &state, Unmade::Make)?;
+    let (mut study, _) = super::study(&asked, &tare_host::host::facts(), &state, Unmade::Make)?;
     study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
         fresh: Fresh::Study,
@@ -59,7 +59,6 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         counted(expected.trials, "trial"),
         show_seconds(expected.seconds)
     ));
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
     let mut display = Display::new(expected.trials, expected.seconds);
     let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
     let ended = Runner::new(
@@ -67,7 +66,6 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         &mut platforms,
         &mut writer,
         &run,
-        binary,
         Progress::default(),
         &mut observe,
     )?

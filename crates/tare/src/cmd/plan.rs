@@ -16,7 +16,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if args.list {
         return study_plan::list(args.json);
     }
-    let facts = tare_box::host::facts();
+    let facts = tare_host::host::facts();
     let state = args.state.folder();
     if let Some(name) = &args.study.study {
         return study_plan::run(name, args, &facts, &state);

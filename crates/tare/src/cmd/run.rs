@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_analysis::Comparison;
 use tare_analysis::{Analysis, analyze};
-use tare_box::interrupt;
-use tare_box::state::Run;
+use tare_host::interrupt;
 use tare_lab::design::NO_IMAGE;
 use tare_lab::plan::{Room, cost};
 use tare_lab::preflight::{self, Platforms};
@@ -22,6 +21,7 @@ use tare_model::host::HostFacts;
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
+use tare_platforms::state::Run;
 use tare_report::sections;
 
 /// Runs a study, or goes on with one.
@@ -45,9 +45,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let image = root_image::of(&study, &state)?;
     let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     platforms.check_reach(&study)?;
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
     if earlier.is_none() {
-        versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;
+        versions::ask_in_box(&mut study, &mut platforms, &run)?;
     }
     let output = output_path(args, &run);
     let header = preflight::header(&study, &platforms, &output);
@@ -80,16 +79,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             display.event(&event);
         }
     };
-    let ended = Runner::new(
-        &study,
-        &mut platforms,
-        &mut writer,
-        &run,
-        binary,
-        progress,
-        &mut observe,
-    )?
-    .run();
+    let ended = Runner::new(&study, &mut platforms, &mut writer, &run, progress, &mut observe)?.run();
     if let Some(display) = display {
         display.finish();
     }
@@ -97,7 +87,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
-    let facts = tare_box::host::facts();
+    let facts = tare_host::host::facts();
     let Some(results) = earlier else {
         let (mut study, _) = super::study(&args.study, &facts, state, Unmade::Make)?;
         versions::ask_on_host(&mut study);
@@ -168,7 +158,7 @@ fn asked_beside(args: &StudyArgs, theirs: &Study, facts: &HostFacts, state: &Pat
 /// the file names is tried.
 fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::Result<()> {
     let path = args.resume.as_deref().map(out::path).unwrap_or_default();
-    resume::origin(&path, results, &tare_box::host::facts())?;
+    resume::origin(&path, results, &tare_host::host::facts())?;
     out::say_lines(&plan_words::commands(study));
     // Another host is handed the user's keys, and the files of commands.
     if let Some(elsewhere) = study.platforms.iter().find(|platform| platform.host().is_some())

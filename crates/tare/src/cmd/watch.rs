@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use tare_analysis::analyze;
 use tare_analysis::{RunFacts, run_facts};
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_lab::is_written;
 use tare_lab::resume::Progress;
 use tare_model::results::Results;

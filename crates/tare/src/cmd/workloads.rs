@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tare_lab::design::{self, ProtocolOptions, Wishes};
 use tare_lab::plan::{self, Room};
 use tare_lab::preflight::{self, Platforms};
@@ -91,7 +91,7 @@ fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> a
         },
         ..Wishes::default()
     };
-    let facts = tare_box::host::facts();
+    let facts = tare_host::host::facts();
     wishes.programs = root_image::asked(&wishes, state, unmade)?;
     let designed = || Ok(design::study(&wishes, &facts)?);
     wishes.programs = root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, unmade)?;
@@ -196,14 +196,13 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
     let image = root_image::of(&study, state)?;
     let mut platforms = Platforms::open(&study.platforms, state)?.with_image(image)?;
     platforms.check_reach(&study)?;
-    let binary = std::env::current_exe().context("cannot find the tare binary")?;
-    versions::ask_in_box(&mut study, &mut platforms, &run, &binary)?;
+    versions::ask_in_box(&mut study, &mut platforms, &run)?;
     let output = run.folder().join("check.jsonl");
     let header = preflight::header(&study, &platforms, &output);
     let mut writer = Writer::create(&output, &header)?;
     let expected = plan::cost(
         &study,
-        Room::of_host(tare_box::host::facts().memory_bytes),
+        Room::of_host(tare_host::host::facts().memory_bytes),
         |kind| platforms.cost(kind),
     );
     let display = RefCell::new(Display::new(expected.trials, expected.seconds));
@@ -213,7 +212,6 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
         &mut platforms,
         &mut writer,
         &run,
-        binary,
         Progress::default(),
         &mut observe,
     )?

@@ -8,11 +8,12 @@ use crate::out;
 use anyhow::Context;
 use progress::Watch;
 use std::process::ExitCode;
-use tare_box::{interrupt, state};
+use tare_host::interrupt;
 use tare_image::store::Manifest;
 use tare_image::{Image, ImageError};
 use tare_lab::images::{self, EngineError, NoImage, Removed, Site, Wish};
 use tare_model::size::{counted, show_memory};
+use tare_platforms::state;
 
 /// Does what is asked for.
 ///

@@ -46,10 +46,10 @@ pub fn iterations(options: &Options) -> anyhow::Result<[u64; 2]> {
 
 /// Seconds of an iteration on this host: by CPU time, since others may be at work.
 fn iteration_seconds() -> anyhow::Result<f64> {
-    let facts = tare_box::host::facts();
+    let facts = tare_host::host::facts();
     let mut spec = design::kernel_spec(Kernel::Integer, Some(Isa::Baseline), 1, &facts, 0.1);
     spec.size = PROBE;
-    let report = tare_kernels::run(&spec)?;
+    let report = crate::agent::run_kernel(&spec)?;
     #[expect(clippy::cast_precision_loss, reason = "200,000")]
     let each = report.metrics["cpu"] / PROBE as f64;
     Ok(each)
@@ -76,7 +76,7 @@ fn whole(wanted: f64, tenths: u32) -> [u64; 2] {
 
 /// The study of one campaign.
 pub fn comparison(options: &Options, iterations: [u64; 2], seed: u64) -> anyhow::Result<Comparison> {
-    let mut study = design::study(&wishes(options, iterations, seed), &tare_box::host::facts())?;
+    let mut study = design::study(&wishes(options, iterations, seed), &tare_host::host::facts())?;
     let more = usize::from(iterations[0] != iterations[1]);
     let arms = [cell(&study, ARMS[0], 0), cell(&study, ARMS[1], more)];
     // Each arm has its own amount of work, and not that of the other.

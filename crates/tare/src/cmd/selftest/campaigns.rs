@@ -10,11 +10,11 @@ use crate::out;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tare_box::state::Run;
-use tare_box::{host, interrupt};
+use tare_host::{host, interrupt};
 use tare_lab::preflight::Platforms;
 use tare_model::size::counted;
 use tare_model::study::{Fresh, Slicing};
+use tare_platforms::state::Run;
 use tare_selftest::campaign::Campaign;
 use tare_selftest::log::{Header, Options, Scored};
 use tare_selftest::score::{Score, Truth};
@@ -42,7 +42,12 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     let (mut log, header, mut campaigns) = match earlier {
         Some(earlier) => earlier,
         None => {
-            let header = Header::new(options.clone(), arms::iterations(&options)?, host::facts());
+            let header = Header::new(
+                tare_platforms::agent_file::build_id(),
+                options.clone(),
+                arms::iterations(&options)?,
+                host::facts(),
+            );
             (Log::create(&path, &header)?, header, Vec::new())
         }
     };
@@ -51,7 +56,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
         out::path(&path),
         counted(campaigns.len(), "campaign")
     ));
-    let mut site = Site::new(&run, &mut platforms)?;
+    let mut site = Site::new(&run, &mut platforms);
     let complete = measure(&mut site, &header, &mut log, &mut campaigns, args.campaigns)?;
     campaigns.truncate(args.campaigns as usize);
     finish(args, &header, &campaigns, &path, complete)

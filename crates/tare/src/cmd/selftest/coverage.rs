@@ -5,7 +5,7 @@ use crate::args::selftest::CoverageArgs;
 use crate::out;
 use anyhow::Context;
 use std::process::ExitCode;
-use tare_box::{host, interrupt};
+use tare_host::{build_id, host, interrupt};
 use tare_model::size::counted;
 use tare_selftest::simulate::simulate;
 use tare_selftest::table::{Row, Table, Verdict, text};
@@ -32,7 +32,7 @@ pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         out::print_json(&Table {
             tare: tare_model::VERSION,
-            build: tare_model::BUILD_ID,
+            build: build_id::own(),
             draws: args.draws,
             seed: args.seed,
             rows: &rows,

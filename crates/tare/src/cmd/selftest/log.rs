@@ -6,8 +6,9 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tare_box::host;
+use tare_host::host;
 use tare_lab::own;
+use tare_platforms::agent_file;
 use tare_selftest::campaign::Campaign;
 use tare_selftest::log::{Header, Options};
 
@@ -125,8 +126,8 @@ impl Earlier {
 /// Refuses to mix what another build, another host or other options measured.
 fn check(path: &str, header: &Header, options: &Options) -> anyhow::Result<()> {
     anyhow::ensure!(
-        header.build == tare_model::BUILD_ID,
-        "{path} was written by another build of tare: the two may run different machine code; continue it with the same binary, or begin another log"
+        header.build == agent_file::build_id(),
+        "{path} was written by another build of the agent: the two may run different machine code; continue it with the same tare, or begin another log"
     );
     let now = host::facts();
     let same_host = (&header.host.cpu_model, header.host.cpus, &header.host.kernel)

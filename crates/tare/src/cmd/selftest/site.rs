@@ -4,10 +4,8 @@ use super::arms::{self, Comparison};
 use super::pairs::Measured;
 use anyhow::Context;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Instant;
-use tare_box::host;
-use tare_box::state::Run;
+use tare_host::host;
 use tare_lab::Writer;
 use tare_lab::plan;
 use tare_lab::preflight::{self, Platforms};
@@ -15,6 +13,7 @@ use tare_lab::resume::Progress;
 use tare_lab::runner::{Event, Runner};
 use tare_model::results::{EndReason, Record, Results};
 use tare_model::study::{BoxKind, Study};
+use tare_platforms::state::Run;
 use tare_selftest::campaign::{Campaign, seed};
 use tare_selftest::log::Header;
 
@@ -22,7 +21,6 @@ use tare_selftest::log::Header;
 pub struct Site<'a> {
     run: &'a Run,
     platforms: &'a mut Platforms,
-    binary: PathBuf,
     /// Kinds of box whose limits a campaign of this process proved.
     proven: BTreeSet<BoxKind>,
     /// Boxes made so far: each has a name of its own.
@@ -31,16 +29,13 @@ pub struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Before the first campaign.
-    pub fn new(run: &'a Run, platforms: &'a mut Platforms) -> anyhow::Result<Self> {
-        let binary = std::env::current_exe().context("cannot find the tare binary")?;
-        Ok(Self {
-            // One copy for all campaigns.
-            binary: run.keep(&binary).context("cannot copy the tare binary")?,
+    pub fn new(run: &'a Run, platforms: &'a mut Platforms) -> Self {
+        Self {
             run,
             platforms,
             proven: BTreeSet::new(),
             boxes: 0,
-        })
+        }
     }
 
     /// Runs a campaign; `None` if the user asked to stop.
@@ -90,7 +85,6 @@ impl<'a> Site<'a> {
             self.platforms,
             &mut writer,
             self.run,
-            self.binary.clone(),
             progress,
             &mut silent,
         )?
@@ -176,7 +170,7 @@ mod tests {
         // Units of 0.1 ms: as many of the polluter's would be over in no time.
         let comparison = arms::comparison(&options(), [100_000, 102_000], 7).expect("a study");
         let mut platforms = Platforms::open(&comparison.study.platforms, state.path()).expect("fake");
-        let mut site = Site::new(&run, &mut platforms).expect("a site");
+        let mut site = Site::new(&run, &mut platforms);
         let measured = site
             .measure(&comparison.study)
             .expect("a campaign")

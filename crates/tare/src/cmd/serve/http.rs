@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tare_box::interrupt;
+use tare_host::interrupt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 

@@ -10,7 +10,7 @@ use anyhow::Context;
 use folder::Folder;
 use std::io::Read;
 use std::process::ExitCode;
-use tare_box::interrupt;
+use tare_host::interrupt;
 
 /// Serves until the user stops it.
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {

@@ -1,0 +1,18 @@
+//! A request that is refused.
+
+use tare_model::protocol::ErrorCode;
+
+/// Why a request is refused, as the controller is told.
+pub struct Refusal {
+    pub code: ErrorCode,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A root of its own for an agent on the host's kernel: an image, as the boxes beside it have it.
+
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+};
+use std::io;
+use std::path::{Path, PathBuf};
+use tare_host::jail;
+use tare_host::places::{BINARY, HOST_PLACES, WORK_FOLDER};
+
+/// The root that an agent is to take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRoot {
+    /// The folder, with places for all that is mounted in it.
+    pub folder: PathBuf,
+    /// The folder of the host in which commands start.
+    pub work: PathBuf,
+}
+
+impl HostRoot {
+    /// Takes it, and goes to the folder in which commands start. Nobody else sees these mounts,
+    /// and of the host's none is left but those of [`HOST_PLACES`]. It is the root of a mount: Java
+    /// looks for that of the files that it opens.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        tare_sys::leave_mounts().map_err(|e| told("leave the host's mounts", &e))?;
+        let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        mount_change("/", all).map_err(|e| told("keep mounts apart from the host's", &e.into()))?;
+        let root = &self.folder;
+        self.show(root, root)?;
+        for place in HOST_PLACES {
+            let on = self.place(place);
+            mount_bind_recursive(place, &on).map_err(|e| told(&format!("mount {place}"), &e.into()))?;
+        }
+        mount(
+            "tmpfs",
+            self.place("/run"),
+            "tmpfs",
+            MountFlags::NODEV,
+            Some(c"mode=755"),
+        )
+        .map_err(|e| told("mount a tmpfs on /run", &e.into()))?;
+        self.show(&self.work, &self.place(WORK_FOLDER))?;
+        let binary = self.place(BINARY);
+        // By its path: what /proc knows as ours lies in the mounts that were left.
+        self.show(&std::env::current_exe()?, &binary)?;
+        mount_remount(&binary, MountFlags::BIND | MountFlags::RDONLY, "")
+            .map_err(|e| told("close the binary", &e.into()))?;
+        jail::enter(root).map_err(|e| told("change the root", &e))?;
+        std::env::set_current_dir(WORK_FOLDER)
+    }
+
+    fn show(&self, file: &Path, on: &Path) -> io::Result<()> {
+        mount_bind(file, on).map_err(|e| told(&format!("mount {}", file.display()), &e.into()))
+    }
+
+    fn place(&self, inside: &str) -> PathBuf {
+        self.folder.join(inside.trim_start_matches('/'))
+    }
+}
+
+fn told(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {what}: {error}"))
+}

@@ -1,0 +1,61 @@
+//! What an engine is able to do, before a container is asked of it.
+
+use super::super::contract::Absent;
+use super::engine::Engine;
+use bollard::models::{SystemInfo, SystemInfoCgroupDriverEnum};
+use bollard::query_parameters as query;
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use tare_host::host;
+use tare_host::net::Network;
+
+/// Whether an engine knows a runtime: by a name that was configured, or one of
+/// containerd's, which are not listed.
+pub(super) fn knows<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Result<(), Absent> {
+    let Some(runtimes) = runtimes.filter(|r| !r.contains_key(name) && !name.contains('.')) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = runtimes.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    Err(Absent::new(
+        format!("the engine knows no runtime '{name}', but {}", names.join(", ")),
+        "name one of these, or add it to \"runtimes\" in the engine's daemon.json",
+    ))
+}
+
+/// Whether the engine has the network that its containers have by default: `bridge`,
+/// or as Podman may call it.
+pub(super) fn has_bridge(engine: &Engine) -> Result<(), Absent> {
+    let call = engine.api.list_networks(None::<query::ListNetworksOptions>);
+    let networks = engine
+        .wait(call)
+        .map_err(|e| Absent::new(e.to_string(), "look at the engine's log"))?;
+    let mut names = networks.into_iter().filter_map(|network| network.name);
+    if names.any(|name| name == Network::Bridge.name() || name == engine.name) {
+        return Ok(());
+    }
+    Err(Absent::new(
+        format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
+        "start it with one, or ask for network=none or network=host",
+    ))
+}
+
+/// Why its containers cannot stand in a cgroup that tare makes; `None` where they can.
+pub(super) fn without_weight(engine: &Engine, info: &SystemInfo) -> Option<&'static str> {
+    if info.cgroup_driver != Some(SystemInfoCgroupDriverEnum::CGROUPFS) {
+        return Some("its engine has systemd make cgroups, in which tare's are none");
+    }
+    let is_here = info.kernel_version.as_deref() == Some(&host::facts().kernel);
+    let own = fs::read_link("/proc/self/ns/cgroup").ok();
+    let same = is_here && own.is_some() && cgroup_namespace(&engine.socket) == own;
+    (!same).then_some("its engine sees other cgroups than tare does")
+}
+
+/// The view of cgroups of whoever listens on a socket.
+fn cgroup_namespace(socket: &Path) -> Option<PathBuf> {
+    let connection = UnixStream::connect(socket).ok()?;
+    let listening = rustix::net::sockopt::socket_peercred(&connection).ok()?;
+    fs::read_link(format!("/proc/{}/ns/cgroup", listening.pid.as_raw_nonzero())).ok()
+}

@@ -1,0 +1,79 @@
+//! The host itself: a process in a cgroup with the same limits as every box.
+
+use super::child::{ChildBox, Start};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::directory::{BoxDirectory, canonical};
+use super::image_root::make_folder;
+use super::probe::limits_usable;
+use std::process::Command;
+use std::time::Instant;
+use tare_host::net::Network;
+use tare_host::places::{HOST_PLACES, WORK_FOLDER};
+use tare_model::results::PlatformVersion;
+
+pub(super) struct Native;
+
+impl Platform for Native {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        let layout = limits_usable()?;
+        let kernel = tare_host::host::facts().kernel;
+        Ok(PlatformVersion {
+            version: format!("Linux {kernel}"),
+            details: [("cgroup".to_owned(), layout.name().to_owned())].into(),
+        })
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        let requested = Instant::now();
+        let directory = BoxDirectory::make(spec)?;
+        let mut command = Command::new(&spec.binary);
+        command.arg("agent");
+        if spec.root_image().is_some() {
+            enter_image(&mut command, &directory, spec)?;
+        }
+        let limits = spec.limits();
+        let start = Start {
+            command,
+            directory,
+            limits: Some(&limits),
+            build_id: spec.build_id(),
+            hello_within: HELLO_DEADLINE,
+            requested,
+        };
+        let mut made = ChildBox::over_pipes(start)?;
+        made.connect(Network::Host, spec)?;
+        Ok(Box::new(made))
+    }
+
+    fn network(&self) -> Network {
+        Network::Host
+    }
+
+    fn has_host_files(&self) -> bool {
+        true
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        let is_root = rustix::process::geteuid().is_root();
+        (!is_root).then_some("only root can change the root of a process: run tare as root")
+    }
+
+    /// What is in its boxes sees the store.
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Has the agent take an image as its root, and start commands in a plain folder of the host's:
+/// what the host itself has to work in is no overlay.
+fn enter_image(command: &mut Command, directory: &BoxDirectory, spec: &BoxSpec) -> Result<(), BoxError> {
+    let rootfs = directory.rootfs_without_binary(spec)?;
+    for place in HOST_PLACES.iter().chain([&"/run", &WORK_FOLDER]) {
+        make_folder(&rootfs.join(place.trim_start_matches('/')))?;
+    }
+    let work = directory.path.join("work");
+    make_folder(&work)?;
+    command.arg("--root").arg(canonical(&rootfs)?);
+    command.arg("--root-work").arg(canonical(&work)?);
+    Ok(())
+}

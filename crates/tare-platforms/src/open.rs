@@ -1,0 +1,233 @@
+//! From a path to the platforms in it.
+
+use super::contract::{Platform, QuotaView, Storage};
+use super::options::Options;
+use super::registry::{Entry, REGISTRY, inner_names, meant};
+use super::{
+    docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security, ssh, uml, vm, vmware,
+};
+use std::path::Path;
+use tare_host::net::Network;
+use tare_model::platform::{PlatformPath, PlatformSegment};
+
+/// Why a platform path cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// No platform has this name.
+    #[error("unknown platform '{name}': {} ('tare doctor' tells which can run here)", meant(.0), name = .0)]
+    Unknown(String),
+    /// An inner platform that needs more than its programs.
+    #[error(
+        "platform '{path}': {inner} cannot run in another box: the inner ones are {possible}",
+        possible = inner_names()
+    )]
+    Nested {
+        /// The path.
+        path: PlatformPath,
+        /// The inner platform.
+        inner: String,
+    },
+    /// A platform on another host, of which only its own host can tell the truth.
+    #[error(
+        "platform '{path}': the CPU limit of {inner} is proven by the counters of the host that it runs on, which cannot be read from here: run tare on that host"
+    )]
+    Untold {
+        /// The path.
+        path: PlatformPath,
+        /// The inner platform.
+        inner: String,
+    },
+    /// An option that the platform does not have, or a bad value.
+    #[error("platform '{path}': {detail}")]
+    Option {
+        /// The path.
+        path: PlatformPath,
+        /// What is wrong and what would be right.
+        detail: String,
+    },
+}
+
+impl OpenError {
+    /// What is wrong, without the path where the path is at hand.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Option { detail, .. } => detail.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// What is meant by a host alone.
+const ON_HOST: &str = "native";
+
+/// The platform of what runs outside of the boxes that are compared: this host itself.
+pub fn on_this_host() -> Box<dyn Platform> {
+    Box::new(native::Native)
+}
+
+/// Opens the platform of a path, with its options checked. Touches nothing.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn open(path: &PlatformPath, cache: &Path) -> Result<Box<dyn Platform>, OpenError> {
+    let (outer_path, innermost) = path.split_last();
+    let inner = single(path, innermost, cache)?;
+    let Some(outer_path) = outer_path else {
+        if !inner.is_host() {
+            return Ok(inner);
+        }
+        let native: PlatformPath = ON_HOST.parse().expect("a name of the registry");
+        let process = open(&native, cache)?;
+        return nest(path, (inner, path.clone()), (process, native));
+    };
+    // A host by itself, not the process on it that its name alone stands for.
+    let outer = match outer_path.segments() {
+        [host] => single(path, host, cache)?,
+        _ => open(&outer_path, cache)?,
+    };
+    nest(path, (outer, outer_path), (inner, innermost.clone().into()))
+}
+
+/// The inner platform in the outer one, if that can be.
+fn nest(
+    path: &PlatformPath,
+    (outer, outer_path): (Box<dyn Platform>, PlatformPath),
+    (inner, inner_path): (Box<dyn Platform>, PlatformPath),
+) -> Result<Box<dyn Platform>, OpenError> {
+    let name = inner_path.split_last().1.name.clone();
+    let entry = REGISTRY.iter().find(|entry| entry.name == name);
+    let possible = |entry: &Entry| entry.inner || (outer.is_host() && entry.real && !inner.is_host());
+    let path = path.clone();
+    if !entry.is_some_and(possible) {
+        return Err(OpenError::Nested { path, inner: name });
+    }
+    let around = outer_path.split_last().1;
+    let chosen = security::OPTIONS
+        .into_iter()
+        .chain([Storage::OPTION])
+        .find(|key| around.options.contains_key(*key));
+    if let Some(key) = chosen {
+        let detail = format!(
+            "option '{key}' is for boxes in which work runs: {} holds another and gets what it needs for that",
+            around.name
+        );
+        return Err(OpenError::Option { path, detail });
+    }
+    let network = inner_path.split_last().1.options.get(Network::OPTION);
+    let is_had = |value: &&String| Network::OF_INNER.iter().any(|able| able.name() == *value);
+    if let Some(value) = network.filter(|value| !is_had(value)) {
+        return Err(OpenError::Option {
+            path,
+            detail: format!(
+                "{name} in another box has no network={value}: choose one of network=none, network=host"
+            ),
+        });
+    }
+    if outer.is_host() && inner.quota_view() == QuotaView::HostOnly {
+        return Err(OpenError::Untold { path, inner: name });
+    }
+    let shares_network = network.is_some_and(|value| value == Network::Host.name()) || name == ON_HOST;
+    Ok(Box::new(nested::Nested {
+        shares_network,
+        outer,
+        outer_path,
+        inner,
+        inner_path,
+    }))
+}
+
+fn single(
+    path: &PlatformPath,
+    segment: &PlatformSegment,
+    cache: &Path,
+) -> Result<Box<dyn Platform>, OpenError> {
+    let option = |detail: String| OpenError::Option {
+        path: path.clone(),
+        detail,
+    };
+    let options = Options::new(segment.options.clone());
+    match segment.name.as_str() {
+        "native" => options
+            .network(&[Network::Host])
+            .map(|_| Box::new(native::Native) as Box<dyn Platform>),
+        "docker" => docker::Docker::open(options, cache).map(|docker| Box::new(docker) as Box<dyn Platform>),
+        "podman" => podman::Podman::open(options, cache).map(|podman| Box::new(podman) as Box<dyn Platform>),
+        "runc" => oci(options, oci::Runtime::Runc),
+        "crun" => oci(options, oci::Runtime::Crun),
+        "runsc" => oci(options, oci::Runtime::Runsc),
+        "uml" => options
+            .network(&uml::NETWORKS)
+            .map(|network| Box::new(uml::Uml { network }) as Box<dyn Platform>),
+        "nspawn" => nspawn::Nspawn::open(options).map(|nspawn| Box::new(nspawn) as Box<dyn Platform>),
+        "lxc" => lxc::Lxc::open(options).map(|lxc| Box::new(lxc) as Box<dyn Platform>),
+        "vm" => vm::Vm::open(options, &vm::Machine::ALL, &vm::NETWORKS, cache)
+            .map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
+        "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
+        "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
+        "cloud-hypervisor" => micro(options, microvmm::MicroVmm::CloudHypervisor),
+        "vmware" => vmware::Vmware::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
+        "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
+        other => return Err(OpenError::Unknown(other.to_owned())),
+    }
+    .map_err(option)
+}
+
+fn oci(options: Options, runtime: oci::Runtime) -> Result<Box<dyn Platform>, String> {
+    oci::Oci::open(options, runtime).map(|oci| Box::new(oci) as Box<dyn Platform>)
+}
+
+fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
+    let network = options.network(&[Network::None]);
+    network.map(|_| Box::new(vmm) as Box<dyn Platform>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_do_not_exist_are_refused() {
+        for path in [
+            "firecracker?x=1",
+            "cloud-hypervisor?kernel=6.1",
+            "vmware?type=esx",
+            "vmware?types=ws",
+        ] {
+            let opened = open(&path.parse().unwrap(), Path::new("/none"));
+            assert!(matches!(opened, Err(OpenError::Option { .. })), "{path}");
+        }
+        assert!(open(&"vmware?type=player".parse().unwrap(), Path::new("/none")).is_ok());
+    }
+
+    #[test]
+    fn a_network_that_a_platform_cannot_give_is_refused_with_those_that_it_can() {
+        let refused = |path: &str, able: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
+            Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),
+            other => panic!("{path}: {:?}", other.err()),
+        };
+        refused(
+            "runc?network=internet",
+            "choose one of none, host, bridge, macvlan",
+        );
+        refused(
+            "docker?network=macvlan",
+            "choose one of none, host, bridge, published",
+        );
+        refused("native?network=none", "choose one of host");
+        refused("runsc?network=bridge", "choose one of none, host");
+        refused("vm?network=host", "choose one of none, bridge");
+        refused("libvirt?network=bridge", "choose one of none");
+        refused(
+            "vm/runc?network=bridge",
+            "choose one of network=none, network=host",
+        );
+        for path in [
+            "native?network=host",
+            "docker?network=bridge",
+            "vm?network=bridge/runc?network=host",
+        ] {
+            assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
+        }
+    }
+}

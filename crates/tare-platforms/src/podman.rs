@@ -1,0 +1,243 @@
+//! Podman containers, by its service that speaks Docker's API; tare starts one
+//! where none runs.
+
+use super::apart::Apart;
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, Cleaned, InnerNeeds, Platform, RunningBox, Seccomp, Security,
+    Storage,
+};
+use super::docker::{Docker, UNPROBED};
+use super::options::Options;
+use super::probe::{cgroups_usable, installed};
+use super::security::Offer;
+use super::service::Service;
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tare_host::cgroup::Layout;
+use tare_host::net::Network;
+use tare_host::program::version_of;
+use tare_model::results::PlatformVersion;
+
+/// Where the service of the system listens, if it is on.
+const SOCKET: &str = "/run/podman/podman.sock";
+/// Folder of our own service, in the state folder.
+const FOLDER: &str = "podman";
+
+/// What our own service needs where no init system manages cgroups and this
+/// process may not raise limits of resources: Podman asks for both by default.
+const CONFIGURATION: &str = "[containers]\ndefault_ulimits = []\n\
+    [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
+
+/// What its service can be told. Its containers' root is closed to writing (mode 555),
+/// which a root without capabilities cannot overcome: nothing could be carried in.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[Capabilities::Default, Capabilities::All],
+    userns: true,
+};
+
+pub(super) struct Podman {
+    apart: Apart,
+    folder: PathBuf,
+    connected: Option<Connected>,
+}
+
+/// The service, and the driver that talks to it.
+struct Connected {
+    docker: Docker,
+    _service: Option<Service>,
+}
+
+impl Podman {
+    pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
+        let apart = Apart::by_engine(&mut options, &SECURITY)?;
+        options.none()?;
+        Ok(Self {
+            apart,
+            folder: state.join(FOLDER),
+            connected: None,
+        })
+    }
+
+    fn docker(&mut self) -> Result<&mut Docker, BoxError> {
+        if self.connected.is_none() {
+            self.connected = Some(self.connect()?);
+        }
+        Ok(&mut self.connected.as_mut().expect("connected just now").docker)
+    }
+
+    fn connect(&self) -> Result<Connected, BoxError> {
+        if UnixStream::connect(SOCKET).is_ok() {
+            // Where the folder is, a sweep asks for boxes.
+            fs::create_dir_all(&self.folder)
+                .map_err(BoxError::host("make the folder of the Podman service"))?;
+            return Ok(Connected {
+                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.apart),
+                _service: None,
+            });
+        }
+        let (service, socket) = Self::start(&self.folder)?;
+        Ok(Connected {
+            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.apart),
+            _service: Some(service),
+        })
+    }
+
+    /// Starts a service of our own, with its files in this folder, and waits until it answers.
+    fn start(folder: &Path) -> Result<(Service, PathBuf), BoxError> {
+        fs::create_dir_all(folder).map_err(BoxError::host("make the folder of the Podman service"))?;
+        let folder = std::path::absolute(folder).map_err(BoxError::host("find the Podman service"))?;
+        let (socket, configuration) = (folder.join("socket"), folder.join("containers.conf"));
+        fs::write(&configuration, CONFIGURATION).map_err(BoxError::host("configure the Podman service"))?;
+        let mut command = Command::new("podman");
+        // A monitor writes a file where it was started when its container meets its limit of
+        // memory, and the service forgets images on their way in.
+        let scratch = folder.join("scratch");
+        fs::create_dir_all(&scratch).map_err(BoxError::host("make a folder for the Podman service"))?;
+        // The folder itself stays: another service may still work in it.
+        for left in fs::read_dir(&scratch).into_iter().flatten().flatten() {
+            let _ = fs::remove_file(left.path());
+        }
+        command.current_dir(&scratch).env("TMPDIR", &scratch);
+        if !Path::new("/run/systemd/system").exists() {
+            command.env("CONTAINERS_CONF", &configuration);
+        }
+        // crun, the usual runtime, refuses controllers of both versions of cgroups side by side.
+        if Layout::detect().is_ok_and(|layout| layout.unified_beside_v1().is_some()) {
+            command.args(["--runtime", "runc"]);
+        }
+        command
+            .args(["system", "service", "--time=0"])
+            .arg(format!("unix://{}", socket.display()));
+        let service = Service::start("podman", command, &socket)?;
+        Ok((service, socket))
+    }
+}
+
+/// The address of the service of the system, or of one of our own with its files in this folder.
+pub(super) fn socket(folder: &Path) -> Result<(String, Option<Service>), Absent> {
+    if UnixStream::connect(SOCKET).is_ok() {
+        return Ok((format!("unix://{SOCKET}"), None));
+    }
+    installed("podman", "install it (Debian: apt-get install podman)")?;
+    if !is_usable() {
+        return Err(Absent::new(
+            "Podman's service does not run, and tare starts one as root only",
+            format!("start it, so that it listens on {SOCKET}, or run tare as root"),
+        ));
+    }
+    let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman images' works");
+    let (service, socket) = Podman::start(folder).map_err(unusable)?;
+    Ok((format!("unix://{}", socket.display()), Some(service)))
+}
+
+/// Whether boxes may have been made by it. Without root none is ever made, and its service
+/// would start processes in a user namespace that outlive it. One that could not be asked
+/// for its version is not missing.
+fn is_usable() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    let asked = root.then(|| version_of("podman", "--version"));
+    asked.is_some_and(|asked| !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound))
+}
+
+/// Whether there are users that Podman may give to containers: unlike other engines it
+/// takes none that these files do not name.
+fn users_to_give() -> Result<(), Absent> {
+    for file in ["/etc/subuid", "/etc/subgid"] {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if !text.lines().any(|line| line.starts_with("containers:")) {
+            return Err(Absent::new(
+                format!("no users for 'containers' in {file}, without which Podman makes no user namespace"),
+                "add the line 'containers:1048576:1048576' to /etc/subuid and /etc/subgid",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Platform for Podman {
+    fn probe(&mut self) -> Result<PlatformVersion, Absent> {
+        cgroups_usable()?;
+        installed("podman", "install it (Debian: apt-get install podman)")?;
+        if self.apart.security.has_userns() {
+            users_to_give()?;
+        }
+        let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
+        self.docker().map_err(unusable)?.probe()
+    }
+
+    fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        self.docker()?.launch(spec)
+    }
+
+    fn without_weight(&self) -> Option<&'static str> {
+        let connected = self.connected.as_ref();
+        connected.map_or(Some(UNPROBED), |connected| connected.docker.without_weight())
+    }
+
+    fn network(&self) -> Network {
+        self.apart.network
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.apart.storage
+    }
+
+    fn without_image(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn without_image_inside(&self) -> Option<&'static str> {
+        Some(
+            "Podman in another box would take minutes and room of the box for a copy of the image: choose docker, runc, \
+             crun, nspawn or native as the inner one, or leave this platform or the image out",
+        )
+    }
+
+    fn without_held_image(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn security(&self) -> Option<Security> {
+        Some(self.apart.security)
+    }
+
+    fn inner_needs(&self) -> InnerNeeds {
+        InnerNeeds {
+            programs: &["podman", "conmon", "runc"],
+            memory_bytes: 384 << 20,
+            ..InnerNeeds::default()
+        }
+    }
+
+    fn cost(&self) -> (Duration, f64) {
+        (Duration::from_millis(1500), 1.1)
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        // No run that used this state folder ever made a box: no service is started to ask.
+        if !self.folder.exists() || !is_usable() {
+            return Ok(Vec::new());
+        }
+        self.docker()?.sweep(run)
+    }
+
+    fn clean(&mut self, alive: &[String]) -> Result<Cleaned, BoxError> {
+        // Podman keeps images beyond the state folder. One that does not work here made none.
+        let cleaned = match is_usable().then(|| self.docker()) {
+            Some(Ok(docker)) => docker.clean(alive)?,
+            Some(Err(_)) | None => Cleaned::default(),
+        };
+        self.connected = None;
+        match fs::remove_dir_all(&self.folder) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                Err(BoxError::host("remove the folder of the Podman service")(e))
+            }
+            _ => Ok(cleaned),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What drivers ask alike of the host before they can make boxes.
+
+use super::contract::Absent;
+use std::io;
+use tare_host::cgroup::{self, Layout};
+use tare_host::program::{is_shortage, version_of};
+
+/// Version of an engine's program, or that it is missing and the fix.
+pub(super) fn installed(program: &str, fix: impl Into<String>) -> Result<String, Absent> {
+    version_of(program, "--version").map_err(|e| not_run(program, &e, fix))
+}
+
+/// Why a program could not be asked: only one that was not found is missing.
+pub(super) fn not_run(program: &str, error: &io::Error, fix: impl Into<String>) -> Absent {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Absent::new(format!("no {program} on PATH"), fix);
+    }
+    let advice = if is_shortage(error) {
+        "it may be there: give this process more (see 'ulimit -a' and 'free')".to_owned()
+    } else {
+        format!("see whether '{program} --version' works")
+    };
+    Absent::new(format!("cannot run {program}: {error}"), advice)
+}
+
+/// What every platform that makes cgroups by itself needs: root, and a hierarchy.
+pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Absent::new(
+            "not root, so that no cgroup can be made to set limits",
+            "run tare as root, for example with sudo",
+        ));
+    }
+    Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+}
+
+/// What platforms need that ask for nothing but limits: root, or a cgroup of
+/// version 2 that was delegated to this user.
+pub(super) fn limits_usable() -> Result<Layout, Absent> {
+    match Layout::detect() {
+        Ok(layout @ Layout::V2(_)) if !rustix::process::geteuid().is_root() => {
+            cgroup::stay_below_own().map(|()| layout).map_err(|e| {
+                Absent::new(
+                    format!("not root, and no cgroup is delegated to this user: {e}"),
+                    "run tare as root, or in a cgroup of your own: systemd-run --user --scope -p Delegate=yes tare ...",
+                )
+            })
+        }
+        _ => cgroups_usable(),
+    }
+}
