@@ -30,7 +30,7 @@ const MAX_STDERR: u64 = 4096;
 /// The same where figures or checks are looked for in it.
 const MAX_STDERR_READ: u64 = 1 << 20;
 /// Quota periods below which a throttled trial is biased against one that is limited
-/// otherwise (METHODOLOGY.md: 0.6 % of a trial of 10 s, that is 100 periods, still).
+/// otherwise (docs/trials.md: 0.6 % of a trial of 10 s, that is 100 periods, still).
 const MIN_PERIODS: u64 = 600;
 /// Share of a trial's time for which it must have been throttled to count as such.
 const THROTTLED_SHARE: f64 = 0.01;

@@ -4,7 +4,7 @@
 //! than it says. Here the looks are fixed beforehand, the rules do not ask for
 //! which side the interval lies on, and the interval that is reported is that of
 //! a higher level, chosen by simulation so that it covers about 95 % in the end
-//! (`METHODOLOGY.md`, "How the method is proven").
+//! (`docs/selftest.md`).
 
 use crate::infer::Shape;
 use crate::{Interval, mean, t_estimate};
