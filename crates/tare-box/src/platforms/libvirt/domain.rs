@@ -6,7 +6,7 @@ use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use crate::cgroup::{Limits, PERIOD_US, cpu_list};
 use std::path::Path;
 
-/// The domain's description; each part's reason is in `docs/platforms.md`.
+/// The domain's description; each part's reason is in `docs/drivers.md`.
 pub(super) fn describe(
     spec: &BoxSpec,
     parts: &Parts,
