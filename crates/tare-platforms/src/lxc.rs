@@ -114,7 +114,7 @@ impl Platform for Lxc {
     }
 }
 
-/// The container's configuration; each line's reason is in `docs/platforms.md`.
+/// The container's configuration; each line's reason is in `docs/drivers.md`.
 fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
     let (kernel, cgroups) = if spec.holds_boxes {
         ("proc:rw sys:mixed", "rw")

@@ -156,7 +156,7 @@ fn jailed(spec: &BoxSpec, folder: &Path, rootfs: &Path, disk: Option<&Path>) -> 
     Ok(command)
 }
 
-/// Each word's reason is in `docs/platforms.md`.
+/// Each word's reason is in `docs/drivers.md`.
 fn add_words(command: &mut Command, spec: &BoxSpec) {
     command
         .arg(format!("mem={}M", spec.instance.memory_bytes >> 20))

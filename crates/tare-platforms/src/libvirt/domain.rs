@@ -6,7 +6,7 @@ use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use std::path::Path;
 use tare_host::cgroup::{Limits, PERIOD_US, cpu_list};
 
-/// The domain's description; each part's reason is in `docs/platforms.md`.
+/// The domain's description; each part's reason is in `docs/drivers.md`.
 pub(super) fn describe(
     spec: &BoxSpec,
     parts: &Parts,

@@ -66,7 +66,7 @@ impl MicroVmm {
         }
     }
 
-    /// The guest kernel's command line; each word's reason is in `docs/platforms.md`.
+    /// The guest kernel's command line; each word's reason is in `docs/drivers.md`.
     fn kernel_command_line(self) -> String {
         let (machine, power_off) = match self {
             Self::Firecracker => ("reboot=k panic=-1 pci=off", false),

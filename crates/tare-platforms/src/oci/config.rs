@@ -1,4 +1,4 @@
-//! A bundle's configuration; what is peculiar in it is told in `docs/platforms.md`.
+//! A bundle's configuration; what is peculiar in it is told in `docs/drivers.md`.
 
 use super::super::contract::security::{NET_ADMIN, capability_names, host_capabilities};
 use super::super::contract::{BoxSpec, Capabilities};

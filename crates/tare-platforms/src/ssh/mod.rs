@@ -23,7 +23,7 @@ const PROGRAM: &str = "TARE_SSH";
 /// The key agent's socket: the one variable of ours that ssh needs.
 const KEY_AGENT: &str = "SSH_AUTH_SOCK";
 
-/// Each option's reason is in `docs/platforms.md`.
+/// Each option's reason is in `docs/drivers.md`.
 const OPTIONS: [&str; 8] = [
     "BatchMode=yes",
     "ConnectTimeout=10",

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Socket in the box's folder that the machine connects its first serial port to.
 pub(super) const LINK: &str = "link";
 
-/// The description of a box; each line's reason is in `docs/platforms.md`.
+/// The description of a box; each line's reason is in `docs/drivers.md`.
 pub(super) fn describe(spec: &BoxSpec, folder: &Path, cd: &Path) -> Result<String, BoxError> {
     let [cd, link, console] = [
         told(cd)?,
