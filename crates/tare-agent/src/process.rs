@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tare_host::seat;
-use tare_model::frame::{Kind, MAX_PAYLOAD};
-use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
-use tare_model::results::ProcessUsage;
-use tare_model::time::nanoseconds;
+use tare_box::seat;
+use tare_wire::frame::{Kind, MAX_PAYLOAD};
+use tare_wire::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
+use tare_wire::usage::ProcessUsage;
+use tare_wire::time::nanoseconds;
 use tare_sys::Reaped;
 use tare_sys::starter::{Started, Starter};
 

@@ -1,8 +1,8 @@
 //! Counters of the host around a trial: load per CPU, waits for memory,
 //! frequency, heat. What a host does not count is absent.
 
-use crate::cgroup::parse_cpu_list;
-use crate::host::{online_cpus, tick_ns};
+use tare_box::kernel::{parse_cpu_list, tick_ns};
+use crate::host::online_cpus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use tare_model::kernel::{Isa, Kernel};
+use tare_wire::kernel::{Isa, Kernel};
 
 /// Why a kernel or a proof could not be carried out.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! The limits that bind a process: those of its own cgroup and of all above it.
 
-use super::{Cgroup, CgroupError, Layout, parse_cpu_list};
+use super::{Cgroup, CgroupError, Layout};
+use tare_box::kernel::parse_cpu_list;
 use std::fs;
 use std::path::{Path, PathBuf};
 

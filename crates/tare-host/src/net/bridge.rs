@@ -1,13 +1,14 @@
 //! The bridge of a run and the links that lead from it to boxes.
 
-use super::inside::{Address, INTERFACE, configure_in, namespace};
-use super::names::{interfaces, number_of, of_run, port_of};
+use super::inside::{configure_in, namespace};
+use super::names::{number_of, of_run, port_of};
 use super::netlink::{add, address, ask, bring_up, index, remove, taken};
 use super::subnet::{PREFIX, Subnet, choose};
 use super::{HostReach, NetError, carrier, closed, filter};
 use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth, LinkMessage, MacVlanMode};
 use rtnetlink::{Handle, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
+use tare_box::interface::{Address, INTERFACE, hardware_address, interfaces};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// The run's bridge.
@@ -66,13 +67,6 @@ impl Bridge {
         filter::open(run)?;
         Ok(Self { index, subnet })
     }
-}
-
-/// A hardware address of those that anyone may give (its second bit), by the
-/// address that goes with it.
-pub(super) fn hardware_address(ip: Ipv4Addr) -> [u8; 6] {
-    let [a, b, c, d] = ip.octets();
-    [0x02, 0x74, a, b, c, d]
 }
 
 /// What leads from the bridge to a box; removed when dropped.

@@ -210,7 +210,7 @@ pub fn v6_of(run: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::net::bridge::{Port, clear};
-    use crate::net::stray::{checksum, packet};
+    use tare_agent::act::stray::{checksum, packet};
     use std::process::Command;
 
     const RUN: &str = "tare-0000abcd";

@@ -2,7 +2,6 @@
 //! files of the trial.
 
 use super::held::{Boxed, Held};
-use tare_host::host;
 use tare_model::finding::Reason;
 use tare_model::protocol::Request;
 use tare_model::results::Failure;
@@ -18,7 +17,7 @@ pub(super) fn cool(held: &mut Held, workload: &Workload) -> Result<(), Failure> 
     // From the inside out: what a machine writes out is then in the host's caches.
     held.of_its_kind()
         .try_for_each(|(_, boxed)| cool_machines(boxed))?;
-    host::drop_caches().map_err(|e| cannot(e.to_string()))
+    tare_host::kernel::drop_caches().map_err(|e| cannot(e.to_string()))
 }
 
 /// Those of the kernels of a box, of its own and of the machines that it is in.

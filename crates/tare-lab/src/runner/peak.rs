@@ -10,7 +10,7 @@ use super::record::Ended;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
-use tare_model::load::PeakRecord;
+use tare_model::peak::PeakRecord;
 use tare_model::results::{Failure, Outcome, Record};
 use tare_model::study::{BoxKind, Cell};
 

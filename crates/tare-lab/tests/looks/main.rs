@@ -94,6 +94,7 @@ fn run(study: &Study, mut figure: impl FnMut(usize, u32) -> Option<f64>) -> Vec<
 fn file(study: &Study, records: &[Record]) -> Results {
     Results {
         header: Header {
+            agent: None,
             schema: SCHEMA.to_owned(),
             tare: String::new(),
             build: String::new(),

@@ -5,7 +5,7 @@ use super::{Header, READABLE, Record, SCHEMA, Session, TrialRecord};
 use crate::VERSION;
 use crate::group::GroupRecord;
 use crate::looks::LookRecord;
-use crate::regular;
+use tare_sys::regular;
 use crate::study::Study;
 use serde::Deserialize;
 use std::collections::BTreeMap;

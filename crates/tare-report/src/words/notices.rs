@@ -234,7 +234,7 @@ const fn plain(notice: &Notice) -> &'static str {
             "the blocks have names: they are taken to have run in the order in which the file first names them, which matters to the flag for autocorrelation and to steadiness"
         }
         Notice::Builds => {
-            "the files were measured by different builds of tare: the machine code of the built-in workloads may differ"
+            "the files were measured by different builds of the agent: the machine code of the built-in workloads may differ"
         }
         Notice::Slices => {
             "only one of the runs worked in slices: what is compared are the figures of whole trials, not typical costs"

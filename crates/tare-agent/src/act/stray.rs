@@ -1,16 +1,18 @@
 //! What a box sends that wants out of its network: packets to another network with the host
 //! as gateway, and the word of a router to all who hear it.
 
-use super::bridge::hardware_address;
-use super::names::interfaces;
-use super::netlink::{ask, index, names_in, way};
+use rustix::net::netdevice::name_to_index;
+use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::sockopt::set_ipv6_multicast_hops;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sendto, socket_with};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, recv, sendto, socket_with,
+};
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
+use tare_box::interface::{hardware_address, interfaces};
 
 /// How often each is sent: the first packet waits for the gateway's hardware address.
 const TIMES: u32 = 5;
@@ -69,14 +71,66 @@ pub fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> [String; 3] {
 fn find_links() -> Result<(), String> {
     let own = interfaces();
     for number in 0..NAMESPACES {
-        let asked = ask("list links of the host", async |handle| {
-            names_in(&handle, number).await
-        });
-        if asked.is_ok_and(|names| names.iter().any(|name| !own.contains(name))) {
+        if names_in(number).is_ok_and(|names| names.iter().any(|name| !own.contains(name))) {
             return Ok(());
         }
     }
     Err("no namespace of another answers".to_owned())
+}
+
+/// The request for all links of a namespace (rtnetlink(7)): its header, `ifinfomsg`, and the
+/// attribute `IFLA_TARGET_NETNSID` (linux/if_link.h). Whoever may rule networks over it is answered.
+fn request_for_links(namespace: u32) -> Vec<u8> {
+    const GET_LINK: u16 = 18;
+    const REQUEST_ALL: u16 = 0x301;
+    const TARGET_NAMESPACE: u16 = 46;
+    let mut request = 40u32.to_ne_bytes().to_vec();
+    request.extend([GET_LINK, REQUEST_ALL].map(u16::to_ne_bytes).concat());
+    request.extend([0; 24]);
+    request.extend([8, TARGET_NAMESPACE].map(u16::to_ne_bytes).concat());
+    request.extend(namespace.to_ne_bytes());
+    request
+}
+
+/// The names of the links in the network namespace of this number, as far as the first answer goes.
+fn names_in(namespace: u32) -> io::Result<Vec<String>> {
+    let socket = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let kernel = SocketAddrNetlink::new(0, 0);
+    sendto(&socket, &request_for_links(namespace), SendFlags::empty(), &kernel)?;
+    let mut answer = vec![0; 64 << 10];
+    let (_, length) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
+    Ok(link_names(&answer[..length]))
+}
+
+/// The names in messages about links: each has a header of 16 bytes, 16 about the link, and
+/// attributes, which are aligned to 4 bytes as the messages are.
+fn link_names(mut messages: &[u8]) -> Vec<String> {
+    const NEW_LINK: u16 = 16;
+    const NAME: u16 = 3;
+    let number = |bytes: &[u8], at: usize| bytes.get(at..at + 2).map(|two| u16::from_ne_bytes([two[0], two[1]]));
+    let mut names = Vec::new();
+    while let (Some(length), Some(kind)) = (number(messages, 0), number(messages, 4)) {
+        let length = usize::from(length);
+        let mut attributes = messages.get(32..length.min(messages.len())).unwrap_or_default();
+        while let (Some(size @ 4..), Some(attribute)) = (number(attributes, 0), number(attributes, 2)) {
+            let size = usize::from(size);
+            if kind == NEW_LINK && attribute == NAME {
+                let text = attributes.get(4..size).unwrap_or_default();
+                names.push(String::from_utf8_lossy(text).trim_end_matches('\0').to_owned());
+            }
+            attributes = attributes.get(size.next_multiple_of(4)..).unwrap_or_default();
+        }
+        if length < 16 {
+            break;
+        }
+        messages = messages.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    names
 }
 
 /// By frames of its own making, which need no way out, or else by such a way.
@@ -88,10 +142,9 @@ fn send_packets(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
 fn send_frames(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
     let name = interfaces().into_iter().find(|name| name != "lo");
     let name = name.ok_or("there is no link")?;
-    let link = ask("look up the link", async |handle| index(&handle, &name).await);
-    let link = link.map_err(|e| e.why)?.ok_or("there is no link")?;
     let text = |e: io::Error| e.to_string();
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(text)?;
+    let link = name_to_index(&socket, &name).map_err(|e| text(e.into()))?;
     // Sends nothing: it tells the address that the box has on the bridge.
     socket.connect((gateway, to.port())).map_err(text)?;
     let IpAddr::V4(own) = socket.local_addr().map_err(text)?.ip() else {
@@ -108,10 +161,7 @@ fn send_frames(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
 }
 
 fn send_by_way(gateway: Ipv4Addr, to: SocketAddrV4) -> Result<(), String> {
-    ask("add a way out", async |handle| {
-        way(&handle, Some(*to.ip()), gateway).await
-    })
-    .map_err(|e| e.why)?;
+    tare_sys::interface::add_way(*to.ip(), gateway).map_err(|e| format!("add a way out: {e}"))?;
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|e| e.to_string())?;
     for _ in 0..TIMES {
         // A refusal that comes back is told by the next send, and is none of this one.
@@ -130,7 +180,7 @@ fn datagram(port: u16) -> Vec<u8> {
 }
 
 /// A packet of IPv4 (RFC 791) around a message of this protocol.
-pub(super) fn packet(protocol: u8, from: Ipv4Addr, to: Ipv4Addr, message: &[u8]) -> Vec<u8> {
+pub fn packet(protocol: u8, from: Ipv4Addr, to: Ipv4Addr, message: &[u8]) -> Vec<u8> {
     let bytes = u16::try_from(20 + message.len()).unwrap_or_default();
     // Version and length of the header, service; length; identity and parts; hops, protocol, sum.
     let mut packet = vec![0x45, 0];
@@ -144,7 +194,7 @@ pub(super) fn packet(protocol: u8, from: Ipv4Addr, to: Ipv4Addr, message: &[u8])
 }
 
 /// The sum by which broken messages are known (RFC 1071).
-pub(super) fn checksum(message: &[u8]) -> [u8; 2] {
+pub fn checksum(message: &[u8]) -> [u8; 2] {
     let word = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u32::from(*low));
     let mut sum: u32 = message.chunks(2).map(word).sum();
     while sum > 0xffff {
@@ -229,6 +279,22 @@ mod tests {
         assert_eq!(checksum(&packet[..20]), [0, 0]);
         assert_eq!(packet.len(), 20 + 8 + WORDS.len());
         assert_eq!(checksum(&[0x12]), [0xed, 0xff]);
+    }
+
+    #[test]
+    fn the_links_of_ones_own_network_are_told_by_the_kernel() {
+        let mut own = request_for_links(0);
+        // Without the attribute: of this process's own network.
+        own.truncate(32);
+        own[..4].copy_from_slice(&32u32.to_ne_bytes());
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None).unwrap();
+        sendto(&socket, &own, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).unwrap();
+        let mut answer = vec![0; 64 << 10];
+        let (_, length) = recv(&socket, &mut answer[..], RecvFlags::empty()).unwrap();
+        assert!(link_names(&answer[..length]).contains(&"lo".to_owned()));
+        for cut in [0, 3, 17, 33] {
+            link_names(&answer[..cut]);
+        }
     }
 
     #[test]

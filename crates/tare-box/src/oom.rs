@@ -4,7 +4,7 @@
 use rustix::fs::{OFlags, SeekFrom, open, seek};
 use std::fs::File;
 use std::io::Read;
-use tare_model::protocol::KilledProcess;
+use tare_wire::protocol::KilledProcess;
 
 /// The kernel's log, one message by each read.
 const LOG: &str = "/dev/kmsg";
