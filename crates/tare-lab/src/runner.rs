@@ -31,6 +31,7 @@ use crate::looks::Looks;
 use crate::plan::{self, PlannedTrial, Room, Stand};
 use crate::preflight::Platforms;
 use crate::resume::Progress;
+use crate::session::{ResultsFile, Session};
 use crate::settle::Watch;
 use crate::writer::{WriteError, Writer};
 use held::Held;
@@ -44,7 +45,7 @@ use std::time::Instant;
 use tare_host::{host, seat};
 use tare_model::looks::{LookRecord, WarmUpRecord};
 use tare_model::platform::PlatformPath;
-use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
+use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
 use tare_platforms::state::Run;
@@ -129,14 +130,16 @@ pub struct Summary {
 pub struct Runner<'a> {
     study: &'a Study,
     platforms: &'a mut Platforms,
-    writer: &'a mut Writer,
+    writer: Writer,
     run: &'a Run,
     binary: PathBuf,
     progress: Progress,
+    /// Boxes made so far.
+    boxes: &'a mut u32,
     observe: &'a mut dyn FnMut(Event<'_>),
     watch: Watch,
     kept: BTreeMap<BoxKind, Held>,
-    proven: BTreeSet<BoxKind>,
+    proven: &'a mut BTreeSet<BoxKind>,
     kept_checks: KeptChecks,
     boot_id: Option<String>,
     refused: BTreeSet<BoxKind>,
@@ -176,18 +179,18 @@ impl<E: Into<RunError>> From<E> for Stop {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares a run; `progress` says what of the plan is done already.
+    /// Prepares to measure the session's study into a file.
     ///
     /// # Errors
-    /// [`RunError::Host`].
+    /// [`RunError::Host`], [`RunError::Copy`].
     pub fn new(
-        study: &'a Study,
-        platforms: &'a mut Platforms,
-        writer: &'a mut Writer,
-        run: &'a Run,
-        mut progress: Progress,
+        session: &'a mut Session,
+        file: ResultsFile,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
+        let (study, run) = (&session.study, &session.run);
+        let platforms = &mut session.platforms;
+        let ResultsFile { writer, mut progress } = file;
         let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
@@ -210,7 +213,8 @@ impl<'a> Runner<'a> {
             observe,
             watch: Watch::new()?,
             kept: BTreeMap::new(),
-            proven: BTreeSet::new(),
+            proven: &mut session.proven,
+            boxes: &mut session.boxes,
             boot_id: facts.boot_id,
             kept_checks: KeptChecks::of(run.state()),
             refused: BTreeSet::new(),
@@ -242,20 +246,12 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Takes the limits of these kinds of box as proven: an earlier run of the same
-    /// process proved them, with the same platforms.
-    #[must_use]
-    pub fn trusting(mut self, proven: BTreeSet<BoxKind>) -> Self {
-        self.proven = proven;
-        self
-    }
-
     /// Runs every block that is not done.
     ///
     /// # Errors
     /// [`RunError`]; the file is whole and boxes are gone all the same.
     pub fn run(mut self) -> Result<Summary, RunError> {
-        let session = Session {
+        let session = SessionRecord {
             run: self.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
             boot_id: self.boot_id.clone(),

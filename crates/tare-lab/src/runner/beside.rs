@@ -50,7 +50,7 @@ impl Runner<'_> {
 
     /// The box of the so many-th role that is apart, from 1.
     fn make_apart(&mut self, held: &Held, role: &Role, nth: usize, block: u32) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+        let id = *self.boxes;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
         let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
@@ -58,7 +58,7 @@ impl Runner<'_> {
     }
 
     fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+        let id = *self.boxes;
         let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
         let running = on_this_host().launch(&spec).map_err(not_made)?;
         Ok(self.take_in(running, &spec))

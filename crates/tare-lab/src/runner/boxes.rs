@@ -22,7 +22,7 @@ impl Runner<'_> {
             return self.thaw(held);
         }
         (self.observe)(Event::Launching(kind));
-        let id = self.progress.boxes;
+        let id = *self.boxes;
         let Some(spec) = self
             .platforms
             .spec(self.study, kind, (self.run, &self.binary), &id)
@@ -95,8 +95,8 @@ impl Runner<'_> {
     /// A box on this host's kernel that was just made, with its number. What it uses from now on is
     /// used for the trials, and by nobody else.
     pub(super) fn take_in(&mut self, running: Box<dyn RunningBox>, spec: &BoxSpec) -> Boxed {
-        let id = self.progress.boxes;
-        self.progress.boxes += 1;
+        let id = *self.boxes;
+        *self.boxes += 1;
         self.watch.follow(id, running.meter());
         Boxed {
             meter: running.meter(),

@@ -53,10 +53,8 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Writer;
     use crate::design::{self, ProtocolOptions, Wishes};
-    use crate::preflight::{self, Platforms};
-    use crate::resume::Progress;
+    use crate::session::Session;
     use tare_model::platform::Provisioning;
     use tare_model::results::{Outcome, Results};
     use tare_model::study::Study;
@@ -86,13 +84,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.jsonl");
         let (run, _) = Run::begin(folder.path()).unwrap();
-        let mut platforms = Platforms::open(&study.platforms, folder.path()).unwrap();
-        let header = preflight::header(study, &platforms, &path);
-        let mut writer = Writer::create(&path, &header).unwrap();
-        let progress = Progress::default();
+        let mut session = Session::open(study.clone(), run, None).unwrap();
+        let file = session.results_file(&path).unwrap();
         let mut silent = |_: crate::runner::Event<'_>| {};
-        let mut runner =
-            Runner::new(study, &mut platforms, &mut writer, &run, progress, &mut silent).unwrap();
+        let mut runner = Runner::new(&mut session, file, &mut silent).unwrap();
         for kind in study.box_kinds() {
             let much = kind.platform.to_string() == FROZEN;
             runner.paces.freezes.insert(kind, much);
