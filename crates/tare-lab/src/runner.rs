@@ -17,7 +17,7 @@ mod memory;
 mod pace;
 mod peak;
 mod piece;
-mod record;
+mod recorder;
 mod rounds;
 mod seen;
 mod served;
@@ -27,25 +27,22 @@ mod throttle;
 mod turns;
 
 use crate::kept_checks::KeptChecks;
-use crate::looks::Looks;
 use crate::plan::{self, PlannedTrial, Room, Stand};
 use crate::preflight::Platforms;
-use crate::resume::Progress;
 use crate::session::{ResultsFile, Session};
 use crate::settle::Watch;
-use crate::writer::{WriteError, Writer};
+use crate::writer::WriteError;
 use held::Held;
 use left::TimeLeft;
 use pace::Paces;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use recorder::Recorder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Instant;
 use tare_host::{host, seat};
-use tare_model::looks::{LookRecord, WarmUpRecord};
-use tare_model::platform::PlatformPath;
-use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session as SessionRecord, TrialRecord};
+use tare_model::looks::LookRecord;
+use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
 use tare_platforms::state::Run;
@@ -130,36 +127,21 @@ pub struct Summary {
 pub struct Runner<'a> {
     study: &'a Study,
     platforms: &'a mut Platforms,
-    writer: Writer,
     run: &'a Run,
     binary: PathBuf,
-    progress: Progress,
+    recorder: Recorder<'a>,
     /// Boxes made so far.
     boxes: &'a mut u32,
-    observe: &'a mut dyn FnMut(Event<'_>),
     watch: Watch,
     kept: BTreeMap<BoxKind, Held>,
     proven: &'a mut BTreeSet<BoxKind>,
     kept_checks: KeptChecks,
     boot_id: Option<String>,
     refused: BTreeSet<BoxKind>,
-    /// Platforms of which a trial of the first block has a result.
-    succeeded: BTreeSet<PlatformPath>,
-    failed: u32,
-    /// Trials of the group under way that have ended and are not recorded yet.
-    coming: u32,
-    begun: Instant,
-    left: TimeLeft,
-    /// Trials of the whole plan; of an adaptive study the most, as it looks now.
-    total: u32,
     /// The stands of a block.
     plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
     /// How long a unit of work takes in each cell, as far as was found out.
     paces: Paces,
-    /// The state of an adaptive study.
-    looks: Option<Looks>,
-    /// While blocks are not recorded: what was run of them.
-    warming: Option<WarmUpRecord>,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
     /// Whether there is only one kind of box: it has nobody to be frozen for.
@@ -190,7 +172,6 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, RunError> {
         let (study, run) = (&session.study, &session.run);
         let platforms = &mut session.platforms;
-        let ResultsFile { writer, mut progress } = file;
         let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
         if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
             seat::take(cpu);
@@ -202,15 +183,11 @@ impl<'a> Runner<'a> {
         let mut runner = Self {
             study,
             platforms,
-            writer,
             run,
             binary: run.agent().map_err(RunError::Copy)?,
-            looks: progress.looks.take().or_else(|| Looks::of(study)),
             plan: Box::new(move |block| plan::block(study, room, block)),
-            paces: Paces::with_peaks(progress.peaks.clone()),
-            warming: None,
-            progress,
-            observe,
+            paces: Paces::with_peaks(file.progress.peaks.clone()),
+            recorder: Recorder::new(study, file, left, observe),
             watch: Watch::new()?,
             kept: BTreeMap::new(),
             proven: &mut session.proven,
@@ -218,16 +195,9 @@ impl<'a> Runner<'a> {
             boot_id: facts.boot_id,
             kept_checks: KeptChecks::of(run.state()),
             refused: BTreeSet::new(),
-            succeeded: BTreeSet::new(),
-            failed: 0,
-            coming: 0,
-            begun: Instant::now(),
-            left,
-            total: 0,
             renewal: None,
             alone: study.box_kinds().len() == 1,
         };
-        runner.total = runner.planned();
         runner.expect_kept_checks();
         Ok(runner)
     }
@@ -255,36 +225,26 @@ impl<'a> Runner<'a> {
             run: self.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
             boot_id: self.boot_id.clone(),
-            blocks: self.more_blocks(),
+            blocks: self.recorder.more_blocks(),
         };
-        self.writer.append(&Record::Session(session))?;
+        self.recorder.write(&Record::Session(session))?;
         let ended = self.blocks();
         let removed = self.destroy_kept();
         let reason = match &ended {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
         };
-        let closed = self.writer.append(&Record::End(EndRecord {
-            reason,
-            ended_unix_ns: host::unix_ns(),
-        }));
-        let synced = self.writer.sync();
+        let closed = self.recorder.close(reason);
         let reason = ended?;
         removed?;
         closed?;
-        synced?;
-        let refused = u32::try_from(self.refused.len()).unwrap_or(u32::MAX);
-        Ok(Summary {
-            reason,
-            failed: self.failed,
-            refused,
-        })
+        Ok(self.recorder.summary(reason, self.refused.len()))
     }
 
     /// Bytes by which the environment is padded: another stack position in
     /// every trial, the same when the study is repeated.
     fn padding(&self, planned: &PlannedTrial) -> u32 {
-        let attempt = u32::from(self.progress.failed_once(planned.trial));
+        let attempt = u32::from(self.recorder.failed_once(planned));
         let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
         rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
         rng.random_range(0..4096)
@@ -293,15 +253,5 @@ impl<'a> Runner<'a> {
     /// Whether boxes of this kind have the host's own files.
     fn has_host_files(&self, kind: &BoxKind) -> bool {
         self.platforms.has_host_files(&kind.platform)
-    }
-
-    /// Seconds that the rest will take, with so many trials done.
-    fn remaining(&self, done: u32) -> f64 {
-        let rest = self.left.seconds(self.total, done);
-        let elapsed = self.begun.elapsed().as_secs_f64();
-        self.study
-            .protocol
-            .budget_seconds
-            .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
     }
 }

@@ -5,7 +5,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Event, Runner, Stop, pace};
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
@@ -43,7 +43,7 @@ impl Runner<'_> {
         };
         let mut search = Search::from(answered);
         while let Some(rate) = search.next() {
-            (self.observe)(Event::Running(planned));
+            self.recorder.observe(Event::Running(planned));
             for _ in 0..TRIES {
                 let seed = u64::try_from(within.tries.len()).unwrap_or_default();
                 match self.try_rate(bound, (rate, seed), planned, present)? {

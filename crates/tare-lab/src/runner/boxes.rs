@@ -21,7 +21,7 @@ impl Runner<'_> {
         if let Some(held) = self.kept.remove(kind) {
             return self.thaw(held);
         }
-        (self.observe)(Event::Launching(kind));
+        self.recorder.observe(Event::Launching(kind));
         let id = *self.boxes;
         let Some(spec) = self
             .platforms
@@ -80,14 +80,14 @@ impl Runner<'_> {
             kind: kind.clone(),
             role: role.map(str::to_owned),
             block,
-            warm_up: self.warming.is_some(),
+            warm_up: self.recorder.warming().is_some(),
             hello_seconds: running.hello_after().as_secs_f64(),
             facts: facts.brief(),
             footprint,
             resident_bytes: is_seen.then(|| footprint::resident_bytes(&marks)),
         };
-        self.writer
-            .append(&Record::Box(made))
+        self.recorder
+            .write(&Record::Box(made))
             .map_err(|e| Obtain::Stop(e.into()))?;
         Ok(boxed)
     }
@@ -127,12 +127,12 @@ impl Runner<'_> {
         {
             return Ok(found);
         }
-        (self.observe)(Event::Proving(&held.kind));
+        self.recorder.observe(Event::Proving(&held.kind));
         let begun = Instant::now();
         let proof = limits::prove(&mut *held.own.running, view, &held.kind, spec)
             .map_err(BoxError::from)
             .map_err(not_made)?;
-        self.left.checked(begun.elapsed());
+        self.recorder.checked_limits(begun.elapsed());
         if let Some(basis) = basis {
             let check = EarlierCheck {
                 run: self.run.name().to_owned(),
@@ -173,7 +173,7 @@ impl Runner<'_> {
             basis.is_some_and(|basis| self.kept_checks.find(&basis, &asked).is_some())
         };
         for _ in 0..self.study.box_kinds().iter().filter(is_kept).count() {
-            self.left.checked(Duration::ZERO);
+            self.recorder.checked_limits(Duration::ZERO);
         }
     }
 
@@ -183,10 +183,10 @@ impl Runner<'_> {
         proof: ProofRecord,
         held: Held,
     ) -> Result<Option<Held>, Obtain> {
-        (self.observe)(Event::Proven(&proof));
+        self.recorder.observe(Event::Proven(&proof));
         let proven = proof.proven;
-        self.writer
-            .append(&Record::Proof(proof))
+        self.recorder
+            .write(&Record::Proof(proof))
             .map_err(|e| Obtain::Stop(e.into()))?;
         if proven {
             self.proven.insert(kind.clone());
@@ -275,12 +275,12 @@ impl Runner<'_> {
     fn end_and_tell(&mut self, boxed: Boxed, kind: &BoxKind, role: Option<String>) -> Result<(), RunError> {
         let begun = Instant::now();
         let box_id = self.end(boxed)?;
-        Ok(self.writer.append(&Record::Removed(RemovedRecord {
+        self.recorder.write(&Record::Removed(RemovedRecord {
             box_id,
             kind: kind.clone(),
             role,
             seconds: begun.elapsed().as_secs_f64(),
-        }))?)
+        }))
     }
 
     /// Ends a box: its number.

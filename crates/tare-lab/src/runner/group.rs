@@ -4,7 +4,7 @@
 use super::arm::{Arm, FIRST, Lost};
 use super::boxes::Obtain;
 use super::held::{Held, Present};
-use super::record::Ended;
+use super::recorder::Ended;
 use super::seen::Seen;
 use super::{Event, RunError, Runner, Stop, aside, pace};
 use crate::against::{self, Exchange};
@@ -24,7 +24,7 @@ use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
-use tare_model::results::{Failure, Outcome, Record, Success};
+use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::{Cell, Workload};
 use tare_model::time::{nanoseconds, total};
 use tare_model::workload::Place;
@@ -40,6 +40,19 @@ pub(super) struct Measured {
     pub seen: Seen,
     /// Of each arm, in their order.
     pub ends: Vec<End>,
+}
+
+impl Measured {
+    fn as_record(&self, arms: &[Arm], group: u32) -> GroupRecord {
+        let members = arms.iter().zip(&self.seen.box_ids);
+        GroupRecord {
+            group,
+            block: arms[0].planned.block,
+            slice_ns: nanoseconds(self.slice),
+            rounds: self.rounds,
+            members: members.filter_map(|(arm, id)| member(arm, *id)).collect(),
+        }
+    }
 }
 
 impl Runner<'_> {
@@ -60,7 +73,7 @@ impl Runner<'_> {
         let is_throttled = |planned: &PlannedTrial| self.paces.is_throttled(&planned.cell);
         let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
         let in_turns = self.take_turns(&sliced, present)?;
-        (self.observe)(Event::SideBySide(&sliced));
+        self.recorder.observe(Event::SideBySide(&sliced));
         let mut arms = self.arms(sliced, partners, present);
         if arms.iter().any(|arm| !arm.is_partner) {
             let measured = if in_turns {
@@ -72,7 +85,7 @@ impl Runner<'_> {
             self.hold_against(&mut arms, &measured, present);
             self.remove_dead(&arms, present)?;
             let spoiled = self.is_spoiled(&arms, pass);
-            self.record_group(arms, measured, spoiled)?;
+            self.record_group(&arms, measured, spoiled)?;
         }
         self.pieces(&pieces, present)
     }
@@ -295,40 +308,20 @@ impl Runner<'_> {
 
     /// The group's record, then that of each trial; of a group that is spoiled, those that
     /// failed alone.
-    fn record_group(&mut self, arms: Vec<Arm>, measured: Measured, spoiled: bool) -> Result<(), RunError> {
-        let Measured {
-            slice,
-            rounds,
-            mut seen,
-            ends,
-        } = measured;
-        let group = self.progress.groups;
-        let members: Vec<Member> = arms
-            .iter()
-            .zip(&seen.box_ids)
-            .filter_map(|(arm, id)| member(arm, *id))
-            .collect();
-        // Of a group without a trial, nobody would ask.
-        if !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner) {
-            self.progress.groups += 1;
-            self.append(&Record::Group(GroupRecord {
-                group,
-                block: arms[0].planned.block,
-                slice_ns: nanoseconds(slice),
-                rounds,
-                members,
-            }))?;
-        }
+    fn record_group(&mut self, arms: &[Arm], measured: Measured, spoiled: bool) -> Result<(), RunError> {
+        let number = self.recorder.next_group();
         let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
-        self.coming = u32::try_from(arms.iter().filter(|arm| is_told(arm)).count()).unwrap_or(u32::MAX);
-        for ((i, arm), end) in arms.iter().enumerate().zip(ends) {
-            if is_told(arm) {
-                self.coming -= 1;
-                let ended = ended(arm, end, &mut seen, i, Some(group));
-                self.record(&arm.planned, ended)?;
-            }
-        }
-        Ok(())
+        // Nothing reads a group without trials.
+        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
+        let group = is_kept.then(|| measured.as_record(arms, number));
+        let Measured { mut seen, ends, .. } = measured;
+        let all = arms.iter().enumerate().zip(ends);
+        let told = all.filter(|((_, arm), _)| is_told(arm)).map(|((i, arm), end)| {
+            let ended = ended(arm, end, &mut seen, i, Some(number));
+            (arm.planned.clone(), ended)
+        });
+        let told = told.collect();
+        self.recorder.record_group(group, told)
     }
 
     /// Aim for a slice.

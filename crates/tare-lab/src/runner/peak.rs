@@ -6,7 +6,7 @@
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
 use super::piece::piece_of;
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Runner, Stop, pace};
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
@@ -76,7 +76,7 @@ impl Runner<'_> {
         let Some(peak) = found.peak() else {
             return failed(no_peak(&found));
         };
-        self.writer.append(&Record::Peak(found))?;
+        self.recorder.write(&Record::Peak(found))?;
         self.paces.peaks.insert(baseline, peak);
         Ok(None)
     }

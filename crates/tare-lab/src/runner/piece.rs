@@ -3,7 +3,7 @@
 use super::arm::{Arm, FIRST};
 use super::group::Measured;
 use super::held::{Held, Present};
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Event, Runner, Stop, aside, cold, group, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
@@ -65,7 +65,7 @@ impl Runner<'_> {
                 box_id: Some(held.own.id),
                 ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
             };
-            self.record(planned, ended)?;
+            self.recorder.record(planned, ended)?;
             return Ok(false);
         }
         let (waited, mut findings) = self.quiet(planned)?;
@@ -85,7 +85,7 @@ impl Runner<'_> {
             host: Some(readings(held, waited, tried.host)),
             outcome: tried.outcome,
         };
-        self.record(planned, ended)?;
+        self.recorder.record(planned, ended)?;
         Ok(tried.box_lives)
     }
 
@@ -119,11 +119,11 @@ impl Runner<'_> {
     pub(super) fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
         let mut waited = (Duration::ZERO, Vec::new());
         if self.study.protocol.settle {
-            (self.observe)(Event::Settling(planned));
+            self.recorder.observe(Event::Settling(planned));
             waited = self.watch.settle()?;
         }
         self.rest()?;
-        (self.observe)(Event::Running(planned));
+        self.recorder.observe(Event::Running(planned));
         Ok(waited)
     }
 
@@ -176,7 +176,7 @@ impl Runner<'_> {
         if let Some(host) = &mut ended.host {
             host.waited_ns = nanoseconds(waited);
         }
-        Ok(self.record(planned, ended)?)
+        Ok(self.recorder.record(planned, ended)?)
     }
 
     /// The pause before a trial, the same in every cell.

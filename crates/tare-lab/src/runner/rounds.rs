@@ -172,7 +172,7 @@ impl Runner<'_> {
         let first = arms.first().map_or(0, |arm| arm.planned.trial);
         let again = arms
             .first()
-            .is_some_and(|arm| self.progress.failed_once(arm.planned.trial));
+            .is_some_and(|arm| self.recorder.failed_once(&arm.planned));
         rng.set_stream(ROUND_STREAMS | (u64::from(again) << 32) | u64::from(first));
         rng
     }

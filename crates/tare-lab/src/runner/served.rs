@@ -3,7 +3,7 @@
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
 use super::piece::readings;
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Runner, Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -51,7 +51,7 @@ impl Runner<'_> {
             });
         }
         self.remove_dead(&arms, present)?;
-        Ok(self.record(planned, ended)?)
+        Ok(self.recorder.record(planned, ended)?)
     }
 
     /// Starts the servers of an arm, runs its command once and ends them; `None` if it did not

@@ -3,7 +3,7 @@
 
 use super::boxes::Obtain;
 use super::held::Present;
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};
 use tare_host::interrupt;
@@ -74,14 +74,16 @@ impl Runner<'_> {
     fn due_of(&mut self, group: &Group, pass: u32) -> Result<Vec<PlannedTrial>, Stop> {
         let mut due = Vec::new();
         for planned in &group.trials {
-            if !self.is_due(planned, pass) || self.refused.contains(&planned.cell.kind) {
+            if !self.recorder.is_due(planned, pass) || self.refused.contains(&planned.cell.kind) {
                 continue;
             }
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             match self.cannot_run(planned) {
-                Some(failure) => self.record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
+                Some(failure) => self
+                    .recorder
+                    .record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
                 None => due.push(planned.clone()),
             }
         }
@@ -118,17 +120,10 @@ impl Runner<'_> {
                 let failed: Vec<PlannedTrial> = failed;
                 failed.iter().try_for_each(|planned| {
                     let outcome = Outcome::Failed(failure.clone());
-                    Ok(self.record(planned, Ended::without_box(outcome))?)
+                    Ok(self.recorder.record(planned, Ended::without_box(outcome))?)
                 })
             }
         }
-    }
-
-    fn is_due(&self, planned: &PlannedTrial, pass: u32) -> bool {
-        let trial = planned.trial;
-        let again = pass > 0 && self.progress.failed_once(trial);
-        let first = !self.progress.is_done(trial) && !self.progress.failed_once(trial);
-        self.warming.is_some() || first || again
     }
 
     fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {

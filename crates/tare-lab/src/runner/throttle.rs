@@ -3,7 +3,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
-use super::record::Ended;
+use super::recorder::Ended;
 use super::{Runner, Stop, aside, pace};
 use crate::collect::quota;
 use crate::faults;
@@ -41,7 +41,7 @@ impl Runner<'_> {
         for planned in std::mem::take(due) {
             match find(self, &planned, present)? {
                 None => due.push(planned),
-                Some(ended) => self.record(&planned, ended)?,
+                Some(ended) => self.recorder.record(&planned, ended)?,
             }
         }
         Ok(())
