@@ -23,23 +23,21 @@ mod seen;
 mod served;
 mod server;
 mod stand;
+#[cfg(test)]
+mod testing;
 mod throttle;
 mod turns;
 
-use crate::kept_checks::KeptChecks;
-use crate::plan::{self, PlannedTrial, Room, Stand};
-use crate::preflight::Platforms;
+use crate::plan::{self, PlannedTrial, Stand};
 use crate::session::{ResultsFile, Session};
-use crate::settle::Watch;
 use crate::writer::WriteError;
-use held::Held;
+use boxes::Boxes;
 use left::TimeLeft;
 use pace::Paces;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use recorder::Recorder;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::time::Duration;
 use tare_host::{host, seat};
 use tare_model::looks::LookRecord;
 use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
@@ -126,26 +124,15 @@ pub struct Summary {
 /// A run under way.
 pub struct Runner<'a> {
     study: &'a Study,
-    platforms: &'a mut Platforms,
     run: &'a Run,
-    binary: PathBuf,
+    boxes: Boxes<'a>,
     recorder: Recorder<'a>,
-    /// Boxes made so far.
-    boxes: &'a mut u32,
-    watch: Watch,
-    kept: BTreeMap<BoxKind, Held>,
-    proven: &'a mut BTreeSet<BoxKind>,
-    kept_checks: KeptChecks,
-    boot_id: Option<String>,
-    refused: BTreeSet<BoxKind>,
     /// The stands of a block.
     plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
     /// How long a unit of work takes in each cell, as far as was found out.
     paces: Paces,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
-    /// Whether there is only one kind of box: it has nobody to be frozen for.
-    alone: bool,
 }
 
 /// Why a block was not finished.
@@ -170,36 +157,24 @@ impl<'a> Runner<'a> {
         file: ResultsFile,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
-        let (study, run) = (&session.study, &session.run);
-        let platforms = &mut session.platforms;
-        let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
-        if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
-            seat::take(cpu);
+        take_seat(&session.study);
+        let cost = session.cost();
+        let room = session.room();
+        let boxes = Boxes::of(session)?;
+        let study = boxes.study;
+        let mut left = TimeLeft::of(&cost, study.box_kinds().len());
+        for _ in 0..boxes.n_checked() {
+            left.checked(Duration::ZERO);
         }
-        let facts = host::facts();
-        let room = Room::of_host(facts.memory_bytes);
-        let expected = plan::cost(study, room, |kind| platforms.cost(kind));
-        let left = TimeLeft::of(&expected, study.box_kinds().len());
-        let mut runner = Self {
+        Ok(Self {
             study,
-            platforms,
-            run,
-            binary: run.agent().map_err(RunError::Copy)?,
+            run: boxes.run,
             plan: Box::new(move |block| plan::block(study, room, block)),
             paces: Paces::with_peaks(file.progress.peaks.clone()),
             recorder: Recorder::new(study, file, left, observe),
-            watch: Watch::new()?,
-            kept: BTreeMap::new(),
-            proven: &mut session.proven,
-            boxes: &mut session.boxes,
-            boot_id: facts.boot_id,
-            kept_checks: KeptChecks::of(run.state()),
-            refused: BTreeSet::new(),
+            boxes,
             renewal: None,
-            alone: study.box_kinds().len() == 1,
-        };
-        runner.expect_kept_checks();
-        Ok(runner)
+        })
     }
 
     /// Makes boxes that are kept for the study anew after so many blocks.
@@ -224,12 +199,12 @@ impl<'a> Runner<'a> {
         let session = SessionRecord {
             run: self.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
-            boot_id: self.boot_id.clone(),
+            boot_id: self.boxes.boot_id.clone(),
             blocks: self.recorder.more_blocks(),
         };
         self.recorder.write(&Record::Session(session))?;
         let ended = self.blocks();
-        let removed = self.destroy_kept();
+        let removed = self.boxes.destroy_kept(&mut self.recorder);
         let reason = match &ended {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
@@ -238,7 +213,7 @@ impl<'a> Runner<'a> {
         let reason = ended?;
         removed?;
         closed?;
-        Ok(self.recorder.summary(reason, self.refused.len()))
+        Ok(self.recorder.summary(reason, self.boxes.refused.len()))
     }
 
     /// Bytes by which the environment is padded: another stack position in
@@ -249,9 +224,12 @@ impl<'a> Runner<'a> {
         rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
         rng.random_range(0..4096)
     }
+}
 
-    /// Whether boxes of this kind have the host's own files.
-    fn has_host_files(&self, kind: &BoxKind) -> bool {
-        self.platforms.has_host_files(&kind.platform)
+/// Binds the controller to the first CPU of the boxes that are pinned, or of those that would be.
+fn take_seat(study: &Study) {
+    let pinned = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
+    if let Some(cpu) = pinned.or_else(|| host::pinned_set(1).first().copied()) {
+        seat::take(cpu);
     }
 }

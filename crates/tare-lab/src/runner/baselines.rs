@@ -27,7 +27,7 @@ impl Runner<'_> {
         let needed: BTreeSet<Cell> = due.iter().flat_map(|t| self.baselines(&t.cell)).collect();
         let own = group.trials.iter().map(|planned| &planned.cell);
         let here = own.chain(&group.partners);
-        here.filter(|cell| needed.contains(cell) && !is_due(cell) && !self.refused.contains(&cell.kind))
+        here.filter(|cell| needed.contains(cell) && !is_due(cell) && !self.boxes.refused.contains(&cell.kind))
             .cloned()
             .collect()
     }
@@ -44,8 +44,9 @@ impl Runner<'_> {
         let own = due.iter().map(|planned| &planned.cell);
         let beside = partners.iter().filter(|cell| present.contains_key(&cell.kind));
         let here: BTreeSet<Cell> = own.chain(beside).cloned().collect();
-        let is_missing =
-            |cell: &Cell| wanted.contains(cell) && !here.contains(cell) && !self.refused.contains(&cell.kind);
+        let is_missing = |cell: &Cell| {
+            wanted.contains(cell) && !here.contains(cell) && !self.boxes.refused.contains(&cell.kind)
+        };
         due.retain(|planned| {
             !self
                 .baselines(&planned.cell)

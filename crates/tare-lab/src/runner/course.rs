@@ -27,7 +27,7 @@ impl Runner<'_> {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {
-                self.destroy_kept()?;
+                self.boxes.destroy_kept(&mut self.recorder)?;
             }
             let begun = Instant::now();
             let due = self.recorder.n_due(&stands);

@@ -2,11 +2,11 @@
 //! record of the group and one of each trial.
 
 use super::arm::{Arm, FIRST, Lost};
-use super::boxes::Obtain;
+use super::boxes::{Boxes, Obtain};
 use super::held::{Held, Present};
-use super::recorder::Ended;
+use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
-use super::{Event, RunError, Runner, Stop, aside, pace};
+use super::{Event, RunError, Runner, Stop, aside, memory, pace};
 use crate::against::{self, Exchange};
 use crate::design;
 use crate::faults;
@@ -69,7 +69,7 @@ impl Runner<'_> {
             return Ok(());
         }
         self.rest()?;
-        self.find_idle_use(present)?;
+        self.boxes.find_idle_use(present, &mut self.paces.freezes)?;
         let is_throttled = |planned: &PlannedTrial| self.paces.is_throttled(&planned.cell);
         let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
         let in_turns = self.take_turns(&sliced, present)?;
@@ -81,9 +81,9 @@ impl Runner<'_> {
             } else {
                 self.measure(&mut arms, pass, present)?
             };
-            Self::judge_memory(&mut arms, present);
-            self.hold_against(&mut arms, &measured, present);
-            self.remove_dead(&arms, present)?;
+            memory::judge(&mut arms, present);
+            self.boxes.hold_against(&mut arms, &measured, present);
+            self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
             let spoiled = self.is_spoiled(&arms, pass);
             self.record_group(&arms, measured, spoiled)?;
         }
@@ -126,7 +126,7 @@ impl Runner<'_> {
     /// Whether no more than one server in its box can be reached.
     fn has_one_port(&self, cell: &Cell, workload: &Workload) -> bool {
         let serves = workload.servers().any(|role| role.place == Place::Tested);
-        serves && self.platforms.network(&cell.kind.platform) == Network::Published
+        serves && self.boxes.platforms.network(&cell.kind.platform) == Network::Published
     }
 
     /// The workload of a trial. The chance of a load is the same for all cells of a block, and
@@ -174,7 +174,7 @@ impl Runner<'_> {
 
     /// Starts all processes, lets them work in rounds and ends them.
     fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
-        self.supply_all(arms, present)?;
+        self.boxes.supply_all(arms, present)?;
         for arm in arms.iter_mut() {
             self.start_in_present(arm, FIRST, present)?;
         }
@@ -186,9 +186,9 @@ impl Runner<'_> {
         if self.is_spoiled(arms, pass) {
             rounds = 0;
         }
-        let beginning = self.look_around(arms, present)?;
+        let beginning = self.boxes.look_around(arms, present)?;
         self.rounds(arms, present, rounds, pass)?;
-        let seen = self.look_back(beginning, arms, present)?;
+        let seen = self.boxes.look_back(beginning, arms, present)?;
         let mut ends = Vec::new();
         for arm in arms {
             ends.push(stop(arm, present)?);
@@ -199,26 +199,6 @@ impl Runner<'_> {
             seen,
             ends,
         })
-    }
-
-    /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
-    pub(super) fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
-            let kind = &arm.planned.cell.kind;
-            let has_host_files = self.has_host_files(kind);
-            let Some(held) = present.get_mut(kind) else {
-                continue;
-            };
-            held.count_memory();
-            let timeout = trial::timeout(self.study);
-            if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
-                if interrupt::requested() {
-                    return Err(Stop::Interrupted);
-                }
-                arm.lose_box(failure);
-            }
-        }
-        Ok(())
     }
 
     fn start_in_present(&mut self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
@@ -237,7 +217,10 @@ impl Runner<'_> {
 
     /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
     pub(super) fn raise_beside(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
-        match self.raise_beside_of(held, &arm.workload, arm.planned.block) {
+        match self
+            .boxes
+            .raise_beside_of(held, &arm.workload, arm.planned.block, &mut self.recorder)
+        {
             Ok(()) => {}
             Err(Obtain::Stop(stop)) => return Err(stop),
             Err(Obtain::Failed(failure)) => arm.lose(failure),
@@ -268,8 +251,53 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// The group's record, then that of each trial; of a group that is spoiled, those that
+    /// failed alone.
+    fn record_group(&mut self, arms: &[Arm], measured: Measured, spoiled: bool) -> Result<(), RunError> {
+        let number = self.recorder.next_group();
+        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
+        // Nothing reads a group without trials.
+        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
+        let group = is_kept.then(|| measured.as_record(arms, number));
+        let Measured { mut seen, ends, .. } = measured;
+        let all = arms.iter().enumerate().zip(ends);
+        let told = all.filter(|((_, arm), _)| is_told(arm)).map(|((i, arm), end)| {
+            let ended = ended(arm, end, &mut seen, i, Some(number));
+            (arm.planned.clone(), ended)
+        });
+        let told = told.collect();
+        self.recorder.record_group(group, told)
+    }
+
+    /// Aim for a slice.
+    pub(super) fn slice(&self) -> Duration {
+        Duration::try_from_secs_f64(self.study.protocol.slicing.slice_seconds()).unwrap_or_default()
+    }
+}
+
+impl Boxes<'_> {
+    /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
+    pub fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+        for arm in arms.iter_mut().filter(|arm| arm.lives()) {
+            let kind = &arm.planned.cell.kind;
+            let has_host_files = self.has_host_files(kind);
+            let Some(held) = present.get_mut(kind) else {
+                continue;
+            };
+            held.count_memory();
+            let timeout = trial::timeout(self.study);
+            if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
+                if interrupt::requested() {
+                    return Err(Stop::Interrupted);
+                }
+                arm.lose_box(failure);
+            }
+        }
+        Ok(())
+    }
+
     /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
-    pub(super) fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
+    pub fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
         for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
             let kind = &arm.planned.cell.kind;
             let told = present.get(kind).zip(end.as_ref());
@@ -296,37 +324,19 @@ impl Runner<'_> {
     }
 
     /// Removes the boxes that failed with their processes.
-    pub(super) fn remove_dead(&mut self, arms: &[Arm], present: &mut Present) -> Result<(), RunError> {
+    pub fn remove_dead(
+        &mut self,
+        arms: &[Arm],
+        present: &mut Present,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), RunError> {
         let dead = arms
             .iter()
             .filter(|arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives));
         for arm in dead {
-            self.remove(&arm.planned.cell.kind, present)?;
+            self.remove(&arm.planned.cell.kind, present, recorder)?;
         }
         Ok(())
-    }
-
-    /// The group's record, then that of each trial; of a group that is spoiled, those that
-    /// failed alone.
-    fn record_group(&mut self, arms: &[Arm], measured: Measured, spoiled: bool) -> Result<(), RunError> {
-        let number = self.recorder.next_group();
-        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
-        // Nothing reads a group without trials.
-        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
-        let group = is_kept.then(|| measured.as_record(arms, number));
-        let Measured { mut seen, ends, .. } = measured;
-        let all = arms.iter().enumerate().zip(ends);
-        let told = all.filter(|((_, arm), _)| is_told(arm)).map(|((i, arm), end)| {
-            let ended = ended(arm, end, &mut seen, i, Some(number));
-            (arm.planned.clone(), ended)
-        });
-        let told = told.collect();
-        self.recorder.record_group(group, told)
-    }
-
-    /// Aim for a slice.
-    pub(super) fn slice(&self) -> Duration {
-        Duration::try_from_secs_f64(self.study.protocol.slicing.slice_seconds()).unwrap_or_default()
     }
 }
 

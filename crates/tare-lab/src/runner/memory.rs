@@ -1,7 +1,6 @@
 //! Trials for which there was not enough memory: whom the kernel killed is their reason, by what
 //! it counted, before the trial's clocks ran and after they stopped.
 
-use super::Runner;
 use super::arm::{Arm, Lost};
 use super::held::{Boxed, Counted, Held, Present};
 use crate::trial::Tried;
@@ -182,13 +181,11 @@ impl Arm {
     }
 }
 
-impl Runner<'_> {
-    /// Loses the arms in whose boxes somebody was killed.
-    pub(super) fn judge_memory(arms: &mut [Arm], present: &mut Present) {
-        for arm in arms {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.judge_memory(held);
-            }
+/// Loses the arms in whose boxes somebody was killed.
+pub(super) fn judge(arms: &mut [Arm], present: &mut Present) {
+    for arm in arms {
+        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+            arm.judge_memory(held);
         }
     }
 }

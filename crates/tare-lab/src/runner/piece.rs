@@ -4,7 +4,7 @@ use super::arm::{Arm, FIRST};
 use super::group::Measured;
 use super::held::{Held, Present};
 use super::recorder::Ended;
-use super::{Event, Runner, Stop, aside, cold, group, pace, throttle};
+use super::{Event, Runner, Stop, aside, cold, group, memory, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
 use crate::home::Home;
@@ -39,7 +39,7 @@ impl Runner<'_> {
             };
             let lives = self.piece(planned, &mut held);
             if matches!(lives, Ok(false)) {
-                self.destroy(held)?;
+                self.boxes.destroy(held, &mut self.recorder)?;
             } else {
                 present.insert(kind.clone(), held);
             }
@@ -54,7 +54,7 @@ impl Runner<'_> {
             return Ok(true);
         };
         let timeout = trial::timeout(self.study);
-        let has_host_files = self.has_host_files(&planned.cell.kind);
+        let has_host_files = self.boxes.has_host_files(&planned.cell.kind);
         held.count_memory();
         let ready = aside::make_ready(held, &workload, has_host_files, timeout);
         if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
@@ -107,11 +107,11 @@ impl Runner<'_> {
             elsewhere,
             cpu_set: self.study.cpu_set(&planned.cell.kind),
         };
-        let mut tried = trial::run(site, &mut self.watch, self.study, workload, book, padding)?;
+        let mut tried = trial::run(site, &mut self.boxes.watch, self.study, workload, book, padding)?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.known(&planned.cell.kind, held, &home), &home);
+        tried.hold_against(self.boxes.known(&planned.cell.kind, held, &home), &home);
         Ok(tried)
     }
 
@@ -120,7 +120,7 @@ impl Runner<'_> {
         let mut waited = (Duration::ZERO, Vec::new());
         if self.study.protocol.settle {
             self.recorder.observe(Event::Settling(planned));
-            waited = self.watch.settle()?;
+            waited = self.boxes.watch.settle()?;
         }
         self.rest()?;
         self.recorder.observe(Event::Running(planned));
@@ -134,7 +134,7 @@ impl Runner<'_> {
             return Ok(());
         };
         let mut arms = [arm];
-        self.supply_all(&mut arms, present)?;
+        self.boxes.supply_all(&mut arms, present)?;
         let (waited, mut findings) = self.quiet(planned)?;
         let [arm] = &mut arms;
         let mut order = None;
@@ -150,7 +150,7 @@ impl Runner<'_> {
             };
             order = piece_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
         }
-        let beginning = self.look_around(&arms, present)?;
+        let beginning = self.boxes.look_around(&arms, present)?;
         let [arm] = &mut arms;
         arm.host_ns = 0;
         if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
@@ -158,7 +158,7 @@ impl Runner<'_> {
         {
             arm.keep(done, 0);
         }
-        let seen = self.look_back(beginning, &arms, present)?;
+        let seen = self.boxes.look_back(beginning, &arms, present)?;
         let [arm] = &mut arms;
         let ends = vec![group::stop(arm, present)?];
         let mut measured = Measured {
@@ -167,9 +167,9 @@ impl Runner<'_> {
             seen,
             ends,
         };
-        Self::judge_memory(&mut arms, present);
-        self.hold_against(&mut arms, &measured, present);
-        self.remove_dead(&arms, present)?;
+        memory::judge(&mut arms, present);
+        self.boxes.hold_against(&mut arms, &measured, present);
+        self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
         let end = measured.ends.pop().flatten();
         let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
         ended.findings.append(&mut findings);

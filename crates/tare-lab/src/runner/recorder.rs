@@ -349,73 +349,30 @@ fn planned(study: &Study, looks: Option<&Looks>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{study, with_runner};
     use super::*;
-    use crate::design::{self, ProtocolOptions, Wishes};
+    use crate::design::ProtocolOptions;
     use tare_model::finding::Reason;
-    use tare_model::host::HostFacts;
-    use tare_model::results::{Failure, Header, Results, SCHEMA};
-
-    fn study() -> Study {
-        let wishes = Wishes {
-            platforms: vec!["fake".to_owned()],
-            workloads: vec!["syscall".into()],
-            cpus: "1".parse().ok(),
-            protocol: ProtocolOptions {
-                blocks: Some(1),
-                ..ProtocolOptions::default()
-            },
-            ..Wishes::default()
-        };
-        let facts = HostFacts {
-            memory_bytes: 16 << 30,
-            ..HostFacts::default()
-        };
-        design::study(&wishes, &facts).unwrap()
-    }
+    use tare_model::results::Failure;
 
     #[test]
     fn a_trial_that_failed_is_due_once_more_and_not_a_third_time() {
-        let study = study();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.jsonl");
-        let header = Header {
-            schema: SCHEMA.to_owned(),
-            tare: String::new(),
-            build: String::new(),
-            agent: None,
-            study: study.clone(),
-            host: HostFacts::default(),
-            platforms: std::collections::BTreeMap::new(),
-        };
-        let file = ResultsFile {
-            writer: Writer::create(&path, &header).unwrap(),
-            progress: Progress::default(),
-        };
-        let mut done = Vec::new();
-        let mut observe = |event: Event<'_>| {
-            if let Event::Trial { record, done: n, .. } = event {
-                done.push((record.attempt, record.order, n));
-            }
-        };
-        let cost = plan::cost(&study, plan::Room::UNBOUNDED, |_| plan::BoxCost {
-            launch_seconds: 1.0,
-            stretch: 1.0,
-        });
-        let left = TimeLeft::of(&cost, 1);
-        let mut recorder = Recorder::new(&study, file, left, &mut observe);
+        let study = study(&["fake"], &["syscall"], ProtocolOptions::default());
         let planned = plan::block(&study, plan::Room::UNBOUNDED, 0)[0].groups[0].trials[0].clone();
         let failed = || Ended::without_box(Outcome::Failed(Failure::new(Reason::Launch, "no room")));
-        recorder.begin_warm_up(1.0);
-        recorder.record(&planned, failed()).unwrap();
-        assert!(recorder.is_due(&planned, 0) && recorder.warming().unwrap().failed == 1);
-        recorder.end_warm_up(1.0).unwrap();
-        recorder.record(&planned, failed()).unwrap();
-        assert!(!recorder.is_due(&planned, 0) && recorder.is_due(&planned, 1));
-        recorder.record(&planned, failed()).unwrap();
-        assert!(!recorder.is_due(&planned, 1));
-        let summary = recorder.summary(EndReason::Complete, 0);
-        recorder.close(EndReason::Complete).unwrap();
-        assert_eq!((summary.failed, done), (1, vec![(0, 0, 0), (1, 1, 1)]));
-        assert_eq!(Results::read(&path).unwrap().trials().count(), 2);
+        let results = with_runner(&study, |runner| {
+            let mut recorder = runner.recorder;
+            recorder.begin_warm_up(1.0);
+            recorder.record(&planned, failed()).unwrap();
+            assert!(recorder.is_due(&planned, 0) && recorder.warming().unwrap().failed == 1);
+            recorder.end_warm_up(1.0).unwrap();
+            recorder.record(&planned, failed()).unwrap();
+            assert!(!recorder.is_due(&planned, 0) && recorder.is_due(&planned, 1));
+            recorder.record(&planned, failed()).unwrap();
+            assert!(!recorder.is_due(&planned, 1));
+            assert_eq!(recorder.summary(EndReason::Complete, 0).failed, 1);
+        });
+        let recorded: Vec<(u32, u32)> = results.trials().map(|t| (t.attempt, t.order)).collect();
+        assert_eq!(recorded, [(0, 0), (1, 1)]);
     }
 }

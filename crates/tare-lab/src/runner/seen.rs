@@ -1,8 +1,9 @@
 //! What the host saw of the rounds of a group.
 
+use super::Stop;
 use super::arm::Arm;
+use super::boxes::Boxes;
 use super::held::Present;
-use super::{Runner, Stop};
 use crate::against::Witness;
 use crate::collect::{self, Collectors, Stage};
 use tare_host::host;
@@ -52,8 +53,8 @@ impl Seen {
     }
 }
 
-impl Runner<'_> {
-    pub(super) fn look_around(&mut self, arms: &[Arm], present: &mut Present) -> Result<Around, Stop> {
+impl Boxes<'_> {
+    pub fn look_around(&mut self, arms: &[Arm], present: &mut Present) -> Result<Around, Stop> {
         let mut stages = stages(arms, present, self.study);
         for (stage, arm) in stages.iter_mut().zip(arms) {
             if !arm.lives() {
@@ -67,12 +68,7 @@ impl Runner<'_> {
         })
     }
 
-    pub(super) fn look_back(
-        &mut self,
-        around: Around,
-        arms: &[Arm],
-        present: &mut Present,
-    ) -> Result<Seen, Stop> {
+    pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut Present) -> Result<Seen, Stop> {
         let mut stages = stages(arms, present, self.study);
         let mut of_arms = around.collectors.end(&mut self.watch, &mut stages)?;
         let mut box_ids = Vec::new();

@@ -24,7 +24,7 @@ impl Runner<'_> {
         if let Some(held) = present.get_mut(&planned.cell.kind) {
             self.raise_beside(&mut arms[0], held)?;
         }
-        self.supply_all(&mut arms, present)?;
+        self.boxes.supply_all(&mut arms, present)?;
         let (waited, mut findings) = self.quiet(planned)?;
         let [arm] = &mut arms;
         let Some(held) = present.get_mut(&planned.cell.kind) else {
@@ -50,7 +50,7 @@ impl Runner<'_> {
                 ..lost.failure.clone()
             });
         }
-        self.remove_dead(&arms, present)?;
+        self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
         Ok(self.recorder.record(planned, ended)?)
     }
 

@@ -7,8 +7,7 @@ use super::recorder::Ended;
 use super::{Runner, Stop};
 use crate::plan::{Group, PlannedTrial, Stand};
 use tare_host::interrupt;
-use tare_model::finding::Reason;
-use tare_model::results::{Failure, Outcome};
+use tare_model::results::Outcome;
 use tare_model::study::{BoxKind, Cell};
 
 /// Passes over a block at most.
@@ -32,7 +31,7 @@ impl Runner<'_> {
         let outcome = self.groups_of(stand, pass, &mut present);
         for held in present.into_values() {
             // Also after an interruption or an error: no box outlives its stand unless it is kept.
-            self.put_away(held)?;
+            self.boxes.put_away(held, &mut self.recorder)?;
         }
         outcome
     }
@@ -74,13 +73,13 @@ impl Runner<'_> {
     fn due_of(&mut self, group: &Group, pass: u32) -> Result<Vec<PlannedTrial>, Stop> {
         let mut due = Vec::new();
         for planned in &group.trials {
-            if !self.recorder.is_due(planned, pass) || self.refused.contains(&planned.cell.kind) {
+            if !self.recorder.is_due(planned, pass) || self.boxes.refused.contains(&planned.cell.kind) {
                 continue;
             }
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            match self.cannot_run(planned) {
+            match self.boxes.cannot_run(planned) {
                 Some(failure) => self
                     .recorder
                     .record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
@@ -107,7 +106,7 @@ impl Runner<'_> {
             return Err(Stop::Interrupted);
         }
         let block = due.first().map_or(0, |planned| planned.block);
-        match self.obtain(kind, block) {
+        match self.boxes.obtain(kind, block, &mut self.recorder) {
             Ok(Some(held)) => {
                 present.insert(kind.clone(), held);
                 Ok(())
@@ -124,19 +123,5 @@ impl Runner<'_> {
                 })
             }
         }
-    }
-
-    fn cannot_run(&mut self, planned: &PlannedTrial) -> Option<Failure> {
-        let workload = self.study.workload(&planned.cell)?;
-        let barrier = workload.cannot_run.as_ref();
-        if let Some(barrier) = barrier.filter(|barrier| barrier.bars(&planned.cell.kind.platform)) {
-            return Some(Failure::new(Reason::CannotRun, barrier.why.clone()));
-        }
-        if let Some(why) = self.platforms.unreached(&planned.cell.kind.platform, &workload) {
-            return Some(Failure::new(Reason::CannotRun, why));
-        }
-        let detail = workload.boxed().find_map(|role| role.host_only.clone())?;
-        let has_host_files = self.has_host_files(&planned.cell.kind);
-        (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }
 }

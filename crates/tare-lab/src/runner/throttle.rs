@@ -70,7 +70,7 @@ impl Runner<'_> {
         let workload = self.study.workload(cell)?;
         let quota = instance.size.cpus.as_f64();
         let threads = f64::from(workload.threads()?);
-        let platform = self.platforms.get(&cell.kind.platform)?;
+        let platform = self.boxes.platforms.get(&cell.kind.platform)?;
         let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
         tells.then(|| threads / quota)
     }
@@ -111,7 +111,7 @@ impl Runner<'_> {
         act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         let kind = &arm.planned.cell.kind.clone();
-        let has_host_files = self.has_host_files(kind);
+        let has_host_files = self.boxes.has_host_files(kind);
         let Some(held) = present.get_mut(kind) else {
             return Ok(Ok(None));
         };
@@ -123,7 +123,7 @@ impl Runner<'_> {
             Ok(()) => self.start(&mut arm, held, FIRST)?,
         }
         if arm.lives() {
-            act(&mut arm, held, &self.watch)?;
+            act(&mut arm, held, &self.boxes.watch)?;
         }
         let used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
         arm.judge_memory(held);
@@ -131,7 +131,7 @@ impl Runner<'_> {
             return Ok(Ok(used));
         };
         if !lost.box_lives {
-            self.remove(kind, present)?;
+            self.boxes.remove(kind, present, &mut self.recorder)?;
         }
         Ok(Err(Ended {
             box_id: Some(box_id),

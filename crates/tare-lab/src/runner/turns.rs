@@ -81,10 +81,10 @@ impl Runner<'_> {
         pass: u32,
         present: &mut Present,
     ) -> Result<Measured, Stop> {
-        self.supply_all(arms, present)?;
+        self.boxes.supply_all(arms, present)?;
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
-        let beginning = self.look_around(arms, present)?;
+        let beginning = self.boxes.look_around(arms, present)?;
         // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
         // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
         let instances = self.study.instances.iter();
@@ -95,7 +95,7 @@ impl Runner<'_> {
                 arm.wake(held)?;
             }
         }
-        let seen = self.look_back(beginning, arms, present)?;
+        let seen = self.boxes.look_back(beginning, arms, present)?;
         for arm in arms.iter_mut().filter(|arm| !arm.paused) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
                 arm.tear_down(held);
@@ -104,7 +104,8 @@ impl Runner<'_> {
         // Of a group that was given up: a command is under way in them, which would go on
         // beside what runs next.
         for arm in arms.iter().filter(|arm| arm.paused) {
-            self.remove(&arm.planned.cell.kind, present)?;
+            self.boxes
+                .remove(&arm.planned.cell.kind, present, &mut self.recorder)?;
         }
         Ok(Measured {
             slice: self.turn(),
