@@ -4,6 +4,7 @@
 mod arm;
 mod aside;
 mod baselines;
+mod bench;
 mod beside;
 mod bounded;
 mod boxes;
@@ -22,6 +23,7 @@ mod rounds;
 mod seen;
 mod served;
 mod server;
+mod sliced;
 mod stand;
 #[cfg(test)]
 mod testing;
@@ -31,11 +33,10 @@ mod turns;
 use crate::plan::{self, PlannedTrial, Stand};
 use crate::session::{ResultsFile, Session};
 use crate::writer::WriteError;
+use bench::Bench;
 use boxes::Boxes;
 use left::TimeLeft;
 use pace::Paces;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use recorder::Recorder;
 use std::time::Duration;
 use tare_host::{host, seat};
@@ -43,7 +44,6 @@ use tare_model::looks::LookRecord;
 use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
-use tare_platforms::state::Run;
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -123,14 +123,9 @@ pub struct Summary {
 
 /// A run under way.
 pub struct Runner<'a> {
-    study: &'a Study,
-    run: &'a Run,
-    boxes: Boxes<'a>,
-    recorder: Recorder<'a>,
+    bench: Bench<'a>,
     /// The stands of a block.
     plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
-    /// How long a unit of work takes in each cell, as far as was found out.
-    paces: Paces,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
 }
@@ -167,12 +162,13 @@ impl<'a> Runner<'a> {
             left.checked(Duration::ZERO);
         }
         Ok(Self {
-            study,
-            run: boxes.run,
+            bench: Bench {
+                study,
+                boxes,
+                paces: Paces::with_peaks(file.progress.peaks.clone()),
+                recorder: Recorder::new(study, file, left, observe),
+            },
             plan: Box::new(move |block| plan::block(study, room, block)),
-            paces: Paces::with_peaks(file.progress.peaks.clone()),
-            recorder: Recorder::new(study, file, left, observe),
-            boxes,
             renewal: None,
         })
     }
@@ -197,32 +193,26 @@ impl<'a> Runner<'a> {
     /// [`RunError`]; the file is whole and boxes are gone all the same.
     pub fn run(mut self) -> Result<Summary, RunError> {
         let session = SessionRecord {
-            run: self.run.name().to_owned(),
+            run: self.bench.boxes.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
-            boot_id: self.boxes.boot_id.clone(),
-            blocks: self.recorder.more_blocks(),
+            boot_id: self.bench.boxes.boot_id.clone(),
+            blocks: self.bench.recorder.more_blocks(),
         };
-        self.recorder.write(&Record::Session(session))?;
+        self.bench.recorder.write(&Record::Session(session))?;
         let ended = self.blocks();
-        let removed = self.boxes.destroy_kept(&mut self.recorder);
+        let removed = self.bench.boxes.destroy_kept(&mut self.bench.recorder);
         let reason = match &ended {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
         };
-        let closed = self.recorder.close(reason);
+        let closed = self.bench.recorder.close(reason);
         let reason = ended?;
         removed?;
         closed?;
-        Ok(self.recorder.summary(reason, self.boxes.refused.len()))
-    }
-
-    /// Bytes by which the environment is padded: another stack position in
-    /// every trial, the same when the study is repeated.
-    fn padding(&self, planned: &PlannedTrial) -> u32 {
-        let attempt = u32::from(self.recorder.failed_once(planned));
-        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
-        rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
-        rng.random_range(0..4096)
+        Ok(self
+            .bench
+            .recorder
+            .summary(reason, self.bench.boxes.refused.len()))
     }
 }
 

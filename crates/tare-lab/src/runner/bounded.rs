@@ -5,8 +5,9 @@
 
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
+use super::piece::Whole;
 use super::recorder::Ended;
-use super::{Event, Runner, Stop, pace};
+use super::{Event, Stop, pace};
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
@@ -27,7 +28,7 @@ const LONGEST_SECONDS: f64 = 10.0;
 /// Part of a try that runs before it: a tenth.
 const WARM_UP: u64 = 10;
 
-impl Runner<'_> {
+impl Whole<'_, '_> {
     /// Searches the greatest rate that keeps the bound, of at most what is answered in a closed
     /// loop; or how a trial fails by that.
     pub(super) fn search_within(
@@ -43,7 +44,7 @@ impl Runner<'_> {
         };
         let mut search = Search::from(answered);
         while let Some(rate) = search.next() {
-            self.recorder.observe(Event::Running(planned));
+            self.bench.recorder.observe(Event::Running(planned));
             for _ in 0..TRIES {
                 let seed = u64::try_from(within.tries.len()).unwrap_or_default();
                 match self.try_rate(bound, (rate, seed), planned, present)? {
@@ -69,11 +70,11 @@ impl Runner<'_> {
             achieved: 0.0,
             latency_seconds: None,
         };
-        let Some(mut arm) = self.arm(planned.clone(), true) else {
+        let Some(mut arm) = self.bench.arm(planned.clone(), true) else {
             return Ok(Ok(tried));
         };
         arm.workload = arm.workload.at_rate(rate, seed);
-        let probed = self.probe_by(arm, present, |arm, held, _| {
+        let probed = self.bench.probe_by(arm, present, |arm, held, _| {
             if let Some(loaded) = load_of(arm, held, units(bound, rate))? {
                 let latency = loaded.figure(LatencyOf::Share(bound.share));
                 tried.achieved = loaded.achieved();

@@ -410,7 +410,7 @@ mod tests {
     use super::super::testing::{study, with_runner};
     use super::*;
     use crate::design::ProtocolOptions;
-    use crate::runner::Runner;
+    use crate::runner::bench::Bench;
 
     /// Boxes that are had one after another for the first kind of box of a study, each put away.
     fn had(fresh: Fresh) -> (Vec<u32>, usize) {
@@ -422,11 +422,11 @@ mod tests {
         let kind = &study.box_kinds()[0];
         let mut ids = Vec::new();
         let results = with_runner(&study, |runner| {
-            let Runner {
+            let Bench {
                 mut boxes,
                 mut recorder,
                 ..
-            } = runner;
+            } = runner.bench;
             for block in 0..2 {
                 let Ok(Some(held)) = boxes.obtain(kind, block, &mut recorder) else {
                     panic!("no box");

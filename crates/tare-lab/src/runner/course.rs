@@ -10,52 +10,52 @@ impl Runner<'_> {
     pub(super) fn blocks(&mut self) -> Result<EndReason, RunError> {
         let mut longest = Duration::ZERO;
         let mut warm = false;
-        for block in 0..self.study.protocol.blocks {
+        for block in 0..self.bench.study.protocol.blocks {
             let stands = self.due(block);
             if stands.is_empty() {
-                self.recorder.look_after(block)?;
+                self.bench.recorder.look_after(block)?;
                 continue;
             }
             if !warm {
                 if let Err(stop) = self.warm_up(block) {
                     return stop.into_end();
                 }
-                self.recorder.start_clock();
+                self.bench.recorder.start_clock();
                 warm = true;
             }
-            if self.recorder.is_spent(longest) {
+            if self.bench.recorder.is_spent(longest) {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {
-                self.boxes.destroy_kept(&mut self.recorder)?;
+                self.bench.boxes.destroy_kept(&mut self.bench.recorder)?;
             }
             let begun = Instant::now();
-            let due = self.recorder.n_due(&stands);
-            self.recorder.begin_block(block, due);
+            let due = self.bench.recorder.n_due(&stands);
+            self.bench.recorder.begin_block(block, due);
             if let Err(stop) = self.block(&stands) {
                 return stop.into_end();
             }
-            self.recorder.end_block();
+            self.bench.recorder.end_block();
             // What an earlier session has of the block is not counted here.
-            let is_whole = due == self.study.cells().len();
-            if block == 0 && is_whole && self.recorder.is_fruitless() {
+            let is_whole = due == self.bench.study.cells().len();
+            if block == 0 && is_whole && self.bench.recorder.is_fruitless() {
                 return Ok(EndReason::Fruitless);
             }
-            self.recorder.look_after(block)?;
-            self.recorder.sync_if_due()?;
+            self.bench.recorder.look_after(block)?;
+            self.bench.recorder.sync_if_due()?;
             longest = longest.max(begun.elapsed());
         }
-        Ok(self.recorder.end_of_blocks())
+        Ok(self.bench.recorder.end_of_blocks())
     }
 
     /// The stands of a block with the cells that still run; none if nothing of it
     /// is left to do.
     fn due(&self, block: u32) -> Vec<Stand> {
-        if self.recorder.is_past(block) {
+        if self.bench.recorder.is_past(block) {
             return Vec::new();
         }
         let stands = self.stands(block, block);
-        match self.recorder.n_due(&stands) {
+        match self.bench.recorder.n_due(&stands) {
             0 => Vec::new(),
             _ => stands,
         }
@@ -65,34 +65,34 @@ impl Runner<'_> {
     /// another.
     fn stands(&self, order: u32, block: u32) -> Vec<Stand> {
         let mut stands = (self.plan)(order);
-        self.recorder.retain_running(&mut stands, block);
+        self.bench.recorder.retain_running(&mut stands, block);
         stands
     }
 
     /// Runs blocks for as long as the study says before `block` and tells of them in
     /// one record.
     fn warm_up(&mut self, block: u32) -> Result<(), Stop> {
-        let seconds = self.study.protocol.warm_up_seconds;
+        let seconds = self.bench.study.protocol.warm_up_seconds;
         if seconds <= 0.0 {
             return Ok(());
         }
-        self.recorder.begin_warm_up(seconds);
+        self.bench.recorder.begin_warm_up(seconds);
         let begun = Instant::now();
         let ended = self.unrecorded(block, || begun.elapsed().as_secs_f64() >= seconds);
-        self.recorder.end_warm_up(begun.elapsed().as_secs_f64())?;
+        self.bench.recorder.end_warm_up(begun.elapsed().as_secs_f64())?;
         ended
     }
 
     fn unrecorded(&mut self, block: u32, long_enough: impl Fn() -> bool) -> Result<(), Stop> {
-        for order in (block..self.study.protocol.blocks).cycle() {
-            let before = self.recorder.warming();
+        for order in (block..self.bench.study.protocol.blocks).cycle() {
+            let before = self.bench.recorder.warming();
             for stand in &self.stands(order, block) {
                 if long_enough() {
                     return Ok(());
                 }
                 self.stand(stand, 0)?;
             }
-            if self.recorder.warming() == before {
+            if self.bench.recorder.warming() == before {
                 // Nothing can run here: waiting would warm nothing.
                 break;
             }

@@ -1,33 +1,27 @@
 //! A group: cells of a stand that run side by side, slice by slice, and become one
 //! record of the group and one of each trial.
 
-use super::arm::{Arm, FIRST, Lost};
-use super::boxes::{Boxes, Obtain};
-use super::held::{Held, Present};
+use super::arm::Arm;
+use super::boxes::Boxes;
+use super::held::Present;
 use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
-use super::{Event, RunError, Runner, Stop, aside, memory, pace};
+use super::{RunError, Stop, aside};
 use crate::against::{self, Exchange};
-use crate::design;
 use crate::faults;
 use crate::figures;
 use crate::home::Home;
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
 use crate::trial;
-use std::collections::BTreeSet;
 use std::time::Duration;
 use tare_host::interrupt;
-use tare_host::net::Network;
-use tare_model::finding::Reason;
 use tare_model::gate::Slice;
 use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Failure, Outcome, Success};
-use tare_model::study::{Cell, Workload};
 use tare_model::time::{nanoseconds, total};
-use tare_model::workload::Place;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
 pub(super) type End = Option<(Exited, Option<KernelReport>)>;
@@ -43,6 +37,27 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    /// The record of the group, if it has a trial that counts, and what came of each trial; of a group
+    /// that is spoiled, those that failed alone.
+    pub fn told(
+        self,
+        arms: &[Arm],
+        group: u32,
+        spoiled: bool,
+    ) -> (Option<GroupRecord>, Vec<(PlannedTrial, Ended)>) {
+        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
+        // Nothing reads a group without trials.
+        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
+        let record = is_kept.then(|| self.as_record(arms, group));
+        let Self { mut seen, ends, .. } = self;
+        let all = arms.iter().enumerate().zip(ends);
+        let told = all.filter(|((_, arm), _)| is_told(arm)).map(|((i, arm), end)| {
+            let ended = ended(arm, end, &mut seen, i, Some(group));
+            (arm.planned.clone(), ended)
+        });
+        (record, told.collect())
+    }
+
     fn as_record(&self, arms: &[Arm], group: u32) -> GroupRecord {
         let members = arms.iter().zip(&self.seen.box_ids);
         GroupRecord {
@@ -52,226 +67,6 @@ impl Measured {
             rounds: self.rounds,
             members: members.filter_map(|(arm, id)| member(arm, *id)).collect(),
         }
-    }
-}
-
-impl Runner<'_> {
-    /// Runs trials side by side with the baselines `partners`; those that a quota throttles
-    /// follow in one piece.
-    pub(super) fn side_by_side(
-        &mut self,
-        due: Vec<PlannedTrial>,
-        partners: Vec<Cell>,
-        pass: u32,
-        present: &mut Present,
-    ) -> Result<(), Stop> {
-        if due.is_empty() {
-            return Ok(());
-        }
-        self.rest()?;
-        self.boxes.find_idle_use(present, &mut self.paces.freezes)?;
-        let is_throttled = |planned: &PlannedTrial| self.paces.is_throttled(&planned.cell);
-        let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
-        let in_turns = self.take_turns(&sliced, present)?;
-        self.recorder.observe(Event::SideBySide(&sliced));
-        let mut arms = self.arms(sliced, partners, present);
-        if arms.iter().any(|arm| !arm.is_partner) {
-            let measured = if in_turns {
-                self.measure_turns(&mut arms, pass, present)?
-            } else {
-                self.measure(&mut arms, pass, present)?
-            };
-            memory::judge(&mut arms, present);
-            self.boxes.hold_against(&mut arms, &measured, present);
-            self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
-            let spoiled = self.is_spoiled(&arms, pass);
-            self.record_group(&arms, measured, spoiled)?;
-        }
-        self.pieces(&pieces, present)
-    }
-
-    /// An arm for each cell whose box is there.
-    fn arms(&self, due: Vec<PlannedTrial>, partners: Vec<Cell>, present: &Present) -> Vec<Arm> {
-        let Some(first) = due.first().cloned() else {
-            return Vec::new();
-        };
-        let of_partner = |cell| PlannedTrial {
-            cell,
-            ..first.clone()
-        };
-        let own = due.into_iter().map(|planned| (planned, false));
-        let beside = partners.into_iter().map(|cell| (of_partner(cell), true));
-        let all = own
-            .chain(beside)
-            .filter(|(planned, _)| present.contains_key(&planned.cell.kind));
-        all.filter_map(|(planned, is_partner)| self.arm(planned, is_partner))
-            .collect()
-    }
-
-    /// How many processes a cell may have: a command is a new one in each repetition anyway, and
-    /// the data of two kernels must fit into the box.
-    fn processes(&self, cell: &Cell) -> u32 {
-        let workload = self.study.workload(cell);
-        let memory_bytes = self.study.instance_of(&cell.kind).map(|i| i.size.memory_bytes);
-        let fit = workload
-            .zip(memory_bytes)
-            .is_some_and(|(workload, memory_bytes)| {
-                workload.kernel().is_some()
-                    && design::holds_two(&workload, memory_bytes)
-                    && !self.has_one_port(cell, &workload)
-            });
-        if fit { pace::PROCESSES } else { 1 }
-    }
-
-    /// Whether no more than one server in its box can be reached.
-    fn has_one_port(&self, cell: &Cell, workload: &Workload) -> bool {
-        let serves = workload.servers().any(|role| role.place == Place::Tested);
-        serves && self.boxes.platforms.network(&cell.kind.platform) == Network::Published
-    }
-
-    /// The workload of a trial. The chance of a load is the same for all cells of a block, and
-    /// its rate, as a share of a peak, for all platforms; as long as there is none, it is a closed
-    /// loop, by which the peak is found.
-    fn seeded(&self, planned: &PlannedTrial) -> Option<Workload> {
-        let seed = self.study.protocol.seed.wrapping_add(planned.block.into());
-        let peak = self.peak_of(&planned.cell);
-        Some(self.study.workload(&planned.cell)?.seeded(seed, peak))
-    }
-
-    /// A cell's arm before its process is started.
-    pub(super) fn arm(&self, planned: PlannedTrial, is_partner: bool) -> Option<Arm> {
-        Some(Arm {
-            workload: self.seeded(&planned)?,
-            padding_bytes: self.padding(&planned),
-            patience: trial::patience(self.study),
-            freezes: self
-                .paces
-                .freezes
-                .get(&planned.cell.kind)
-                .copied()
-                .unwrap_or(false),
-            unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
-            order: pace::order(1),
-            processes: self.processes(&planned.cell),
-            waiting: BTreeSet::new(),
-            serving: Vec::new(),
-            ready_seconds: 0.0,
-            words: Vec::new(),
-            every: 1,
-            units: 0,
-            slices: Vec::new(),
-            places: Vec::new(),
-            host_ns: 0,
-            exchanges: Vec::new(),
-            box_cpu_seconds: Some(0.0),
-            turns: 0,
-            paused: false,
-            lost: None,
-            planned,
-            is_partner,
-        })
-    }
-
-    /// Starts all processes, lets them work in rounds and ends them.
-    fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
-        self.boxes.supply_all(arms, present)?;
-        for arm in arms.iter_mut() {
-            self.start_in_present(arm, FIRST, present)?;
-        }
-        let mut rounds = 0;
-        if !self.is_spoiled(arms, pass) {
-            rounds = self.find_paces(arms, present)?;
-            self.start_second(arms, present)?;
-        }
-        if self.is_spoiled(arms, pass) {
-            rounds = 0;
-        }
-        let beginning = self.boxes.look_around(arms, present)?;
-        self.rounds(arms, present, rounds, pass)?;
-        let seen = self.boxes.look_back(beginning, arms, present)?;
-        let mut ends = Vec::new();
-        for arm in arms {
-            ends.push(stop(arm, present)?);
-        }
-        Ok(Measured {
-            slice: self.slice(),
-            rounds,
-            seen,
-            ends,
-        })
-    }
-
-    fn start_in_present(&mut self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
-        let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-        held.map_or(Ok(()), |held| self.start(arm, held, process))
-    }
-
-    /// Starts one of an arm's processes, in this box or in one beside it.
-    pub(super) fn start(&mut self, arm: &mut Arm, held: &mut Held, process: u16) -> Result<(), Stop> {
-        if self.raise_beside(arm, held)? {
-            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-            arm.start(held, process, bounds)?;
-        }
-        Ok(())
-    }
-
-    /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
-    pub(super) fn raise_beside(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
-        match self
-            .boxes
-            .raise_beside_of(held, &arm.workload, arm.planned.block, &mut self.recorder)
-        {
-            Ok(()) => {}
-            Err(Obtain::Stop(stop)) => return Err(stop),
-            Err(Obtain::Failed(failure)) => arm.lose(failure),
-        }
-        Ok(arm.lives())
-    }
-
-    /// Starts the second process of the arms that are to have two; each does a slice that does
-    /// not count.
-    fn start_second(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        for arm in arms.iter_mut().filter(|arm| arm.processes > 1) {
-            let lived = arm.lives();
-            self.start_in_present(arm, FIRST + 1, present)?;
-            let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
-            if lived && arm.lost.as_ref().is_some_and(cannot) {
-                // One is there: a box that has no room for another does with it.
-                arm.lost = None;
-                arm.processes = 1;
-            }
-            match present.get_mut(&arm.planned.cell.kind) {
-                Some(held) if arm.lives() && arm.processes > 1 => {
-                    arm.go(held, FIRST + 1, arm.order)?;
-                }
-                Some(held) => arm.rest(held),
-                None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The group's record, then that of each trial; of a group that is spoiled, those that
-    /// failed alone.
-    fn record_group(&mut self, arms: &[Arm], measured: Measured, spoiled: bool) -> Result<(), RunError> {
-        let number = self.recorder.next_group();
-        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
-        // Nothing reads a group without trials.
-        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
-        let group = is_kept.then(|| measured.as_record(arms, number));
-        let Measured { mut seen, ends, .. } = measured;
-        let all = arms.iter().enumerate().zip(ends);
-        let told = all.filter(|((_, arm), _)| is_told(arm)).map(|((i, arm), end)| {
-            let ended = ended(arm, end, &mut seen, i, Some(number));
-            (arm.planned.clone(), ended)
-        });
-        let told = told.collect();
-        self.recorder.record_group(group, told)
-    }
-
-    /// Aim for a slice.
-    pub(super) fn slice(&self) -> Duration {
-        Duration::try_from_secs_f64(self.study.protocol.slicing.slice_seconds()).unwrap_or_default()
     }
 }
 
@@ -458,4 +253,36 @@ fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<S
         padding_bytes: arm.padding_bytes,
         latencies: loaded.map(|loaded| loaded.text()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use tare_model::finding::Reason;
+
+    #[test]
+    fn a_spoiled_group_has_no_record_and_tells_of_what_failed_alone() {
+        let study = study(&["fake", "fake?cost=2"], &["syscall"], ProtocolOptions::default());
+        with_runner(&study, |runner| {
+            let mut arms = arms_of(&runner.bench);
+            arms[0].lose(Failure::new(Reason::Launch, "gone"));
+            let told = |spoiled| {
+                let seen = Seen {
+                    box_ids: vec![0, 1],
+                    ..Seen::default()
+                };
+                let measured = Measured {
+                    slice: Duration::ZERO,
+                    rounds: 0,
+                    seen,
+                    ends: vec![None, None],
+                };
+                let (record, trials) = measured.told(&arms, 7, spoiled);
+                (record.map(|record| record.group), trials.len())
+            };
+            assert_eq!((told(true), told(false)), ((None, 1), (Some(7), 2)));
+        });
+    }
 }

@@ -67,7 +67,7 @@ mod tests {
         let results = with_runner(&study, |mut runner| {
             for kind in study.box_kinds() {
                 let much = kind.platform.to_string() == FROZEN;
-                runner.paces.freezes.insert(kind, much);
+                runner.bench.paces.freezes.insert(kind, much);
             }
             runner.run().unwrap();
         });

@@ -1,29 +1,34 @@
 //! Trials in one piece, one after another.
 
 use super::arm::{Arm, FIRST};
+use super::bench::Bench;
 use super::group::Measured;
 use super::held::{Held, Present};
 use super::recorder::Ended;
-use super::{Event, Runner, Stop, aside, cold, group, memory, pace, throttle};
+use super::{Stop, aside, cold, group, memory, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
 use crate::home::Home;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tare_host::interrupt;
-use tare_model::finding::Finding;
 use tare_model::gate::Order;
 use tare_model::results::HostReadings;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
-impl Runner<'_> {
+/// Measures trials in one piece.
+pub(super) struct Whole<'b, 'a> {
+    pub bench: &'b mut Bench<'a>,
+}
+
+impl Whole<'_, '_> {
     /// Runs trials in one piece, in their order; a box that is dead after one is removed.
-    pub(super) fn pieces(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
+    pub fn measure(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
         for planned in due {
             let kind = &planned.cell.kind;
-            match self.study.workload(&planned.cell) {
+            match self.bench.study.workload(&planned.cell) {
                 Some(workload) if workload.is_served_command() => {
                     self.piece_served(planned, present)?;
                     continue;
@@ -39,7 +44,7 @@ impl Runner<'_> {
             };
             let lives = self.piece(planned, &mut held);
             if matches!(lives, Ok(false)) {
-                self.boxes.destroy(held, &mut self.recorder)?;
+                self.bench.boxes.destroy(held, &mut self.bench.recorder)?;
             } else {
                 present.insert(kind.clone(), held);
             }
@@ -50,11 +55,11 @@ impl Runner<'_> {
 
     /// One trial in a living box; false if the box is dead after it.
     fn piece(&mut self, planned: &PlannedTrial, held: &mut Held) -> Result<bool, Stop> {
-        let Some(workload) = self.study.workload(&planned.cell) else {
+        let Some(workload) = self.bench.study.workload(&planned.cell) else {
             return Ok(true);
         };
-        let timeout = trial::timeout(self.study);
-        let has_host_files = self.boxes.has_host_files(&planned.cell.kind);
+        let timeout = trial::timeout(self.bench.study);
+        let has_host_files = self.bench.boxes.has_host_files(&planned.cell.kind);
         held.count_memory();
         let ready = aside::make_ready(held, &workload, has_host_files, timeout);
         if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
@@ -65,10 +70,10 @@ impl Runner<'_> {
                 box_id: Some(held.own.id),
                 ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
             };
-            self.recorder.record(planned, ended)?;
+            self.bench.recorder.record(planned, ended)?;
             return Ok(false);
         }
-        let (waited, mut findings) = self.quiet(planned)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let mut tried = self.try_once(planned, held, &workload, &Book::default())?;
         if tried.box_lives
             && let Err(failure) = aside::tear_down(held, &workload, timeout)
@@ -85,7 +90,7 @@ impl Runner<'_> {
             host: Some(readings(held, waited, tried.host)),
             outcome: tried.outcome,
         };
-        self.recorder.record(planned, ended)?;
+        self.bench.recorder.record(planned, ended)?;
         Ok(tried.box_lives)
     }
 
@@ -98,59 +103,54 @@ impl Runner<'_> {
         book: &Book,
     ) -> Result<Tried, Stop> {
         let home = workload.timed().map_or(Home::Cell, Home::of);
-        let padding = self.padding(planned);
+        let padding = self.bench.padding(planned);
         let id = held.own.id;
         let (link, elsewhere) = held.links(&home);
         let site = Site {
             id,
             link,
             elsewhere,
-            cpu_set: self.study.cpu_set(&planned.cell.kind),
+            cpu_set: self.bench.study.cpu_set(&planned.cell.kind),
         };
-        let mut tried = trial::run(site, &mut self.boxes.watch, self.study, workload, book, padding)?;
+        let mut tried = trial::run(
+            site,
+            &mut self.bench.boxes.watch,
+            self.bench.study,
+            workload,
+            book,
+            padding,
+        )?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.boxes.known(&planned.cell.kind, held, &home), &home);
+        tried.hold_against(self.bench.boxes.known(&planned.cell.kind, held, &home), &home);
         Ok(tried)
-    }
-
-    /// Waits before a trial: for how long, and what that gives reason to doubt.
-    pub(super) fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
-        let mut waited = (Duration::ZERO, Vec::new());
-        if self.study.protocol.settle {
-            self.recorder.observe(Event::Settling(planned));
-            waited = self.boxes.watch.settle()?;
-        }
-        self.rest()?;
-        self.recorder.observe(Event::Running(planned));
-        Ok(waited)
     }
 
     /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
     /// behind some that warm up and tell how much work that is.
     fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
-        let Some(arm) = self.arm(planned.clone(), false) else {
+        let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
         let mut arms = [arm];
-        self.boxes.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.quiet(planned)?;
+        self.bench.boxes.supply_all(&mut arms, present)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let [arm] = &mut arms;
         let mut order = None;
         if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
-            self.start(arm, held, FIRST)?;
+            self.bench.start(arm, held, FIRST)?;
             // An open loop lasts as long as its file says: rare latencies take many requests.
             let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
-            let trial_ns = told.unwrap_or(self.study.protocol.trial_seconds) * 1e9;
+            let trial_ns = told.unwrap_or(self.bench.study.protocol.trial_seconds) * 1e9;
             // In a part of a quota's period, work is either not throttled at all or stands still.
-            let least_ns = match self.paces.is_throttled(&planned.cell) {
+            let least_ns = match self.bench.paces.is_throttled(&planned.cell) {
                 true => throttle::STRETCH_NS,
                 false => 0.0,
             };
             order = piece_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
         }
-        let beginning = self.boxes.look_around(&arms, present)?;
+        let beginning = self.bench.boxes.look_around(&arms, present)?;
         let [arm] = &mut arms;
         arm.host_ns = 0;
         if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
@@ -158,7 +158,7 @@ impl Runner<'_> {
         {
             arm.keep(done, 0);
         }
-        let seen = self.boxes.look_back(beginning, &arms, present)?;
+        let seen = self.bench.boxes.look_back(beginning, &arms, present)?;
         let [arm] = &mut arms;
         let ends = vec![group::stop(arm, present)?];
         let mut measured = Measured {
@@ -168,28 +168,17 @@ impl Runner<'_> {
             ends,
         };
         memory::judge(&mut arms, present);
-        self.boxes.hold_against(&mut arms, &measured, present);
-        self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
+        self.bench.boxes.hold_against(&mut arms, &measured, present);
+        self.bench
+            .boxes
+            .remove_dead(&arms, present, &mut self.bench.recorder)?;
         let end = measured.ends.pop().flatten();
         let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
         ended.findings.append(&mut findings);
         if let Some(host) = &mut ended.host {
             host.waited_ns = nanoseconds(waited);
         }
-        Ok(self.recorder.record(planned, ended)?)
-    }
-
-    /// The pause before a trial, the same in every cell.
-    pub(super) fn rest(&self) -> Result<(), Stop> {
-        let pause = Duration::try_from_secs_f64(self.study.protocol.pause_seconds).unwrap_or_default();
-        let until = Instant::now() + pause;
-        while let Ok(slice) = interrupt::next_slice(until) {
-            std::thread::sleep(slice);
-        }
-        if interrupt::requested() {
-            return Err(Stop::Interrupted);
-        }
-        Ok(())
+        Ok(self.bench.recorder.record(planned, ended)?)
     }
 }
 
@@ -232,4 +221,37 @@ pub(super) fn piece_of(
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use crate::plan::{self, Room};
+    use tare_model::results::Outcome;
+
+    #[test]
+    fn a_trial_in_one_piece_is_of_no_group_and_leaves_its_box() {
+        let study = study(&["fake"], &["syscall"], ProtocolOptions::default());
+        let planned = plan::block(&study, Room::UNBOUNDED, 0)[0].groups[0].trials[0].clone();
+        let results = with_runner(&study, |runner| {
+            let mut bench = runner.bench;
+            let kind = &planned.cell.kind;
+            let Ok(Some(held)) = bench.boxes.obtain(kind, 0, &mut bench.recorder) else {
+                panic!("no box");
+            };
+            let mut present = Present::from([(kind.clone(), held)]);
+            let mut whole = Whole { bench: &mut bench };
+            let measured = whole.measure(std::slice::from_ref(&planned), &mut present);
+            assert!(measured.is_ok() && present.contains_key(kind));
+            bench
+                .boxes
+                .remove(kind, &mut present, &mut bench.recorder)
+                .unwrap();
+        });
+        let trials: Vec<_> = results.trials().collect();
+        assert!(matches!(trials[0].outcome, Outcome::Ok(_)), "{trials:?}");
+        assert_eq!((trials.len(), trials[0].group), (1, None));
+    }
 }

@@ -361,7 +361,7 @@ mod tests {
         let planned = plan::block(&study, plan::Room::UNBOUNDED, 0)[0].groups[0].trials[0].clone();
         let failed = || Ended::without_box(Outcome::Failed(Failure::new(Reason::Launch, "no room")));
         let results = with_runner(&study, |runner| {
-            let mut recorder = runner.recorder;
+            let mut recorder = runner.bench.recorder;
             recorder.begin_warm_up(1.0);
             recorder.record(&planned, failed()).unwrap();
             assert!(recorder.is_due(&planned, 0) && recorder.warming().unwrap().failed == 1);

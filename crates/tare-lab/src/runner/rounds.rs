@@ -1,11 +1,11 @@
 //! Rounds: one slice of every cell of a group, in random order, close together in time.
 
 use super::arm::{Arm, FIRST};
+use super::baselines::is_spoiled;
 use super::held::Present;
-use super::{Runner, Stop, pace};
-use rand::SeedableRng;
+use super::sliced::Sliced;
+use super::{Stop, pace};
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use tare_host::interrupt;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
@@ -13,16 +13,13 @@ use tare_model::study::Cell;
 /// Slices for which a first unit may last and yet be tried once more.
 const TRIED_AGAIN: f64 = 20.0;
 
-/// Set apart from the streams of blocks and of paddings.
-const ROUND_STREAMS: u64 = 1 << 62;
-
-impl Runner<'_> {
+impl Sliced<'_, '_> {
     /// Finds how much work makes a slice of each arm. The slices that tell do not count;
     /// they are the same for all arms, so that processes whose work is not the same all
     /// along stay in step. Returns the rounds that make a trial.
     pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<u32, Stop> {
         let slice_ns = self.slice().as_secs_f64() * 1e9;
-        let trial_ns = self.study.protocol.trial_seconds * 1e9;
+        let trial_ns = self.bench.study.protocol.trial_seconds * 1e9;
         let Some(lead) = self.leader(arms) else {
             return Ok(0);
         };
@@ -52,7 +49,7 @@ impl Runner<'_> {
             }
         };
         self.confirm(arms, present, (lead, guess), slice_ns)?;
-        self.paces.note(arms);
+        self.bench.paces.note(arms);
         Ok(pace::share_out(arms, lead, slice_ns, trial_ns))
     }
 
@@ -69,7 +66,7 @@ impl Runner<'_> {
     ) -> Result<(), Stop> {
         let lead_ns = arms[lead].unit_ns;
         let doubted = |arm: &Arm| {
-            let known = self.paces.of(&arm.planned.cell);
+            let known = self.bench.paces.of(&arm.planned.cell);
             arm.lives() && pace::is_doubtful(arm.unit_ns, known, units, slice_ns, lead_ns)
         };
         if !arms.iter().any(doubted) {
@@ -119,12 +116,12 @@ impl Runner<'_> {
     /// The arm whose amount of work all take that do the same kind of work: a pinned
     /// baseline, which nothing throttles; of several workloads the study's first.
     fn leader(&self, arms: &[Arm]) -> Option<usize> {
-        let place = |name: &str| self.study.workloads.iter().position(|w| w.name() == name);
+        let place = |name: &str| self.bench.study.workloads.iter().position(|w| w.name() == name);
         let rank = |arm: &Arm| {
             let Cell { kind, workload } = &arm.planned.cell;
             (
                 place(workload),
-                kind.platform != self.study.baseline,
+                kind.platform != self.bench.study.baseline,
                 kind.provisioning != Provisioning::Pinned,
             )
         };
@@ -140,7 +137,7 @@ impl Runner<'_> {
         rounds: u32,
         pass: u32,
     ) -> Result<(), Stop> {
-        let mut rng = self.round_order(arms);
+        let mut rng = self.bench.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
         for round in 0..rounds {
             if interrupt::requested() {
@@ -159,22 +156,11 @@ impl Runner<'_> {
                     place += 1;
                 }
             }
-            if self.is_spoiled(arms, pass) {
+            if is_spoiled(self.bench.study, arms, pass) {
                 break;
             }
         }
         Ok(())
-    }
-
-    /// The order within rounds, from the study's seed.
-    pub(super) fn round_order(&self, arms: &[Arm]) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
-        let first = arms.first().map_or(0, |arm| arm.planned.trial);
-        let again = arms
-            .first()
-            .is_some_and(|arm| self.recorder.failed_once(&arm.planned));
-        rng.set_stream(ROUND_STREAMS | (u64::from(again) << 32) | u64::from(first));
-        rng
     }
 }
 
@@ -182,4 +168,28 @@ impl Runner<'_> {
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a unit")]
 fn is_short(wall_ns: Option<u64>, slice_ns: f64) -> bool {
     wall_ns.is_some_and(|wall| (wall as f64) < TRIED_AGAIN * slice_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use tare_model::finding::Reason;
+    use tare_model::results::Failure;
+
+    #[test]
+    fn the_baseline_sets_the_pace_and_another_one_where_it_is_lost() {
+        let study = study(&["fake?cost=2", "fake"], &["syscall"], ProtocolOptions::default());
+        with_runner(&study, |mut runner| {
+            let mut arms = arms_of(&runner.bench);
+            let sliced = Sliced {
+                bench: &mut runner.bench,
+            };
+            let lead = sliced.leader(&arms).unwrap();
+            assert_eq!(arms[lead].planned.cell.kind.platform, study.baseline);
+            arms[lead].lose(Failure::new(Reason::Launch, "gone"));
+            assert_eq!(sliced.leader(&arms), Some(1 - lead));
+        });
+    }
 }

@@ -19,11 +19,12 @@ pub(super) struct Around {
 }
 
 /// What was read of each arm, in their order.
+#[derive(Default)]
 pub(super) struct Seen {
     /// When the rounds began.
     pub begun_unix_ns: u64,
     pub box_ids: Vec<u32>,
-    of_arms: Vec<collect::Seen>,
+    pub of_arms: Vec<collect::Seen>,
 }
 
 impl Seen {

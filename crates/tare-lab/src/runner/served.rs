@@ -2,9 +2,10 @@
 
 use super::arm::{Arm, FIRST};
 use super::held::{Held, Present};
+use super::piece::Whole;
 use super::piece::readings;
 use super::recorder::Ended;
-use super::{Runner, Stop, cold};
+use super::{Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
@@ -13,19 +14,19 @@ use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
 
-impl Runner<'_> {
+impl Whole<'_, '_> {
     /// One trial of a command with its servers, which are started before it and ended after it.
     pub(super) fn piece_served(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
-        let Some(arm) = self.arm(planned.clone(), false) else {
+        let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
         let mut arms = [arm];
         // What sets up a command that runs in another box needs that box.
         if let Some(held) = present.get_mut(&planned.cell.kind) {
-            self.raise_beside(&mut arms[0], held)?;
+            self.bench.raise_beside(&mut arms[0], held)?;
         }
-        self.boxes.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.quiet(planned)?;
+        self.bench.boxes.supply_all(&mut arms, present)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let [arm] = &mut arms;
         let Some(held) = present.get_mut(&planned.cell.kind) else {
             return Ok(());
@@ -50,8 +51,10 @@ impl Runner<'_> {
                 ..lost.failure.clone()
             });
         }
-        self.boxes.remove_dead(&arms, present, &mut self.recorder)?;
-        Ok(self.recorder.record(planned, ended)?)
+        self.bench
+            .boxes
+            .remove_dead(&arms, present, &mut self.bench.recorder)?;
+        Ok(self.bench.recorder.record(planned, ended)?)
     }
 
     /// Starts the servers of an arm, runs its command once and ends them; `None` if it did not
@@ -60,7 +63,7 @@ impl Runner<'_> {
         if !arm.lives() {
             return Ok(None);
         }
-        let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+        let bounds = trial::bounds(self.bench.study, &arm.workload, arm.padding_bytes);
         let mut tried = None;
         let mut book = arm.open(held, FIRST, bounds)?;
         if book.is_some()

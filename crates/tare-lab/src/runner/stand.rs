@@ -1,14 +1,19 @@
 //! A stand: boxes side by side, and the groups of trials that run in them one after
 //! another.
 
+use super::baselines::{is_spoiled, partners, put_off};
+use super::bench::Bench;
 use super::boxes::Obtain;
 use super::held::Present;
+use super::piece::Whole;
 use super::recorder::Ended;
-use super::{Runner, Stop};
+use super::sliced::Sliced;
+use super::turns::Turns;
+use super::{Event, Runner, Stop, memory};
 use crate::plan::{Group, PlannedTrial, Stand};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
-use tare_model::study::{BoxKind, Cell};
+use tare_model::study::{BoxKind, Cell, Study};
 
 /// Passes over a block at most.
 const PASSES: u32 = 3;
@@ -31,7 +36,7 @@ impl Runner<'_> {
         let outcome = self.groups_of(stand, pass, &mut present);
         for held in present.into_values() {
             // Also after an interruption or an error: no box outlives its stand unless it is kept.
-            self.boxes.put_away(held, &mut self.recorder)?;
+            self.bench.boxes.put_away(held, &mut self.bench.recorder)?;
         }
         outcome
     }
@@ -42,47 +47,79 @@ impl Runner<'_> {
             if due.is_empty() {
                 continue;
             }
-            let partners = self.partners(group, &due);
+            let partners = partners((self.bench.study, &self.bench.boxes.refused), group, &due);
             let wanted = due.iter().map(|planned| &planned.cell).chain(&partners);
             let wanted = wanted.cloned().collect();
             for kind in &stand.kinds {
                 self.raise(kind, &mut due, &partners, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
-            if self.study.protocol.slicing.is_off() || self.is_whole(&due) {
-                self.find_peaks(&mut due, present)?;
-                self.pieces(&due, present)?;
+            let bench = &mut self.bench;
+            if bench.study.protocol.slicing.is_off() || is_whole(bench.study, &due) {
+                let mut whole = Whole { bench };
+                whole.find_peaks(&mut due, present)?;
+                whole.measure(&due, present)?;
                 continue;
             }
-            self.probe_quotas(&mut due, present)?;
+            Sliced { bench }.probe_quotas(&mut due, present)?;
             if pass == 0 {
-                self.put_off(&mut due, &partners, &wanted, present);
+                let known = (bench.study, &bench.boxes.refused);
+                put_off(known, &mut due, &partners, &wanted, present);
             }
             self.side_by_side(due, partners, pass, present)?;
         }
         Ok(())
     }
 
-    /// Whether these run in one piece: what they print is read, or they are an open loop.
-    fn is_whole(&self, due: &[PlannedTrial]) -> bool {
-        let workload = due.first().and_then(|planned| self.study.workload(&planned.cell));
-        workload.is_some_and(|workload| workload.is_read() || workload.is_open_loop())
+    /// Runs trials side by side with the baselines `partners`; those that a quota throttles
+    /// follow in one piece.
+    fn side_by_side(
+        &mut self,
+        due: Vec<PlannedTrial>,
+        partners: Vec<Cell>,
+        pass: u32,
+        present: &mut Present,
+    ) -> Result<(), Stop> {
+        if due.is_empty() {
+            return Ok(());
+        }
+        let bench = &mut self.bench;
+        bench.rest()?;
+        bench.boxes.find_idle_use(present, &mut bench.paces.freezes)?;
+        let is_throttled = |planned: &PlannedTrial| bench.paces.is_throttled(&planned.cell);
+        let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
+        let in_turns = Turns { bench }.are_taken(&sliced, present)?;
+        bench.recorder.observe(Event::SideBySide(&sliced));
+        let mut arms = bench.arms(sliced, partners, present);
+        if arms.iter().any(|arm| !arm.is_partner) {
+            let measured = if in_turns {
+                Turns { bench }.measure(&mut arms, pass, present)?
+            } else {
+                Sliced { bench }.measure(&mut arms, pass, present)?
+            };
+            memory::judge(&mut arms, present);
+            bench.boxes.hold_against(&mut arms, &measured, present);
+            bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
+            let spoiled = is_spoiled(bench.study, &arms, pass);
+            let (group, trials) = measured.told(&arms, bench.recorder.next_group(), spoiled);
+            bench.recorder.record_group(group, trials)?;
+        }
+        Whole { bench }.measure(&pieces, present)
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.
     fn due_of(&mut self, group: &Group, pass: u32) -> Result<Vec<PlannedTrial>, Stop> {
+        let Bench { boxes, recorder, .. } = &mut self.bench;
         let mut due = Vec::new();
         for planned in &group.trials {
-            if !self.recorder.is_due(planned, pass) || self.boxes.refused.contains(&planned.cell.kind) {
+            if !recorder.is_due(planned, pass) || boxes.refused.contains(&planned.cell.kind) {
                 continue;
             }
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            match self.boxes.cannot_run(planned) {
-                Some(failure) => self
-                    .recorder
-                    .record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
+            match boxes.cannot_run(planned) {
+                Some(failure) => recorder.record(planned, Ended::without_box(Outcome::Skipped(failure)))?,
                 None => due.push(planned.clone()),
             }
         }
@@ -106,7 +143,8 @@ impl Runner<'_> {
             return Err(Stop::Interrupted);
         }
         let block = due.first().map_or(0, |planned| planned.block);
-        match self.boxes.obtain(kind, block, &mut self.recorder) {
+        let Bench { boxes, recorder, .. } = &mut self.bench;
+        match boxes.obtain(kind, block, recorder) {
             Ok(Some(held)) => {
                 present.insert(kind.clone(), held);
                 Ok(())
@@ -114,14 +152,18 @@ impl Runner<'_> {
             Ok(None) => Ok(()),
             Err(Obtain::Stop(stop)) => Err(stop),
             Err(Obtain::Failed(failure)) => {
-                let (failed, others) = due.drain(..).partition(|planned| planned.cell.kind == *kind);
-                *due = others;
-                let failed: Vec<PlannedTrial> = failed;
-                failed.iter().try_for_each(|planned| {
+                let mut failed = due.extract_if(.., |planned| planned.cell.kind == *kind);
+                failed.try_for_each(|planned| {
                     let outcome = Outcome::Failed(failure.clone());
-                    Ok(self.recorder.record(planned, Ended::without_box(outcome))?)
+                    Ok(recorder.record(&planned, Ended::without_box(outcome))?)
                 })
             }
         }
     }
+}
+
+/// Whether these run in one piece: what they print is read, or they are an open loop.
+fn is_whole(study: &Study, due: &[PlannedTrial]) -> bool {
+    let workload = due.first().and_then(|planned| study.workload(&planned.cell));
+    workload.is_some_and(|workload| workload.is_read() || workload.is_open_loop())
 }

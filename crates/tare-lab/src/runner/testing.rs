@@ -1,7 +1,10 @@
 //! A runner on the platform `fake`, for tests of its parts.
 
 use super::Runner;
+use super::arm::Arm;
+use super::bench::Bench;
 use crate::design::{self, ProtocolOptions, Wishes};
+use crate::plan::{self, Room};
 use crate::session::Session;
 use tare_model::host::HostFacts;
 use tare_model::platform::Provisioning;
@@ -39,4 +42,11 @@ pub(super) fn with_runner(study: &Study, act: impl FnOnce(Runner<'_>)) -> Result
     let file = session.results_file(&path).unwrap();
     act(Runner::new(&mut session, file, &mut |_| {}).unwrap());
     Results::read(&path).unwrap()
+}
+
+/// An arm for each trial of the first group, without a box.
+pub(super) fn arms_of(bench: &Bench<'_>) -> Vec<Arm> {
+    let stands = plan::block(bench.study, Room::UNBOUNDED, 0);
+    let trials = stands[0].groups[0].trials.iter().cloned();
+    trials.filter_map(|planned| bench.arm(planned, false)).collect()
 }
