@@ -32,22 +32,31 @@ pub(super) struct Arm {
     pub patience: Duration,
     /// Whether its box is frozen between its slices.
     pub freezes: bool,
+    pub pace: Pace,
+    /// The numbers of its processes that wait at their gates.
+    pub waiting: BTreeSet<u16>,
+    pub servers: Servers,
+    pub tally: Tally,
+    /// Whether its box is stopped now.
+    pub paused: bool,
+    pub lost: Option<Lost>,
+}
+
+/// How much an arm does in its rounds.
+pub(super) struct Pace {
     /// Wall time of a unit of work in nanoseconds, as the last slice had it.
     pub unit_ns: f64,
     /// What it is told in each round.
     pub order: Order,
     /// How many processes are to take its rounds in turn.
     pub processes: u32,
-    /// The numbers of those that wait at their gates.
-    pub waiting: BTreeSet<u16>,
-    /// The servers that these talk to.
-    pub serving: Vec<Serving>,
-    /// What starting them took until they served.
-    pub ready_seconds: f64,
-    /// What servers printed.
-    pub words: Vec<Words>,
     /// It takes part in every so many-th round.
     pub every: u32,
+}
+
+/// What the slices of an arm told.
+#[derive(Default)]
+pub(super) struct Tally {
     /// Timed units of all its slices, those before the first round among them.
     pub units: u64,
     pub slices: Vec<Slice>,
@@ -62,9 +71,16 @@ pub(super) struct Arm {
     pub box_cpu_seconds: Option<f64>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
-    /// Whether its box is stopped now.
-    pub paused: bool,
-    pub lost: Option<Lost>,
+}
+
+/// The servers that the processes of an arm talk to.
+#[derive(Default)]
+pub(super) struct Servers {
+    pub serving: Vec<Serving>,
+    /// What starting them took until they served.
+    pub ready_seconds: f64,
+    /// What they printed.
+    pub words: Vec<Words>,
 }
 
 /// A server that serves.
@@ -112,7 +128,7 @@ impl Arm {
 
     /// The process whose turn it is in a round.
     pub fn process_of(&self, round: u32) -> u16 {
-        FIRST + u16::try_from(round % self.processes).unwrap_or(0)
+        FIRST + u16::try_from(round % self.pace.processes).unwrap_or(0)
     }
 
     /// Starts one of its processes, which then waits at its gate.
@@ -161,7 +177,7 @@ impl Arm {
             None => None,
         };
         match slice {
-            Some(_) => self.host_ns += host_ns,
+            Some(_) => self.tally.host_ns += host_ns,
             None => {
                 self.waiting.remove(&process);
             }
@@ -183,11 +199,11 @@ impl Arm {
 
     /// Keeps a slice that counts, the so many-th of its round.
     pub fn keep(&mut self, done: Done, place: u32) {
-        self.slices.push(done.slice);
-        self.exchanges.push(done.exchange);
-        self.places.push(place);
-        let used = self.box_cpu_seconds.zip(done.box_cpu_seconds);
-        self.box_cpu_seconds = used.map(|(all, more)| all + more);
+        self.tally.slices.push(done.slice);
+        self.tally.exchanges.push(done.exchange);
+        self.tally.places.push(place);
+        let used = self.tally.box_cpu_seconds.zip(done.box_cpu_seconds);
+        self.tally.box_cpu_seconds = used.map(|(all, more)| all + more);
     }
 
     /// CPU time that its boxes have used, where its workload has a figure of that.
@@ -217,8 +233,8 @@ impl Arm {
             self.lose_box(faults::bad_report(what));
             return None;
         }
-        self.units += order.units;
-        self.unit_ns = slice.wall_ns() as f64 / order.units as f64;
+        self.tally.units += order.units;
+        self.pace.unit_ns = slice.wall_ns() as f64 / order.units as f64;
         Some(slice)
     }
 

@@ -1,6 +1,6 @@
 //! What every way to measure works with: the boxes, the recorder and what was found out so far.
 
-use super::arm::{Arm, FIRST};
+use super::arm::{Arm, FIRST, Pace, Servers, Tally};
 use super::boxes::{Boxes, Obtain};
 use super::held::{Held, Present};
 use super::pace::{self, Paces};
@@ -95,21 +95,18 @@ impl Bench<'_> {
                 .get(&planned.cell.kind)
                 .copied()
                 .unwrap_or(false),
-            unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
-            order: pace::order(1),
-            processes: self.processes(&planned.cell),
+            pace: Pace {
+                unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
+                order: pace::order(1),
+                processes: self.processes(&planned.cell),
+                every: 1,
+            },
             waiting: BTreeSet::new(),
-            serving: Vec::new(),
-            ready_seconds: 0.0,
-            words: Vec::new(),
-            every: 1,
-            units: 0,
-            slices: Vec::new(),
-            places: Vec::new(),
-            host_ns: 0,
-            exchanges: Vec::new(),
-            box_cpu_seconds: Some(0.0),
-            turns: 0,
+            servers: Servers::default(),
+            tally: Tally {
+                box_cpu_seconds: Some(0.0),
+                ..Tally::default()
+            },
             paused: false,
             lost: None,
             planned,

@@ -101,16 +101,16 @@ impl Boxes<'_> {
             };
             let home = arm.home();
             let known = self.known(kind, held, &home);
-            let held = if arm.turns > 0 {
-                against::turns((arm.host_ns, exited.usage.cpu_ns()), known, seen)
+            let held = if arm.tally.turns > 0 {
+                against::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
                 // What is told elsewhere is no CPU time of the box that was counted.
                 let told_ns = match home {
                     Home::Host | Home::Own(_) => 0,
-                    Home::Cell => total(arm.slices.iter().map(Slice::cpu_ns)),
+                    Home::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
                 };
                 let busy = arm.workload.never_waits();
-                against::slices(&arm.exchanges, (told_ns, busy), known, seen)
+                against::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)
             };
             if let Err(failure) = held {
                 arm.lose_box(failure);
@@ -167,7 +167,7 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Optio
             Err(failure) => Outcome::Failed(failure),
         },
         (Some(lost), _) => {
-            let printed = (!arm.words.is_empty()).then(|| arm.all_printed(None));
+            let printed = (!arm.servers.words.is_empty()).then(|| arm.all_printed(None));
             faults::without_result(Failure {
                 printed: lost.failure.printed.clone().or(printed),
                 ..lost.failure.clone()
@@ -187,20 +187,20 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Optio
 
 /// An arm that was there to the end, as it is stored.
 fn member(arm: &Arm, box_id: u32) -> Option<Member> {
-    if !arm.lives() || arm.slices.is_empty() {
+    if !arm.lives() || arm.tally.slices.is_empty() {
         return None;
     }
     Some(Member {
         cell: arm.planned.cell.clone(),
         box_id,
-        every: arm.every,
-        units: arm.order.units,
-        lead: arm.order.lead,
-        places: arm.places.clone(),
+        every: arm.pace.every,
+        units: arm.pace.order.units,
+        lead: arm.pace.order.lead,
+        places: arm.tally.places.clone(),
         gate_ns: gate_ns(arm),
-        turns: arm.turns,
+        turns: arm.tally.turns,
         frozen: arm.freezes,
-        processes: arm.processes,
+        processes: arm.pace.processes,
         parts: series(arm)
             .map(|(name, series)| (name.to_owned(), series))
             .collect(),
@@ -211,7 +211,7 @@ fn member(arm: &Arm, box_id: u32) -> Option<Member> {
 fn series(arm: &Arm) -> impl Iterator<Item = (&str, Series)> {
     let parts = arm.workload.parts().into_iter().enumerate();
     parts.map(|(i, name)| {
-        let of = arm.slices.iter().map(|slice| slice.parts[i]);
+        let of = arm.tally.slices.iter().map(|slice| slice.parts[i]);
         let series = Series {
             work: WorkDone::packed(of.clone().map(|part| part.work).collect()),
             wall_ns: of.clone().map(|part| part.wall_ns).collect(),
@@ -224,7 +224,7 @@ fn series(arm: &Arm) -> impl Iterator<Item = (&str, Series)> {
 /// Median time of a slice's way to the box and back.
 fn gate_ns(arm: &Arm) -> u64 {
     let way = |e: &Exchange| e.host_ns.saturating_sub(e.timed_ns.saturating_add(e.untimed_ns));
-    let mut times: Vec<u64> = arm.exchanges.iter().map(way).collect();
+    let mut times: Vec<u64> = arm.tally.exchanges.iter().map(way).collect();
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or(0)
 }
@@ -233,7 +233,7 @@ fn gate_ns(arm: &Arm) -> u64 {
 fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<Success, Failure> {
     let loaded = match arm.workload.load() {
         Some(spec) => {
-            let loaded = Loaded::of(&arm.slices)?;
+            let loaded = Loaded::of(&arm.tally.slices)?;
             loaded.judge(spec)?;
             Some(loaded)
         }
@@ -243,9 +243,13 @@ fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<S
         samples: figures::of_slices(
             &arm.workload,
             &series(arm).collect(),
-            (&exited.usage, arm.box_cpu_seconds, arm.ready_seconds),
+            (
+                &exited.usage,
+                arm.tally.box_cpu_seconds,
+                arm.servers.ready_seconds,
+            ),
             loaded.as_ref(),
-            arm.units,
+            arm.tally.units,
         ),
         process: exited.usage,
         kernel: report,

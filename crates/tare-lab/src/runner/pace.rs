@@ -62,9 +62,9 @@ impl Paces {
 
     /// Notes the paces of these cells.
     pub fn note(&mut self, arms: &[Arm]) {
-        let known = arms.iter().filter(|arm| arm.lives() && arm.unit_ns > 0.0);
+        let known = arms.iter().filter(|arm| arm.lives() && arm.pace.unit_ns > 0.0);
         self.units_ns
-            .extend(known.map(|arm| (arm.planned.cell.clone(), arm.unit_ns)));
+            .extend(known.map(|arm| (arm.planned.cell.clone(), arm.pace.unit_ns)));
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) const fn order(units: u64) -> Order {
     reason = "positive numbers; the casts saturate"
 )]
 pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: f64) -> u32 {
-    let lead_unit_ns = arms[lead].unit_ns.max(1.0);
+    let lead_unit_ns = arms[lead].pace.unit_ns.max(1.0);
     let family = arms[lead].workload.family.clone();
     let least = arms[lead].workload.least_units();
     let common = units(slice_ns, lead_unit_ns).max(least);
@@ -123,20 +123,20 @@ pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: 
     let fewest = if least > 1 { FEWEST } else { 1 };
     let rounds = ((trial_ns / longest).ceil() as u32).max(fewest);
     for arm in arms.iter_mut().filter(|arm| arm.lives()) {
-        let is_short = arm.unit_ns * common as f64 <= TOO_LONG * longest;
+        let is_short = arm.pace.unit_ns * common as f64 <= TOO_LONG * longest;
         let alike = is_short && arm.workload.family == family;
-        arm.order = order(if alike {
+        arm.pace.order = order(if alike {
             common
         } else {
-            units(longest, arm.unit_ns).max(least)
+            units(longest, arm.pace.unit_ns).max(least)
         });
-        let slices = arm.unit_ns * arm.order.units as f64 / longest;
+        let slices = arm.pace.unit_ns * arm.pace.order.units as f64 / longest;
         let fewest = rounds.min(FEWEST);
         // What works far more slowly sets up its data so too: it would take longer than its slices.
         if !alike || rounds < ROUNDS_FOR_TWO {
-            arm.processes = 1;
+            arm.pace.processes = 1;
         }
-        arm.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
+        arm.pace.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
     }
     rounds
 }

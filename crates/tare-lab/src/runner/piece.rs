@@ -152,7 +152,7 @@ impl Whole<'_, '_> {
         }
         let beginning = self.bench.boxes.look_around(&arms, present)?;
         let [arm] = &mut arms;
-        arm.host_ns = 0;
+        arm.tally.host_ns = 0;
         if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
             && let Some(done) = arm.go(held, FIRST, order)?
         {
@@ -214,7 +214,7 @@ pub(super) fn piece_of(
             Some(next) => units = next,
             None => {
                 return Ok(Some(Order {
-                    units: pace::units(trial_ns, arm.unit_ns).max(least),
+                    units: pace::units(trial_ns, arm.pace.unit_ns).max(least),
                     lead: 0,
                 }));
             }

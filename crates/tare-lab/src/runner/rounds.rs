@@ -23,7 +23,7 @@ impl Sliced<'_, '_> {
         let Some(lead) = self.leader(arms) else {
             return Ok(0);
         };
-        let mut guess = match arms[lead].unit_ns {
+        let mut guess = match arms[lead].pace.unit_ns {
             pace if pace > 0.0 => pace::units(slice_ns, pace),
             _ => 1,
         };
@@ -31,7 +31,7 @@ impl Sliced<'_, '_> {
         guess = guess.max(least);
         // The first unit of all touches memory and connects for the first time. A stall in it would
         // leave a trial with one unit in each slice: seen once, 302 round trips in 3 s.
-        let mut is_new = arms[lead].unit_ns <= 0.0;
+        let mut is_new = arms[lead].pace.unit_ns <= 0.0;
         let lead = loop {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
@@ -64,21 +64,21 @@ impl Sliced<'_, '_> {
         (lead, units): (usize, u64),
         slice_ns: f64,
     ) -> Result<(), Stop> {
-        let lead_ns = arms[lead].unit_ns;
+        let lead_ns = arms[lead].pace.unit_ns;
         let doubted = |arm: &Arm| {
             let known = self.bench.paces.of(&arm.planned.cell);
-            arm.lives() && pace::is_doubtful(arm.unit_ns, known, units, slice_ns, lead_ns)
+            arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, lead_ns)
         };
         if !arms.iter().any(doubted) {
             return Ok(());
         }
         for arm in arms.iter_mut() {
             let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-            let (Some(held), first) = (held, arm.unit_ns) else {
+            let (Some(held), first) = (held, arm.pace.unit_ns) else {
                 continue;
             };
-            arm.go(held, FIRST, arm.order)?;
-            arm.unit_ns = arm.unit_ns.min(first);
+            arm.go(held, FIRST, arm.pace.order)?;
+            arm.pace.unit_ns = arm.pace.unit_ns.min(first);
         }
         Ok(())
     }
@@ -100,14 +100,14 @@ impl Sliced<'_, '_> {
                 continue;
             };
             #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
-            let too_slow = arm.unit_ns * units as f64 > 4.0 * slice_ns;
+            let too_slow = arm.pace.unit_ns * units as f64 > 4.0 * slice_ns;
             let own = if too_slow {
-                pace::units(slice_ns, arm.unit_ns).max(arm.workload.least_units())
+                pace::units(slice_ns, arm.pace.unit_ns).max(arm.workload.least_units())
             } else {
                 units
             };
-            arm.order = pace::order(own);
-            let done = arm.go(held, FIRST, arm.order)?;
+            arm.pace.order = pace::order(own);
+            let done = arm.go(held, FIRST, arm.pace.order)?;
             taken.push(done.map(|done| done.slice.wall_ns()));
         }
         Ok(taken)
@@ -148,10 +148,10 @@ impl Sliced<'_, '_> {
             for i in &order {
                 let arm = &mut arms[*i];
                 let held = present.get_mut(&arm.planned.cell.kind);
-                let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.every)) else {
+                let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.pace.every)) else {
                     continue;
                 };
-                if let Some(done) = arm.go(held, arm.process_of(round), arm.order)? {
+                if let Some(done) = arm.go(held, arm.process_of(round), arm.pace.order)? {
                     arm.keep(done, place);
                     place += 1;
                 }

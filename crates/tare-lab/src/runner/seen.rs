@@ -79,7 +79,7 @@ impl Boxes<'_> {
             let (freeze, thaw) = held.and_then(|held| held.waking.take()).unzip();
             seen.host.freeze_ns = freeze.map(nanoseconds);
             seen.host.thaw_ns = thaw.map(nanoseconds);
-            seen.host.wall_ns = arm.host_ns;
+            seen.host.wall_ns = arm.tally.host_ns;
         }
         Ok(Seen {
             begun_unix_ns: around.begun_unix_ns,

@@ -88,7 +88,12 @@ impl Whole<'_, '_> {
                         .filter(|ns| *ns > 0)
                         .map(|ns| Duration::from_nanos(ns).as_secs_f64());
                     tell(success, &arm.workload, &Source::Host, used);
-                    tell(success, &arm.workload, &Source::Ready, Some(arm.ready_seconds));
+                    tell(
+                        success,
+                        &arm.workload,
+                        &Source::Ready,
+                        Some(arm.servers.ready_seconds),
+                    );
                 }
             }
             tried = Some(done);

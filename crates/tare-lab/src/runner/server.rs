@@ -147,7 +147,7 @@ impl Arm {
             let Some(port) = self.serve(held, role, &request)? else {
                 return Ok(None);
             };
-            self.serving.push(Serving {
+            self.servers.serving.push(Serving {
                 name: called(role),
                 process: number,
                 home: Home::of(role),
@@ -166,7 +166,7 @@ impl Arm {
     ) -> Result<Option<Option<u16>>, Stop> {
         let begun = Instant::now();
         let answer = held.link(&Home::of(role)).request(request, self.patience);
-        self.ready_seconds += begun.elapsed().as_secs_f64();
+        self.servers.ready_seconds += begun.elapsed().as_secs_f64();
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
@@ -189,7 +189,7 @@ impl Arm {
     /// Ends its servers, the last one first. One that had ended by itself is why the arm is
     /// lost, whatever its client told of that.
     pub(super) fn stop_servers(&mut self, held: &mut Held) -> Result<(), Stop> {
-        for serving in std::mem::take(&mut self.serving).into_iter().rev() {
+        for serving in std::mem::take(&mut self.servers.serving).into_iter().rev() {
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;
             }
@@ -240,7 +240,7 @@ impl Arm {
             .collect();
         let last = lines[lines.len().saturating_sub(LAST_WORDS)..].join("; ");
         if !said.is_empty() {
-            self.words.push(Words {
+            self.servers.words.push(Words {
                 name: server.to_owned(),
                 said,
             });
@@ -254,7 +254,7 @@ impl Arm {
             stdout: String::new(),
             stderr: String::new(),
         });
-        for Words { name, said } in &self.words {
+        for Words { name, said } in &self.servers.words {
             let said = Output {
                 stdout: &[],
                 stderr: said,

@@ -52,18 +52,18 @@ impl Sliced<'_, '_> {
     /// Starts the second process of the arms that are to have two; each does a slice that does
     /// not count.
     fn start_second(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
-        for arm in arms.iter_mut().filter(|arm| arm.processes > 1) {
+        for arm in arms.iter_mut().filter(|arm| arm.pace.processes > 1) {
             let lived = arm.lives();
             self.start_in_present(arm, FIRST + 1, present)?;
             let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
             if lived && arm.lost.as_ref().is_some_and(cannot) {
                 // One is there: a box that has no room for another does with it.
                 arm.lost = None;
-                arm.processes = 1;
+                arm.pace.processes = 1;
             }
             match present.get_mut(&arm.planned.cell.kind) {
-                Some(held) if arm.lives() && arm.processes > 1 => {
-                    arm.go(held, FIRST + 1, arm.order)?;
+                Some(held) if arm.lives() && arm.pace.processes > 1 => {
+                    arm.go(held, FIRST + 1, arm.pace.order)?;
                 }
                 Some(held) => arm.rest(held),
                 None => {}

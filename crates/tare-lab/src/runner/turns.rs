@@ -218,7 +218,7 @@ impl Turned {
             return Ok(());
         }
         let answer = held.own.running.link().reply(&self.request, turn);
-        arm.turns += 1;
+        arm.tally.turns += 1;
         if matches!(answer, Err(LinkError::Timeout { .. })) {
             arm.pause(held);
             self.ran += begun.elapsed();
@@ -230,10 +230,10 @@ impl Turned {
             let ran_ns = nanoseconds(self.ran);
             // The box's own clock counted the time between its turns, or stood still.
             exited.usage.wall_ns = ran_ns;
-            arm.units = 1;
-            arm.places.push(0);
-            arm.host_ns = ran_ns;
-            arm.slices.push(Slice {
+            arm.tally.units = 1;
+            arm.tally.places.push(0);
+            arm.tally.host_ns = ran_ns;
+            arm.tally.slices.push(Slice {
                 parts: vec![Part {
                     work: 1.0,
                     wall_ns: ran_ns,
