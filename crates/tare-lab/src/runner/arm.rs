@@ -1,7 +1,7 @@
 //! One cell of a group while it runs: its processes, which wait at their gates in its box,
 //! and what their slices told.
 
-use super::held::Held;
+use super::live::CellBoxes;
 use super::{Stop, aside};
 use crate::against::Exchange;
 use crate::faults;
@@ -132,7 +132,7 @@ impl Arm {
     }
 
     /// Starts one of its processes, which then waits at its gate.
-    pub fn start(&mut self, held: &mut Held, process: u16, bounds: Bounds) -> Result<(), Stop> {
+    pub fn start(&mut self, held: &mut CellBoxes, process: u16, bounds: Bounds) -> Result<(), Stop> {
         // The second one is started after slices of the first, behind which its box is stopped.
         if !self.resume(held) {
             return Ok(());
@@ -157,7 +157,7 @@ impl Arm {
     }
 
     /// Has one of its processes do a slice; `None` if it is lost by it.
-    pub fn go(&mut self, held: &mut Held, process: u16, order: Order) -> Result<Option<Done>, Stop> {
+    pub fn go(&mut self, held: &mut CellBoxes, process: u16, order: Order) -> Result<Option<Done>, Stop> {
         if !self.resume(held) {
             return Ok(None);
         }
@@ -207,7 +207,7 @@ impl Arm {
     }
 
     /// CPU time that its boxes have used, where its workload has a figure of that.
-    fn box_cpu_ns(&self, held: &mut Held) -> Option<u64> {
+    fn box_cpu_ns(&self, held: &mut CellBoxes) -> Option<u64> {
         let counts = self.workload.metrics.iter().any(|m| m.from == Source::Host);
         if counts { held.cpu_ns() } else { None }
     }
@@ -239,7 +239,7 @@ impl Arm {
     }
 
     /// Ends its processes: what is told of the end of each, with its standard output.
-    pub fn stop(&mut self, held: &mut Held) -> Result<Vec<(Exited, Vec<u8>)>, Stop> {
+    pub fn stop(&mut self, held: &mut CellBoxes) -> Result<Vec<(Exited, Vec<u8>)>, Stop> {
         if self.freezes {
             self.wake(held)?;
         }
@@ -260,7 +260,7 @@ impl Arm {
     }
 
     /// Runs the teardown of its workload, if its box is there.
-    pub fn tear_down(&mut self, held: &mut Held) {
+    pub fn tear_down(&mut self, held: &mut CellBoxes) {
         if self.lost.as_ref().is_none_or(|lost| lost.box_lives)
             && let Err(failure) = aside::tear_down(held, &self.workload, self.patience)
         {
@@ -269,14 +269,14 @@ impl Arm {
     }
 
     /// Stops its box after a slice, if it uses much CPU while it waits.
-    pub fn rest(&mut self, held: &mut Held) {
+    pub fn rest(&mut self, held: &mut CellBoxes) {
         if self.freezes && self.lives() {
             self.pause(held);
         }
     }
 
     /// Stops its box.
-    pub fn pause(&mut self, held: &mut Held) {
+    pub fn pause(&mut self, held: &mut CellBoxes) {
         match held.pause() {
             Ok(()) => self.paused = true,
             Err(e) => self.lose_box(faults::bad_report(e.to_string())),
@@ -284,7 +284,7 @@ impl Arm {
     }
 
     /// Lets its box go on if it is stopped; false if that failed.
-    pub fn resume(&mut self, held: &mut Held) -> bool {
+    pub fn resume(&mut self, held: &mut CellBoxes) -> bool {
         if std::mem::take(&mut self.paused)
             && let Err(e) = held.resume()
         {
@@ -295,7 +295,7 @@ impl Arm {
 
     /// Lets a box that was stopped now and then go on for good, with its clock set right:
     /// a machine's stood still meanwhile.
-    pub fn wake(&mut self, held: &mut Held) -> Result<(), Stop> {
+    pub fn wake(&mut self, held: &mut CellBoxes) -> Result<(), Stop> {
         if !self.resume(held) {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //! a trial that is repeated, and a group that lost one is put off to the next pass.
 
 use super::arm::Arm;
-use super::held::Present;
+use super::live::LiveBoxes;
 use crate::plan::{Group, PlannedTrial};
 use std::collections::BTreeSet;
 use tare_model::finding::Reason;
@@ -41,7 +41,7 @@ pub(super) fn put_off(
     due: &mut Vec<PlannedTrial>,
     partners: &[Cell],
     wanted: &BTreeSet<Cell>,
-    present: &Present,
+    present: &LiveBoxes,
 ) {
     let own = due.iter().map(|planned| &planned.cell);
     let beside = partners.iter().filter(|cell| present.contains_key(&cell.kind));

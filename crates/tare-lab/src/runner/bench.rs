@@ -2,7 +2,7 @@
 
 use super::arm::{Arm, FIRST, Pace, Servers, Tally};
 use super::boxes::{Boxes, Obtain};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::pace::{self, Paces};
 use super::recorder::{Ended, Recorder};
 use super::{Event, Stop, aside};
@@ -36,7 +36,7 @@ pub(super) struct Bench<'a> {
 
 impl Bench<'_> {
     /// An arm for each cell whose box is there.
-    pub fn arms(&self, due: Vec<PlannedTrial>, partners: Vec<Cell>, present: &Present) -> Vec<Arm> {
+    pub fn arms(&self, due: Vec<PlannedTrial>, partners: Vec<Cell>, present: &LiveBoxes) -> Vec<Arm> {
         let Some(first) = due.first().cloned() else {
             return Vec::new();
         };
@@ -135,7 +135,7 @@ impl Bench<'_> {
     }
 
     /// Starts one of an arm's processes, in this box or in one beside it.
-    pub fn start(&mut self, arm: &mut Arm, held: &mut Held, process: u16) -> Result<(), Stop> {
+    pub fn start(&mut self, arm: &mut Arm, held: &mut CellBoxes, process: u16) -> Result<(), Stop> {
         if self.raise_beside(arm, held)? {
             let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
             arm.start(held, process, bounds)?;
@@ -144,7 +144,7 @@ impl Bench<'_> {
     }
 
     /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
-    pub fn raise_beside(&mut self, arm: &mut Arm, held: &mut Held) -> Result<bool, Stop> {
+    pub fn raise_beside(&mut self, arm: &mut Arm, held: &mut CellBoxes) -> Result<bool, Stop> {
         match self
             .boxes
             .raise_beside_of(held, &arm.workload, arm.planned.block, &mut self.recorder)
@@ -186,8 +186,8 @@ impl Bench<'_> {
     pub fn find_out(
         &mut self,
         due: &mut Vec<PlannedTrial>,
-        present: &mut Present,
-        find: impl Fn(&mut Self, &PlannedTrial, &mut Present) -> Result<Option<Ended>, Stop>,
+        present: &mut LiveBoxes,
+        find: impl Fn(&mut Self, &PlannedTrial, &mut LiveBoxes) -> Result<Option<Ended>, Stop>,
     ) -> Result<(), Stop> {
         for planned in std::mem::take(due) {
             match find(self, &planned, present)? {
@@ -203,8 +203,8 @@ impl Bench<'_> {
     pub fn probe(
         &mut self,
         planned: &PlannedTrial,
-        present: &mut Present,
-        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
+        present: &mut LiveBoxes,
+        act: impl FnOnce(&mut Arm, &mut CellBoxes, &Watch) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         match self.arm(planned.clone(), true) {
             Some(arm) => self.probe_by(arm, present, act),
@@ -216,8 +216,8 @@ impl Bench<'_> {
     pub fn probe_by(
         &mut self,
         mut arm: Arm,
-        present: &mut Present,
-        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
+        present: &mut LiveBoxes,
+        act: impl FnOnce(&mut Arm, &mut CellBoxes, &Watch) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         let kind = &arm.planned.cell.kind.clone();
         let has_host_files = self.boxes.has_host_files(kind);

@@ -3,7 +3,7 @@
 
 use super::Stop;
 use super::boxes::{Boxes, Obtain, not_made, unknown};
-use super::held::{Boxed, Held, carry_in};
+use super::live::{CellBoxes, LiveBox, carry_in};
 use super::recorder::Recorder;
 use crate::home::Home;
 use tare_host::interrupt;
@@ -16,7 +16,7 @@ impl Boxes<'_> {
     /// that it needs.
     pub fn raise_beside_of(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         workload: &Workload,
         block: u32,
         recorder: &mut Recorder<'_>,
@@ -53,11 +53,11 @@ impl Boxes<'_> {
     /// The box of the so many-th role that is apart, from 1.
     fn make_apart(
         &mut self,
-        held: &Held,
+        held: &CellBoxes,
         (role, nth): (&Role, usize),
         block: u32,
         recorder: &mut Recorder<'_>,
-    ) -> Result<Boxed, Obtain> {
+    ) -> Result<LiveBox, Obtain> {
         let id = *self.made;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
@@ -65,7 +65,7 @@ impl Boxes<'_> {
         self.launch(&held.kind, &spec, (Some(&role.name), block), recorder)
     }
 
-    fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {
+    fn make_outside(&mut self, role: &Role) -> Result<LiveBox, Obtain> {
         let id = *self.made;
         let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
         let running = on_this_host().launch(&spec).map_err(not_made)?;

@@ -4,7 +4,7 @@
 //! rate: the greatest rate at which a single try went well would be that of the luckiest one.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::piece::Whole;
 use super::recorder::Ended;
 use super::{Event, Stop, pace};
@@ -36,7 +36,7 @@ impl Whole<'_, '_> {
         bound: Bound,
         answered: f64,
         planned: &PlannedTrial,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<Result<WithinBound, Ended>, Stop> {
         let mut within = WithinBound {
             bound,
@@ -62,7 +62,7 @@ impl Whole<'_, '_> {
         bound: Bound,
         (rate, seed): (f64, u64),
         planned: &PlannedTrial,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<Result<RateTry, Ended>, Stop> {
         // Where nothing can be told, nothing was kept.
         let mut tried = RateTry {
@@ -89,7 +89,7 @@ impl Whole<'_, '_> {
 
 /// What a client tells of so many requests; `None` if it was told nothing. That of all requests
 /// none is answered is an answer, and no fault of the arm.
-fn load_of(arm: &mut Arm, held: &mut Held, units: u64) -> Result<Option<Loaded>, Stop> {
+fn load_of(arm: &mut Arm, held: &mut CellBoxes, units: u64) -> Result<Option<Loaded>, Stop> {
     let mut last = None;
     for units in [(units / WARM_UP).max(1), units] {
         last = arm.go(held, FIRST, pace::order(units))?;

@@ -1,6 +1,6 @@
 //! The boxes of a run: made and proven, kept or removed.
 
-use super::held::{Boxed, Held, Present};
+use super::live::{CellBoxes, LiveBox, LiveBoxes};
 use super::recorder::Recorder;
 use super::{Event, RunError, Stop};
 use crate::against::Known;
@@ -30,7 +30,7 @@ pub(super) struct Boxes<'a> {
     pub binary: PathBuf,
     pub watch: Watch,
     /// Boxes that wait for their next block.
-    kept: BTreeMap<BoxKind, Held>,
+    kept: BTreeMap<BoxKind, CellBoxes>,
     proven: &'a mut BTreeSet<BoxKind>,
     /// Kinds of box whose limits are not proven.
     pub refused: BTreeSet<BoxKind>,
@@ -73,7 +73,7 @@ impl<'a> Boxes<'a> {
         kind: &BoxKind,
         block: u32,
         recorder: &mut Recorder<'_>,
-    ) -> Result<Option<Held>, Obtain> {
+    ) -> Result<Option<CellBoxes>, Obtain> {
         if let Some(held) = self.kept.remove(kind) {
             return self.thaw(held);
         }
@@ -91,7 +91,7 @@ impl<'a> Boxes<'a> {
         let view = (platform.quota_view(), platform.memory_view());
         let is_first = !self.proven.contains(kind);
         let own = self.launch(kind, &spec, (None, block), recorder)?;
-        let mut held = Held {
+        let mut held = CellBoxes {
             own,
             beside: BTreeMap::new(),
             kind: kind.clone(),
@@ -113,12 +113,12 @@ impl<'a> Boxes<'a> {
         spec: &BoxSpec,
         (role, block): (Option<&str>, u32),
         recorder: &mut Recorder<'_>,
-    ) -> Result<Boxed, Obtain> {
+    ) -> Result<LiveBox, Obtain> {
         let platform = self.platforms.get(&kind.platform);
         let platform = platform.ok_or_else(|| Obtain::Failed(unknown(kind)))?;
         let has_own_kernel = platform.quota_view() == QuotaView::HostOnly;
         let running = platform.launch(spec).map_err(not_made)?;
-        let mut boxed = Boxed {
+        let mut boxed = LiveBox {
             has_own_kernel,
             is_nested: kind.platform.segments().len() > 1,
             ..self.take_in(running, spec)
@@ -150,11 +150,11 @@ impl<'a> Boxes<'a> {
 
     /// A box on this host's kernel that was just made, with its number. What it uses from now on is
     /// used for the trials, and by nobody else.
-    pub fn take_in(&mut self, running: Box<dyn RunningBox>, spec: &BoxSpec) -> Boxed {
+    pub fn take_in(&mut self, running: Box<dyn RunningBox>, spec: &BoxSpec) -> LiveBox {
         let id = *self.made;
         *self.made += 1;
         self.watch.follow(id, running.meter());
-        Boxed {
+        LiveBox {
             meter: running.meter(),
             running,
             id,
@@ -171,7 +171,7 @@ impl<'a> Boxes<'a> {
     /// held against measurements now.
     fn check_limits(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         view: (QuotaView, MemoryView),
         spec: &BoxSpec,
         recorder: &mut Recorder<'_>,
@@ -200,7 +200,7 @@ impl<'a> Boxes<'a> {
 
     /// What a check of this box depends on; `None` where the boot is not known, or the box
     /// is on another host.
-    fn basis(&self, held: &Held) -> Option<Basis> {
+    fn basis(&self, held: &CellBoxes) -> Option<Basis> {
         let is_here = !held.own.running.marks().is_empty();
         is_here.then(|| self.basis_of(&held.kind)).flatten()
     }
@@ -232,9 +232,9 @@ impl<'a> Boxes<'a> {
     fn judge_proof(
         &mut self,
         proof: ProofRecord,
-        held: Held,
+        held: CellBoxes,
         recorder: &mut Recorder<'_>,
-    ) -> Result<Option<Held>, Obtain> {
+    ) -> Result<Option<CellBoxes>, Obtain> {
         recorder.observe(Event::Proven(&proof));
         let proven = proof.proven;
         recorder
@@ -249,7 +249,7 @@ impl<'a> Boxes<'a> {
         Ok(None)
     }
 
-    fn thaw(&mut self, mut held: Held) -> Result<Option<Held>, Obtain> {
+    fn thaw(&mut self, mut held: CellBoxes) -> Result<Option<CellBoxes>, Obtain> {
         if let Some(freeze) = held.frozen.take() {
             for (_, boxed) in held.of_its_kind() {
                 self.watch.follow_again(boxed.id, boxed.running.meter());
@@ -264,7 +264,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// What is known of a box, and of where its work is timed, before anything is told.
-    pub fn known(&mut self, kind: &BoxKind, held: &Held, timed: &Home) -> Known {
+    pub fn known(&mut self, kind: &BoxKind, held: &CellBoxes, timed: &Home) -> Known {
         let platform = self.platforms.get(&kind.platform);
         let instance = self.study.instance_of(kind);
         Known {
@@ -290,7 +290,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// After a stand: a box is removed, or frozen where it is kept.
-    pub fn put_away(&mut self, mut held: Held, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+    pub fn put_away(&mut self, mut held: CellBoxes, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
         if self.study.protocol.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held, recorder);
         }
@@ -314,7 +314,7 @@ impl<'a> Boxes<'a> {
     pub fn remove(
         &mut self,
         kind: &BoxKind,
-        present: &mut Present,
+        present: &mut LiveBoxes,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), RunError> {
         match present.remove(kind) {
@@ -330,8 +330,8 @@ impl<'a> Boxes<'a> {
     }
 
     /// Removes the box of a cell, behind those beside it. All are tried, whatever becomes of one.
-    pub fn destroy(&mut self, held: Held, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
-        let Held {
+    pub fn destroy(&mut self, held: CellBoxes, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+        let CellBoxes {
             own, beside, kind, ..
         } = held;
         let mut outcome = Ok(());
@@ -348,7 +348,7 @@ impl<'a> Boxes<'a> {
 
     fn end_and_tell(
         &mut self,
-        boxed: Boxed,
+        boxed: LiveBox,
         kind: &BoxKind,
         role: Option<String>,
         recorder: &mut Recorder<'_>,
@@ -364,7 +364,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// Ends a box: its number.
-    fn end(&mut self, mut boxed: Boxed) -> Result<u32, RunError> {
+    fn end(&mut self, mut boxed: LiveBox) -> Result<u32, RunError> {
         self.watch.forget(boxed.id);
         boxed.running.destroy().map_err(|source| {
             self.run.leave_for_sweep();

@@ -3,7 +3,7 @@
 
 use super::arm::Arm;
 use super::boxes::Boxes;
-use super::held::Present;
+use super::live::LiveBoxes;
 use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
 use super::{RunError, Stop, aside};
@@ -72,7 +72,7 @@ impl Measured {
 
 impl Boxes<'_> {
     /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
-    pub fn supply_all(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+    pub fn supply_all(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<(), Stop> {
         for arm in arms.iter_mut().filter(|arm| arm.lives()) {
             let kind = &arm.planned.cell.kind;
             let has_host_files = self.has_host_files(kind);
@@ -92,7 +92,7 @@ impl Boxes<'_> {
     }
 
     /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
-    pub fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &Present) {
+    pub fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &LiveBoxes) {
         for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
             let kind = &arm.planned.cell.kind;
             let told = present.get(kind).zip(end.as_ref());
@@ -122,7 +122,7 @@ impl Boxes<'_> {
     pub fn remove_dead(
         &mut self,
         arms: &[Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), RunError> {
         let dead = arms
@@ -137,7 +137,7 @@ impl Boxes<'_> {
 
 /// Ends the processes of an arm; one whose answer is wrong is lost. What they used together,
 /// and what the last reported.
-pub(super) fn stop(arm: &mut Arm, present: &mut Present) -> Result<End, Stop> {
+pub(super) fn stop(arm: &mut Arm, present: &mut LiveBoxes) -> Result<End, Stop> {
     let Some(held) = present.get_mut(&arm.planned.cell.kind) else {
         return Ok(None);
     };

@@ -3,7 +3,7 @@
 
 use super::Stop;
 use super::boxes::Boxes;
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tare_host::interrupt;
@@ -19,7 +19,7 @@ const MUCH: f64 = 0.02;
 
 impl Boxes<'_> {
     /// Finds out once of each kind of box whether it uses much CPU while it waits.
-    pub fn find_idle_use(&self, present: &Present, much: &mut BTreeMap<BoxKind, bool>) -> Result<(), Stop> {
+    pub fn find_idle_use(&self, present: &LiveBoxes, much: &mut BTreeMap<BoxKind, bool>) -> Result<(), Stop> {
         if present.len() < 2 || present.keys().all(|kind| much.contains_key(kind)) {
             return Ok(());
         }
@@ -41,8 +41,8 @@ impl Boxes<'_> {
     }
 
     /// CPU time of the boxes that the host counts.
-    fn used(&self, present: &Present) -> BTreeMap<BoxKind, u64> {
-        let of = |(kind, held): (&BoxKind, &Held)| {
+    fn used(&self, present: &LiveBoxes) -> BTreeMap<BoxKind, u64> {
+        let of = |(kind, held): (&BoxKind, &CellBoxes)| {
             let used = self.watch.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
             (kind.clone(), used)
         };

@@ -4,7 +4,7 @@
 //! then on.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::pace::Paces;
 use super::piece::Whole;
 use super::piece::piece_of;
@@ -28,14 +28,14 @@ impl Whole<'_, '_> {
     pub(super) fn find_peaks(
         &mut self,
         due: &mut Vec<PlannedTrial>,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         self.bench.find_out(due, present, |bench, planned, present| {
             Whole { bench }.find_peak(planned, present)
         })
     }
 
-    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
+    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<Option<Ended>, Stop> {
         let baseline = baseline_of(self.bench.study, &planned.cell);
         let workload = self.bench.study.workload(&planned.cell);
         let load = workload.as_ref().and_then(|workload| workload.load());
@@ -135,7 +135,7 @@ fn no_peak(found: &PeakRecord) -> String {
 
 /// Requests per second in each of some slices, behind those that tell how many make one; none if the
 /// arm is lost.
-fn rates_of(arm: &mut Arm, held: &mut Held) -> Result<Vec<f64>, Stop> {
+fn rates_of(arm: &mut Arm, held: &mut CellBoxes) -> Result<Vec<f64>, Stop> {
     let mut rates = Vec::new();
     if let Some(order) = piece_of(arm, held, SLICE_NS, SLICE_NS)? {
         for _ in 0..SLICES {

@@ -3,7 +3,7 @@
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
 use super::group::Measured;
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::recorder::Ended;
 use super::{Stop, aside, cold, group, memory, pace, throttle};
 use crate::addresses::Book;
@@ -25,7 +25,7 @@ pub(super) struct Whole<'b, 'a> {
 
 impl Whole<'_, '_> {
     /// Runs trials in one piece, in their order; a box that is dead after one is removed.
-    pub fn measure(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
+    pub fn measure(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<(), Stop> {
         for planned in due {
             let kind = &planned.cell.kind;
             match self.bench.study.workload(&planned.cell) {
@@ -54,7 +54,7 @@ impl Whole<'_, '_> {
     }
 
     /// One trial in a living box; false if the box is dead after it.
-    fn piece(&mut self, planned: &PlannedTrial, held: &mut Held) -> Result<bool, Stop> {
+    fn piece(&mut self, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
         let Some(workload) = self.bench.study.workload(&planned.cell) else {
             return Ok(true);
         };
@@ -98,7 +98,7 @@ impl Whole<'_, '_> {
     pub(super) fn try_once(
         &mut self,
         planned: &PlannedTrial,
-        held: &mut Held,
+        held: &mut CellBoxes,
         workload: &Workload,
         book: &Book,
     ) -> Result<Tried, Stop> {
@@ -129,7 +129,7 @@ impl Whole<'_, '_> {
 
     /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
     /// behind some that warm up and tell how much work that is.
-    fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
+    fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
         let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
@@ -183,7 +183,7 @@ impl Whole<'_, '_> {
 }
 
 /// What the host read of a trial, and how long waking its box took.
-pub(super) fn readings(held: &mut Held, waited: Duration, host: HostReadings) -> HostReadings {
+pub(super) fn readings(held: &mut CellBoxes, waited: Duration, host: HostReadings) -> HostReadings {
     let (freeze, thaw) = held.waking.take().unzip();
     HostReadings {
         waited_ns: nanoseconds(waited),
@@ -200,7 +200,7 @@ const WARM_UP: f64 = 0.1;
 /// warm-up; `None` if the arm is lost in one of them.
 pub(super) fn piece_of(
     arm: &mut Arm,
-    held: &mut Held,
+    held: &mut CellBoxes,
     trial_ns: f64,
     warm_up_ns: f64,
 ) -> Result<Option<Order>, Stop> {
@@ -241,7 +241,7 @@ mod tests {
             let Ok(Some(held)) = bench.boxes.obtain(kind, 0, &mut bench.recorder) else {
                 panic!("no box");
             };
-            let mut present = Present::from([(kind.clone(), held)]);
+            let mut present = LiveBoxes::from([(kind.clone(), held)]);
             let mut whole = Whole { bench: &mut bench };
             let measured = whole.measure(std::slice::from_ref(&planned), &mut present);
             assert!(measured.is_ok() && present.contains_key(kind));

@@ -2,7 +2,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::baselines::is_spoiled;
-use super::held::Present;
+use super::live::LiveBoxes;
 use super::sliced::Sliced;
 use super::{Stop, pace};
 use rand::seq::SliceRandom;
@@ -17,7 +17,7 @@ impl Sliced<'_, '_> {
     /// Finds how much work makes a slice of each arm. The slices that tell do not count;
     /// they are the same for all arms, so that processes whose work is not the same all
     /// along stay in step. Returns the rounds that make a trial.
-    pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<u32, Stop> {
+    pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<u32, Stop> {
         let slice_ns = self.slice().as_secs_f64() * 1e9;
         let trial_ns = self.bench.study.protocol.trial_seconds * 1e9;
         let Some(lead) = self.leader(arms) else {
@@ -60,7 +60,7 @@ impl Sliced<'_, '_> {
     fn confirm(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         (lead, units): (usize, u64),
         slice_ns: f64,
     ) -> Result<(), Stop> {
@@ -88,7 +88,7 @@ impl Sliced<'_, '_> {
     fn guess(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         units: u64,
         slice_ns: f64,
     ) -> Result<Vec<Option<u64>>, Stop> {
@@ -133,7 +133,7 @@ impl Sliced<'_, '_> {
     pub(super) fn rounds(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         rounds: u32,
         pass: u32,
     ) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use super::Stop;
 use super::arm::Arm;
 use super::boxes::Boxes;
-use super::held::Present;
+use super::live::LiveBoxes;
 use crate::against::Witness;
 use crate::collect::{self, Collectors, Stage};
 use tare_host::host;
@@ -55,7 +55,7 @@ impl Seen {
 }
 
 impl Boxes<'_> {
-    pub fn look_around(&mut self, arms: &[Arm], present: &mut Present) -> Result<Around, Stop> {
+    pub fn look_around(&mut self, arms: &[Arm], present: &mut LiveBoxes) -> Result<Around, Stop> {
         let mut stages = stages(arms, present, self.study);
         for (stage, arm) in stages.iter_mut().zip(arms) {
             if !arm.lives() {
@@ -69,7 +69,7 @@ impl Boxes<'_> {
         })
     }
 
-    pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut Present) -> Result<Seen, Stop> {
+    pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut LiveBoxes) -> Result<Seen, Stop> {
         let mut stages = stages(arms, present, self.study);
         let mut of_arms = around.collectors.end(&mut self.watch, &mut stages)?;
         let mut box_ids = Vec::new();
@@ -91,7 +91,7 @@ impl Boxes<'_> {
 
 /// The stage of each arm whose box is there. A box that is frozen between its slices has a
 /// clock that stands still meanwhile.
-fn stages<'a>(arms: &[Arm], present: &'a mut Present, study: &'a Study) -> Vec<Option<Stage<'a>>> {
+fn stages<'a>(arms: &[Arm], present: &'a mut LiveBoxes, study: &'a Study) -> Vec<Option<Stage<'a>>> {
     let mut links: Vec<_> = present
         .iter_mut()
         .map(|(kind, held)| (kind, held.own.id, held.own.running.link()))

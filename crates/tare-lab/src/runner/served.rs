@@ -1,7 +1,7 @@
 //! Commands with servers: a trial is one run of the command, while its servers serve.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::piece::Whole;
 use super::piece::readings;
 use super::recorder::Ended;
@@ -16,7 +16,11 @@ use tare_model::study::Workload;
 
 impl Whole<'_, '_> {
     /// One trial of a command with its servers, which are started before it and ended after it.
-    pub(super) fn piece_served(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
+    pub(super) fn piece_served(
+        &mut self,
+        planned: &PlannedTrial,
+        present: &mut LiveBoxes,
+    ) -> Result<(), Stop> {
         let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
@@ -59,7 +63,7 @@ impl Whole<'_, '_> {
 
     /// Starts the servers of an arm, runs its command once and ends them; `None` if it did not
     /// come to the command.
-    fn served(&mut self, arm: &mut Arm, held: &mut Held) -> Result<Option<Tried>, Stop> {
+    fn served(&mut self, arm: &mut Arm, held: &mut CellBoxes) -> Result<Option<Tried>, Stop> {
         if !arm.lives() {
             return Ok(None);
         }

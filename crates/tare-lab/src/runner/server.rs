@@ -3,7 +3,7 @@
 
 use super::Stop;
 use super::arm::{Arm, Lost, Serving, Words};
-use super::held::Held;
+use super::live::CellBoxes;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
@@ -37,7 +37,7 @@ struct Way {
 
 impl Way {
     /// To a server, from wherever it is talked to.
-    fn to(arm: &Arm, server: &Role, held: &Held) -> Result<Self, Failure> {
+    fn to(arm: &Arm, server: &Role, held: &CellBoxes) -> Result<Self, Failure> {
         let from = addresses::talked_to_from(&arm.workload, server);
         let way = match from.is_empty() {
             true => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
@@ -51,7 +51,7 @@ impl Way {
     }
 
     /// To a server that has its home here, from these other ones.
-    fn across(server: &Home, from: &BTreeSet<Home>, held: &Held) -> Result<Self, Failure> {
+    fn across(server: &Home, from: &BTreeSet<Home>, held: &CellBoxes) -> Result<Self, Failure> {
         let failed = |why: &str| Failure::new(Reason::CannotRun, why);
         let apart = || failed("the host and the box share no network");
         if *server == Home::Host {
@@ -110,7 +110,7 @@ impl Arm {
     /// the arm is lost by that.
     pub(super) fn task(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Task>, Stop> {
@@ -124,7 +124,7 @@ impl Arm {
     /// or `None` if the arm is lost by one.
     pub(super) fn open(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Book>, Stop> {
@@ -160,7 +160,7 @@ impl Arm {
     /// Starts a server; the port that it told, or `None` if the arm is lost by it.
     fn serve(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         role: &Role,
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
@@ -188,7 +188,7 @@ impl Arm {
 
     /// Ends its servers, the last one first. One that had ended by itself is why the arm is
     /// lost, whatever its client told of that.
-    pub(super) fn stop_servers(&mut self, held: &mut Held) -> Result<(), Stop> {
+    pub(super) fn stop_servers(&mut self, held: &mut CellBoxes) -> Result<(), Stop> {
         for serving in std::mem::take(&mut self.servers.serving).into_iter().rev() {
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;

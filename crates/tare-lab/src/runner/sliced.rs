@@ -5,7 +5,7 @@ use super::arm::{Arm, FIRST, Lost};
 use super::baselines::is_spoiled;
 use super::bench::Bench;
 use super::group::{self, Measured};
-use super::held::Present;
+use super::live::LiveBoxes;
 use std::time::Duration;
 use tare_model::finding::Reason;
 
@@ -16,7 +16,12 @@ pub(super) struct Sliced<'b, 'a> {
 
 impl Sliced<'_, '_> {
     /// Starts all processes, lets them work in rounds and ends them.
-    pub fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
+    pub fn measure(
+        &mut self,
+        arms: &mut [Arm],
+        pass: u32,
+        present: &mut LiveBoxes,
+    ) -> Result<Measured, Stop> {
         self.bench.boxes.supply_all(arms, present)?;
         for arm in arms.iter_mut() {
             self.start_in_present(arm, FIRST, present)?;
@@ -44,14 +49,14 @@ impl Sliced<'_, '_> {
         })
     }
 
-    fn start_in_present(&mut self, arm: &mut Arm, process: u16, present: &mut Present) -> Result<(), Stop> {
+    fn start_in_present(&mut self, arm: &mut Arm, process: u16, present: &mut LiveBoxes) -> Result<(), Stop> {
         let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
         held.map_or(Ok(()), |held| self.bench.start(arm, held, process))
     }
 
     /// Starts the second process of the arms that are to have two; each does a slice that does
     /// not count.
-    fn start_second(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<(), Stop> {
+    fn start_second(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<(), Stop> {
         for arm in arms.iter_mut().filter(|arm| arm.pace.processes > 1) {
             let lived = arm.lives();
             self.start_in_present(arm, FIRST + 1, present)?;

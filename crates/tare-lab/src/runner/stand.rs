@@ -4,7 +4,7 @@
 use super::baselines::{is_spoiled, partners, put_off};
 use super::bench::Bench;
 use super::boxes::Obtain;
-use super::held::Present;
+use super::live::LiveBoxes;
 use super::piece::Whole;
 use super::recorder::Ended;
 use super::sliced::Sliced;
@@ -32,7 +32,7 @@ impl Runner<'_> {
 
     /// The groups of a stand, in boxes that live as long as it does.
     pub(super) fn stand(&mut self, stand: &Stand, pass: u32) -> Result<(), Stop> {
-        let mut present = Present::new();
+        let mut present = LiveBoxes::new();
         let outcome = self.groups_of(stand, pass, &mut present);
         for held in present.into_values() {
             // Also after an interruption or an error: no box outlives its stand unless it is kept.
@@ -41,7 +41,7 @@ impl Runner<'_> {
         outcome
     }
 
-    fn groups_of(&mut self, stand: &Stand, pass: u32, present: &mut Present) -> Result<(), Stop> {
+    fn groups_of(&mut self, stand: &Stand, pass: u32, present: &mut LiveBoxes) -> Result<(), Stop> {
         for group in &stand.groups {
             let mut due = self.due_of(group, pass)?;
             if due.is_empty() {
@@ -78,7 +78,7 @@ impl Runner<'_> {
         due: Vec<PlannedTrial>,
         partners: Vec<Cell>,
         pass: u32,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         if due.is_empty() {
             return Ok(());
@@ -132,7 +132,7 @@ impl Runner<'_> {
         kind: &BoxKind,
         due: &mut Vec<PlannedTrial>,
         partners: &[Cell],
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         let mut own = due.iter().filter(|planned| planned.cell.kind == *kind);
         let is_needed = own.next().is_some() || partners.iter().any(|cell| cell.kind == *kind);

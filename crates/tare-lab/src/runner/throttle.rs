@@ -2,7 +2,7 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::recorder::Ended;
 use super::sliced::Sliced;
 use super::{Stop, pace};
@@ -20,13 +20,17 @@ const SHARE: f64 = 0.01;
 impl Sliced<'_, '_> {
     /// Finds out which of these cells a quota throttles, of each once. What fails by that
     /// is a trial that failed.
-    pub fn probe_quotas(&mut self, due: &mut Vec<PlannedTrial>, present: &mut Present) -> Result<(), Stop> {
+    pub fn probe_quotas(&mut self, due: &mut Vec<PlannedTrial>, present: &mut LiveBoxes) -> Result<(), Stop> {
         self.bench.find_out(due, present, |bench, planned, present| {
             Sliced { bench }.probe_quota(planned, present)
         })
     }
 
-    fn probe_quota(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
+    fn probe_quota(
+        &mut self,
+        planned: &PlannedTrial,
+        present: &mut LiveBoxes,
+    ) -> Result<Option<Ended>, Stop> {
         let cell = &planned.cell;
         if cell.kind.provisioning == Provisioning::Pinned || self.bench.paces.throttled.contains_key(cell) {
             return Ok(None);
@@ -58,7 +62,7 @@ impl Sliced<'_, '_> {
     fn try_quota(
         &mut self,
         planned: &PlannedTrial,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<Result<bool, Ended>, Stop> {
         let mut throttled = false;
         let probed = self.bench.probe(planned, present, |arm, held, watch| {
@@ -70,7 +74,7 @@ impl Sliced<'_, '_> {
 }
 
 /// Whether its quota throttles a process that works for some periods without a rest.
-fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, Stop> {
+fn is_throttled(arm: &mut Arm, held: &mut CellBoxes, watch: &Watch) -> Result<bool, Stop> {
     if watch.usage(held.own.id).is_none() {
         // Nobody can tell: in one piece it is right either way.
         return Ok(true);

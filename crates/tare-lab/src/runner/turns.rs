@@ -6,7 +6,7 @@ use super::arm::{Arm, FIRST};
 use super::baselines::is_spoiled;
 use super::bench::Bench;
 use super::group::{End, Measured};
-use super::held::{Held, Present};
+use super::live::{CellBoxes, LiveBoxes};
 use super::{Stop, pace};
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -40,7 +40,7 @@ pub(super) struct Turns<'b, 'a> {
 impl Turns<'_, '_> {
     /// Whether these trials of one workload take turns: what was asked for, or what one
     /// run of the command tells, found out once.
-    pub fn are_taken(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<bool, Stop> {
+    pub fn are_taken(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<bool, Stop> {
         let Some(planned) = due.first() else {
             return Ok(false);
         };
@@ -68,7 +68,7 @@ impl Turns<'_, '_> {
     }
 
     /// Runs a command once by itself.
-    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
+    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<bool, Stop> {
         let used = self.bench.probe(planned, present, |arm, held, _| {
             arm.go(held, FIRST, pace::order(1)).map(drop)
         })?;
@@ -82,7 +82,12 @@ impl Turns<'_, '_> {
     }
 
     /// Starts a command in every box and lets the boxes run in turns until all have ended.
-    pub fn measure(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Measured, Stop> {
+    pub fn measure(
+        &mut self,
+        arms: &mut [Arm],
+        pass: u32,
+        present: &mut LiveBoxes,
+    ) -> Result<Measured, Stop> {
         self.bench.boxes.supply_all(arms, present)?;
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
@@ -118,7 +123,7 @@ impl Turns<'_, '_> {
         })
     }
 
-    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
+    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut LiveBoxes) -> Result<Vec<End>, Stop> {
         let mut commands = self.ask_stopped(arms, present)?;
         let turn = self.turn();
         let limit = Duration::from_secs_f64(self.bench.study.protocol.timeout_seconds);
@@ -157,7 +162,7 @@ impl Turns<'_, '_> {
 
     /// Stops every box and asks its agent to run the command, which begins with the box's
     /// first turn.
-    fn ask_stopped(&self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<Turned>, Stop> {
+    fn ask_stopped(&self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<Vec<Turned>, Stop> {
         let mut commands = Vec::new();
         for arm in arms {
             let command = Turned::of(trial::once(self.bench.study, &arm.workload, arm.padding_bytes)?);
@@ -212,7 +217,7 @@ impl Turned {
 
     /// Lets the box run for a turn, or until its command has ended. What it takes to let it
     /// go and to stop it again is part of the time, as it is in every cell.
-    fn take_turn(&mut self, arm: &mut Arm, held: &mut Held, turn: Duration) -> Result<(), Stop> {
+    fn take_turn(&mut self, arm: &mut Arm, held: &mut CellBoxes, turn: Duration) -> Result<(), Stop> {
         let begun = Instant::now();
         if !arm.resume(held) {
             return Ok(());
@@ -277,7 +282,7 @@ mod tests {
             let mut turns = Turns {
                 bench: &mut runner.bench,
             };
-            let are_taken = turns.are_taken(&due, &mut Present::new());
+            let are_taken = turns.are_taken(&due, &mut LiveBoxes::new());
             assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
         });
     }
