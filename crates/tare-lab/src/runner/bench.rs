@@ -9,7 +9,7 @@ use super::{Event, Stop, aside};
 use crate::design;
 use crate::faults;
 use crate::plan::PlannedTrial;
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use crate::trial;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -161,7 +161,7 @@ impl Bench<'_> {
         let mut waited = (Duration::ZERO, Vec::new());
         if self.study.protocol.settle {
             self.recorder.observe(Event::Settling(planned));
-            waited = self.boxes.watch.settle()?;
+            waited = self.boxes.monitor.settle()?;
         }
         self.rest()?;
         self.recorder.observe(Event::Running(planned));
@@ -204,7 +204,7 @@ impl Bench<'_> {
         &mut self,
         planned: &PlannedTrial,
         present: &mut LiveBoxes,
-        act: impl FnOnce(&mut Arm, &mut CellBoxes, &Watch) -> Result<(), Stop>,
+        act: impl FnOnce(&mut Arm, &mut CellBoxes, &HostMonitor) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         match self.arm(planned.clone(), true) {
             Some(arm) => self.probe_by(arm, present, act),
@@ -217,7 +217,7 @@ impl Bench<'_> {
         &mut self,
         mut arm: Arm,
         present: &mut LiveBoxes,
-        act: impl FnOnce(&mut Arm, &mut CellBoxes, &Watch) -> Result<(), Stop>,
+        act: impl FnOnce(&mut Arm, &mut CellBoxes, &HostMonitor) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         let kind = &arm.planned.cell.kind.clone();
         let has_host_files = self.boxes.has_host_files(kind);
@@ -232,7 +232,7 @@ impl Bench<'_> {
             Ok(()) => self.start(&mut arm, held, FIRST)?,
         }
         if arm.lives() {
-            act(&mut arm, held, &self.boxes.watch)?;
+            act(&mut arm, held, &self.boxes.monitor)?;
         }
         let used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
         arm.judge_memory(held);

@@ -9,7 +9,7 @@ use crate::kept_checks::{Basis, KeptChecks};
 use crate::plan::PlannedTrial;
 use crate::preflight::Platforms;
 use crate::session::Session;
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub(super) struct Boxes<'a> {
     pub run: &'a Run,
     /// The agent's file in the run's folder.
     pub binary: PathBuf,
-    pub watch: Watch,
+    pub monitor: HostMonitor,
     /// Boxes that wait for their next block.
     kept: BTreeMap<BoxKind, CellBoxes>,
     proven: &'a mut BTreeSet<BoxKind>,
@@ -51,7 +51,7 @@ impl<'a> Boxes<'a> {
             platforms: &mut session.platforms,
             run: &session.run,
             binary: session.run.agent().map_err(RunError::Copy)?,
-            watch: Watch::new()?,
+            monitor: HostMonitor::new()?,
             kept: BTreeMap::new(),
             proven: &mut session.proven,
             refused: BTreeSet::new(),
@@ -153,7 +153,7 @@ impl<'a> Boxes<'a> {
     pub fn take_in(&mut self, running: Box<dyn RunningBox>, spec: &BoxSpec) -> LiveBox {
         let id = *self.made;
         *self.made += 1;
-        self.watch.follow(id, running.meter());
+        self.monitor.follow(id, running.meter());
         LiveBox {
             meter: running.meter(),
             running,
@@ -252,7 +252,7 @@ impl<'a> Boxes<'a> {
     fn thaw(&mut self, mut held: CellBoxes) -> Result<Option<CellBoxes>, Obtain> {
         if let Some(freeze) = held.frozen.take() {
             for (_, boxed) in held.of_its_kind() {
-                self.watch.follow_again(boxed.id, boxed.running.meter());
+                self.monitor.follow_again(boxed.id, boxed.running.meter());
             }
             let begun = Instant::now();
             for (_, boxed) in held.of_its_kind() {
@@ -297,7 +297,7 @@ impl<'a> Boxes<'a> {
         // The only kind of box has nobody to be frozen for.
         if self.study.box_kinds().len() > 1 {
             for (_, boxed) in held.of_its_kind() {
-                self.watch.forget(boxed.id);
+                self.monitor.forget(boxed.id);
             }
             let begun = Instant::now();
             if held.freeze().is_err() {
@@ -365,7 +365,7 @@ impl<'a> Boxes<'a> {
 
     /// Ends a box: its number.
     fn end(&mut self, mut boxed: LiveBox) -> Result<u32, RunError> {
-        self.watch.forget(boxed.id);
+        self.monitor.forget(boxed.id);
         boxed.running.destroy().map_err(|source| {
             self.run.leave_for_sweep();
             RunError::Left {

@@ -43,7 +43,7 @@ impl Boxes<'_> {
     /// CPU time of the boxes that the host counts.
     fn used(&self, present: &LiveBoxes) -> BTreeMap<BoxKind, u64> {
         let of = |(kind, held): (&BoxKind, &CellBoxes)| {
-            let used = self.watch.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
+            let used = self.monitor.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
             (kind.clone(), used)
         };
         present.iter().map(of).collect()

@@ -114,7 +114,7 @@ impl Whole<'_, '_> {
         };
         let mut tried = trial::run(
             site,
-            &mut self.bench.boxes.watch,
+            &mut self.bench.boxes.monitor,
             self.bench.study,
             workload,
             book,

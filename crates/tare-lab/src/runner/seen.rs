@@ -62,7 +62,7 @@ impl Boxes<'_> {
                 *stage = None;
             }
         }
-        let collectors = Collectors::begin(&mut self.watch, &mut stages)?;
+        let collectors = Collectors::begin(&mut self.monitor, &mut stages)?;
         Ok(Around {
             begun_unix_ns: host::unix_ns(),
             collectors,
@@ -71,7 +71,7 @@ impl Boxes<'_> {
 
     pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut LiveBoxes) -> Result<Seen, Stop> {
         let mut stages = stages(arms, present, self.study);
-        let mut of_arms = around.collectors.end(&mut self.watch, &mut stages)?;
+        let mut of_arms = around.collectors.end(&mut self.monitor, &mut stages)?;
         let mut box_ids = Vec::new();
         for (arm, seen) in arms.iter().zip(&mut of_arms) {
             let held = present.get_mut(&arm.planned.cell.kind);

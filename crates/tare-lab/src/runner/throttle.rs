@@ -8,7 +8,7 @@ use super::sliced::Sliced;
 use super::{Stop, pace};
 use crate::collect::quota;
 use crate::plan::PlannedTrial;
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
 
@@ -65,8 +65,8 @@ impl Sliced<'_, '_> {
         present: &mut LiveBoxes,
     ) -> Result<Result<bool, Ended>, Stop> {
         let mut throttled = false;
-        let probed = self.bench.probe(planned, present, |arm, held, watch| {
-            throttled = is_throttled(arm, held, watch)?;
+        let probed = self.bench.probe(planned, present, |arm, held, monitor| {
+            throttled = is_throttled(arm, held, monitor)?;
             Ok(())
         })?;
         Ok(probed.map(|_| throttled))
@@ -74,18 +74,18 @@ impl Sliced<'_, '_> {
 }
 
 /// Whether its quota throttles a process that works for some periods without a rest.
-fn is_throttled(arm: &mut Arm, held: &mut CellBoxes, watch: &Watch) -> Result<bool, Stop> {
-    if watch.usage(held.own.id).is_none() {
+fn is_throttled(arm: &mut Arm, held: &mut CellBoxes, monitor: &HostMonitor) -> Result<bool, Stop> {
+    if monitor.usage(held.own.id).is_none() {
         // Nobody can tell: in one piece it is right either way.
         return Ok(true);
     }
     let mut units = arm.workload.least_units();
     loop {
-        let before = watch.usage(held.own.id);
+        let before = monitor.usage(held.own.id);
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             return Ok(false);
         };
-        let throttled = quota(before, watch.usage(held.own.id)).map_or(0, |quota| quota.throttled_ns);
+        let throttled = quota(before, monitor.usage(held.own.id)).map_or(0, |quota| quota.throttled_ns);
         let wall_ns = done.slice.wall_ns();
         match pace::next_guess(units, wall_ns, STRETCH_NS) {
             Some(next) => units = next,
