@@ -8,6 +8,7 @@ mod bench;
 mod beside;
 mod bounded;
 mod boxes;
+mod cohort;
 mod cold;
 mod course;
 mod group;
@@ -24,13 +25,12 @@ mod seen;
 mod served;
 mod server;
 mod sliced;
-mod stand;
 #[cfg(test)]
 mod testing;
 mod throttle;
 mod turns;
 
-use crate::plan::{self, PlannedTrial, Stand};
+use crate::plan::{self, Cohort, PlannedTrial};
 use crate::session::{ResultsFile, Session};
 use crate::writer::WriteError;
 use bench::Bench;
@@ -124,8 +124,8 @@ pub struct Summary {
 /// A run under way.
 pub struct Runner<'a> {
     bench: Bench<'a>,
-    /// The stands of a block.
-    plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
+    /// The cohorts of a block.
+    plan: Box<dyn Fn(u32) -> Vec<Cohort> + 'a>,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
 }
@@ -180,9 +180,9 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Runs other stands than those that follow from the study.
+    /// Runs other cohorts than those that follow from the study.
     #[must_use]
-    pub fn standing(mut self, plan: impl Fn(u32) -> Vec<Stand> + 'a) -> Self {
+    pub fn with_cohorts(mut self, plan: impl Fn(u32) -> Vec<Cohort> + 'a) -> Self {
         self.plan = Box::new(plan);
         self
     }

@@ -289,7 +289,7 @@ impl<'a> Boxes<'a> {
         (!has_host_files).then(|| Failure::new(Reason::CannotRun, detail))
     }
 
-    /// After a stand: a box is removed, or frozen where it is kept.
+    /// After a cohort: a box is removed, or frozen where it is kept.
     pub fn put_away(&mut self, mut held: CellBoxes, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
         if self.study.protocol.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held, recorder);
@@ -310,7 +310,7 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Removes the box of this kind from a stand, if it is there.
+    /// Removes the box of this kind from a cohort, if it is there.
     pub fn remove(
         &mut self,
         kind: &BoxKind,

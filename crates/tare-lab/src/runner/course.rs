@@ -1,7 +1,7 @@
 //! The course of a run: block by block, with a warm-up before them and looks between them.
 
 use super::{RunError, Runner, Stop};
-use crate::plan::Stand;
+use crate::plan::Cohort;
 use std::time::{Duration, Instant};
 use tare_model::results::EndReason;
 
@@ -11,8 +11,8 @@ impl Runner<'_> {
         let mut longest = Duration::ZERO;
         let mut warm = false;
         for block in 0..self.bench.study.protocol.blocks {
-            let stands = self.due(block);
-            if stands.is_empty() {
+            let cohorts = self.due(block);
+            if cohorts.is_empty() {
                 self.bench.recorder.look_after(block)?;
                 continue;
             }
@@ -30,9 +30,9 @@ impl Runner<'_> {
                 self.bench.boxes.destroy_kept(&mut self.bench.recorder)?;
             }
             let begun = Instant::now();
-            let due = self.bench.recorder.n_due(&stands);
+            let due = self.bench.recorder.n_due(&cohorts);
             self.bench.recorder.begin_block(block, due);
-            if let Err(stop) = self.block(&stands) {
+            if let Err(stop) = self.block(&cohorts) {
                 return stop.into_end();
             }
             self.bench.recorder.end_block();
@@ -48,25 +48,25 @@ impl Runner<'_> {
         Ok(self.bench.recorder.end_of_blocks())
     }
 
-    /// The stands of a block with the cells that still run; none if nothing of it
+    /// The cohorts of a block with the cells that still run; none if nothing of it
     /// is left to do.
-    fn due(&self, block: u32) -> Vec<Stand> {
+    fn due(&self, block: u32) -> Vec<Cohort> {
         if self.bench.recorder.is_past(block) {
             return Vec::new();
         }
-        let stands = self.stands(block, block);
-        match self.bench.recorder.n_due(&stands) {
+        let cohorts = self.cohorts(block, block);
+        match self.bench.recorder.n_due(&cohorts) {
             0 => Vec::new(),
-            _ => stands,
+            _ => cohorts,
         }
     }
 
-    /// The stands in the order of one block, without the cells that have left before
+    /// The cohorts in the order of one block, without the cells that have left before
     /// another.
-    fn stands(&self, order: u32, block: u32) -> Vec<Stand> {
-        let mut stands = (self.plan)(order);
-        self.bench.recorder.retain_running(&mut stands, block);
-        stands
+    fn cohorts(&self, order: u32, block: u32) -> Vec<Cohort> {
+        let mut cohorts = (self.plan)(order);
+        self.bench.recorder.retain_running(&mut cohorts, block);
+        cohorts
     }
 
     /// Runs blocks for as long as the study says before `block` and tells of them in
@@ -86,11 +86,11 @@ impl Runner<'_> {
     fn unrecorded(&mut self, block: u32, long_enough: impl Fn() -> bool) -> Result<(), Stop> {
         for order in (block..self.bench.study.protocol.blocks).cycle() {
             let before = self.bench.recorder.warming();
-            for stand in &self.stands(order, block) {
+            for cohort in &self.cohorts(order, block) {
                 if long_enough() {
                     return Ok(());
                 }
-                self.stand(stand, 0)?;
+                self.cohort(cohort, 0)?;
             }
             if self.bench.recorder.warming() == before {
                 // Nothing can run here: waiting would warm nothing.

@@ -1,4 +1,4 @@
-//! A group: cells of a stand that run side by side, slice by slice, and become one
+//! A group: cells of a cohort that run side by side, slice by slice, and become one
 //! record of the group and one of each trial.
 
 use super::arm::Arm;

@@ -113,7 +113,7 @@ impl CellBoxes {
     }
 }
 
-/// The boxes of a stand that are there, by kind.
+/// The boxes of a cohort that are there, by kind.
 pub(super) type LiveBoxes = BTreeMap<BoxKind, CellBoxes>;
 
 /// Copies the files of what runs in a box into it, if it has its own root.

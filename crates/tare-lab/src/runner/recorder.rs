@@ -4,7 +4,7 @@
 use super::left::TimeLeft;
 use super::{Event, RunError, Summary};
 use crate::looks::Looks;
-use crate::plan::{self, PlannedTrial, Stand};
+use crate::plan::{self, Cohort, PlannedTrial};
 use crate::resume::Progress;
 use crate::session::ResultsFile;
 use crate::writer::Writer;
@@ -201,9 +201,9 @@ impl<'a> Recorder<'a> {
         self.warming.is_some() || pass > 0 && again || !again && !self.progress.is_done(planned.trial)
     }
 
-    /// Trials of these stands that need something more.
-    pub fn n_due(&self, stands: &[Stand]) -> usize {
-        let trials = stands.iter().flat_map(Stand::trials);
+    /// Trials of these cohorts that need something more.
+    pub fn n_due(&self, cohorts: &[Cohort]) -> usize {
+        let trials = cohorts.iter().flat_map(Cohort::trials);
         trials.filter(|t| !self.progress.is_done(t.trial)).count()
     }
 
@@ -213,9 +213,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Leaves out the cells that have left before a block.
-    pub fn retain_running(&self, stands: &mut [Stand], block: u32) {
+    pub fn retain_running(&self, cohorts: &mut [Cohort], block: u32) {
         if let Some(looks) = &self.looks {
-            for group in stands.iter_mut().flat_map(|stand| &mut stand.groups) {
+            for group in cohorts.iter_mut().flat_map(|cohort| &mut cohort.groups) {
                 group.trials.retain(|t| looks.runs(&t.cell, block));
                 group.partners.retain(|cell| looks.runs(cell, block));
             }

@@ -46,7 +46,7 @@ pub(super) fn with_runner(study: &Study, act: impl FnOnce(Runner<'_>)) -> Result
 
 /// An arm for each trial of the first group, without a box.
 pub(super) fn arms_of(bench: &Bench<'_>) -> Vec<Arm> {
-    let stands = plan::block(bench.study, Room::UNBOUNDED, 0);
-    let trials = stands[0].groups[0].trials.iter().cloned();
+    let cohorts = plan::block(bench.study, Room::UNBOUNDED, 0);
+    let trials = cohorts[0].groups[0].trials.iter().cloned();
     trials.filter_map(|planned| bench.arm(planned, false)).collect()
 }

@@ -64,7 +64,7 @@ impl Site {
         if !study.protocol.slicing.is_off() {
             // The arms of an injection are two workloads, which a study would not put into
             // one group.
-            runner = runner.standing(|block| plan::together(study, block));
+            runner = runner.with_cohorts(|block| plan::together(study, block));
         }
         let ended = runner.run()?;
         let results = Results::read(&path)?;

@@ -1,4 +1,4 @@
-//! A stand: boxes side by side, and the groups of trials that run in them one after
+//! A cohort: boxes side by side, and the groups of trials that run in them one after
 //! another.
 
 use super::baselines::{is_spoiled, partners, put_off};
@@ -10,7 +10,7 @@ use super::recorder::Ended;
 use super::sliced::Sliced;
 use super::turns::Turns;
 use super::{Event, Runner, Stop, memory};
-use crate::plan::{Group, PlannedTrial, Stand};
+use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
 use tare_model::study::{BoxKind, Cell, Study};
@@ -19,30 +19,30 @@ use tare_model::study::{BoxKind, Cell, Study};
 const PASSES: u32 = 3;
 
 impl Runner<'_> {
-    /// The stands in their order, then what failed in them once more. What was put off
+    /// The cohorts in their order, then what failed in them once more. What was put off
     /// is first tried in the second pass, and what of it fails has the third.
-    pub(super) fn block(&mut self, stands: &[Stand]) -> Result<(), Stop> {
+    pub(super) fn block(&mut self, cohorts: &[Cohort]) -> Result<(), Stop> {
         for pass in 0..PASSES {
-            for stand in stands {
-                self.stand(stand, pass)?;
+            for cohort in cohorts {
+                self.cohort(cohort, pass)?;
             }
         }
         Ok(())
     }
 
-    /// The groups of a stand, in boxes that live as long as it does.
-    pub(super) fn stand(&mut self, stand: &Stand, pass: u32) -> Result<(), Stop> {
+    /// The groups of a cohort, in boxes that live as long as it does.
+    pub(super) fn cohort(&mut self, cohort: &Cohort, pass: u32) -> Result<(), Stop> {
         let mut present = LiveBoxes::new();
-        let outcome = self.groups_of(stand, pass, &mut present);
+        let outcome = self.groups_of(cohort, pass, &mut present);
         for held in present.into_values() {
-            // Also after an interruption or an error: no box outlives its stand unless it is kept.
+            // Also after an interruption or an error: no box outlives its cohort unless it is kept.
             self.bench.boxes.put_away(held, &mut self.bench.recorder)?;
         }
         outcome
     }
 
-    fn groups_of(&mut self, stand: &Stand, pass: u32, present: &mut LiveBoxes) -> Result<(), Stop> {
-        for group in &stand.groups {
+    fn groups_of(&mut self, cohort: &Cohort, pass: u32, present: &mut LiveBoxes) -> Result<(), Stop> {
+        for group in &cohort.groups {
             let mut due = self.due_of(group, pass)?;
             if due.is_empty() {
                 continue;
@@ -50,7 +50,7 @@ impl Runner<'_> {
             let partners = partners((self.bench.study, &self.bench.boxes.refused), group, &due);
             let wanted = due.iter().map(|planned| &planned.cell).chain(&partners);
             let wanted = wanted.cloned().collect();
-            for kind in &stand.kinds {
+            for kind in &cohort.kinds {
                 self.raise(kind, &mut due, &partners, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
