@@ -36,7 +36,7 @@ pub struct Group {
     pub trials: Vec<PlannedTrial>,
     /// Cells that run beside them as their baselines, while their own trials are
     /// those of another group of the block.
-    pub partners: Vec<Cell>,
+    pub shadow_baselines: Vec<Cell>,
 }
 
 /// Boxes that stand side by side, and what runs in them.
@@ -114,7 +114,7 @@ fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Cohort> {
 
 impl Group {
     /// Trials that are not numbered yet.
-    fn of(cells: Vec<Cell>, partners: Vec<Cell>) -> Self {
+    fn of(cells: Vec<Cell>, shadow_baselines: Vec<Cell>) -> Self {
         let planned = |cell| PlannedTrial {
             trial: 0,
             block: 0,
@@ -122,7 +122,7 @@ impl Group {
         };
         Self {
             trials: cells.into_iter().map(planned).collect(),
-            partners,
+            shadow_baselines,
         }
     }
 }

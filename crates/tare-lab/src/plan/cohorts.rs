@@ -169,7 +169,7 @@ pub(super) fn beside(study: &Study) -> usize {
     names.len()
 }
 
-/// One group for each workload; what was planned in another set is a partner here.
+/// One group for each workload; what was planned in another set is a shadow baseline here.
 fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec<Group> {
     let mut groups = Vec::new();
     for workload in &study.workloads {
@@ -181,14 +181,14 @@ fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec
         if own.is_empty() {
             continue;
         }
-        let needed = |partner: &Cell| {
+        let needed = |shadow: &Cell| {
             own.iter().any(|cell| {
                 let against = Against::ALL.map(|against| study.baseline_cell(cell, against));
-                against.into_iter().flatten().any(|baseline| baseline == *partner)
+                against.into_iter().flatten().any(|baseline| baseline == *shadow)
             })
         };
-        let partners = others.iter().filter(|cell| needed(cell)).cloned().collect();
-        groups.push(Group::of(own, partners));
+        let shadow_baselines = others.iter().filter(|cell| needed(cell)).cloned().collect();
+        groups.push(Group::of(own, shadow_baselines));
     }
     groups
 }
@@ -238,7 +238,7 @@ mod tests {
                     .trials
                     .iter()
                     .map(|t| &t.cell)
-                    .chain(&group.partners)
+                    .chain(&group.shadow_baselines)
                     .collect();
                 for trial in &group.trials {
                     let baseline = study.baseline_cell(&trial.cell, Against::Native);
@@ -296,7 +296,7 @@ mod tests {
             cohorts[0]
                 .groups
                 .iter()
-                .all(|group| group.trials.len() == 6 && group.partners.is_empty())
+                .all(|group| group.trials.len() == 6 && group.shadow_baselines.is_empty())
         );
     }
 }

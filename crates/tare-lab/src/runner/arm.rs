@@ -26,7 +26,7 @@ pub(super) const FIRST: u16 = 1;
 pub(super) struct Arm {
     pub planned: PlannedTrial,
     /// Whether it runs only as a baseline of others: its own trial is done elsewhere.
-    pub is_partner: bool,
+    pub is_shadow: bool,
     pub workload: Workload,
     pub padding_bytes: u32,
     pub patience: Duration,

@@ -17,7 +17,7 @@ fn baselines(study: &Study, cell: &Cell) -> impl Iterator<Item = Cell> {
 
 /// The baselines of these trials whose own trials are done or belong to another group:
 /// they run once more.
-pub(super) fn partners(
+pub(super) fn shadow_baselines(
     (study, refused): (&Study, &BTreeSet<BoxKind>),
     group: &Group,
     due: &[PlannedTrial],
@@ -28,23 +28,25 @@ pub(super) fn partners(
     let is_due = |cell: &Cell| due.iter().any(|planned| planned.cell == *cell);
     let needed: BTreeSet<Cell> = due.iter().flat_map(|t| baselines(study, &t.cell)).collect();
     let own = group.trials.iter().map(|planned| &planned.cell);
-    let here = own.chain(&group.partners);
+    let here = own.chain(&group.shadow_baselines);
     here.filter(|cell| needed.contains(cell) && !is_due(cell) && !refused.contains(&cell.kind))
         .cloned()
         .collect()
 }
 
 /// Puts off the trials of which a baseline was to run beside them and cannot: what
-/// of `wanted` is neither among the trials that are due nor a partner with a box.
+/// of `wanted` is neither among the trials that are due nor a shadow baseline with a box.
 pub(super) fn put_off(
     (study, refused): (&Study, &BTreeSet<BoxKind>),
     due: &mut Vec<PlannedTrial>,
-    partners: &[Cell],
+    shadow_baselines: &[Cell],
     wanted: &BTreeSet<Cell>,
     present: &LiveBoxes,
 ) {
     let own = due.iter().map(|planned| &planned.cell);
-    let beside = partners.iter().filter(|cell| present.contains_key(&cell.kind));
+    let beside = shadow_baselines
+        .iter()
+        .filter(|cell| present.contains_key(&cell.kind));
     let here: BTreeSet<Cell> = own.chain(beside).cloned().collect();
     let is_missing =
         |cell: &Cell| wanted.contains(cell) && !here.contains(cell) && !refused.contains(&cell.kind);

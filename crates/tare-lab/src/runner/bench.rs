@@ -36,20 +36,20 @@ pub(super) struct Bench<'a> {
 
 impl Bench<'_> {
     /// An arm for each cell whose box is there.
-    pub fn arms(&self, due: Vec<PlannedTrial>, partners: Vec<Cell>, present: &LiveBoxes) -> Vec<Arm> {
+    pub fn arms(&self, due: Vec<PlannedTrial>, shadow_baselines: Vec<Cell>, present: &LiveBoxes) -> Vec<Arm> {
         let Some(first) = due.first().cloned() else {
             return Vec::new();
         };
-        let of_partner = |cell| PlannedTrial {
+        let of_shadow = |cell| PlannedTrial {
             cell,
             ..first.clone()
         };
         let own = due.into_iter().map(|planned| (planned, false));
-        let beside = partners.into_iter().map(|cell| (of_partner(cell), true));
+        let beside = shadow_baselines.into_iter().map(|cell| (of_shadow(cell), true));
         let all = own
             .chain(beside)
             .filter(|(planned, _)| present.contains_key(&planned.cell.kind));
-        all.filter_map(|(planned, is_partner)| self.arm(planned, is_partner))
+        all.filter_map(|(planned, is_shadow)| self.arm(planned, is_shadow))
             .collect()
     }
 
@@ -84,7 +84,7 @@ impl Bench<'_> {
     }
 
     /// A cell's arm before its process is started.
-    pub fn arm(&self, planned: PlannedTrial, is_partner: bool) -> Option<Arm> {
+    pub fn arm(&self, planned: PlannedTrial, is_shadow: bool) -> Option<Arm> {
         Some(Arm {
             workload: self.seeded(&planned)?,
             padding_bytes: self.padding(&planned),
@@ -110,7 +110,7 @@ impl Bench<'_> {
             paused: false,
             lost: None,
             planned,
-            is_partner,
+            is_shadow,
         })
     }
 

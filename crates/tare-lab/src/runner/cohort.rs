@@ -1,7 +1,7 @@
 //! A cohort: boxes side by side, and the groups of trials that run in them one after
 //! another.
 
-use super::baselines::{is_spoiled, partners, put_off};
+use super::baselines::{is_spoiled, put_off, shadow_baselines};
 use super::bench::Bench;
 use super::boxes::Obtain;
 use super::live::LiveBoxes;
@@ -47,11 +47,12 @@ impl Runner<'_> {
             if due.is_empty() {
                 continue;
             }
-            let partners = partners((self.bench.study, &self.bench.boxes.refused), group, &due);
-            let wanted = due.iter().map(|planned| &planned.cell).chain(&partners);
+            let shadow_baselines =
+                shadow_baselines((self.bench.study, &self.bench.boxes.refused), group, &due);
+            let wanted = due.iter().map(|planned| &planned.cell).chain(&shadow_baselines);
             let wanted = wanted.cloned().collect();
             for kind in &cohort.kinds {
-                self.raise(kind, &mut due, &partners, present)?;
+                self.raise(kind, &mut due, &shadow_baselines, present)?;
             }
             due.retain(|planned| present.contains_key(&planned.cell.kind));
             let bench = &mut self.bench;
@@ -64,19 +65,19 @@ impl Runner<'_> {
             Sliced { bench }.probe_quotas(&mut due, present)?;
             if pass == 0 {
                 let known = (bench.study, &bench.boxes.refused);
-                put_off(known, &mut due, &partners, &wanted, present);
+                put_off(known, &mut due, &shadow_baselines, &wanted, present);
             }
-            self.side_by_side(due, partners, pass, present)?;
+            self.side_by_side(due, shadow_baselines, pass, present)?;
         }
         Ok(())
     }
 
-    /// Runs trials side by side with the baselines `partners`; those that a quota throttles
+    /// Runs trials side by side with these shadow baselines; those that a quota throttles
     /// follow in one piece.
     fn side_by_side(
         &mut self,
         due: Vec<PlannedTrial>,
-        partners: Vec<Cell>,
+        shadow_baselines: Vec<Cell>,
         pass: u32,
         present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
@@ -90,8 +91,8 @@ impl Runner<'_> {
         let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
         let in_turns = Turns { bench }.are_taken(&sliced, present)?;
         bench.recorder.observe(Event::SideBySide(&sliced));
-        let mut arms = bench.arms(sliced, partners, present);
-        if arms.iter().any(|arm| !arm.is_partner) {
+        let mut arms = bench.arms(sliced, shadow_baselines, present);
+        if arms.iter().any(|arm| !arm.is_shadow) {
             let measured = if in_turns {
                 Turns { bench }.measure(&mut arms, pass, present)?
             } else {
@@ -131,11 +132,11 @@ impl Runner<'_> {
         &mut self,
         kind: &BoxKind,
         due: &mut Vec<PlannedTrial>,
-        partners: &[Cell],
+        shadow_baselines: &[Cell],
         present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         let mut own = due.iter().filter(|planned| planned.cell.kind == *kind);
-        let is_needed = own.next().is_some() || partners.iter().any(|cell| cell.kind == *kind);
+        let is_needed = own.next().is_some() || shadow_baselines.iter().any(|cell| cell.kind == *kind);
         if !is_needed || present.contains_key(kind) {
             return Ok(());
         }

@@ -45,9 +45,9 @@ impl Measured {
         group: u32,
         spoiled: bool,
     ) -> (Option<GroupRecord>, Vec<(PlannedTrial, Ended)>) {
-        let is_told = |arm: &Arm| !(arm.is_partner || spoiled && arm.lives());
+        let is_told = |arm: &Arm| !(arm.is_shadow || spoiled && arm.lives());
         // Nothing reads a group without trials.
-        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_partner);
+        let is_kept = !spoiled && arms.iter().any(|arm| arm.lives() && !arm.is_shadow);
         let record = is_kept.then(|| self.as_record(arms, group));
         let Self { mut seen, ends, .. } = self;
         let all = arms.iter().enumerate().zip(ends);

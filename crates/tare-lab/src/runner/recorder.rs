@@ -217,7 +217,7 @@ impl<'a> Recorder<'a> {
         if let Some(looks) = &self.looks {
             for group in cohorts.iter_mut().flat_map(|cohort| &mut cohort.groups) {
                 group.trials.retain(|t| looks.runs(&t.cell, block));
-                group.partners.retain(|cell| looks.runs(cell, block));
+                group.shadow_baselines.retain(|cell| looks.runs(cell, block));
             }
         }
     }
