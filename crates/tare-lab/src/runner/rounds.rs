@@ -20,54 +20,54 @@ impl Sliced<'_, '_> {
     pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<u32, Stop> {
         let slice_ns = self.slice().as_secs_f64() * 1e9;
         let trial_ns = self.bench.study.protocol.trial_seconds * 1e9;
-        let Some(lead) = self.leader(arms) else {
+        let Some(pacesetter) = self.pacesetter(arms) else {
             return Ok(0);
         };
-        let mut guess = match arms[lead].pace.unit_ns {
+        let mut guess = match arms[pacesetter].pace.unit_ns {
             pace if pace > 0.0 => pace::units(slice_ns, pace),
             _ => 1,
         };
-        let least = arms[lead].workload.least_units();
+        let least = arms[pacesetter].workload.least_units();
         guess = guess.max(least);
         // The first unit of all touches memory and connects for the first time. A stall in it would
         // leave a trial with one unit in each slice: seen once, 302 round trips in 3 s.
-        let mut is_new = arms[lead].pace.unit_ns <= 0.0;
-        let lead = loop {
+        let mut is_new = arms[pacesetter].pace.unit_ns <= 0.0;
+        let pacesetter = loop {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             let taken = self.guess(arms, present, guess, slice_ns)?;
             // Another one leads where that one failed.
-            let Some(lead) = self.leader(arms) else {
+            let Some(pacesetter) = self.pacesetter(arms) else {
                 return Ok(0);
             };
-            let wall_ns = taken.get(lead).copied().flatten();
+            let wall_ns = taken.get(pacesetter).copied().flatten();
             match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
                 Some(next) => guess = next,
                 None if guess == least && is_new && is_short(wall_ns, slice_ns) => is_new = false,
-                None => break lead,
+                None => break pacesetter,
             }
         };
-        self.confirm(arms, present, (lead, guess), slice_ns)?;
+        self.confirm(arms, present, (pacesetter, guess), slice_ns)?;
         self.bench.paces.note(arms);
-        Ok(pace::share_out(arms, lead, slice_ns, trial_ns))
+        Ok(pace::share_out(arms, pacesetter, slice_ns, trial_ns))
     }
 
     /// Has all do the same slice once more where one seems far slower than it was or than the
-    /// leader is; the quicker of its two tells. A stall in the one slice that finds an amount of
+    /// pacesetter is; the quicker of its two tells. A stall in the one slice that finds an amount of
     /// work would leave its cell with far too little in all rounds: seen once in 580 blocks,
     /// as 5.7 times the cost.
     fn confirm(
         &mut self,
         arms: &mut [Arm],
         present: &mut LiveBoxes,
-        (lead, units): (usize, u64),
+        (pacesetter, units): (usize, u64),
         slice_ns: f64,
     ) -> Result<(), Stop> {
-        let lead_ns = arms[lead].pace.unit_ns;
+        let pacesetter_ns = arms[pacesetter].pace.unit_ns;
         let doubted = |arm: &Arm| {
             let known = self.bench.paces.of(&arm.planned.cell);
-            arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, lead_ns)
+            arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, pacesetter_ns)
         };
         if !arms.iter().any(doubted) {
             return Ok(());
@@ -115,7 +115,7 @@ impl Sliced<'_, '_> {
 
     /// The arm whose amount of work all take that do the same kind of work: a pinned
     /// baseline, which nothing throttles; of several workloads the study's first.
-    fn leader(&self, arms: &[Arm]) -> Option<usize> {
+    fn pacesetter(&self, arms: &[Arm]) -> Option<usize> {
         let place = |name: &str| self.bench.study.workloads.iter().position(|w| w.name() == name);
         let rank = |arm: &Arm| {
             let Cell { kind, workload } = &arm.planned.cell;
@@ -186,10 +186,10 @@ mod tests {
             let sliced = Sliced {
                 bench: &mut runner.bench,
             };
-            let lead = sliced.leader(&arms).unwrap();
-            assert_eq!(arms[lead].planned.cell.kind.platform, study.baseline);
-            arms[lead].lose(Failure::new(Reason::Launch, "gone"));
-            assert_eq!(sliced.leader(&arms), Some(1 - lead));
+            let pacesetter = sliced.pacesetter(&arms).unwrap();
+            assert_eq!(arms[pacesetter].planned.cell.kind.platform, study.baseline);
+            arms[pacesetter].lose(Failure::new(Reason::Launch, "gone"));
+            assert_eq!(sliced.pacesetter(&arms), Some(1 - pacesetter));
         });
     }
 }
