@@ -11,9 +11,9 @@ mod boxes;
 mod cohort;
 mod cold;
 mod course;
+mod eta;
 mod group;
 mod idle;
-mod left;
 mod live;
 mod memory;
 mod pace;
@@ -35,7 +35,7 @@ use crate::session::{ResultsFile, Session};
 use crate::writer::WriteError;
 use bench::Bench;
 use boxes::Boxes;
-use left::TimeLeft;
+use eta::Eta;
 use pace::Paces;
 use recorder::Recorder;
 use std::time::Duration;
@@ -157,16 +157,16 @@ impl<'a> Runner<'a> {
         let room = session.room();
         let boxes = Boxes::of(session)?;
         let study = boxes.study;
-        let mut left = TimeLeft::of(&cost, study.box_kinds().len());
+        let mut eta = Eta::of(&cost, study.box_kinds().len());
         for _ in 0..boxes.n_checked() {
-            left.checked(Duration::ZERO);
+            eta.checked(Duration::ZERO);
         }
         Ok(Self {
             bench: Bench {
                 study,
                 boxes,
                 paces: Paces::with_peaks(file.progress.peaks.clone()),
-                recorder: Recorder::new(study, file, left, observe),
+                recorder: Recorder::new(study, file, eta, observe),
             },
             plan: Box::new(move |block| plan::block(study, room, block)),
             renewal: None,

@@ -1,7 +1,7 @@
 //! What came of trials, into the results file; what of the plan is done by that, and how long the
 //! rest takes.
 
-use super::left::TimeLeft;
+use super::eta::Eta;
 use super::{Event, RunError, Summary};
 use crate::looks::Looks;
 use crate::plan::{self, Cohort, PlannedTrial};
@@ -60,18 +60,13 @@ pub(super) struct Recorder<'a> {
     /// Trials of the group under way that have ended and are not recorded yet.
     coming: u32,
     begun: Instant,
-    left: TimeLeft,
+    eta: Eta,
     /// Trials of the whole plan; of an adaptive study the most, as it looks now.
     total: u32,
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(
-        study: &'a Study,
-        file: ResultsFile,
-        left: TimeLeft,
-        observe: &'a mut dyn FnMut(Event<'_>),
-    ) -> Self {
+    pub fn new(study: &'a Study, file: ResultsFile, eta: Eta, observe: &'a mut dyn FnMut(Event<'_>)) -> Self {
         let ResultsFile { writer, mut progress } = file;
         let looks = progress.looks.take().or_else(|| Looks::of(study));
         Self {
@@ -86,7 +81,7 @@ impl<'a> Recorder<'a> {
             failed: 0,
             coming: 0,
             begun: Instant::now(),
-            left,
+            eta,
         }
     }
 
@@ -237,7 +232,7 @@ impl<'a> Recorder<'a> {
     /// A block begins in which so many trials are due.
     pub fn begin_block(&mut self, block: u32, due: usize) {
         let done = self.progress.n_done();
-        self.left.block(due, done);
+        self.eta.block(due, done);
         let remaining_seconds = self.remaining(done);
         self.observe(Event::Block {
             block,
@@ -247,17 +242,17 @@ impl<'a> Recorder<'a> {
     }
 
     pub fn end_block(&mut self) {
-        self.left.end_block(self.progress.n_done());
+        self.eta.end_block(self.progress.n_done());
     }
 
     /// The limits of a kind of box are known, which took so long.
     pub fn checked_limits(&mut self, took: Duration) {
-        self.left.checked(took);
+        self.eta.checked(took);
     }
 
     /// Seconds that the rest will take, with so many trials done.
     fn remaining(&self, done: u32) -> f64 {
-        let rest = self.left.seconds(self.total, done);
+        let rest = self.eta.seconds(self.total, done);
         let elapsed = self.begun.elapsed().as_secs_f64();
         self.study
             .protocol
