@@ -18,7 +18,6 @@ mod live;
 mod memory;
 mod pace;
 mod peak;
-mod piece;
 mod recorder;
 mod rounds;
 mod seen;
@@ -29,6 +28,7 @@ mod sliced;
 mod testing;
 mod throttle;
 mod turns;
+mod whole_trial;
 
 use crate::plan::{self, Cohort, PlannedTrial};
 use crate::session::{ResultsFile, Session};

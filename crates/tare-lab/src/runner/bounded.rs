@@ -5,8 +5,8 @@
 
 use super::arm::{Arm, FIRST};
 use super::live::{CellBoxes, LiveBoxes};
-use super::piece::Whole;
 use super::recorder::Ended;
+use super::whole_trial::Whole;
 use super::{Event, Stop, pace};
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;

@@ -5,10 +5,10 @@ use super::baselines::{is_spoiled, put_off, shadow_baselines};
 use super::bench::Bench;
 use super::boxes::Obtain;
 use super::live::LiveBoxes;
-use super::piece::Whole;
 use super::recorder::Ended;
 use super::sliced::Sliced;
 use super::turns::Turns;
+use super::whole_trial::Whole;
 use super::{Event, Runner, Stop, memory};
 use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
@@ -88,7 +88,7 @@ impl Runner<'_> {
         bench.rest()?;
         bench.boxes.find_idle_use(present, &mut bench.paces.freezes)?;
         let is_throttled = |planned: &PlannedTrial| bench.paces.is_throttled(&planned.cell);
-        let (pieces, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
+        let (whole, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
         let in_turns = Turns { bench }.are_taken(&sliced, present)?;
         bench.recorder.observe(Event::SideBySide(&sliced));
         let mut arms = bench.arms(sliced, shadow_baselines, present);
@@ -105,7 +105,7 @@ impl Runner<'_> {
             let (group, trials) = measured.told(&arms, bench.recorder.next_group(), spoiled);
             bench.recorder.record_group(group, trials)?;
         }
-        Whole { bench }.measure(&pieces, present)
+        Whole { bench }.measure(&whole, present)
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.

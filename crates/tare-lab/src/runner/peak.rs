@@ -6,9 +6,9 @@
 use super::arm::{Arm, FIRST};
 use super::live::{CellBoxes, LiveBoxes};
 use super::pace::Paces;
-use super::piece::Whole;
-use super::piece::piece_of;
 use super::recorder::Ended;
+use super::whole_trial::Whole;
+use super::whole_trial::order_of;
 use super::{Stop, pace};
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
@@ -137,7 +137,7 @@ fn no_peak(found: &PeakRecord) -> String {
 /// arm is lost.
 fn rates_of(arm: &mut Arm, held: &mut CellBoxes) -> Result<Vec<f64>, Stop> {
     let mut rates = Vec::new();
-    if let Some(order) = piece_of(arm, held, SLICE_NS, SLICE_NS)? {
+    if let Some(order) = order_of(arm, held, SLICE_NS, SLICE_NS)? {
         for _ in 0..SLICES {
             let Some(done) = arm.go(held, FIRST, pace::order(order.units))? else {
                 break;

@@ -2,9 +2,9 @@
 
 use super::arm::{Arm, FIRST};
 use super::live::{CellBoxes, LiveBoxes};
-use super::piece::Whole;
-use super::piece::readings;
 use super::recorder::Ended;
+use super::whole_trial::Whole;
+use super::whole_trial::readings;
 use super::{Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -16,11 +16,7 @@ use tare_model::study::Workload;
 
 impl Whole<'_, '_> {
     /// One trial of a command with its servers, which are started before it and ended after it.
-    pub(super) fn piece_served(
-        &mut self,
-        planned: &PlannedTrial,
-        present: &mut LiveBoxes,
-    ) -> Result<(), Stop> {
+    pub(super) fn run_served(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
         let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };

@@ -30,11 +30,11 @@ impl Whole<'_, '_> {
             let kind = &planned.cell.kind;
             match self.bench.study.workload(&planned.cell) {
                 Some(workload) if workload.is_served_command() => {
-                    self.piece_served(planned, present)?;
+                    self.run_served(planned, present)?;
                     continue;
                 }
                 Some(workload) if workload.servers().next().is_some() => {
-                    self.piece_at_gate(planned, present)?;
+                    self.run_at_gate(planned, present)?;
                     continue;
                 }
                 _ => {}
@@ -42,7 +42,7 @@ impl Whole<'_, '_> {
             let Some(mut held) = present.remove(kind) else {
                 continue;
             };
-            let lives = self.piece(planned, &mut held);
+            let lives = self.run_in_box(planned, &mut held);
             if matches!(lives, Ok(false)) {
                 self.bench.boxes.destroy(held, &mut self.bench.recorder)?;
             } else {
@@ -54,7 +54,7 @@ impl Whole<'_, '_> {
     }
 
     /// One trial in a living box; false if the box is dead after it.
-    fn piece(&mut self, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
+    fn run_in_box(&mut self, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
         let Some(workload) = self.bench.study.workload(&planned.cell) else {
             return Ok(true);
         };
@@ -129,7 +129,7 @@ impl Whole<'_, '_> {
 
     /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
     /// behind some that warm up and tell how much work that is.
-    fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
+    fn run_at_gate(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
         let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
@@ -148,7 +148,7 @@ impl Whole<'_, '_> {
                 true => throttle::STRETCH_NS,
                 false => 0.0,
             };
-            order = piece_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
+            order = order_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
         }
         let beginning = self.bench.boxes.look_around(&arms, present)?;
         let [arm] = &mut arms;
@@ -198,7 +198,7 @@ const WARM_UP: f64 = 0.1;
 
 /// The order for so many nanoseconds of work, found in ever longer slices up to those of a
 /// warm-up; `None` if the arm is lost in one of them.
-pub(super) fn piece_of(
+pub(super) fn order_of(
     arm: &mut Arm,
     held: &mut CellBoxes,
     trial_ns: f64,
