@@ -29,6 +29,7 @@ pub mod plan;
 pub mod preflight;
 pub mod resume;
 pub mod runner;
+pub mod session;
 mod settle;
 pub mod study_file;
 mod trial;

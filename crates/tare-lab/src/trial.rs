@@ -7,7 +7,7 @@ use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::home::Home;
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ pub(crate) struct Site<'a> {
 /// Runs a workload once, with its servers in the book.
 pub(crate) fn run(
     site: Site<'_>,
-    watch: &mut Watch,
+    monitor: &mut HostMonitor,
     study: &Study,
     workload: &Workload,
     book: &Book,
@@ -81,12 +81,12 @@ pub(crate) fn run(
     let request = request(study, workload, book, padding_bytes)?;
     let within = patience(study);
     let stage = Stage::new(id, Some(&mut *link), cpu_set);
-    let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
+    let collectors = Collectors::begin(monitor, &mut [Some(stage)])?;
     let begun = Instant::now();
     let answer = elsewhere.unwrap_or(&mut *link).request(&request, within);
     let wall = begun.elapsed();
     let stage = Stage::new(id, answer.is_ok().then_some(link), cpu_set);
-    let seen = collectors.end(watch, &mut [Some(stage)])?;
+    let seen = collectors.end(monitor, &mut [Some(stage)])?;
     let Seen {
         mut host,
         mut findings,

@@ -1,7 +1,7 @@
 //! What runs in a box before a trial of a command and behind it, untimed: its setup and its
 //! teardown. Each is a request of its own, outside of what is read and held against the clock.
 
-use super::held::{Held, supply};
+use super::live::{CellBoxes, supply};
 use crate::faults;
 use crate::home::Home;
 use crate::trial;
@@ -13,7 +13,7 @@ use tare_platforms::ANSWER_DEADLINE;
 
 /// Makes a box ready for a trial: its files are there, and its setup ended well.
 pub(super) fn make_ready(
-    held: &mut Held,
+    held: &mut CellBoxes,
     workload: &Workload,
     has_host_files: bool,
     timeout: Duration,
@@ -24,13 +24,13 @@ pub(super) fn make_ready(
 }
 
 /// Runs the teardown of a trial that is over.
-pub(super) fn tear_down(held: &mut Held, workload: &Workload, timeout: Duration) -> Result<(), Failure> {
+pub(super) fn tear_down(held: &mut CellBoxes, workload: &Workload, timeout: Duration) -> Result<(), Failure> {
     let teardown = workload.timed().map(|role| &role.teardown);
     run(held, workload, "teardown", teardown, timeout)
 }
 
 fn run(
-    held: &mut Held,
+    held: &mut CellBoxes,
     workload: &Workload,
     which: &str,
     argv: Option<&Vec<String>>,

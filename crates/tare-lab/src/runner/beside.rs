@@ -1,23 +1,25 @@
 //! The boxes beside that of a cell, in which roles of its workload run: one on the host, which is
 //! the same beside every cell, and one of the cell's own kind for each role that is apart.
 
-use super::boxes::{Obtain, not_made, unknown};
-use super::held::{Boxed, Held, carry_in};
-use super::{Runner, Stop};
+use super::Stop;
+use super::boxes::{Boxes, Obtain, not_made, unknown};
+use super::live::{CellBoxes, LiveBox, carry_in};
+use super::recorder::Recorder;
 use crate::home::Home;
 use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
 use tare_platforms::on_this_host;
 
-impl Runner<'_> {
+impl Boxes<'_> {
     /// Has a box beside this one for each role of a workload that runs in another, with the files
     /// that it needs.
-    pub(super) fn raise_beside_of(
+    pub fn raise_beside_of(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         workload: &Workload,
         block: u32,
+        recorder: &mut Recorder<'_>,
     ) -> Result<(), Obtain> {
         let mut aparts = 0;
         for role in &workload.roles {
@@ -31,7 +33,7 @@ impl Runner<'_> {
                     return Err(Obtain::Stop(Stop::Interrupted));
                 }
                 let made = match home {
-                    Home::Own(_) => self.make_apart(held, role, aparts, block)?,
+                    Home::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,
                     Home::Host | Home::Cell => self.make_outside(role)?,
                 };
                 held.beside.insert(home.clone(), made);
@@ -49,16 +51,22 @@ impl Runner<'_> {
     }
 
     /// The box of the so many-th role that is apart, from 1.
-    fn make_apart(&mut self, held: &Held, role: &Role, nth: usize, block: u32) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+    fn make_apart(
+        &mut self,
+        held: &CellBoxes,
+        (role, nth): (&Role, usize),
+        block: u32,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<LiveBox, Obtain> {
+        let id = *self.made;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
         let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
-        self.launch(&held.kind, &spec, Some(&role.name), block)
+        self.launch(&held.kind, &spec, (Some(&role.name), block), recorder)
     }
 
-    fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+    fn make_outside(&mut self, role: &Role) -> Result<LiveBox, Obtain> {
+        let id = *self.made;
         let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
         let running = on_this_host().launch(&spec).map_err(not_made)?;
         Ok(self.take_in(running, &spec))

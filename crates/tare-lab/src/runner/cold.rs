@@ -1,7 +1,7 @@
 //! Trials that begin with cold caches: those of the host, and of each kernel that lies between it and the
 //! files of the trial.
 
-use super::held::{Boxed, Held};
+use super::live::{CellBoxes, LiveBox};
 use tare_model::finding::Reason;
 use tare_model::protocol::Request;
 use tare_model::results::Failure;
@@ -10,7 +10,7 @@ use tare_platforms::link::{Link, LinkError};
 use tare_platforms::{ANSWER_DEADLINE, QuotaView};
 
 /// Drops all caches, if the workload wants that, once its servers serve and before its clock runs.
-pub(super) fn cool(held: &mut Held, workload: &Workload) -> Result<(), Failure> {
+pub(super) fn cool(held: &mut CellBoxes, workload: &Workload) -> Result<(), Failure> {
     if !workload.cold {
         return Ok(());
     }
@@ -21,7 +21,7 @@ pub(super) fn cool(held: &mut Held, workload: &Workload) -> Result<(), Failure> 
 }
 
 /// Those of the kernels of a box, of its own and of the machines that it is in.
-fn cool_machines(boxed: &mut Boxed) -> Result<(), Failure> {
+fn cool_machines(boxed: &mut LiveBox) -> Result<(), Failure> {
     let own = match boxed.has_own_kernel {
         true => ask(boxed.running.link()),
         false => Ok(()),

@@ -4,14 +4,17 @@
 //! then on.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
-use super::piece::piece_of;
-use super::record::Ended;
-use super::{Runner, Stop, pace};
+use super::live::{CellBoxes, LiveBoxes};
+use super::pace::Paces;
+use super::recorder::Ended;
+use super::whole_trial::Whole;
+use super::whole_trial::order_of;
+use super::{Stop, pace};
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
 use tare_model::peak::PeakRecord;
 use tare_model::results::{Failure, Outcome, Record};
+use tare_model::study::Study;
 use tare_model::study::{BoxKind, Cell};
 
 /// Length of a slice: long enough for a server to show its usual pace.
@@ -19,24 +22,32 @@ const SLICE_NS: f64 = 100e6;
 /// Slices whose median is the peak: none of them is chosen for being high.
 const SLICES: u32 = 11;
 
-impl Runner<'_> {
+impl Whole<'_, '_> {
     /// Finds the peaks that the rates of these trials are shares of. A trial whose peak cannot be
     /// found fails.
     pub(super) fn find_peaks(
         &mut self,
         due: &mut Vec<PlannedTrial>,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
-        self.find_out(due, present, Self::find_peak)
+        self.bench.find_out(due, present, |bench, planned, present| {
+            Whole { bench }.find_peak(planned, present)
+        })
     }
 
-    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
-        let baseline = self.baseline_of(&planned.cell);
-        let workload = self.study.workload(&planned.cell);
+    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<Option<Ended>, Stop> {
+        let baseline = baseline_of(self.bench.study, &planned.cell);
+        let workload = self.bench.study.workload(&planned.cell);
         let load = workload.as_ref().and_then(|workload| workload.load());
         let bound = load.and_then(|load| load.bound);
         let asked = load.is_some_and(|load| load.of_peak.is_some());
-        if !asked || self.peak_of(&planned.cell).is_some() {
+        if !asked
+            || self
+                .bench
+                .paces
+                .peak_of(self.bench.study, &planned.cell)
+                .is_some()
+        {
             return Ok(None);
         }
         let failed = |why: String| {
@@ -55,7 +66,7 @@ impl Runner<'_> {
             ..planned.clone()
         };
         let mut rates = Vec::new();
-        let probed = self.probe(&on_baseline, present, |arm, held, _| {
+        let probed = self.bench.probe(&on_baseline, present, |arm, held, _| {
             rates = rates_of(arm, held)?;
             Ok(())
         })?;
@@ -76,30 +87,32 @@ impl Runner<'_> {
         let Some(peak) = found.peak() else {
             return failed(no_peak(&found));
         };
-        self.writer.append(&Record::Peak(found))?;
-        self.paces.peaks.insert(baseline, peak);
+        self.bench.recorder.write(&Record::Peak(found))?;
+        self.bench.paces.peaks.insert(baseline, peak);
         Ok(None)
     }
+}
 
+impl Paces {
     /// The peak of which the rate of a cell is a share, once it is known: that of the same load
     /// as a closed loop, whatever share was asked for when it was found.
-    pub(super) fn peak_of(&self, cell: &Cell) -> Option<f64> {
-        let baseline = self.baseline_of(cell);
-        let closed = |cell: &Cell| Some(self.study.workload(cell)?.seeded(0, None).roles);
+    pub fn peak_of(&self, study: &Study, cell: &Cell) -> Option<f64> {
+        let baseline = baseline_of(study, cell);
+        let closed = |cell: &Cell| Some(study.workload(cell)?.seeded(0, None).roles);
         let is_same = |found: &Cell| found.kind == baseline.kind && closed(found) == closed(&baseline);
-        let mut peaks = self.paces.peaks.iter();
+        let mut peaks = self.peaks.iter();
         peaks.find_map(|(found, peak)| is_same(found).then_some(*peak))
     }
+}
 
-    /// The cell of the baseline with the same workload and the same kind of box.
-    fn baseline_of(&self, cell: &Cell) -> Cell {
-        Cell {
-            kind: BoxKind {
-                platform: self.study.baseline.clone(),
-                ..cell.kind.clone()
-            },
-            ..cell.clone()
-        }
+/// The cell of the baseline with the same workload and the same kind of box.
+fn baseline_of(study: &Study, cell: &Cell) -> Cell {
+    Cell {
+        kind: BoxKind {
+            platform: study.baseline.clone(),
+            ..cell.kind.clone()
+        },
+        ..cell.clone()
     }
 }
 
@@ -122,9 +135,9 @@ fn no_peak(found: &PeakRecord) -> String {
 
 /// Requests per second in each of some slices, behind those that tell how many make one; none if the
 /// arm is lost.
-fn rates_of(arm: &mut Arm, held: &mut Held) -> Result<Vec<f64>, Stop> {
+fn rates_of(arm: &mut Arm, held: &mut CellBoxes) -> Result<Vec<f64>, Stop> {
     let mut rates = Vec::new();
-    if let Some(order) = piece_of(arm, held, SLICE_NS, SLICE_NS)? {
+    if let Some(order) = order_of(arm, held, SLICE_NS, SLICE_NS)? {
         for _ in 0..SLICES {
             let Some(done) = arm.go(held, FIRST, pace::order(order.units))? else {
                 break;

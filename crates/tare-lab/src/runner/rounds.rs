@@ -1,11 +1,11 @@
 //! Rounds: one slice of every cell of a group, in random order, close together in time.
 
 use super::arm::{Arm, FIRST};
-use super::held::Present;
-use super::{Runner, Stop, pace};
-use rand::SeedableRng;
+use super::baselines::is_spoiled;
+use super::live::LiveBoxes;
+use super::sliced::Sliced;
+use super::{Stop, pace};
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use tare_host::interrupt;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
@@ -13,75 +13,72 @@ use tare_model::study::Cell;
 /// Slices for which a first unit may last and yet be tried once more.
 const TRIED_AGAIN: f64 = 20.0;
 
-/// Set apart from the streams of blocks and of paddings.
-const ROUND_STREAMS: u64 = 1 << 62;
-
-impl Runner<'_> {
+impl Sliced<'_, '_> {
     /// Finds how much work makes a slice of each arm. The slices that tell do not count;
     /// they are the same for all arms, so that processes whose work is not the same all
     /// along stay in step. Returns the rounds that make a trial.
-    pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut Present) -> Result<u32, Stop> {
+    pub(super) fn find_paces(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<u32, Stop> {
         let slice_ns = self.slice().as_secs_f64() * 1e9;
-        let trial_ns = self.study.protocol.trial_seconds * 1e9;
-        let Some(lead) = self.leader(arms) else {
+        let trial_ns = self.bench.study.protocol.trial_seconds * 1e9;
+        let Some(pacesetter) = self.pacesetter(arms) else {
             return Ok(0);
         };
-        let mut guess = match arms[lead].unit_ns {
+        let mut guess = match arms[pacesetter].pace.unit_ns {
             pace if pace > 0.0 => pace::units(slice_ns, pace),
             _ => 1,
         };
-        let least = arms[lead].workload.least_units();
+        let least = arms[pacesetter].workload.least_units();
         guess = guess.max(least);
         // The first unit of all touches memory and connects for the first time. A stall in it would
         // leave a trial with one unit in each slice: seen once, 302 round trips in 3 s.
-        let mut is_new = arms[lead].unit_ns <= 0.0;
-        let lead = loop {
+        let mut is_new = arms[pacesetter].pace.unit_ns <= 0.0;
+        let pacesetter = loop {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
             let taken = self.guess(arms, present, guess, slice_ns)?;
             // Another one leads where that one failed.
-            let Some(lead) = self.leader(arms) else {
+            let Some(pacesetter) = self.pacesetter(arms) else {
                 return Ok(0);
             };
-            let wall_ns = taken.get(lead).copied().flatten();
+            let wall_ns = taken.get(pacesetter).copied().flatten();
             match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
                 Some(next) => guess = next,
                 None if guess == least && is_new && is_short(wall_ns, slice_ns) => is_new = false,
-                None => break lead,
+                None => break pacesetter,
             }
         };
-        self.confirm(arms, present, (lead, guess), slice_ns)?;
-        self.paces.note(arms);
-        Ok(pace::share_out(arms, lead, slice_ns, trial_ns))
+        self.confirm(arms, present, (pacesetter, guess), slice_ns)?;
+        self.bench.paces.note(arms);
+        Ok(pace::share_out(arms, pacesetter, slice_ns, trial_ns))
     }
 
     /// Has all do the same slice once more where one seems far slower than it was or than the
-    /// leader is; the quicker of its two tells. A stall in the one slice that finds an amount of
+    /// pacesetter is; the quicker of its two tells. A stall in the one slice that finds an amount of
     /// work would leave its cell with far too little in all rounds: seen once in 580 blocks,
     /// as 5.7 times the cost.
     fn confirm(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
-        (lead, units): (usize, u64),
+        present: &mut LiveBoxes,
+        (pacesetter, units): (usize, u64),
         slice_ns: f64,
     ) -> Result<(), Stop> {
-        let lead_ns = arms[lead].unit_ns;
+        let pacesetter_ns = arms[pacesetter].pace.unit_ns;
         let doubted = |arm: &Arm| {
-            let known = self.paces.of(&arm.planned.cell);
-            arm.lives() && pace::is_doubtful(arm.unit_ns, known, units, slice_ns, lead_ns)
+            let known = self.bench.paces.of(&arm.planned.cell);
+            arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, pacesetter_ns)
         };
         if !arms.iter().any(doubted) {
             return Ok(());
         }
         for arm in arms.iter_mut() {
             let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-            let (Some(held), first) = (held, arm.unit_ns) else {
+            let (Some(held), first) = (held, arm.pace.unit_ns) else {
                 continue;
             };
-            arm.go(held, FIRST, arm.order)?;
-            arm.unit_ns = arm.unit_ns.min(first);
+            arm.go(held, FIRST, arm.pace.order)?;
+            arm.pace.unit_ns = arm.pace.unit_ns.min(first);
         }
         Ok(())
     }
@@ -91,7 +88,7 @@ impl Runner<'_> {
     fn guess(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         units: u64,
         slice_ns: f64,
     ) -> Result<Vec<Option<u64>>, Stop> {
@@ -103,14 +100,14 @@ impl Runner<'_> {
                 continue;
             };
             #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
-            let too_slow = arm.unit_ns * units as f64 > 4.0 * slice_ns;
+            let too_slow = arm.pace.unit_ns * units as f64 > 4.0 * slice_ns;
             let own = if too_slow {
-                pace::units(slice_ns, arm.unit_ns).max(arm.workload.least_units())
+                pace::units(slice_ns, arm.pace.unit_ns).max(arm.workload.least_units())
             } else {
                 units
             };
-            arm.order = pace::order(own);
-            let done = arm.go(held, FIRST, arm.order)?;
+            arm.pace.order = pace::order(own);
+            let done = arm.go(held, FIRST, arm.pace.order)?;
             taken.push(done.map(|done| done.slice.wall_ns()));
         }
         Ok(taken)
@@ -118,13 +115,13 @@ impl Runner<'_> {
 
     /// The arm whose amount of work all take that do the same kind of work: a pinned
     /// baseline, which nothing throttles; of several workloads the study's first.
-    fn leader(&self, arms: &[Arm]) -> Option<usize> {
-        let place = |name: &str| self.study.workloads.iter().position(|w| w.name() == name);
+    fn pacesetter(&self, arms: &[Arm]) -> Option<usize> {
+        let place = |name: &str| self.bench.study.workloads.iter().position(|w| w.name() == name);
         let rank = |arm: &Arm| {
             let Cell { kind, workload } = &arm.planned.cell;
             (
                 place(workload),
-                kind.platform != self.study.baseline,
+                kind.platform != self.bench.study.baseline,
                 kind.provisioning != Provisioning::Pinned,
             )
         };
@@ -136,11 +133,11 @@ impl Runner<'_> {
     pub(super) fn rounds(
         &mut self,
         arms: &mut [Arm],
-        present: &mut Present,
+        present: &mut LiveBoxes,
         rounds: u32,
         pass: u32,
     ) -> Result<(), Stop> {
-        let mut rng = self.round_order(arms);
+        let mut rng = self.bench.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
         for round in 0..rounds {
             if interrupt::requested() {
@@ -151,30 +148,19 @@ impl Runner<'_> {
             for i in &order {
                 let arm = &mut arms[*i];
                 let held = present.get_mut(&arm.planned.cell.kind);
-                let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.every)) else {
+                let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.pace.every)) else {
                     continue;
                 };
-                if let Some(done) = arm.go(held, arm.process_of(round), arm.order)? {
+                if let Some(done) = arm.go(held, arm.process_of(round), arm.pace.order)? {
                     arm.keep(done, place);
                     place += 1;
                 }
             }
-            if self.is_spoiled(arms, pass) {
+            if is_spoiled(self.bench.study, arms, pass) {
                 break;
             }
         }
         Ok(())
-    }
-
-    /// The order within rounds, from the study's seed.
-    pub(super) fn round_order(&self, arms: &[Arm]) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
-        let first = arms.first().map_or(0, |arm| arm.planned.trial);
-        let again = arms
-            .first()
-            .is_some_and(|arm| self.progress.failed_once(arm.planned.trial));
-        rng.set_stream(ROUND_STREAMS | (u64::from(again) << 32) | u64::from(first));
-        rng
     }
 }
 
@@ -182,4 +168,28 @@ impl Runner<'_> {
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a unit")]
 fn is_short(wall_ns: Option<u64>, slice_ns: f64) -> bool {
     wall_ns.is_some_and(|wall| (wall as f64) < TRIED_AGAIN * slice_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use tare_model::finding::Reason;
+    use tare_model::results::Failure;
+
+    #[test]
+    fn the_baseline_sets_the_pace_and_another_one_where_it_is_lost() {
+        let study = study(&["fake?cost=2", "fake"], &["syscall"], ProtocolOptions::default());
+        with_runner(&study, |mut runner| {
+            let mut arms = arms_of(&runner.bench);
+            let sliced = Sliced {
+                bench: &mut runner.bench,
+            };
+            let pacesetter = sliced.pacesetter(&arms).unwrap();
+            assert_eq!(arms[pacesetter].planned.cell.kind.platform, study.baseline);
+            arms[pacesetter].lose(Failure::new(Reason::Launch, "gone"));
+            assert_eq!(sliced.pacesetter(&arms), Some(1 - pacesetter));
+        });
+    }
 }

@@ -1,10 +1,11 @@
 //! Commands with servers: a trial is one run of the command, while its servers serve.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
-use super::piece::readings;
-use super::record::Ended;
-use super::{Runner, Stop, cold};
+use super::live::{CellBoxes, LiveBoxes};
+use super::recorder::Ended;
+use super::whole_trial::Whole;
+use super::whole_trial::readings;
+use super::{Stop, cold};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
@@ -13,19 +14,19 @@ use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
 
-impl Runner<'_> {
+impl Whole<'_, '_> {
     /// One trial of a command with its servers, which are started before it and ended after it.
-    pub(super) fn piece_served(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
-        let Some(arm) = self.arm(planned.clone(), false) else {
+    pub(super) fn run_served(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
+        let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
         let mut arms = [arm];
         // What sets up a command that runs in another box needs that box.
         if let Some(held) = present.get_mut(&planned.cell.kind) {
-            self.raise_beside(&mut arms[0], held)?;
+            self.bench.raise_beside(&mut arms[0], held)?;
         }
-        self.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.quiet(planned)?;
+        self.bench.boxes.supply_all(&mut arms, present)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let [arm] = &mut arms;
         let Some(held) = present.get_mut(&planned.cell.kind) else {
             return Ok(());
@@ -50,17 +51,19 @@ impl Runner<'_> {
                 ..lost.failure.clone()
             });
         }
-        self.remove_dead(&arms, present)?;
-        Ok(self.record(planned, ended)?)
+        self.bench
+            .boxes
+            .remove_dead(&arms, present, &mut self.bench.recorder)?;
+        Ok(self.bench.recorder.record(planned, ended)?)
     }
 
     /// Starts the servers of an arm, runs its command once and ends them; `None` if it did not
     /// come to the command.
-    fn served(&mut self, arm: &mut Arm, held: &mut Held) -> Result<Option<Tried>, Stop> {
+    fn served(&mut self, arm: &mut Arm, held: &mut CellBoxes) -> Result<Option<Tried>, Stop> {
         if !arm.lives() {
             return Ok(None);
         }
-        let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+        let bounds = trial::bounds(self.bench.study, &arm.workload, arm.padding_bytes);
         let mut tried = None;
         let mut book = arm.open(held, FIRST, bounds)?;
         if book.is_some()
@@ -85,7 +88,12 @@ impl Runner<'_> {
                         .filter(|ns| *ns > 0)
                         .map(|ns| Duration::from_nanos(ns).as_secs_f64());
                     tell(success, &arm.workload, &Source::Host, used);
-                    tell(success, &arm.workload, &Source::Ready, Some(arm.ready_seconds));
+                    tell(
+                        success,
+                        &arm.workload,
+                        &Source::Ready,
+                        Some(arm.servers.ready_seconds),
+                    );
                 }
             }
             tried = Some(done);

@@ -3,9 +3,11 @@
 //! let run is what it cost, and its one slice.
 
 use super::arm::{Arm, FIRST};
+use super::baselines::is_spoiled;
+use super::bench::Bench;
 use super::group::{End, Measured};
-use super::held::{Held, Present};
-use super::{Runner, Stop, pace};
+use super::live::{CellBoxes, LiveBoxes};
+use super::{Stop, pace};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial;
@@ -30,42 +32,47 @@ const BUSY: f64 = 0.9;
 const PUSHED_ASIDE: f64 = 0.15;
 const FEW_WAITS: f64 = 10.0;
 
-impl Runner<'_> {
+/// Measures commands turn by turn.
+pub(super) struct Turns<'b, 'a> {
+    pub bench: &'b mut Bench<'a>,
+}
+
+impl Turns<'_, '_> {
     /// Whether these trials of one workload take turns: what was asked for, or what one
     /// run of the command tells, found out once.
-    pub(super) fn take_turns(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<bool, Stop> {
+    pub fn are_taken(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<bool, Stop> {
         let Some(planned) = due.first() else {
             return Ok(false);
         };
-        let Some(workload) = self.study.workload(&planned.cell) else {
+        let Some(workload) = self.bench.study.workload(&planned.cell) else {
             return Ok(false);
         };
         if !workload.is_command() {
             return Ok(false);
         }
-        if matches!(self.study.protocol.slicing, Slicing::Turns { .. }) {
+        if matches!(self.bench.study.protocol.slicing, Slicing::Turns { .. }) {
             return Ok(true);
         }
-        if let Some(known) = self.paces.turns.get(&workload.name) {
+        if let Some(known) = self.bench.paces.turns.get(&workload.name) {
             return Ok(*known);
         }
         let quickest = due
             .iter()
-            .min_by_key(|p| p.cell.kind.platform != self.study.baseline);
+            .min_by_key(|p| p.cell.kind.platform != self.bench.study.baseline);
         let found = match quickest.cloned() {
             Some(planned) => self.is_long_and_busy(&planned, present)?,
             None => false,
         };
-        self.paces.turns.insert(workload.name, found);
+        self.bench.paces.turns.insert(workload.name, found);
         Ok(found)
     }
 
     /// Runs a command once by itself.
-    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
-        let used = self.probe(planned, present, |arm, held, _| {
+    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<bool, Stop> {
+        let used = self.bench.probe(planned, present, |arm, held, _| {
             arm.go(held, FIRST, pace::order(1)).map(drop)
         })?;
-        let instance = self.study.instance_of(&planned.cell.kind);
+        let instance = self.bench.study.instance_of(&planned.cell.kind);
         let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
         // What fails here fails in its trial too, and is told there.
         Ok(used
@@ -75,19 +82,19 @@ impl Runner<'_> {
     }
 
     /// Starts a command in every box and lets the boxes run in turns until all have ended.
-    pub(super) fn measure_turns(
+    pub fn measure(
         &mut self,
         arms: &mut [Arm],
         pass: u32,
-        present: &mut Present,
+        present: &mut LiveBoxes,
     ) -> Result<Measured, Stop> {
-        self.supply_all(arms, present)?;
+        self.bench.boxes.supply_all(arms, present)?;
         // A guest's clock stands still while its machine is stopped: it is not compared.
         arms.iter_mut().for_each(|arm| arm.freezes = true);
-        let beginning = self.look_around(arms, present)?;
+        let beginning = self.bench.boxes.look_around(arms, present)?;
         // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
         // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
-        let instances = self.study.instances.iter();
+        let instances = self.bench.study.instances.iter();
         let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
         let ends = seat::clear_of(pinned, || self.let_run(arms, pass, present))?;
         for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
@@ -95,7 +102,7 @@ impl Runner<'_> {
                 arm.wake(held)?;
             }
         }
-        let seen = self.look_back(beginning, arms, present)?;
+        let seen = self.bench.boxes.look_back(beginning, arms, present)?;
         for arm in arms.iter_mut().filter(|arm| !arm.paused) {
             if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
                 arm.tear_down(held);
@@ -104,7 +111,9 @@ impl Runner<'_> {
         // Of a group that was given up: a command is under way in them, which would go on
         // beside what runs next.
         for arm in arms.iter().filter(|arm| arm.paused) {
-            self.remove(&arm.planned.cell.kind, present)?;
+            self.bench
+                .boxes
+                .remove(&arm.planned.cell.kind, present, &mut self.bench.recorder)?;
         }
         Ok(Measured {
             slice: self.turn(),
@@ -114,11 +123,11 @@ impl Runner<'_> {
         })
     }
 
-    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
+    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut LiveBoxes) -> Result<Vec<End>, Stop> {
         let mut commands = self.ask_stopped(arms, present)?;
         let turn = self.turn();
-        let limit = Duration::from_secs_f64(self.study.protocol.timeout_seconds);
-        let mut rng = self.round_order(arms);
+        let limit = Duration::from_secs_f64(self.bench.study.protocol.timeout_seconds);
+        let mut rng = self.bench.round_order(arms);
         let mut order: Vec<usize> = (0..arms.len()).collect();
         loop {
             order.shuffle(&mut rng);
@@ -141,7 +150,7 @@ impl Runner<'_> {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
             }
-            if !running || self.is_spoiled(arms, pass) {
+            if !running || is_spoiled(self.bench.study, arms, pass) {
                 break;
             }
         }
@@ -153,10 +162,10 @@ impl Runner<'_> {
 
     /// Stops every box and asks its agent to run the command, which begins with the box's
     /// first turn.
-    fn ask_stopped(&self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<Turned>, Stop> {
+    fn ask_stopped(&self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<Vec<Turned>, Stop> {
         let mut commands = Vec::new();
         for arm in arms {
-            let command = Turned::of(trial::once(self.study, &arm.workload, arm.padding_bytes)?);
+            let command = Turned::of(trial::once(self.bench.study, &arm.workload, arm.padding_bytes)?);
             if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
                 arm.pause(held);
                 let asked = held.own.running.link().ask(&command.request, arm.patience);
@@ -171,7 +180,7 @@ impl Runner<'_> {
 
     /// Length of a turn.
     fn turn(&self) -> Duration {
-        Duration::try_from_secs_f64(self.study.protocol.slicing.turn_seconds()).unwrap_or_default()
+        Duration::try_from_secs_f64(self.bench.study.protocol.slicing.turn_seconds()).unwrap_or_default()
     }
 }
 
@@ -208,13 +217,13 @@ impl Turned {
 
     /// Lets the box run for a turn, or until its command has ended. What it takes to let it
     /// go and to stop it again is part of the time, as it is in every cell.
-    fn take_turn(&mut self, arm: &mut Arm, held: &mut Held, turn: Duration) -> Result<(), Stop> {
+    fn take_turn(&mut self, arm: &mut Arm, held: &mut CellBoxes, turn: Duration) -> Result<(), Stop> {
         let begun = Instant::now();
         if !arm.resume(held) {
             return Ok(());
         }
         let answer = held.own.running.link().reply(&self.request, turn);
-        arm.turns += 1;
+        arm.tally.turns += 1;
         if matches!(answer, Err(LinkError::Timeout { .. })) {
             arm.pause(held);
             self.ran += begun.elapsed();
@@ -226,10 +235,10 @@ impl Turned {
             let ran_ns = nanoseconds(self.ran);
             // The box's own clock counted the time between its turns, or stood still.
             exited.usage.wall_ns = ran_ns;
-            arm.units = 1;
-            arm.places.push(0);
-            arm.host_ns = ran_ns;
-            arm.slices.push(Slice {
+            arm.tally.units = 1;
+            arm.tally.places.push(0);
+            arm.tally.host_ns = ran_ns;
+            arm.tally.slices.push(Slice {
                 parts: vec![Part {
                     work: 1.0,
                     wall_ns: ran_ns,
@@ -245,7 +254,9 @@ impl Turned {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
     use super::*;
+    use crate::design::ProtocolOptions;
 
     fn used(wall_ms: u64, cpu_ms: u64, waits: u64) -> ProcessUsage {
         ProcessUsage {
@@ -254,6 +265,26 @@ mod tests {
             voluntary_switches: Some(waits),
             ..ProcessUsage::default()
         }
+    }
+
+    #[test]
+    fn a_kernel_takes_no_turns_even_if_they_are_asked_for() {
+        let protocol = ProtocolOptions {
+            slicing: Some(Slicing::Turns { seconds: 0.02 }),
+            ..ProtocolOptions::default()
+        };
+        let study = study(&["fake"], &["syscall"], protocol);
+        with_runner(&study, |mut runner| {
+            let due: Vec<_> = arms_of(&runner.bench)
+                .into_iter()
+                .map(|arm| arm.planned)
+                .collect();
+            let mut turns = Turns {
+                bench: &mut runner.bench,
+            };
+            let are_taken = turns.are_taken(&due, &mut LiveBoxes::new());
+            assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
+        });
     }
 
     #[test]

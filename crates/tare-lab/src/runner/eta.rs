@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Time and trials so far, and what is expected of the rest.
 #[derive(Debug)]
-pub(super) struct TimeLeft {
+pub(super) struct Eta {
     /// What the plan says that one trial takes, with its share of the boxes, in seconds.
     planned: f64,
     /// What the plan says of limit checks that were not made yet, in seconds.
@@ -29,7 +29,7 @@ struct Block {
     checks: Duration,
 }
 
-impl TimeLeft {
+impl Eta {
     /// By the plan of a run with so many kinds of box.
     pub fn of(cost: &Cost, kinds: usize) -> Self {
         let per = |seconds: f64, of: f64| seconds / of.max(1.0);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     /// 10 blocks of 8 trials, of 4 s each, and checks of 2 kinds that take 3 s each.
-    fn planned() -> TimeLeft {
+    fn planned() -> Eta {
         let cost = Cost {
             blocks: 10,
             trials: 80,
@@ -124,12 +124,12 @@ mod tests {
             block_seconds: 4.0,
             bytes: 0,
         };
-        TimeLeft::of(&cost, 2)
+        Eta::of(&cost, 2)
     }
 
     /// Lets the block under way have begun so long ago.
-    fn since(left: &mut TimeLeft, seconds: f64) {
-        let block = left.block.as_mut().unwrap();
+    fn since(eta: &mut Eta, seconds: f64) {
+        let block = eta.block.as_mut().unwrap();
         block.begun = Instant::now()
             .checked_sub(Duration::from_secs_f64(seconds))
             .unwrap();
@@ -141,36 +141,36 @@ mod tests {
 
     #[test]
     fn before_anything_was_seen_the_plan_holds() {
-        let mut left = planned();
-        about(left.seconds(80, 0), 46.0);
-        left.block(8, 0);
-        about(left.seconds(80, 0), 46.0);
+        let mut eta = planned();
+        about(eta.seconds(80, 0), 46.0);
+        eta.block(8, 0);
+        about(eta.seconds(80, 0), 46.0);
     }
 
     #[test]
     fn boxes_that_take_long_to_make_count_once_in_a_block_and_not_for_each_trial() {
-        let mut left = planned();
-        left.block(8, 0);
+        let mut eta = planned();
+        eta.block(8, 0);
         // Of the block's 4 s, 3 go by before its first trial ends.
-        since(&mut left, 3.0);
+        since(&mut eta, 3.0);
         let expected = 7.0 * 0.5 + 72.0 * (3.0 + 3.5) / 8.0 + 6.0;
-        about(left.seconds(80, 1), expected);
+        about(eta.seconds(80, 1), expected);
         assert!(expected < 1.6 * 43.0);
     }
 
     #[test]
     fn what_whole_blocks_took_is_what_the_next_ones_take() {
-        let mut left = planned();
-        left.block(8, 0);
-        left.checked(Duration::from_secs(2));
-        left.checked(Duration::from_secs(2));
-        since(&mut left, 12.0);
-        left.end_block(8);
-        about(left.seconds(80, 8), 72.0);
-        left.block(8, 8);
-        about(left.seconds(80, 8), 72.0);
-        since(&mut left, 4.0);
-        about(left.seconds(80, 12), 68.0);
+        let mut eta = planned();
+        eta.block(8, 0);
+        eta.checked(Duration::from_secs(2));
+        eta.checked(Duration::from_secs(2));
+        since(&mut eta, 12.0);
+        eta.end_block(8);
+        about(eta.seconds(80, 8), 72.0);
+        eta.block(8, 8);
+        about(eta.seconds(80, 8), 72.0);
+        since(&mut eta, 4.0);
+        about(eta.seconds(80, 12), 68.0);
     }
 
     #[test]
@@ -184,6 +184,6 @@ mod tests {
             block_seconds: 0.0,
             bytes: 0,
         };
-        about(TimeLeft::of(&cost, 0).seconds(0, 0), 0.0);
+        about(Eta::of(&cost, 0).seconds(0, 0), 0.0);
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Counted {
 }
 
 /// A box that is there, with an agent in it.
-pub(super) struct Boxed {
+pub(super) struct LiveBox {
     pub(super) running: Box<dyn RunningBox>,
     /// The host's counters of its CPU time, where it has them.
     pub(super) meter: Option<Meter>,
@@ -42,17 +42,17 @@ pub(super) struct Boxed {
     pub(super) counted: Option<Counted>,
 }
 
-impl Boxed {
+impl LiveBox {
     fn cpu_ns(&self) -> Option<u64> {
         self.meter.as_ref()?.read().ok().map(|usage| usage.cpu_ns)
     }
 }
 
 /// The box of a cell that is in use or kept, with those beside it.
-pub(super) struct Held {
-    pub(super) own: Boxed,
+pub(super) struct CellBoxes {
+    pub(super) own: LiveBox,
     /// Those in which roles of its workloads run elsewhere, once one did.
-    pub(super) beside: BTreeMap<Home, Boxed>,
+    pub(super) beside: BTreeMap<Home, LiveBox>,
     pub(super) kind: BoxKind,
     /// Time that freezing it took, while it is frozen.
     pub(super) frozen: Option<Duration>,
@@ -60,9 +60,9 @@ pub(super) struct Held {
     pub(super) waking: Option<(Duration, Duration)>,
 }
 
-impl Held {
+impl CellBoxes {
     /// The box in which a role runs.
-    pub(super) fn at(&self, home: &Home) -> &Boxed {
+    pub(super) fn at(&self, home: &Home) -> &LiveBox {
         self.beside.get(home).unwrap_or(&self.own)
     }
 
@@ -81,7 +81,7 @@ impl Held {
     }
 
     /// The boxes of its kind: its own, and that of each role that has one for itself, by name.
-    pub(super) fn of_its_kind(&mut self) -> impl Iterator<Item = (Option<&str>, &mut Boxed)> {
+    pub(super) fn of_its_kind(&mut self) -> impl Iterator<Item = (Option<&str>, &mut LiveBox)> {
         let apart = self.beside.iter_mut().filter_map(|(home, other)| match home {
             Home::Own(role) => Some((Some(role.as_str()), other)),
             Home::Cell | Home::Host => None,
@@ -113,11 +113,11 @@ impl Held {
     }
 }
 
-/// The boxes of a stand that are there, by kind.
-pub(super) type Present = BTreeMap<BoxKind, Held>;
+/// The boxes of a cohort that are there, by kind.
+pub(super) type LiveBoxes = BTreeMap<BoxKind, CellBoxes>;
 
 /// Copies the files of what runs in a box into it, if it has its own root.
-pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
+pub(super) fn supply(held: &mut CellBoxes, workload: &Workload, has_host_files: bool) -> Result<(), Failure> {
     if has_host_files {
         return Ok(());
     }
@@ -127,7 +127,7 @@ pub(super) fn supply(held: &mut Held, workload: &Workload, has_host_files: bool)
 
 /// Copies files into a box that were not copied before.
 pub(super) fn carry_in<'a>(
-    boxed: &mut Boxed,
+    boxed: &mut LiveBox,
     files: impl Iterator<Item = &'a String>,
 ) -> Result<(), Failure> {
     for path in files {

@@ -1,35 +1,40 @@
 //! Trials in one piece, one after another.
 
 use super::arm::{Arm, FIRST};
+use super::bench::Bench;
 use super::group::Measured;
-use super::held::{Held, Present};
-use super::record::Ended;
-use super::{Event, Runner, Stop, aside, cold, group, pace, throttle};
+use super::live::{CellBoxes, LiveBoxes};
+use super::recorder::Ended;
+use super::{Stop, aside, cold, group, memory, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
 use crate::home::Home;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tare_host::interrupt;
-use tare_model::finding::Finding;
 use tare_model::gate::Order;
 use tare_model::results::HostReadings;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
-impl Runner<'_> {
+/// Measures trials in one piece.
+pub(super) struct Whole<'b, 'a> {
+    pub bench: &'b mut Bench<'a>,
+}
+
+impl Whole<'_, '_> {
     /// Runs trials in one piece, in their order; a box that is dead after one is removed.
-    pub(super) fn pieces(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<(), Stop> {
+    pub fn measure(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<(), Stop> {
         for planned in due {
             let kind = &planned.cell.kind;
-            match self.study.workload(&planned.cell) {
+            match self.bench.study.workload(&planned.cell) {
                 Some(workload) if workload.is_served_command() => {
-                    self.piece_served(planned, present)?;
+                    self.run_served(planned, present)?;
                     continue;
                 }
                 Some(workload) if workload.servers().next().is_some() => {
-                    self.piece_at_gate(planned, present)?;
+                    self.run_at_gate(planned, present)?;
                     continue;
                 }
                 _ => {}
@@ -37,9 +42,9 @@ impl Runner<'_> {
             let Some(mut held) = present.remove(kind) else {
                 continue;
             };
-            let lives = self.piece(planned, &mut held);
+            let lives = self.run_in_box(planned, &mut held);
             if matches!(lives, Ok(false)) {
-                self.destroy(held)?;
+                self.bench.boxes.destroy(held, &mut self.bench.recorder)?;
             } else {
                 present.insert(kind.clone(), held);
             }
@@ -49,12 +54,12 @@ impl Runner<'_> {
     }
 
     /// One trial in a living box; false if the box is dead after it.
-    fn piece(&mut self, planned: &PlannedTrial, held: &mut Held) -> Result<bool, Stop> {
-        let Some(workload) = self.study.workload(&planned.cell) else {
+    fn run_in_box(&mut self, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
+        let Some(workload) = self.bench.study.workload(&planned.cell) else {
             return Ok(true);
         };
-        let timeout = trial::timeout(self.study);
-        let has_host_files = self.has_host_files(&planned.cell.kind);
+        let timeout = trial::timeout(self.bench.study);
+        let has_host_files = self.bench.boxes.has_host_files(&planned.cell.kind);
         held.count_memory();
         let ready = aside::make_ready(held, &workload, has_host_files, timeout);
         if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
@@ -65,10 +70,10 @@ impl Runner<'_> {
                 box_id: Some(held.own.id),
                 ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
             };
-            self.record(planned, ended)?;
+            self.bench.recorder.record(planned, ended)?;
             return Ok(false);
         }
-        let (waited, mut findings) = self.quiet(planned)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let mut tried = self.try_once(planned, held, &workload, &Book::default())?;
         if tried.box_lives
             && let Err(failure) = aside::tear_down(held, &workload, timeout)
@@ -85,7 +90,7 @@ impl Runner<'_> {
             host: Some(readings(held, waited, tried.host)),
             outcome: tried.outcome,
         };
-        self.record(planned, ended)?;
+        self.bench.recorder.record(planned, ended)?;
         Ok(tried.box_lives)
     }
 
@@ -93,72 +98,67 @@ impl Runner<'_> {
     pub(super) fn try_once(
         &mut self,
         planned: &PlannedTrial,
-        held: &mut Held,
+        held: &mut CellBoxes,
         workload: &Workload,
         book: &Book,
     ) -> Result<Tried, Stop> {
         let home = workload.timed().map_or(Home::Cell, Home::of);
-        let padding = self.padding(planned);
+        let padding = self.bench.padding(planned);
         let id = held.own.id;
         let (link, elsewhere) = held.links(&home);
         let site = Site {
             id,
             link,
             elsewhere,
-            cpu_set: self.study.cpu_set(&planned.cell.kind),
+            cpu_set: self.bench.study.cpu_set(&planned.cell.kind),
         };
-        let mut tried = trial::run(site, &mut self.watch, self.study, workload, book, padding)?;
+        let mut tried = trial::run(
+            site,
+            &mut self.bench.boxes.monitor,
+            self.bench.study,
+            workload,
+            book,
+            padding,
+        )?;
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.known(&planned.cell.kind, held, &home), &home);
+        tried.hold_against(self.bench.boxes.known(&planned.cell.kind, held, &home), &home);
         Ok(tried)
-    }
-
-    /// Waits before a trial: for how long, and what that gives reason to doubt.
-    pub(super) fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
-        let mut waited = (Duration::ZERO, Vec::new());
-        if self.study.protocol.settle {
-            (self.observe)(Event::Settling(planned));
-            waited = self.watch.settle()?;
-        }
-        self.rest()?;
-        (self.observe)(Event::Running(planned));
-        Ok(waited)
     }
 
     /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
     /// behind some that warm up and tell how much work that is.
-    fn piece_at_gate(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
-        let Some(arm) = self.arm(planned.clone(), false) else {
+    fn run_at_gate(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
+        let Some(arm) = self.bench.arm(planned.clone(), false) else {
             return Ok(());
         };
         let mut arms = [arm];
-        self.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.quiet(planned)?;
+        self.bench.boxes.supply_all(&mut arms, present)?;
+        let (waited, mut findings) = self.bench.quiet(planned)?;
         let [arm] = &mut arms;
         let mut order = None;
         if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
-            self.start(arm, held, FIRST)?;
+            self.bench.start(arm, held, FIRST)?;
             // An open loop lasts as long as its file says: rare latencies take many requests.
             let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
-            let trial_ns = told.unwrap_or(self.study.protocol.trial_seconds) * 1e9;
+            let trial_ns = told.unwrap_or(self.bench.study.protocol.trial_seconds) * 1e9;
             // In a part of a quota's period, work is either not throttled at all or stands still.
-            let least_ns = match self.paces.is_throttled(&planned.cell) {
+            let least_ns = match self.bench.paces.is_throttled(&planned.cell) {
                 true => throttle::STRETCH_NS,
                 false => 0.0,
             };
-            order = piece_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
+            order = order_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
         }
-        let beginning = self.look_around(&arms, present)?;
+        let beginning = self.bench.boxes.look_around(&arms, present)?;
         let [arm] = &mut arms;
-        arm.host_ns = 0;
+        arm.tally.host_ns = 0;
         if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
             && let Some(done) = arm.go(held, FIRST, order)?
         {
             arm.keep(done, 0);
         }
-        let seen = self.look_back(beginning, &arms, present)?;
+        let seen = self.bench.boxes.look_back(beginning, &arms, present)?;
         let [arm] = &mut arms;
         let ends = vec![group::stop(arm, present)?];
         let mut measured = Measured {
@@ -167,34 +167,23 @@ impl Runner<'_> {
             seen,
             ends,
         };
-        Self::judge_memory(&mut arms, present);
-        self.hold_against(&mut arms, &measured, present);
-        self.remove_dead(&arms, present)?;
+        memory::judge(&mut arms, present);
+        self.bench.boxes.hold_against(&mut arms, &measured, present);
+        self.bench
+            .boxes
+            .remove_dead(&arms, present, &mut self.bench.recorder)?;
         let end = measured.ends.pop().flatten();
         let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
         ended.findings.append(&mut findings);
         if let Some(host) = &mut ended.host {
             host.waited_ns = nanoseconds(waited);
         }
-        Ok(self.record(planned, ended)?)
-    }
-
-    /// The pause before a trial, the same in every cell.
-    pub(super) fn rest(&self) -> Result<(), Stop> {
-        let pause = Duration::try_from_secs_f64(self.study.protocol.pause_seconds).unwrap_or_default();
-        let until = Instant::now() + pause;
-        while let Ok(slice) = interrupt::next_slice(until) {
-            std::thread::sleep(slice);
-        }
-        if interrupt::requested() {
-            return Err(Stop::Interrupted);
-        }
-        Ok(())
+        Ok(self.bench.recorder.record(planned, ended)?)
     }
 }
 
 /// What the host read of a trial, and how long waking its box took.
-pub(super) fn readings(held: &mut Held, waited: Duration, host: HostReadings) -> HostReadings {
+pub(super) fn readings(held: &mut CellBoxes, waited: Duration, host: HostReadings) -> HostReadings {
     let (freeze, thaw) = held.waking.take().unzip();
     HostReadings {
         waited_ns: nanoseconds(waited),
@@ -209,9 +198,9 @@ const WARM_UP: f64 = 0.1;
 
 /// The order for so many nanoseconds of work, found in ever longer slices up to those of a
 /// warm-up; `None` if the arm is lost in one of them.
-pub(super) fn piece_of(
+pub(super) fn order_of(
     arm: &mut Arm,
-    held: &mut Held,
+    held: &mut CellBoxes,
     trial_ns: f64,
     warm_up_ns: f64,
 ) -> Result<Option<Order>, Stop> {
@@ -225,11 +214,44 @@ pub(super) fn piece_of(
             Some(next) => units = next,
             None => {
                 return Ok(Some(Order {
-                    units: pace::units(trial_ns, arm.unit_ns).max(least),
+                    units: pace::units(trial_ns, arm.pace.unit_ns).max(least),
                     lead: 0,
                 }));
             }
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use crate::plan::{self, Room};
+    use tare_model::results::Outcome;
+
+    #[test]
+    fn a_trial_in_one_piece_is_of_no_group_and_leaves_its_box() {
+        let study = study(&["fake"], &["syscall"], ProtocolOptions::default());
+        let planned = plan::block(&study, Room::UNBOUNDED, 0)[0].groups[0].trials[0].clone();
+        let results = with_runner(&study, |runner| {
+            let mut bench = runner.bench;
+            let kind = &planned.cell.kind;
+            let Ok(Some(held)) = bench.boxes.obtain(kind, 0, &mut bench.recorder) else {
+                panic!("no box");
+            };
+            let mut present = LiveBoxes::from([(kind.clone(), held)]);
+            let mut whole = Whole { bench: &mut bench };
+            let measured = whole.measure(std::slice::from_ref(&planned), &mut present);
+            assert!(measured.is_ok() && present.contains_key(kind));
+            bench
+                .boxes
+                .remove(kind, &mut present, &mut bench.recorder)
+                .unwrap();
+        });
+        let trials: Vec<_> = results.trials().collect();
+        assert!(matches!(trials[0].outcome, Outcome::Ok(_)), "{trials:?}");
+        assert_eq!((trials.len(), trials[0].group), (1, None));
+    }
 }

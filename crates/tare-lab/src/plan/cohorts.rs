@@ -1,7 +1,7 @@
 //! Which boxes stand side by side: as many as the host's memory holds, the baselines
 //! of all others among them.
 
-use super::{Group, Stand};
+use super::{Cohort, Group};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
@@ -102,35 +102,35 @@ pub fn kept(study: &Study, room: Room) -> Option<SideBySide> {
 
 /// In how many sets of a block each kind of box is: baselines are in all of their size.
 pub(super) fn of_each_kind(study: &Study, room: Room) -> BTreeMap<BoxKind, u32> {
-    let mut stands = BTreeMap::new();
+    let mut cohorts = BTreeMap::new();
     if !study.protocol.slicing.is_off() {
         for kind in sets(study, room, |_| {}).into_iter().flatten() {
-            *stands.entry(kind).or_default() += 1;
+            *cohorts.entry(kind).or_default() += 1;
         }
     }
-    stands
+    cohorts
 }
 
-/// The stands of a block of a study that is run in slices.
-pub(super) fn sliced(study: &Study, room: Room, rng: &mut ChaCha8Rng) -> Vec<Stand> {
+/// The cohorts of a block of a study that is run in slices.
+pub(super) fn sliced(study: &Study, room: Room, rng: &mut ChaCha8Rng) -> Vec<Cohort> {
     let mut sets = sets(study, room, |others| others.shuffle(rng));
     sets.shuffle(rng);
     let mut planned = BTreeSet::new();
-    let mut stands = Vec::new();
+    let mut cohorts = Vec::new();
     for mut kinds in sets {
         kinds.shuffle(rng);
         let mut groups = groups(study, &kinds, &mut planned);
         groups.shuffle(rng);
         groups.iter_mut().for_each(|group| group.trials.shuffle(rng));
         match study.protocol.fresh {
-            Fresh::Trial => stands.extend(groups.into_iter().map(|group| Stand {
+            Fresh::Trial => cohorts.extend(groups.into_iter().map(|group| Cohort {
                 kinds: kinds.clone(),
                 groups: vec![group],
             })),
-            Fresh::Block | Fresh::Study => stands.push(Stand { kinds, groups }),
+            Fresh::Block | Fresh::Study => cohorts.push(Cohort { kinds, groups }),
         }
     }
-    stands
+    cohorts
 }
 
 /// The kinds of box of each size, in sets that the host's memory holds; the baselines
@@ -169,7 +169,7 @@ pub(super) fn beside(study: &Study) -> usize {
     names.len()
 }
 
-/// One group for each workload; what was planned in another set is a partner here.
+/// One group for each workload; what was planned in another set is a shadow baseline here.
 fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec<Group> {
     let mut groups = Vec::new();
     for workload in &study.workloads {
@@ -181,14 +181,14 @@ fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec
         if own.is_empty() {
             continue;
         }
-        let needed = |partner: &Cell| {
+        let needed = |shadow: &Cell| {
             own.iter().any(|cell| {
                 let against = Against::ALL.map(|against| study.baseline_cell(cell, against));
-                against.into_iter().flatten().any(|baseline| baseline == *partner)
+                against.into_iter().flatten().any(|baseline| baseline == *shadow)
             })
         };
-        let partners = others.iter().filter(|cell| needed(cell)).cloned().collect();
-        groups.push(Group::of(own, partners));
+        let shadow_baselines = others.iter().filter(|cell| needed(cell)).cloned().collect();
+        groups.push(Group::of(own, shadow_baselines));
     }
     groups
 }
@@ -223,22 +223,22 @@ mod tests {
     fn every_cell_is_planned_once_and_beside_its_baselines() {
         let study = example(9);
         for memory in [1_u64 << 30, 8 << 30, 64 << 30] {
-            let stands = plan::block(&study, Room::of_host(memory), 3);
-            let mut cells: Vec<Cell> = stands
+            let cohorts = plan::block(&study, Room::of_host(memory), 3);
+            let mut cells: Vec<Cell> = cohorts
                 .iter()
-                .flat_map(Stand::trials)
+                .flat_map(Cohort::trials)
                 .map(|t| t.cell.clone())
                 .collect();
             cells.sort();
             let mut all = study.cells();
             all.sort();
             assert_eq!(cells, all);
-            for group in stands.iter().flat_map(|stand| &stand.groups) {
+            for group in cohorts.iter().flat_map(|cohort| &cohort.groups) {
                 let here: Vec<&Cell> = group
                     .trials
                     .iter()
                     .map(|t| &t.cell)
-                    .chain(&group.partners)
+                    .chain(&group.shadow_baselines)
                     .collect();
                 for trial in &group.trials {
                     let baseline = study.baseline_cell(&trial.cell, Against::Native);
@@ -254,8 +254,8 @@ mod tests {
         let each = study.instances[0].size.memory_bytes + BESIDE_BYTES;
         for n in [4, 6, 11, 18] {
             let room = Room { bytes: n * each };
-            for stand in plan::block(&study, room, 0) {
-                assert!(stand.kinds.len() as u64 <= n, "{} of {n}", stand.kinds.len());
+            for cohort in plan::block(&study, room, 0) {
+                assert!(cohort.kinds.len() as u64 <= n, "{} of {n}", cohort.kinds.len());
             }
             assert!(side_by_side(&study, room).unwrap().fits);
         }
@@ -289,14 +289,14 @@ mod tests {
     #[test]
     fn all_trials_of_one_workload_are_of_one_group_where_memory_allows() {
         let study = example(3);
-        let stands = plan::block(&study, Room::of_host(64 << 30), 1);
-        assert_eq!(stands.len(), 1);
-        assert_eq!(stands[0].kinds.len(), 6);
+        let cohorts = plan::block(&study, Room::of_host(64 << 30), 1);
+        assert_eq!(cohorts.len(), 1);
+        assert_eq!(cohorts[0].kinds.len(), 6);
         assert!(
-            stands[0]
+            cohorts[0]
                 .groups
                 .iter()
-                .all(|group| group.trials.len() == 6 && group.partners.is_empty())
+                .all(|group| group.trials.len() == 6 && group.shadow_baselines.is_empty())
         );
     }
 }
