@@ -74,7 +74,7 @@ fn without_arguments_the_help_is_shown() {
     assert_eq!((none.code, none.stdout.as_str()), (2, ""));
     for told in [&none.stderr, &help.stdout] {
         assert!(told.contains("Usage: tare <COMMAND>"), "{told}");
-        assert!(told.contains("Exit codes: 0 done"), "{told}");
+        assert!(told.contains("Exit codes: 0 success"), "{told}");
     }
     for name in ["fake", "run-hold"] {
         assert!(!help.stdout.contains(name), "{name}: {}", help.stdout);
@@ -144,19 +144,19 @@ fn a_list_without_commas_is_told_how_it_is_written() {
         ),
         (
             "plan -p ''",
-            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names by commas, without blanks\n\nFor more information, try '--help'.",
+            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names with commas, without blanks\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p native,,docker",
-            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names by commas, without blanks\n\nFor more information, try '--help'.",
+            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names with commas, without blanks\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p all",
-            "error: invalid value 'all' for '--platforms <LIST>': there is no name for all: leave the option out for the usual ones, or join names by commas ('tare doctor' lists those that can run here)\n\nFor more information, try '--help'.",
+            "error: invalid value 'all' for '--platforms <LIST>': there is no name for all: omit the option for the default platforms, or join names with commas ('tare doctor' lists those that can run here)\n\nFor more information, try '--help'.",
         ),
         (
             "plan -w all",
-            "error: invalid value 'all' for '--workloads <LIST>': there is no name for all: leave the option out to run every built-in workload\n\nFor more information, try '--help'.",
+            "error: invalid value 'all' for '--workloads <LIST>': there is no name for all: join names with commas ('tare workloads' lists them)\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p native,native",
