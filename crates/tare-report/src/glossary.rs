@@ -26,7 +26,7 @@ pub struct Entry {
 
 /// A word that is not in the glossary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the glossary has no '{word}': {hint}'tare explain' lists all its words")]
+#[error("the glossary has no '{word}': {hint}'tare explain' lists all terms")]
 pub struct UnknownTerm {
     word: String,
     hint: String,

@@ -108,7 +108,7 @@ fn what_cannot_be_compared_says_why() {
     let beside = costs("conaboy2021", 1.0, 1.0, 0.002);
     assert_eq!(
         why(row(&beside, "iozone", "", "")),
-        "tare has no workload like it"
+        "tare has no such workload"
     );
     assert_eq!(
         why(row(&beside, "stream", "triad", "vm")),
@@ -131,7 +131,7 @@ fn what_cannot_be_compared_says_why() {
     assert_eq!(why(row(&gvisor, "system-call", "", "")), baseline);
     assert_eq!(
         why(row(&gvisor, "tensorflow", "", "")),
-        "tare has no workload like it"
+        "tare has no such workload"
     );
     assert_eq!(
         why(row(&gvisor, "ffmpeg", "", "")),

@@ -243,7 +243,7 @@ fn the_plan_of_an_open_loop_speaks_of_no_slices_and_counts_what_leads_up_to_it()
     };
     let (text, of_rate) = plan("rate = \"50\"");
     assert!(
-        text.contains("none: requests of an open loop") && !text.contains("of 10 ms"),
+        text.contains("none: an open loop") && !text.contains("of 10 ms"),
         "{text}"
     );
     let (_, of_peak) = plan("rate = \"50%\"");

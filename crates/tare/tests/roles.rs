@@ -173,7 +173,7 @@ fn a_server_that_is_killed_or_ends_fails_the_trial_whatever_its_client_printed()
     let failed = failure(&file("echo ready; sleep 0.2", &slow), "");
     told(
         &failed,
-        &["the server db ended: by itself before its client, with exit status 0"],
+        &["the server db ended: before its client, with exit status 0"],
     );
     kept(&failed, "rate: 5", "ready");
     // Of a client that fails for it both are told.
@@ -437,8 +437,8 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         .replace("[command]", "[command]\nplace = \"outside\"");
     let apart = across.replace("place = \"outside\"", "place = \"apart\"");
     for (platform, file, why) in [
-        ("runc", &across, "no network that this host shares"),
-        ("runc", &apart, "no network that they share"),
+        ("runc", &across, "no network with this host"),
+        ("runc", &apart, "share no network"),
         (
             "runc?network=macvlan",
             &swapped,

@@ -104,7 +104,7 @@ fn a_look_at_trials_that_are_gone_cannot_be_taken_again() {
     let is_trial = |line: &&str| line.contains("\"record\":\"trial\"");
     let kept: Vec<&str> = text.lines().filter(|line| !is_trial(line)).collect();
     std::fs::write(tare.path("gone.jsonl"), kept.join("\n") + "\n").unwrap();
-    tare.refused("run --resume gone.jsonl", &["looks at trials", "start anew"]);
+    tare.refused("run --resume gone.jsonl", &["looks at trials", "start a new one"]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_study_that_cannot_be_adaptive_is_refused() {
 fn a_plan_tells_that_there_will_be_no_verdict() {
     let tare = Tare::new();
     for (option, value, words) in [
-        ("--blocks", "9", "fewer than 10 blocks bring no verdict"),
+        ("--blocks", "9", "verdicts need at least 10 blocks"),
         ("--fresh", "study", "verdicts      none"),
     ] {
         let plan = [

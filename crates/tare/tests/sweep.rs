@@ -140,7 +140,7 @@ fn what_cannot_be_swept_is_told_and_refuses_no_run() {
     assert!(done.code == 2 && done.stderr.contains(&told), "{done:?}");
     // And the next start tries again.
     let done = tare.ok("run -p fake -w syscall --cpus 1 --blocks 1 --no-settle -o again.jsonl");
-    assert!(done.stderr.contains(&format!("swept: {DEAD}")), "{done:?}");
+    assert!(done.stderr.contains(&format!("removed leftover: {DEAD}")), "{done:?}");
     assert!(!tare.path("state").join(DEAD).exists());
 }
 

@@ -111,7 +111,7 @@ const RULES: [Rule; 9] = [
     },
     Rule {
         id: "li2018-2",
-        text: "a VM costs more than a container in what goes over a network and in storage",
+        text: "a VM costs more than a container for network and storage",
         rows: |analysis| {
             apart(
                 analysis,
@@ -230,7 +230,7 @@ fn pinned(analysis: &Analysis, is_of: fn(&PlatformPath) -> bool, of: &[Property]
             && feature.is_some_and(|f| of.contains(&f.property))
     };
     let row = |p: &Pinning| Row {
-        what: format!("{} {}, pinned beside vanilla", p.platform, p.workload),
+        what: format!("{} {}, pinned next to vanilla", p.platform, p.workload),
         figure: Some(p.pinned),
         beside: Some(p.vanilla),
         shows: p.cheaper.map(|cheaper| cheaper == Provisioning::Pinned),

@@ -88,7 +88,7 @@ impl Side {
 /// The two files have no cell in common.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the two files measure nothing in common: the first has {before}; the second has {after}; give two runs of one study"
+    "the two files measure nothing in common: the first has {before}; the second has {after}; give two runs of the same study"
 )]
 pub struct NothingInCommon {
     before: String,

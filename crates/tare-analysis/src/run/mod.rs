@@ -217,7 +217,7 @@ pub fn analyze(results: &Results) -> Analysis {
 
 /// The study has no such platform, of which its cells could be held against it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the study has no platform '{asked}' to hold the others against: it has {}", listed(.platforms))]
+#[error("the study has no platform '{asked}' to compare the others with: it has {}", listed(.platforms))]
 pub struct NoSuchBaseline {
     asked: PlatformPath,
     platforms: Vec<PlatformPath>,

@@ -191,7 +191,7 @@ fn what_is_no_image_is_told() {
     let site = Site::new();
     let store = site.store();
     let rootfs = from_archive(&store, "a", "x.tar", None, &site.tar(&[])[..]).unwrap_err();
-    assert!(rootfs.to_string().contains("imported as a tarball"), "{rootfs}");
+    assert!(rootfs.to_string().contains("as a tarball"), "{rootfs}");
     let absent = from_oci_layout(&store, "a", &site.at("absent"), None).unwrap_err();
     assert!(matches!(absent, ImageError::File { .. }), "{absent}");
     let absent = from_directory(&store, "a", &site.at("absent")).unwrap_err();

@@ -75,7 +75,7 @@ impl Folder {
                     .is_in_memory()
                     .map_err(self.failed("look for its file in memory"))? =>
             {
-                Err(self.no_disk("which takes O_DIRECT and keeps in memory what is written"))
+                Err(self.no_disk("which accepts O_DIRECT but keeps written data in memory"))
             }
             Ok(_) => Ok(()),
             // What a file system answers that does not know O_DIRECT.

@@ -78,7 +78,7 @@ fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
     assert!(
         of(WHOLE, "?n")
             .unwrap_err()
-            .contains("parameters follow its name")
+            .contains("write parameters after its name")
     );
     // Braces of a script are left as they are.
     let script = WHOLE.replace("\"{file}\"]\nwith", "\"f() { x; }; {n}\"]\nwith");
@@ -103,7 +103,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "\"MB/s\"",
             "\"mb/s\"",
-            "tool.toml:17:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?",
+            "tool.toml:17:1: metric 'rate': 'mb/s' is not a unit: did you mean 'MB/s'?",
         ),
         (
             "(\\S+) MB",
@@ -305,7 +305,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "{db.port}",
             "{port}",
-            "tool.toml:3:1: '{port}' is for the words of a server; the command names one, as in '{cache.port}'",
+            "tool.toml:3:1: '{port}' is for the words of a server; in the command, refer to one, as in '{cache.port}'",
         ),
         (
             "place = \"outside\"",
@@ -387,7 +387,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
     assert!(
         of(&alone, "")
             .unwrap_err()
-            .contains("nothing of it runs in the box")
+            .contains("nothing runs in the box")
     );
 }
 
@@ -480,21 +480,21 @@ fn mistakes_in_a_load_are_told_where_they_are() {
             "http = \"{page}\"",
             "\"a\" is no path of a request: give one that begins",
         ),
-        ("http = \"/{page}\"", "", "a load asks in one way"),
+        ("http = \"/{page}\"", "", "a load sends one kind of request"),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nresp = [\"PING\"]",
-            "a load asks in one way",
+            "a load sends one kind of request",
         ),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nfirst = [\"SET\"]",
-            "'first' is of 'resp'",
+            "'first' belongs to 'resp'",
         ),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nserver = \"wbe\"",
-            "'wbe' is no role: did you mean 'web'?",
+            "'wbe' is not a role: did you mean 'web'?",
         ),
         (
             "\"{users}\"",
@@ -516,7 +516,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "\"{rate}\"",
             "\"9\"\nburst = \"9\"",
-            "requests come at a rate or at once",
+            "requests come either at a rate or in bursts",
         ),
         (
             "\"{rate}\"",
@@ -526,7 +526,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "\"{rate}\"",
             "\"0\"\nkeep = \"no\"\npipeline = \"2\"",
-            "keep = 'no' is of 'http'",
+            "keep = 'no' is for 'http'",
         ),
         ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
         (
@@ -542,12 +542,12 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "[parameters]",
             "[[metric]]\nname = \"x\"\nunit = \"s\"\nregex = '(.)'\n[parameters]",
-            "a load has figures of its own",
+            "a load has its own figures",
         ),
         (
             "[parameters]",
             "[[check]]\nsays = 'x'\n[parameters]",
-            "a load looks at every answer by itself",
+            "a load checks every answer itself",
         ),
     ] {
         let error = of(&LOADED.replace(from, to), "").unwrap_err().to_string();
@@ -563,12 +563,12 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         .replace("{rate}", "0");
     let error = of(&alone, "").unwrap_err().to_string();
     assert!(
-        error.contains("a load needs a server") || error.contains("nothing of it runs in the box"),
+        error.contains("a load needs a server") || error.contains("nothing runs in the box"),
         "{error}"
     );
     let nothing = WHOLE.replacen("argv = [\"tool\", \"--n={n}\", \"{file}\"]\n", "", 1);
     let error = of(&nothing, "").unwrap_err().to_string();
-    assert!(error.contains("nothing is run: give argv"), "{error}");
+    assert!(error.contains("nothing to run: give argv"), "{error}");
 }
 
 #[test]
@@ -579,13 +579,13 @@ fn a_wrong_value_of_a_load_is_told_at_its_key() {
         (
             "\"{users}\"",
             "\"{user}\"",
-            "tool.toml:9:15: '{user}' is no parameter",
+            "tool.toml:9:15: '{user}' is not a parameter",
         ),
-        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is no path"),
+        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is not a request path"),
         (
             "rate = \"{rate}\"",
             "server = \"wbe\"",
-            "tool.toml:10:10: 'wbe' is no role",
+            "tool.toml:10:10: 'wbe' is not a role",
         ),
         (
             "rate = \"{rate}\"",

@@ -289,8 +289,8 @@ mod tests {
             "vm ran without hardware virtualisation"
         );
         assert_eq!(
-            clause("left out: 3 records of kind 'x', which is new"),
-            "left out: 3 records of kind 'x', which is new"
+            clause("ignored: 3 records of kind 'x', which is new"),
+            "ignored: 3 records of kind 'x', which is new"
         );
         assert_eq!(clause("short"), "short");
     }

@@ -90,11 +90,11 @@ fn network(name: &str) -> &'static str {
 fn of_run(notice: &Notice) -> Option<String> {
     let words = match notice {
         Notice::UnknownRecords { kind, records } => format!(
-            "left out: {} of kind '{kind}', which this version of tare does not know",
+            "ignored: {} of kind '{kind}', which this version of tare does not know",
             counted(*records, "record")
         ),
         Notice::UnnamedFigures { figures } => format!(
-            "left out: figures that the file's header does not name: {}",
+            "ignored: figures that the file's header does not name: {}",
             some_of(figures)
         ),
         Notice::Sessions { sessions } => {
@@ -151,14 +151,14 @@ fn of_trials(notice: &Notice) -> Option<String> {
             what.join(" and ")
         ),
         Notice::StrayTrials { trials } => {
-            format!("left out: {} of no cell of the study", counted(*trials, "trial"))
+            format!("ignored: {} of no cell of the study", counted(*trials, "trial"))
         }
         Notice::StrayBlocks { trials } => {
-            format!("left out: {} of no block of the study", counted(*trials, "trial"))
+            format!("ignored: {} of no block of the study", counted(*trials, "trial"))
         }
         Notice::StrayMembers { members } => {
             format!(
-                "left out: {} of no cell of the study",
+                "ignored: {} of no cell of the study",
                 counted(*members, "group member")
             )
         }
@@ -171,12 +171,12 @@ fn of_trials(notice: &Notice) -> Option<String> {
             counted(*records, "record")
         ),
         Notice::NoFigures { samples, of } => format!(
-            "left out: {} beyond what any machine comes to in that unit: {}",
+            "ignored: {} beyond what any machine can reach in that unit: {}",
             counted(*samples, "figure"),
             some_of(of)
         ),
         Notice::NoSlices { slices } => format!(
-            "left out: {} whose cost is beyond what any machine comes to",
+            "ignored: {} with a cost that no machine can reach",
             counted(*slices, "slice")
         ),
         Notice::IdenticalFigures { cells } => format!(

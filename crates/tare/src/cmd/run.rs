@@ -29,9 +29,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     anyhow::ensure!(
         args.resume.is_none() || args.output.is_none(),
-        "--resume goes on with its own file, and -o makes a new one: give one of the two"
+        "--resume continues its own file and -o creates a new one: give only one of them"
     );
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let earlier = args.resume.as_deref().map(Results::read).transpose()?;
     let mut study = choose_study(args, earlier.as_ref(), &state)?;
@@ -115,7 +115,7 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
     ] {
         anyhow::ensure!(
             !given,
-            "{path} has another {option}, and goes on with that: leave {option} out"
+            "{path} keeps its own {option}: omit {option}"
         );
     }
     if !args.study.is_empty() {
@@ -166,7 +166,7 @@ fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::
     {
         let all: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
         anyhow::bail!(
-            "{path} runs on another host ({}): if you know it, name the platforms to go on, with -p {}",
+            "{path} runs on another host ({}): if you trust it, confirm by naming the platforms: -p {}",
             out::one_line(&elsewhere.to_string()),
             out::word(&all.join(","))
         );
@@ -190,7 +190,7 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
         let folder = own::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
-            "there is no folder {}: make it, or give another path",
+            "there is no folder {}: create it, or give another path",
             folder.display()
         );
     }
@@ -227,13 +227,13 @@ fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<Exi
         out::say(&format!("results: {file}"));
     }
     if summary.reason == EndReason::Interrupted {
-        out::say(&format!("stopped; go on with: tare run --resume {file}"));
+        out::say(&format!("stopped; continue with: tare run --resume {file}"));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
     // Where one block was all that was asked for, there is nothing to go on with.
     if summary.reason == EndReason::Fruitless && results.header.study.protocol.blocks > 1 {
         out::say(&format!(
-            "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume {file}"
+            "the run ended after its first block, which left nothing to compare; to continue anyway: tare run --resume {file}"
         ));
     }
     let said = [
@@ -262,7 +262,7 @@ fn nothing_measured(results: &Results) -> Option<String> {
         Outcome::Failed(failure) | Outcome::Skipped(failure) => Some(out::one_line(&failure.detail)),
         Outcome::Ok(_) => None,
     });
-    let why = why.unwrap_or_else(|| "no trial was begun".to_owned());
+    let why = why.unwrap_or_else(|| "no trial started".to_owned());
     Some(format!("nothing was measured: {why}"))
 }
 
@@ -277,16 +277,16 @@ fn nothing_compared(analysis: &Analysis) -> Option<String> {
     compared.peek()?;
     let has_pairs = |comparison: &Comparison| comparison.metrics.iter().any(|metric| metric.n > 0);
     (!compared.any(has_pairs)).then(|| {
-        "nothing was compared: every comparison between platforms lost all its pairs, and the report tells why"
+        "nothing was compared: every comparison between platforms lost all its pairs; the report says why"
             .to_owned()
     })
 }
 
-/// `2 trials failed; limits not proven of 1 kind of box`, without what did not occur.
+/// `2 trials failed; limits not proven for 1 kind of box`, without what did not occur.
 fn what_failed(summary: &Summary) -> String {
     let failed = (summary.failed > 0).then(|| format!("{} failed", counted(summary.failed, "trial")));
     let refused = (summary.refused > 0)
-        .then(|| format!("limits not proven of {} of box", counted(summary.refused, "kind")));
+        .then(|| format!("limits not proven for {} of box", counted(summary.refused, "kind")));
     failed.into_iter().chain(refused).collect::<Vec<_>>().join("; ")
 }
 
@@ -304,7 +304,7 @@ mod tests {
             })
         };
         assert_eq!(told(1, 0), "1 trial failed");
-        assert_eq!(told(0, 1), "limits not proven of 1 kind of box");
-        assert_eq!(told(2, 3), "2 trials failed; limits not proven of 3 kinds of box");
+        assert_eq!(told(0, 1), "limits not proven for 1 kind of box");
+        assert_eq!(told(2, 3), "2 trials failed; limits not proven for 3 kinds of box");
     }
 }

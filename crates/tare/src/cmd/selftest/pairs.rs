@@ -81,7 +81,7 @@ impl Measured {
             Outcome::Ok(_) => None,
         });
         failure.map_or_else(
-            || "no trial was begun".to_owned(),
+            || "no trial started".to_owned(),
             |failure| format!("{}: {}", failure.reason, failure.detail),
         )
     }
