@@ -199,7 +199,7 @@ mod tests {
             let slices = [slice(1000, 1000.0, (1000, 1000 + 15 * more, 100))];
             let told = judged(&spec(Some(1000.0)), &slices).unwrap_err();
             assert!(
-                told.starts_with("overload: of 1000 requests/s that were due "),
+                told.starts_with("overload: of 1000 requests/s, "),
                 "{told}"
             );
         }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(failure.reason, Reason::Check);
         assert_eq!(
             failure.detail,
-            "overload: of 3 requests due none was answered within 2.0 s: give a smaller rate, or see what the server does"
+            "overload: none of 3 requests was answered within 2.0 s: reduce the rate, or check the server"
         );
     }
 

@@ -218,7 +218,7 @@ mod tests {
         writer.append(&end()).unwrap();
         let told = writer.sync().unwrap_err().to_string();
         assert!(
-            told.contains("may not have reached its disk") && told.contains("--resume"),
+            told.contains("may not have reached the disk") && told.contains("--resume"),
             "{told}"
         );
         drop(reader);

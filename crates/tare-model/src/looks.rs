@@ -101,7 +101,7 @@ impl fmt::Display for LookJudgement {
 pub struct WarmUpRecord {
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Trials that ended well.
+    /// Trials that succeeded.
     pub trials: u32,
     /// Trials that did not.
     pub failed: u32,

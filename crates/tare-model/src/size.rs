@@ -363,7 +363,7 @@ mod tests {
         assert!(
             seconds("-3s")
                 .unwrap_err()
-                .contains("'-3s' is below zero, and a time cannot be")
+                .contains("'-3s' is negative")
         );
         assert!(seconds("--3s").unwrap_err().contains("'--3s' is not a duration"));
         let instance = parse_instance(&format!("a={}:1G", "9".repeat(301))).unwrap_err();

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(of_bytes(b"a = 1", 5).unwrap().text, "a = 1");
         assert_eq!(
             of_bytes(b"a = 1", 4).unwrap_err(),
-            "e.toml: has 5 B, and an example file at most 4: is it another file that was meant?"
+            "e.toml: has 5 B, but an example file at most 4: is it the wrong file?"
         );
         let told = |path: &str| {
             Source::of_file(&KIND, Path::new(path), 9)

@@ -266,7 +266,7 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
     tare.ok("report r.jsonl --html p.html");
     std::fs::write(tare.path("notes.txt"), "kept").unwrap();
-    let foreign = ["is no page", "give another path with --html"];
+    let foreign = ["is not a page", "give another path with --html"];
     for path in ["notes.txt", "/dev/full", "/dev/null"] {
         tare.refused(&["report", "r.jsonl", "--html", path], &foreign);
         run(&tare, &["-p", "fake", "--html", path], &foreign);
@@ -335,7 +335,7 @@ fn a_pipe_is_not_waited_for() {
     tare.refused("run --resume pipe", &["is not a file"]);
     tare.refused("report pipe --html p.html", &["is not a file"]);
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
-    tare.refused("report r.jsonl --html pipe", &["is no page"]);
+    tare.refused("report r.jsonl --html pipe", &["is not a page"]);
 }
 
 #[test]
@@ -529,14 +529,14 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
     run(
         &tare,
         &["-p", "fake", "--cpus", "100000"],
-        &["100000 CPUs are asked for"],
+        &["100000 CPUs are requested"],
     );
     run(&tare, &["--cpus", "-1"], &["'-1' is not a number of CPUs"]);
     run(&tare, &["--memory", "-5"], &["'-5' is not an amount of memory"]);
     run(
         &tare,
         &["-p", "fake", "--memory", "100T"],
-        &["100 TiB of memory are asked for"],
+        &["100 TiB of memory are requested"],
     );
     run(
         &tare,

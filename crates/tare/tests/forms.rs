@@ -148,10 +148,10 @@ fn advice_says_what_is_shown_and_what_is_not_known() {
     measure(&tare, "r.jsonl", 1);
     let text = tare.ok("advise r.jsonl --weigh start=0.1").stdout;
     for words in [
-        "What was not measured",
-        "By your weights",
+        "Not measured",
+        "Ranking by your weights",
         "ghatrehsamani2020-1",
-        "cannot tell",
+        "not known",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -142,7 +142,7 @@ fn archives_are_told_by_what_is_in_them() {
     saved(&tare, "arm64", &["tools:1"]);
     tare.refused(
         "image import ./saved.tar",
-        &["no image for linux/amd64, only: linux/arm64"],
+        &["no image for linux/amd64, only for linux/arm64"],
     );
     assert!(is_clean(&tare));
 }
@@ -213,7 +213,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ("image build micro.toml", &["ships with tare: choose another"]),
         (
             "image build ./rootfs",
-            &["no image './rootfs' to build: name one of apps, micro"],
+            &["no image './rootfs' to build: choose one of apps, micro"],
         ),
         ("image show mirco", &["no image \"mirco\""]),
         ("image import docker:a?b", &["is not an image name"]),
@@ -593,7 +593,7 @@ fn a_registry_gets_the_password_of_docker_login_and_a_wrong_one_is_told() {
             Some("dXNlcjp3cm9uZw=="),
             "the password of docker login may be wrong",
         ),
-        (None, "give its password by: docker login 127.0.0.1:"),
+        (None, "log in with: docker login 127.0.0.1:"),
     ] {
         let refused = import(auth);
         assert_eq!(refused.code, 2, "{refused:?}");

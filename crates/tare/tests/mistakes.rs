@@ -542,7 +542,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     assert!(
         alone
             .stdout
-            .contains("1 of 2 trials ended well, 1 failed, 1 of 3 blocks"),
+            .contains("1 of 2 trials succeeded, 1 failed, 1 of 3 blocks"),
         "{alone:?}"
     );
     assert!(

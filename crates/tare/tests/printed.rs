@@ -239,7 +239,7 @@ fn what_could_never_be_read_is_refused() {
     );
     refused(
         &["--metric", "a=(x)", "--unit", "s", "--unit", "ms"],
-        &["2 units are given for 1 figure"],
+        &["2 units for 1 figure"],
     );
     refused(&["--unit", "s"], &["--metric"]);
     refused(&["--check", "("], &["check: ", "is not a regular expression"]);

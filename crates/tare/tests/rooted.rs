@@ -307,7 +307,7 @@ fn the_image_that_a_workload_names_is_taken_by_itself() {
     let asked = format!("-p native,runc -w ./tool.toml {SHORT}");
     let plan = tare.ok(&format!("plan {asked}")).stdout;
     assert!(
-        plan.contains("./rootfs, not made yet: 'tare run' makes it"),
+        plan.contains("./rootfs, not built yet: 'tare run' builds it"),
         "{plan}"
     );
     assert!(!tare.path("state/images").exists(), "a plan makes nothing");

@@ -183,7 +183,7 @@ fn blocks_are_added_by_the_schedule_of_looks_and_not_to_a_fixed_number() {
     fixed.ok(&args("fake,fake?cost=1.1", &["--blocks", "3"]));
     fixed.refused(
         "run --resume r.jsonl --blocks 5",
-        &["3 blocks, fixed beforehand", "--adaptive"],
+        &["planned with 3 blocks", "--adaptive"],
     );
 }
 

@@ -225,11 +225,11 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
     tare.refused("plan s.toml", &["s.toml:17:1: "]);
     run(&["gone.toml"], &["gone.toml: cannot read the study file"]);
     run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
-    run(&["/dev/zero"], &["/dev/zero: is no regular file"]);
+    run(&["/dev/zero"], &["/dev/zero: is not a regular file"]);
     std::fs::write(tare.path("bytes.toml"), b"\xff\xfe").unwrap();
     run(
         &["bytes.toml"],
-        &["bytes.toml:1:1: the byte 0xff is no UTF-8 text"],
+        &["bytes.toml:1:1: the byte 0xff is not UTF-8"],
     );
     std::fs::write(tare.path("s.toml"), STUDY).unwrap();
     run(
@@ -246,7 +246,7 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
     );
     run(
         &["s.toml", "--timeout", "1ms"],
-        &["--timeout is 1 ms, and a trial aims for"],
+        &["--timeout is 1 ms but a trial should take"],
     );
     run(
         &["s.toml", "--blocks", "1", "--baseline", "lxc"],

@@ -172,7 +172,7 @@ fn what_a_live_run_may_use_is_left_and_told() {
     let done = clean(&tare, state.to_str().unwrap(), &state);
     assert_eq!(done.code, 0, "{done:?}");
     let told = format!(
-        "left what is kept between runs: the run {} is alive",
+        "left cached files: the run {} is alive",
         tare.run_name("r.jsonl")
     );
     assert!(done.stdout.contains(&told), "{done:?}");

@@ -102,7 +102,7 @@ impl Change {
         self.overheads.iter().filter(regressed)
     }
 
-    /// Cells that cost more than before, perhaps by less than the margin.
+    /// Cells that cost more than before, possibly by less than the margin.
     pub fn doubtful(&self) -> impl Iterator<Item = &OverheadChange> {
         let doubtful = |c: &&OverheadChange| c.verdict.word == Word::Slower && !c.verdict.beyond_margin;
         self.overheads.iter().filter(doubtful)

@@ -99,7 +99,7 @@ pub struct Analysis {
     pub other_pairs: Vec<OtherPair>,
     /// Why cells stopped; absent if every cell ran in every block.
     pub stops: Option<Stops>,
-    /// How long requests took, of each cell with a load.
+    /// Request latency, of each cell with a load.
     pub latencies: Vec<CellLatencies>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
@@ -121,7 +121,7 @@ pub struct Analysis {
     pub cpu_family: usize,
     /// All families that have a test.
     pub families: Vec<FamilySize>,
-    /// Every cell by itself.
+    /// Every cell.
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
     pub boxes: Vec<BoxFigures>,

@@ -130,17 +130,17 @@ fn one_of_several_images_must_be_named() {
             .to_string()
     };
     assert!(
-        refuse(None).ends_with("say which; it has a:1, b:2"),
+        refuse(None).ends_with("--part NAME': a:1, b:2"),
         "{}",
         refuse(None)
     );
-    assert!(refuse(Some("c:3")).contains("no image called \"c:3\"; it has a:1, b:2"));
+    assert!(refuse(Some("c:3")).contains("no image \"c:3\", only a:1, b:2"));
     blobs(&site.tar(&[])).write(&site.at("layout"));
     let refused = from_oci_layout(&store, "a", &site.at("layout"), Some("2.0")).unwrap_err();
     assert!(
         refused
             .to_string()
-            .ends_with("no image called \"2.0\"; it has 1.0"),
+            .ends_with("no image \"2.0\", only 1.0"),
         "{refused}"
     );
     assert!(site.is_clean());

@@ -115,8 +115,7 @@ mod tests {
             let error = folder.require_disk(way).unwrap_err().to_string();
             assert_eq!(
                 error,
-                "random-read measures a disk, and /dev/shm is on tmpfs, which is memory: start it in a folder on \
-                 a disk, which boxes get by an option of their platform such as storage=volume (docs/platforms.md)"
+                "random-read measures a disk, but /dev/shm is on tmpfs, which is memory: start it in a folder on a disk; boxes get one with a platform option such as storage=volume (docs/platforms.md)"
             );
         }
     }

@@ -60,7 +60,7 @@ fn each_bad_wish_is_named_with_what_would_be_right() {
     assert!(with(&|w| w.platforms = vec!["lxc".into(), "lxc".into()]).contains("given twice"));
     assert!(with(&|w| w.baseline = Some("lxc".into())).contains("not among the platforms native"));
     assert!(with(&|w| w.workloads = vec!["steam".into()]).contains("unknown workload 'steam'"));
-    assert!(with(&|w| w.cpus = cpus("4096")).contains("4096 CPUs are asked for"));
+    assert!(with(&|w| w.cpus = cpus("4096")).contains("4096 CPUs are requested"));
     assert!(with(&|w| w.cpus = cpus("0.5")).contains("--provisioning vanilla"));
     assert!(with(&|w| w.memory_bytes = Some(64 << 30)).contains("reduce --memory"));
     assert!(with(&|w| w.memory_bytes = Some(1 << 20)).contains("too little"));

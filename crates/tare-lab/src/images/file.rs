@@ -234,6 +234,6 @@ mod tests {
             named.starts_with("f.toml:1:8: ") && named.contains("cannot be the name"),
             "{named}"
         );
-        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" cannot be a release"));
+        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" is not a Debian release"));
     }
 }

@@ -113,34 +113,34 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "json = \"/p99\"",
             "json = \"p99\"",
-            "tool.toml:22:1: metric 'p99': 'p99' is no JSON pointer",
+            "tool.toml:22:1: metric 'p99': 'p99' is not a JSON pointer",
         ),
         (
             "json = \"/p99\"",
             "",
-            "tool.toml:22:1: a figure is found in one way",
+            "tool.toml:22:1: a figure needs exactly one of",
         ),
         ("equals = 0", "", "tool.toml:28:1: a figure needs a bound"),
         (
             "figure = ",
             "says = \"x\"\nfigure = ",
-            "tool.toml:28:1: a check is one of",
+            "tool.toml:28:1: a check needs exactly one of",
         ),
         (
             "small = 2",
             "small = 0",
-            "tool.toml:4:1: a run of 0 s: give 'seconds' more",
+            "tool.toml:4:1: a run of 0 s: set 'seconds' to more",
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
         (
             "{n}",
             "{m}",
-            "tool.toml:4:1: '{m}' is no parameter: did you mean '{n}'?",
+            "tool.toml:4:1: '{m}' is not a parameter: did you mean '{n}'?",
         ),
         (
             "{n}",
             "{size}",
-            "tool.toml:4:1: '{size}' is no parameter: add [parameters] size = { about, small, paper }",
+            "tool.toml:4:1: '{size}' is not a parameter: add [parameters] size = { about, small, paper }",
         ),
         (
             "[command]",
@@ -295,7 +295,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "name = \"db\"",
             "name = \"d b\"",
-            "tool.toml:14:8: 'd b' is no name of a role",
+            "tool.toml:14:8: 'd b' is not a role name",
         ),
         (
             "{db.port}",
@@ -325,17 +325,17 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "--port={port}",
             "--port={prot}",
-            "tool.toml:7:1: '{prot}' is no parameter: did you mean '{port}'?",
+            "tool.toml:7:1: '{prot}' is not a parameter: did you mean '{port}'?",
         ),
         (
             "{ line = '^port (\\d+)$' }",
             "{}",
-            "tool.toml:11:9: a server tells in one way that it serves",
+            "tool.toml:11:9: a server needs exactly one sign that it is ready",
         ),
         (
             "{ line = ",
             "{ tcp = \"{port}\", line = ",
-            "tool.toml:11:9: a server tells in one way that it serves",
+            "tool.toml:11:9: a server needs exactly one sign that it is ready",
         ),
         (
             "(\\d+)$",
@@ -345,17 +345,17 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "(\\d+)$",
             "(\\d+$",
-            "tool.toml:11:9: '^port (\\d+$' is no regular expression",
+            "tool.toml:11:9: '^port (\\d+$' is not a regular expression",
         ),
         (
             "{ line = '^port (\\d+)$' }",
             "{ tcp = \"http\" }",
-            "tool.toml:11:9: 'http' is no port",
+            "tool.toml:11:9: 'http' is not a port",
         ),
         (
             "{ command = [\"ping\", \"{address}\", \"{port}\"] }",
             "{ command = [] }",
-            "tool.toml:20:9: a server tells in one way",
+            "tool.toml:20:9: a server needs exactly one sign",
         ),
         (
             "[\"cached\", \"--port={port}\"]",
@@ -370,7 +370,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "n = {",
             "port = {",
-            "tool.toml:7:1: '{port}' is that of a role: give the parameter 'port' another name",
+            "tool.toml:7:1: '{port}' belongs to a role: rename the parameter 'port'",
         ),
     ] {
         let mut text = SERVED.replacen(from, to, 1);
@@ -478,7 +478,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "http = \"/{page}\"",
             "http = \"{page}\"",
-            "\"a\" is no path of a request: give one that begins",
+            "\"a\" is not a request path: begin it",
         ),
         ("http = \"/{page}\"", "", "a load sends one kind of request"),
         (
@@ -504,13 +504,13 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "\"{users}\"",
             "\"{user}\"",
-            "'{user}' is no parameter: did you mean '{users}'?",
+            "'{user}' is not a parameter: did you mean '{users}'?",
         ),
         ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
         (
             "http = \"/{page}\"",
             "http = \"/a b\"",
-            "write ' ' as % and two digits",
+            "write ' ' as % and two hexadecimal digits",
         ),
         ("\"{rate}\"", "\"0%\"", "rate = '0%': give requests per second"),
         (
@@ -617,7 +617,7 @@ fn a_bound_of_latencies_is_of_a_peak() {
         (
             "50",
             "{ percentile = 99, ms = \"5\" }",
-            "tool.toml:11:9: a bound is of the peak",
+            "tool.toml:11:9: a latency bound needs a rate",
         ),
         (
             "50%",

@@ -121,8 +121,8 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[factors]\ninstances = [\"huge\"]",
-        "s.toml:3:14: 'huge' is not an instance type: no such type; give one of large, xlarge, 2xlarge, \
-         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+        "s.toml:3:14: 'huge' is not an instance type: no such type; choose one of large, xlarge, 2xlarge, \
+         4xlarge, 8xlarge, 16xlarge, or define one as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
     );
     let on = |host: &str| {
         format!(
@@ -131,8 +131,7 @@ fn unknown_names_are_named_with_the_nearest() {
     };
     told(
         &on("1"),
-        "s.toml:4:1: 'a=2:1G:1' is not an instance type: a box of 2 CPUs does not fit on 1 CPU of the host; \
-         give one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, \
+        "s.toml:4:1: 'a=2:1G:1' is not an instance type: a box of 2 CPUs does not fit on 1 CPU of the host; choose one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or define one as NAME=CPUS:MEMORY, \
          such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
     );
     told(
@@ -142,7 +141,7 @@ fn unknown_names_are_named_with_the_nearest() {
     let wide = study("title = \"t\"\n".to_owned() + &on("4096")).unwrap_err();
     assert!(
         wide.starts_with(
-            "s.toml:3:13: instance type 'a' should run on 4096 CPUs of the host, and this host has "
+            "s.toml:3:13: instance type 'a' should run on 4096 CPUs of the host, but this host has "
         ),
         "{wide}"
     );
@@ -188,8 +187,7 @@ fn what_is_given_twice_is_named_where_it_is_given_again() {
 fn a_baseline_that_is_not_compared_is_named() {
     told(
         "[factors]\nplatforms = [\"lxc\", \"docker\"]\nbaseline = \"native\"",
-        "s.toml:4:12: the baseline 'native' is not among the platforms lxc, docker: add it with platforms, or choose \
-         one of them with baseline",
+        "s.toml:4:12: the baseline 'native' is not among the platforms lxc, docker: add it with platforms, or choose another with baseline",
     );
     told(
         "[factors]\nplatforms = [\"native\", \"lxc\"]\nprovisioning = [\"vanilla\"]\n\
@@ -248,13 +246,12 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
         ),
         (
             "adaptive = true\nblocks = 12",
-            "4:10: an adaptive study ends with a look, and there is none after 12 blocks: give one of 10, 15, 20, 25, \
+            "4:10: an adaptive study ends with a look, and there is none after 12 blocks: choose one of 10, 15, 20, 25, \
              30, 40, 50, 60 blocks",
         ),
         (
             "timeout = \"500ms\"\ntrial_time = \"1s\"",
-            "11: timeout is 500 ms, and a trial aims for 1.0 s, so that every one would be given up: give timeout more, \
-             or trial_time less",
+            "11: timeout is 500 ms but a trial should take 1.0 s, so every trial would be aborted: raise timeout or reduce trial_time",
         ),
         (
             "pause = 1e18",
@@ -346,12 +343,12 @@ fn more_than_anybody_could_run_is_refused_before_it_is_made() {
     let kernels = format!("[[workload]]\nname = \"linpack\"\nsize = [{}]", numbers(50..900));
     told(
         &format!("{kernels}\n{kernels}"),
-        "s.toml:5:1: linpack makes more than 1000 runs with its parameters: give fewer levels",
+        "s.toml:5:1: the parameters of linpack make more than 1000 runs: give fewer levels",
     );
     let platforms: Vec<String> = (1..=200).map(|i| format!("\"fake?seed={i}\"")).collect();
     told(
         &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
-        "s.toml:6:13: that is 340000 cells in 10 blocks: give at most 100000 cells and 4294967295 trials",
+        "s.toml:6:13: 340000 cells in 10 blocks are too many: the limits are 100000 cells and 4294967295 trials",
     );
 }
 

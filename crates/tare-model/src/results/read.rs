@@ -450,8 +450,8 @@ mod tests {
         let known = "reads 'tare-results/1', 'tare-results/2', 'tare-results/3': read it with the tare that wrote it, or with a later one";
         assert!(
             told.starts_with(
-                "r.jsonl has format 'tare-results/9' and was written by tare 2.1.0 (build 0123abcd); "
-            ) && told.contains(&format!("tare {VERSION}, reads"))
+                "r.jsonl has format 'tare-results/9', written by tare 2.1.0 (build 0123abcd); "
+            ) && told.contains(&format!("tare {VERSION} reads"))
                 && told.ends_with(known),
             "{told}"
         );

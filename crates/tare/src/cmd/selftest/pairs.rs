@@ -87,7 +87,7 @@ impl Measured {
     }
 }
 
-/// Time and CPU time of a trial that ended well.
+/// Time and CPU time of a trial that succeeded.
 fn figures(trial: &TrialRecord) -> Option<(f64, f64)> {
     match &trial.outcome {
         Outcome::Ok(success) => Some((*success.samples.get("time")?, *success.samples.get("cpu")?)),
