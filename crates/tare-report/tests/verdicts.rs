@@ -276,7 +276,7 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     let proven = refused.clone();
     refused.proven = false;
     results.records.push(Record::Proof(refused));
-    check(&results, 0, Word::None, "limits not proven of native pinned");
+    check(&results, 0, Word::None, "limits not proven for native pinned");
     results.records.push(Record::Proof(proven));
     check(&results, 2, Word::Slower, "by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));

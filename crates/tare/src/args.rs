@@ -323,7 +323,7 @@ pub struct CompareArgs {
     /// Show the figures of RESULTS next to those of a study, such as conaboy2021 ('tare published' lists them)
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
     pub published: Option<String>,
-    /// Exit with 1 if a box costs more than before by more than this; also the margin of the verdicts [default: the margin of the second study, never fail]
+    /// Exit with 1 if the cost of a box rose by more than this; also the margin of the verdicts [default: never fail, margin of the second study]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
     #[command(flatten)]

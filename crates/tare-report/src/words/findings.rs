@@ -59,7 +59,7 @@ pub const MEANINGS: [(&str, &str); 18] = [
     ),
     (
         "noise-unknown",
-        "the host did not report what other processes or its hypervisor used, so it is unknown whether the trial was disturbed",
+        "the host did not report the load of other processes or its hypervisor: it is unknown whether the trial was disturbed",
     ),
     (
         "carry-over",

@@ -30,7 +30,7 @@ fn of_boxes(notice: &Notice) -> Option<String> {
             "the driver of {platform} was written from its engine's documentation and is untested: its limits are proven as usual, its start, freeze and removal are not"
         ),
         Notice::NotReached { kinds } => format!(
-            "the run stopped before these limits were proven; no verdict on their cells: {}",
+            "the run stopped before these limits were proven, no verdict on their cells: {}",
             kinds.join(", ")
         ),
         Notice::LimitsNotProven {
@@ -40,7 +40,7 @@ fn of_boxes(notice: &Notice) -> Option<String> {
         } => {
             let remarks: String = remarks.iter().map(|r| format!("; {r}")).collect();
             let readings = proofs::readings(readings.as_ref());
-            format!("limits not proven for {kind}; no verdict on its cells: {readings}{remarks}")
+            format!("limits not proven for {kind}, no verdict on its cells: {readings}{remarks}")
         }
         Notice::NoBaseline { baseline } => {
             format!("the baseline {baseline} is not among the study's platforms: nothing can be compared")
@@ -188,7 +188,7 @@ fn of_trials(notice: &Notice) -> Option<String> {
             what.join(" and ")
         ),
         Notice::NoiseUnknown { trials, of } => format!(
-            "in {trials} of {} the host did not report what else ran or what its hypervisor used, so it is unknown whether they were disturbed",
+            "in {trials} of {} the host did not report other load (processes, hypervisor): it is unknown whether they were disturbed",
             counted(*of, "trial")
         ),
         _ => return None,

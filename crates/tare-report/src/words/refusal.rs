@@ -13,7 +13,7 @@ pub fn words(refusal: &Refusal) -> String {
         ),
         Refusal::LimitsNotProven { kind, readings } => {
             format!(
-                "limits not proven of {kind}: {}",
+                "limits not proven for {kind}: {}",
                 proofs::readings(readings.as_ref())
             )
         }
