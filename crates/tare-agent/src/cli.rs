@@ -59,7 +59,7 @@ pub fn parse(mut parser: Parser) -> Result<Role, Box<dyn Error>> {
         Some(Value(name)) => name.string()?,
         Some(Long("version")) => return Ok(Role::Version),
         Some(other) => return Err(other.unexpected().into()),
-        None => return Err("it is started by tare, not by hand".into()),
+        None => return Err("tare starts it; do not run it by hand".into()),
     };
     Ok(match role.as_str() {
         "agent" => Role::Serve(options(&mut parser)?),

@@ -59,7 +59,7 @@ pub(crate) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Re
         if frame.head.kind != Kind::File || frame.payload.len() as u64 > left {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "a frame that is no part of the announced file",
+                "a frame that is not part of the announced file",
             ));
         }
         left -= frame.payload.len() as u64;

@@ -252,7 +252,7 @@ fn parse(frame: &Frame) -> Result<Request, Refusal> {
         return Err(bad(format!("no inner box on channel {channel}")));
     }
     if kind != Kind::Request {
-        return Err(bad(format!("a {kind:?} frame where a request is due")));
+        return Err(bad(format!("a {kind:?} frame instead of a request")));
     }
     serde_json::from_slice(&frame.payload).map_err(|e| bad(format!("unreadable request: {e}")))
 }

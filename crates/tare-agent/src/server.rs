@@ -214,7 +214,7 @@ impl Sign {
     fn refuse_a_stranger(&self) -> io::Result<()> {
         match self {
             Self::Connection(at) if TcpStream::connect_timeout(at, TO_CONNECT).is_ok() => {
-                let message = format!("another program takes connections at {at} already");
+                let message = format!("another program already listens at {at}");
                 Err(io::Error::new(io::ErrorKind::AddrInUse, message))
             }
             _ => Ok(()),

@@ -249,12 +249,12 @@ pub fn advice(cells: &[CellPilot]) -> Advice {
     let (fresh, because) = if each == [Some(1)] {
         (
             Fresh::Trial,
-            "in no cell is a second process in a box worth its cost: boxes vary much, or cost little",
+            "a second process per box is worth its cost in no cell: boxes vary a lot, or cost little",
         )
     } else {
         (
             Fresh::Block,
-            "in some cells a box costs more than it varies: the workloads of a block share one, and each still meets a new box in every block",
+            "in some cells a new box costs more than it is worth: the workloads of a block share one, and each still gets a new box per block",
         )
     };
     Advice {

@@ -107,7 +107,7 @@ pub enum NoTrend {
     #[error("a trend needs at least two results files, and there {} here: give a folder with more", if *.0 == 1 { "is one" } else { "is none" })]
     FewFiles(usize),
     /// Nothing of the youngest file is in another one.
-    #[error("no cost of the youngest file, {0}, is in another one: a trend needs runs of one study")]
+    #[error("no cost of the newest file, {0}, is in any other file: a trend needs runs of the same study")]
     NothingInCommon(String),
 }
 

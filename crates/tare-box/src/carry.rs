@@ -17,7 +17,7 @@ pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 pub const MAX_FILE: u64 = 512 << 20;
 
 const NO_FILE: &str = "it is neither a file nor a folder";
-const TOO_LARGE: &str = "it is over 512 MiB";
+const TOO_LARGE: &str = "it exceeds 512 MiB";
 
 /// Why a command cannot be carried.
 #[derive(Debug, thiserror::Error)]
@@ -29,11 +29,11 @@ pub enum CarryError {
     #[error("there is no file {0}: check the path of the program")]
     NoFile(PathBuf),
     /// A folder in the program's place.
-    #[error("{0} is a folder and no program: give the path of a program in it")]
+    #[error("{0} is a folder, not a program: give the path of a program in it")]
     Folder(PathBuf),
     /// A file that nobody may run, or not this user.
     #[error(
-        "{0} is not executable: allow it with 'chmod +x {0}', or put the program that reads it before it, such as sh {0}"
+        "{0} is not executable: make it so with 'chmod +x {0}', or put its interpreter before it, such as sh {0}"
     )]
     NotExecutable(PathBuf),
     /// The program's file cannot be read.
@@ -45,7 +45,7 @@ pub enum CarryError {
         source: std::io::Error,
     },
     /// A library of a program is not on this host.
-    #[error("{program} needs the library {library}, which its loader does not find on this host: install it")]
+    #[error("{program} needs the library {library}, which its loader cannot find on this host: install it")]
     NoLibrary {
         /// The program.
         program: PathBuf,
@@ -53,7 +53,7 @@ pub enum CarryError {
         library: String,
     },
     /// A file to carry is unfit.
-    #[error("cannot carry {path}: {why}")]
+    #[error("cannot copy {path} into boxes: {why}")]
     Unfit {
         /// The file.
         path: PathBuf,

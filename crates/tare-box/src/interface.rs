@@ -43,7 +43,7 @@ impl std::str::FromStr for Address {
                 prefix: prefix.parse().ok().filter(|bits| *bits <= 32)?,
             })
         });
-        parsed.ok_or_else(|| format!("'{text}' is no address such as 198.18.0.2/20"))
+        parsed.ok_or_else(|| format!("'{text}' is not an address such as 198.18.0.2/20"))
     }
 }
 

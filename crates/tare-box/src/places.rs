@@ -79,7 +79,7 @@ impl FromStr for Work {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|work| work.name() == text);
-        found.ok_or_else(|| format!("'{text}' is none of {}", Self::ALL.map(Self::name).join(", ")))
+        found.ok_or_else(|| format!("'{text}' is not one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

@@ -39,7 +39,7 @@ pub fn version_of(program: &str, argument: &str) -> io::Result<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().next().map(str::trim).unwrap_or_default();
     if line.is_empty() {
-        return Err(io::Error::other("it tells no version"));
+        return Err(io::Error::other("it reports no version"));
     }
     Ok(line.to_owned())
 }
@@ -98,7 +98,7 @@ pub fn run(mut command: Command, within: Duration) -> Result<(), ProgramError> {
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
     Err(failed(io::Error::other(format!(
         "it ended with {status}: {}",
-        last.unwrap_or("it said nothing")
+        last.unwrap_or("it printed nothing")
     ))))
 }
 

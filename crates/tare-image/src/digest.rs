@@ -15,7 +15,7 @@ pub struct Digest(String);
 
 /// What is no digest of the kind that is read here.
 #[derive(Debug, thiserror::Error)]
-#[error("\"{0}\" is no SHA-256 digest: sha256: and 64 small hexadecimal digits")]
+#[error("\"{0}\" is not a SHA-256 digest: write sha256: and 64 lower-case hexadecimal digits")]
 pub struct NoDigest(String);
 
 impl Digest {

@@ -23,7 +23,7 @@ pub enum ImageError {
     },
     /// Others could change what is in the store.
     #[error(
-        "the image store {path} is not this user's alone: {why}; give a folder that nobody else can write to or rename"
+        "the image store {path} is open to other users: {why}; choose a folder that only you can write to or rename"
     )]
     Open {
         /// The store.
@@ -59,15 +59,15 @@ pub enum ImageError {
         known: String,
     },
     /// A part of a digest fits several images.
-    #[error("\"{0}\" fits more than one image: give more digits of the digest")]
+    #[error("\"{0}\" matches several images: give more digits of the digest")]
     Ambiguous(String),
     /// A name that cannot be one.
     #[error(
-        "\"{0}\" cannot be the name of an image: 1 to 300 printable characters, not beginning with sha256:"
+        "\"{0}\" is not a valid image name: give 1 to 300 printable characters that do not begin with sha256:"
     )]
     Name(String),
     /// Another process holds what is needed.
-    #[error("another process {what} for over {} s: wait until it has ended, or stop it", .waited.as_secs())]
+    #[error("another process {what} for over {} s: wait until it ends, or stop it", .waited.as_secs())]
     Busy {
         /// What it does.
         what: String,
@@ -75,10 +75,10 @@ pub enum ImageError {
         waited: Duration,
     },
     /// An image that a run uses.
-    #[error("the image {0} is in use by a run: remove it when that has ended")]
+    #[error("the image {0} is in use by a run: remove it after the run has ended")]
     InUse(String),
     /// The user wishes to stop.
-    #[error("stopped as was asked")]
+    #[error("stopped by the user")]
     Stopped,
     /// A layer or an archive.
     #[error("cannot unpack {what}: {source}")]
@@ -89,7 +89,7 @@ pub enum ImageError {
         source: UnpackError,
     },
     /// An image of OCI's.
-    #[error("cannot take the image: {0}")]
+    #[error("cannot import the image: {0}")]
     Oci(#[from] OciError),
     /// A registry.
     #[error(transparent)]
@@ -102,7 +102,7 @@ pub enum ImageError {
     Mirror(#[from] NoMirror),
     /// A program that cannot be run.
     #[error(
-        "cannot run {program}: {source}; install it, on Debian by: apt-get install {}",
+        "cannot run {program}: {source}; install it (Debian: apt-get install {})",
         package(program)
     )]
     Start {
@@ -112,7 +112,7 @@ pub enum ImageError {
         source: io::Error,
     },
     /// A program that failed.
-    #[error("{program} {how}: {last}; all that it said is in {output}")]
+    #[error("{program} {how}: {last}; its full output is in {output}")]
     Program {
         /// The program.
         program: String,

@@ -109,7 +109,7 @@ impl Running {
         })
     }
 
-    /// Waits until it has ended well.
+    /// Waits until it has succeeded.
     pub fn wait(mut self) -> Result<(), ImageError> {
         loop {
             let status = self.child.try_wait().map_err(|source| ImageError::Start {

@@ -63,7 +63,7 @@ impl Sliced for Slices {
     }
 
     fn check(&mut self) -> Check {
-        report::check("ways of another cost than the cheapest", self.wrong as f64, 0.0)
+        report::check("paths that are not the cheapest", self.wrong as f64, 0.0)
     }
 }
 

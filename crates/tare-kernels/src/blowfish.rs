@@ -69,7 +69,7 @@ impl Sliced for Slices {
 
     fn check(&mut self) -> Check {
         report::check(
-            "blocks that do not decrypt to what they were",
+            "blocks that do not decrypt to the original",
             self.wrong as f64,
             0.0,
         )

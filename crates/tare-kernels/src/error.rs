@@ -12,7 +12,7 @@ pub enum KernelError {
     #[error("this CPU lacks the instruction set {0}: choose a level for the study that every box has")]
     UnsupportedIsa(Isa),
     /// Not a positive length of time.
-    #[error("{0} is not an aim in seconds: give a positive number")]
+    #[error("{0} is not a duration in seconds: give a positive number")]
     Seconds(f64),
     /// Not a number of threads.
     #[error("{0} is not a number of threads: give 1 to {max}", max = Self::MAX_THREADS)]
@@ -33,7 +33,7 @@ pub enum KernelError {
     },
     /// The box is too slow even for the set-up.
     #[error(
-        "setting up {kernel} takes too long here for an aim of {seconds} s: give more time or a smaller size"
+        "setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size"
     )]
     TooSlow {
         /// The kernel.
@@ -61,7 +61,7 @@ pub enum KernelError {
     },
     /// A line that orders no slice of work.
     #[error(
-        "{line:?} is no order ({reason}): give {{\"units\":N,\"lead\":M}} in one line, with at least one unit"
+        "{line:?} is not an order ({reason}): send {{\"units\":N,\"lead\":M}} in one line, with at least one unit"
     )]
     Order {
         /// The line, or as much of it as was read.
@@ -83,8 +83,7 @@ pub enum KernelError {
     },
     /// A folder whose files are on no disk, for a kernel that measures one.
     #[error(
-        "{kernel} measures a disk, and {} is on {file_system}, {why}: start it in a folder on a disk, which boxes \
-         get by an option of their platform such as storage=volume (docs/platforms.md)",
+        "{kernel} measures a disk, but {} is on {file_system}, {why}: start it in a folder on a disk; boxes get one with a platform option such as storage=volume (docs/platforms.md)",
         folder.display()
     )]
     NoDisk {
@@ -120,10 +119,9 @@ pub enum KernelError {
 /// What to do about an error of files, where there is something.
 fn next_step(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => "; free some space there, or give a smaller --size",
+        Some(libc::ENOSPC | libc::EDQUOT) => "; free disk space there, or reduce --size",
         Some(libc::EROFS | libc::EACCES | libc::EPERM) => {
-            "; start it in a folder in which it may make files, which boxes get by an option of their platform \
-             such as storage=own (docs/platforms.md)"
+            "; start it in a folder where it may create files; boxes get one with a platform option such as storage=own (docs/platforms.md)"
         }
         Some(libc::EAGAIN) => "; the limit /proc/sys/fs/aio-max-nr, or that of open files, may be too low",
         Some(libc::ENOSYS) => "; its kernel has no such call",

@@ -14,7 +14,7 @@ use std::f64::consts::PI;
 use tare_wire::gate::Part;
 use tare_wire::kernel::{Check, KernelSpec};
 
-/// Largest error of what comes back, of numbers within 1. Errors add up at random, to
+/// Largest error after the inverse transform, of numbers within 1. Errors add up at random, to
 /// some 1e-12 after a million transforms.
 const ERROR_BOUND: f64 = 1e-9;
 
@@ -95,7 +95,7 @@ impl Sliced for Slices {
     }
 
     fn check(&mut self) -> Check {
-        report::check("error of what comes back", self.worst_error, ERROR_BOUND)
+        report::check("error after the inverse transform", self.worst_error, ERROR_BOUND)
     }
 }
 

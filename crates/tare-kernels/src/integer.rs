@@ -49,7 +49,7 @@ pub fn run(spec: &KernelSpec) -> Result<KernelReport, KernelError> {
 fn check(found: u64, iterations: u64) -> Check {
     let right = found == jump(START, iterations.wrapping_mul(STEPS));
     let wrong = if right { 0.0 } else { 1.0 };
-    report::check("the state after the last iteration is another", wrong, 0.0)
+    report::check("wrong state after the last iteration", wrong, 0.0)
 }
 
 /// The kernel in slices, of which a unit is the iterations of a whole run.

@@ -82,7 +82,7 @@ impl Sliced for Slices {
     fn check(&mut self) -> Check {
         let right = self.distance() == Some(self.loads % self.lines as u64);
         let wrong = if right { 0.0 } else { 1.0 };
-        report::check("the line after the last load is another", wrong, 0.0)
+        report::check("wrong line after the last load", wrong, 0.0)
     }
 }
 

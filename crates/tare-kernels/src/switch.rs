@@ -32,8 +32,7 @@ impl Slices {
         })
     }
 
-    /// So many round trips, each with another byte; counts the bytes that came back
-    /// as others.
+    /// So many round trips, each with another byte; counts the bytes that came back changed.
     fn pass(&mut self, trips: u64) -> Result<u64, KernelError> {
         let mut wrong = 0;
         for _ in 0..trips {
@@ -56,7 +55,7 @@ impl Sliced for Slices {
     }
 
     fn check(&mut self) -> Check {
-        report::check("bytes that came back as others", self.wrong as f64, 0.0)
+        report::check("bytes that came back changed", self.wrong as f64, 0.0)
     }
 }
 

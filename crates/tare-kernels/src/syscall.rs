@@ -11,7 +11,7 @@ use std::os::unix::process::parent_id;
 use tare_wire::gate::Part;
 use tare_wire::kernel::Check;
 
-const WRONG: &str = "calls that returned another parent id";
+const WRONG: &str = "calls that returned a wrong parent id";
 
 /// The kernel, of which a unit is a call.
 pub struct Slices {

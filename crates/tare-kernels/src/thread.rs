@@ -59,7 +59,7 @@ impl Sliced for Slices {
     }
 
     fn check(&mut self) -> Check {
-        let what = "threads that did not pass back what they were given";
+        let what = "threads that returned a wrong value";
         report::check(what, self.wrong as f64, 0.0)
     }
 }

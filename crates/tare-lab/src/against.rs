@@ -236,7 +236,7 @@ fn time(exchanges: &[Exchange], slack: Slack) -> Result<(), Failure> {
     }
     let all = |of: fn(&Exchange) -> u64| seconds(exchanges.iter().map(of));
     Err(disagrees(format!(
-        "the box tells of {:.6} s of work and {:.6} s beside it, in what took {:.6} s by the host's clock",
+        "the box reports {:.6} s of work and {:.6} s of other time, in {:.6} s by the host's clock",
         all(|e| e.timed_ns),
         all(|e| e.untimed_ns),
         all(|e| e.host_ns)
@@ -264,7 +264,7 @@ fn told_cpu(seen: Witness<'_>, known: Known, told_ns: u64) -> Result<(), Failure
     let told = seconds([told_ns]);
     match counted(seen) {
         Some(used) if known.shares_kernel && told > COUNTS * used + COUNTS_SLACK => Err(disagrees(format!(
-            "the box tells of {told:.3} s of CPU time, and the host counted {used:.3} s"
+            "the box reports {told:.3} s of CPU time, but the host counted {used:.3} s"
         ))),
         _ => Ok(()),
     }
@@ -273,7 +273,7 @@ fn told_cpu(seen: Witness<'_>, known: Known, told_ns: u64) -> Result<(), Failure
 fn counted_beyond(seen: Witness<'_>, most: f64, told: impl Fn() -> String) -> Result<(), Failure> {
     match counted(seen) {
         Some(used) if used > most => Err(disagrees(format!(
-            "the box tells {}, and the host counted {used:.3} s of CPU time",
+            "the box reports {}, but the host counted {used:.3} s of CPU time",
             told()
         ))),
         _ => Ok(()),

@@ -46,7 +46,7 @@ pub enum DensityError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A box could not be made.
-    #[error("platform '{platform}': a box could not be made: {source}; 'tare doctor' tells what is missing")]
+    #[error("platform '{platform}': cannot create a box: {source}; 'tare doctor' shows what is missing")]
     Launch {
         /// The platform.
         platform: PlatformPath,
@@ -54,7 +54,7 @@ pub enum DensityError {
         source: BoxError,
     },
     /// A box could not be removed.
-    #[error("box {name} could not be removed: {source}; 'tare clean' tries again")]
+    #[error("box {name} could not be removed: {source}; retry with 'tare clean'")]
     Left {
         /// The box.
         name: String,
@@ -66,7 +66,7 @@ pub enum DensityError {
     Elsewhere(PlatformPath),
     /// Too few boxes for a line.
     #[error(
-        "platform '{platform}': only {made} of at least 3 boxes could be made, {why}: make memory free, or give less with --memory"
+        "platform '{platform}': only {made} of at least 3 boxes could be created, {why}: free memory, or reduce --memory"
     )]
     TooFew {
         /// The platform.
@@ -77,7 +77,7 @@ pub enum DensityError {
         why: String,
     },
     /// The host's counters.
-    #[error("cannot read the memory that is available: {0}")]
+    #[error("cannot read the available memory: {0}")]
     Host(io::Error),
     /// The user asked to stop.
     #[error("stopped by the user")]
@@ -231,7 +231,7 @@ impl Site<'_> {
             say(&format!("idle box {} of {}", held.len() + 1, self.order.boxes));
             let made = match self.launch() {
                 Err(DensityError::Launch { source, .. }) if held.len() >= ENOUGH => {
-                    crowd.stopped = Some(format!("a further one could not be made: {source}"));
+                    crowd.stopped = Some(format!("another box could not be created: {source}"));
                     break;
                 }
                 made => made?,

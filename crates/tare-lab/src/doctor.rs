@@ -143,7 +143,7 @@ fn image_tools() -> Vec<ImageFinding> {
             "mirror",
             "'tare image build'",
             Mirrors::of_host(&suite).present,
-            "name a mirror of Debian in apt's sources and run 'apt-get update', or import an image that is there",
+            "add a Debian mirror to apt's sources and run 'apt-get update', or import an existing image",
         ),
         finding(
             "mvn",
@@ -204,7 +204,7 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
 }
 
 fn settings(facts: &HostFacts) -> Vec<Noise> {
-    let unknown = || "not told by this host".to_owned();
+    let unknown = || "not reported by this host".to_owned();
     let on = |v: bool| if v { "on" } else { "off" }.to_owned();
     let governor = facts.governor.clone();
     let steady = governor.as_deref().is_none_or(|g| g == "performance");
@@ -260,7 +260,7 @@ fn settings(facts: &HostFacts) -> Vec<Noise> {
             "hypervisor",
             facts.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned()),
             facts.hypervisor.is_none(),
-            "this host is itself a VM: figures hold for it, not for bare metal, and VMs in it may lack hardware help",
+            "this host is itself a VM: figures apply to it, not to bare metal, and VMs in it may lack hardware virtualization",
         ),
     ]
 }

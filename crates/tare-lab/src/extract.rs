@@ -16,18 +16,18 @@ pub(crate) struct Output<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
     /// It is not text.
-    #[error("{0} is no UTF-8 text")]
+    #[error("{0} is not UTF-8")]
     NoText(&'static str),
     /// The pattern is none; a study with it is refused before.
-    #[error("'{0}' is no regular expression: {1}")]
+    #[error("'{0}' is not a regular expression: {1}")]
     Pattern(String, String),
     /// A pattern without the group whose match is the figure.
     #[error(
-        "'{0}' has {1} groups and none is named 'value': put the figure, and it alone, into one, as in 'rate: ([0-9.]+)'"
+        "'{0}' has {1} groups and none is named 'value': put only the figure into a group, as in 'rate: ([0-9.]+)'"
     )]
     Group(String, usize),
     /// A pointer that is none.
-    #[error("'{0}' is no JSON pointer: it begins with a slash, as in /jobs/0/iops")]
+    #[error("'{0}' is not a JSON pointer: begin it with a slash, as in /jobs/0/iops")]
     Pointer(String),
     /// It does not stand there.
     #[error("{place} has no {what}")]
@@ -38,7 +38,7 @@ pub enum ExtractError {
         what: String,
     },
     /// It stands there more than once.
-    #[error("{place} has {times} of {what}, and one is needed")]
+    #[error("{place} has {times} of {what} instead of one")]
     Several {
         /// Where it was looked for.
         place: &'static str,
@@ -48,7 +48,7 @@ pub enum ExtractError {
         times: usize,
     },
     /// It cannot be read at all.
-    #[error("{place} is no {format}: {why}")]
+    #[error("{place} is not {format}: {why}")]
     Unreadable {
         /// Where it was looked for.
         place: &'static str,
@@ -58,7 +58,7 @@ pub enum ExtractError {
         why: String,
     },
     /// No number stands there.
-    #[error("'{0}' stands where a number is needed")]
+    #[error("'{0}' is not a number")]
     NoNumber(String),
 }
 
@@ -142,7 +142,7 @@ fn ends(bytes: &[u8]) -> String {
     }
     let (head, tail) = (&bytes[..KEPT], &bytes[bytes.len() - KEPT..]);
     let between = bytes.len() - 2 * KEPT;
-    format!("{}\n[{between} B are left out here]\n{}", text(head), text(tail))
+    format!("{}\n[{between} B omitted]\n{}", text(head), text(tail))
 }
 
 /// The one match of a pattern's group in what a program told.

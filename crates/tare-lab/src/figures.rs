@@ -51,7 +51,7 @@ fn judged(
         .try_for_each(|check| holds(check, output))?;
     let kernel = report(workload, stdout)?;
     if kernel.is_none() && exited.repetitions.is_empty() {
-        return Err(bad_report("it tells of no repetition".to_owned()));
+        return Err(bad_report("it reports no repetition".to_owned()));
     }
     let each = &exited.repetitions;
     let used = (ProcessUsage::total(each), each.len() as u64);
@@ -102,7 +102,7 @@ fn printed(metric: &Metric, from: &Extractor, output: Output<'_>) -> Sample {
 
 /// Whether a check of what a process printed holds; others are held elsewhere.
 fn holds(check: &Check, output: Output<'_>) -> Result<(), Failure> {
-    let unreadable = |e: ExtractError| bad_report(format!("a check cannot be made: {e}"));
+    let unreadable = |e: ExtractError| bad_report(format!("a check cannot run: {e}"));
     let broken = |what: String| Err(Failure::new(Reason::Check, what));
     let says = |said: &Said| extract::says(said, output).map_err(unreadable);
     match check {

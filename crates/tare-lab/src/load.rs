@@ -38,7 +38,7 @@ impl Loaded {
             let told = slice.load.as_ref();
             let told = told.ok_or_else(|| bad_report("a slice without latencies".to_owned()))?;
             let latencies = Latencies::of_text(&told.latencies)
-                .ok_or_else(|| bad_report("latencies that are no histogram".to_owned()))?;
+                .ok_or_else(|| bad_report("latencies that are not a histogram".to_owned()))?;
             all.latencies.add(&latencies);
             all.due += told.due as f64;
             all.due_seconds += told.due_ns as f64 / 1e9;
@@ -59,8 +59,7 @@ impl Loaded {
             let share = self.achieved();
             if share < LEAST_ACHIEVED {
                 return refused(format!(
-                    "overload: of {:.0} requests/s that were due {:.0} were answered ({:.1} %, at least {:.0} % are \
-                     needed): give a smaller rate",
+                    "overload: of {:.0} requests/s, {:.0} were answered ({:.1} %; at least {:.0} % are needed): reduce the rate",
                     self.due / self.due_seconds,
                     self.answered / self.wall_seconds,
                     100.0 * share,
@@ -70,12 +69,12 @@ impl Loaded {
         }
         let busy = self.client_share();
         let (most, advice) = match spec.is_open() {
-            true => (BUSIEST_OPEN, "give a smaller rate"),
+            true => (BUSIEST_OPEN, "reduce the rate"),
             false => (BUSIEST_CLOSED, "choose requests that cost the server more"),
         };
         if busy > most {
             return refused(format!(
-                "the client used {:.0} % of its CPU (at most {:.0} %), so that it may be what is slow: {advice}",
+                "the client used {:.0} % of its CPU (limit {:.0} %), so it may be the bottleneck: {advice}",
                 100.0 * busy,
                 100.0 * most
             ));
@@ -118,7 +117,7 @@ pub(crate) fn unanswered(slice: &Slice) -> Failure {
     Failure::new(
         Reason::Check,
         format!(
-            "overload: of {} due none was answered within {}: give a smaller rate, or see what the server does",
+            "overload: none of {} was answered within {}: reduce the rate, or check the server",
             counted(due, "request"),
             show_seconds(slice.wall_ns() as f64 / 1e9)
         ),
@@ -140,7 +139,7 @@ pub(crate) fn report(stdout: &[u8]) -> Result<(), Failure> {
             "{:.0} of {} answers were not as they should be; the first: {}",
             report.check.found,
             report.requests,
-            report.first_wrong.as_deref().unwrap_or("nothing was told of it")
+            report.first_wrong.as_deref().unwrap_or("it reported nothing")
         ),
     ))
 }
@@ -200,7 +199,7 @@ mod tests {
             let slices = [slice(1000, 1000.0, (1000, 1000 + 15 * more, 100))];
             let told = judged(&spec(Some(1000.0)), &slices).unwrap_err();
             assert!(
-                told.starts_with("overload: of 1000 requests/s that were due "),
+                told.starts_with("overload: of 1000 requests/s, "),
                 "{told}"
             );
         }
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(failure.reason, Reason::Check);
         assert_eq!(
             failure.detail,
-            "overload: of 3 requests due none was answered within 2.0 s: give a smaller rate, or see what the server does"
+            "overload: none of 3 requests was answered within 2.0 s: reduce the rate, or check the server"
         );
     }
 
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(Loaded::of(&[without]).unwrap_err().reason, Reason::BadReport);
         let mut broken = slice(1, 1.0, (0, 1, 0));
         if let Some(told) = &mut broken.load {
-            told.latencies = "no histogram".to_owned();
+            told.latencies = "not a histogram".to_owned();
         }
         assert_eq!(Loaded::of(&[broken]).unwrap_err().reason, Reason::BadReport);
     }

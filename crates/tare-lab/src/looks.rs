@@ -23,13 +23,13 @@ use tare_stats::{Judgement, LOOKS, Look, look};
 pub enum AdaptiveError {
     /// No look would be taken, or blocks would follow the last one and decide nothing.
     #[error(
-        "an adaptive study ends with a look, and there is none after {}: give one of {} blocks",
+        "an adaptive study ends with a look, and there is none after {}: choose one of {} blocks",
         counted(*.0, "block"), LOOKS.map(|look| look.to_string()).join(", ")
     )]
     Blocks(u32),
     /// There is nothing to look at.
     #[error(
-        "an adaptive study stops when its comparisons are settled, and there is nothing to compare: add a platform with -p, or leave out --adaptive"
+        "an adaptive study stops when its comparisons are settled, but there is nothing to compare: add a platform with -p, or omit --adaptive"
     )]
     NothingToCompare,
 }

@@ -99,7 +99,7 @@ fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::other("it is no plain file"))
+        Err(io::Error::other("it is not a regular file"))
     }
 }
 

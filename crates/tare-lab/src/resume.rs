@@ -22,7 +22,7 @@ const MOST_RECORDS: u32 = 1 << 30;
 pub enum ResumeError {
     /// A study that no options could have made.
     #[error(
-        "{path}:1: the study in its header cannot be run: {cause}; the file was altered: restore it from a copy, or start anew with -o"
+        "{path}:1: the study in its header cannot be run: {cause}; the file was altered: restore it from a copy, or start a new one with -o"
     )]
     Unsound {
         /// The file.
@@ -32,7 +32,7 @@ pub enum ResumeError {
     },
     /// A record whose number none has.
     #[error(
-        "{path} has a record of the number {number}, which no run comes to: the file was altered; restore it from a copy, or start anew with -o"
+        "{path} has a record with the number {number}, which no run reaches: the file was altered; restore it from a copy, or start a new one with -o"
     )]
     Numbered {
         /// The file.
@@ -42,7 +42,7 @@ pub enum ResumeError {
     },
     /// A trial is in the file more than once.
     #[error(
-        "{path} holds {} more than once with unlike contents, and which is the true one cannot be told: the file was altered, or two were joined; restore it from a copy, or start anew with -o",
+        "{path} has {} more than once with different contents: the file was altered, or two files were joined; restore it from a copy, or start a new one with -o",
         counted(*trials, "trial")
     )]
     Doubled {
@@ -53,7 +53,7 @@ pub enum ResumeError {
     },
     /// What was looked at is gone.
     #[error(
-        "{path} tells of looks at trials that are not in it, and what was looked at cannot be measured again: the file was altered; restore it from a copy, or start anew with -o"
+        "{path} records looks at trials that it does not have, and these cannot be measured again: the file was altered; restore it from a copy, or start a new one with -o"
     )]
     TrialsGone {
         /// The file.
@@ -61,7 +61,7 @@ pub enum ResumeError {
     },
     /// Another study was asked for.
     #[error(
-        "{path} holds another study ({differs}): leave out the other options to continue it as it is, or start anew with -o"
+        "{path} has a different study ({differs}): omit the other options to continue it, or start a new one with -o"
     )]
     OtherStudy {
         /// The file.
@@ -71,7 +71,7 @@ pub enum ResumeError {
     },
     /// Another build measured the first part.
     #[error(
-        "{path} was measured by agent {theirs}, this tare carries agent {ours}: the two may run different machine code; continue it with the tare that began it, or start anew with -o"
+        "{path} was measured with agent {theirs}, this tare has agent {ours}, which may run different machine code: continue it with the tare that started it, or start a new one with -o"
     )]
     OtherBuild {
         /// The file.
@@ -82,7 +82,7 @@ pub enum ResumeError {
         ours: &'static str,
     },
     /// Another host measured the first part.
-    #[error("{path} was measured on another host ({differs}): continue it there, or start anew with -o")]
+    #[error("{path} was measured on another host ({differs}): continue it there, or start a new one with -o")]
     OtherHost {
         /// The file.
         path: String,
@@ -91,7 +91,7 @@ pub enum ResumeError {
     },
     /// More blocks for a study whose number was fixed.
     #[error(
-        "{path} was to have {blocks} blocks, fixed beforehand: blocks added or left out after a result was seen would make its intervals cover less than they say; start anew with -o and other --blocks, or with --adaptive"
+        "{path} was planned with {blocks} blocks: adding or dropping blocks after seeing a result makes intervals cover less than they claim; start a new one with -o and other --blocks, or with --adaptive"
     )]
     FixedBlocks {
         /// The file.
@@ -109,7 +109,7 @@ pub enum ResumeError {
     },
     /// Every block was run, and comparisons are open.
     #[error(
-        "{path}: all {blocks} blocks were run and comparisons are still open: go on to the next look with --blocks up to {MOST}, or see it as it is with 'tare report {path}'"
+        "{path}: all {blocks} blocks were run and comparisons are still open: continue to the next look with --blocks up to {MOST}, or view it with 'tare report {path}'"
     )]
     OutOfBlocks {
         /// The file.
@@ -118,7 +118,7 @@ pub enum ResumeError {
         blocks: u32,
     },
     /// Nothing is left to do.
-    #[error("{path} is complete: {done}; see it with 'tare report {path}'{more}")]
+    #[error("{path} is complete: {done}; view it with 'tare report {path}'{more}")]
     Complete {
         /// The file.
         path: String,
@@ -131,7 +131,7 @@ pub enum ResumeError {
 
 /// How to get more blocks where their number was fixed.
 const START_ANEW: &str =
-    "; no block is added to a fixed number of them: for more, start anew with -o and --blocks N";
+    "; its number of blocks is fixed: for more, start a new one with -o and --blocks N";
 
 /// What is done of a plan.
 #[derive(Debug, Clone, Default)]
@@ -148,7 +148,7 @@ pub struct Progress {
     pub(crate) peaks: BTreeMap<Cell, f64>,
     /// The state of an adaptive study.
     pub(crate) looks: Option<Looks>,
-    /// Blocks that the file was to have so far.
+    /// Blocks that the file was planned with so far.
     pub(crate) planned: Option<u32>,
 }
 
@@ -239,14 +239,14 @@ pub fn origin(path: &str, results: &Results, host: &HostFacts) -> Result<(), Res
     }
     let known = [
         (
-            "another CPU",
+            "different CPU",
             then.host.cpu_model != host.cpu_model || then.host.cpus != host.cpus,
         ),
         (
-            "another amount of memory",
+            "different amount of memory",
             then.host.memory_bytes != host.memory_bytes,
         ),
-        ("another kernel", then.host.kernel != host.kernel),
+        ("different kernel", then.host.kernel != host.kernel),
     ];
     match known.into_iter().find(|(_, differs)| *differs) {
         Some((differs, _)) => Err(other_host(path, differs)),
@@ -427,14 +427,14 @@ fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
     } = *now;
     let parts = [
         ("other --slices", slicing != then.slicing),
-        ("another --trial-time", trial_seconds != then.trial_seconds),
-        ("another --timeout", timeout_seconds != then.timeout_seconds),
-        ("another --margin", margin != then.margin),
-        ("another --adaptive", stopping != then.stopping),
-        ("another --fresh", fresh != then.fresh),
-        ("another --warm-up", warm_up_seconds != then.warm_up_seconds),
-        ("another --pause", pause_seconds != then.pause_seconds),
-        ("another --no-settle", settle != then.settle),
+        ("different --trial-time", trial_seconds != then.trial_seconds),
+        ("different --timeout", timeout_seconds != then.timeout_seconds),
+        ("different --margin", margin != then.margin),
+        ("different --adaptive", stopping != then.stopping),
+        ("different --fresh", fresh != then.fresh),
+        ("different --warm-up", warm_up_seconds != then.warm_up_seconds),
+        ("different --pause", pause_seconds != then.pause_seconds),
+        ("different --no-settle", settle != then.settle),
     ];
     parts
         .into_iter()

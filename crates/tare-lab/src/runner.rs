@@ -56,11 +56,11 @@ pub enum RunError {
     Host(#[from] std::io::Error),
     /// The binary could not be put into the run's folder.
     #[error(
-        "cannot copy the agent into the run's folder: {0}; free space there, or name another with --state-dir"
+        "cannot copy the agent into the run's folder: {0}; free disk space there, or choose another folder with --state-dir"
     )]
     Copy(std::io::Error),
     /// A box could not be removed.
-    #[error("box {name} could not be removed: {source}; 'tare clean' tries again")]
+    #[error("box {name} could not be removed: {source}; retry with 'tare clean'")]
     Left {
         /// The box.
         name: String,

@@ -308,7 +308,7 @@ fn judge(
     figures::success(workload, exited, &answer.stdout, &answer.stderr, padding_bytes)
 }
 
-/// What gives reason to doubt a trial that ended well.
+/// What gives reason to doubt a trial that succeeded.
 #[expect(clippy::cast_precision_loss, reason = "a share of some seconds")]
 pub(crate) fn doubts(success: &Success, host: &HostReadings) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -15,10 +15,10 @@ use tare_model::results::{Header, Record};
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// It is there already.
-    #[error("{0} exists already: give another name with -o, or continue it with --resume")]
+    #[error("{0} already exists: choose another name with -o, or continue it with --resume")]
     Exists(PathBuf),
     /// It cannot be made.
-    #[error("cannot make results file {path}: {source}; give a path that can be written with -o")]
+    #[error("cannot create results file {path}: {source}; give a writable path with -o")]
     Create {
         /// The file.
         path: PathBuf,
@@ -26,11 +26,11 @@ pub enum WriteError {
         source: io::Error,
     },
     /// Another run has it open.
-    #[error("{0} is being written by another run: wait until that ends")]
+    #[error("{0} is being written by another run: wait until it ends")]
     Busy(PathBuf),
     /// It cannot be continued.
     #[error(
-        "cannot write to results file {path}: {source}; the records up to here are whole: make room, then continue with --resume"
+        "cannot write to results file {path}: {source}; the records so far are intact: free disk space, then continue with --resume"
     )]
     Append {
         /// The file.
@@ -40,7 +40,7 @@ pub enum WriteError {
     },
     /// The disk does not take it.
     #[error(
-        "results file {path} may not have reached its disk: {source}; what is in the file is whole as long as this host runs: copy it to another disk and continue the copy with --resume"
+        "results file {path} may not have reached the disk: {source}; its content is intact as long as this host runs: copy it to another disk and continue the copy with --resume"
     )]
     Sync {
         /// The file.
@@ -218,7 +218,7 @@ mod tests {
         writer.append(&end()).unwrap();
         let told = writer.sync().unwrap_err().to_string();
         assert!(
-            told.contains("may not have reached its disk") && told.contains("--resume"),
+            told.contains("may not have reached the disk") && told.contains("--resume"),
             "{told}"
         );
         drop(reader);

@@ -116,7 +116,7 @@ impl Http {
                 Ok((length, None))
             }
             Ok(httparse::Status::Partial) if bytes.len() <= LONGEST_LINE => Ok((0, None)),
-            _ => Err("no length of a chunk where one is due".to_owned()),
+            _ => Err("a chunk without its length".to_owned()),
         }
     }
 
@@ -124,7 +124,7 @@ impl Http {
         match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) if bytes[..end].iter().all(|byte| *byte == b'\r') => Ok((end + 1, Some(self.whole()))),
             Some(end) => Ok((end + 1, None)),
-            None if bytes.len() > LONGEST_LINE => Err("a line without end behind the last chunk".to_owned()),
+            None if bytes.len() > LONGEST_LINE => Err("an unterminated line after the last chunk".to_owned()),
             None => Ok((0, None)),
         }
     }

@@ -35,7 +35,7 @@ pub fn begin_postgresql(stream: &mut TcpStream, user: &str, database: &str) -> i
             b'Z' => return Ok(()),
             b'E' => return Err(refused(&postgresql_error(&body))),
             b'R' if body[..] != [0; 4] => {
-                return Err(refused("it asks for a password: let it trust this client"));
+                return Err(refused("it requires a password: let it trust this client"));
             }
             _ => {}
         }
@@ -75,7 +75,7 @@ pub fn begin_mysql(stream: &mut TcpStream, user: &str, database: &str) -> io::Re
     match answer.first() {
         Some(0) => Ok(()),
         Some(0xff) => Err(refused(&mysql_error(&answer))),
-        _ => Err(refused("it asks for a password: make a user without one")),
+        _ => Err(refused("it requires a password: create a user without one")),
     }
 }
 

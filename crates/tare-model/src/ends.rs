@@ -78,7 +78,7 @@ impl FromStr for Ends {
         let found = Self::ALL.into_iter().find(|ends| ends.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("'{text}' is no value of ends: choose one of {names}")
+            format!("'{text}' is not a value of ends: choose one of {names}")
         })
     }
 }

@@ -188,7 +188,7 @@ impl GroupRecord {
             before.iter().any(|other| other.cell == member.cell)
         };
         if self.members.iter().enumerate().any(twice) {
-            return Some("a group that names a cell twice".to_owned());
+            return Some("a group with the same cell twice".to_owned());
         }
         let whole = |member: &Member| {
             let n = member.places.len();

@@ -87,7 +87,7 @@ impl fmt::Display for LookJudgement {
             Self::Narrow => "narrow enough",
             Self::Within => "surely within the margin",
             Self::Beyond => "surely beyond the margin",
-            Self::NoPairs => "given up: not one pair",
+            Self::NoPairs => "given up: no pair",
             Self::TooWide => "too wide",
             Self::Autocorrelated => "delayed: autocorrelated, under 20 pairs",
             Self::Skewed => "delayed: skewed, under 30 pairs",
@@ -101,7 +101,7 @@ impl fmt::Display for LookJudgement {
 pub struct WarmUpRecord {
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Trials that ended well.
+    /// Trials that succeeded.
     pub trials: u32,
     /// Trials that did not.
     pub failed: u32,

@@ -167,7 +167,7 @@ impl fmt::Display for Slicing {
 
 /// What was given says nothing of slices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' does not say how to slice: give auto, off, turns, or how long a slice is, from 1ms to 1s")]
+#[error("'{0}' is not a slicing: give auto, off, turns, or a slice length from 1ms to 1s")]
 pub struct SlicingError(String);
 
 /// Reads `auto`, `off`, `turns` or the length of a slice, such as `20ms`.

@@ -14,7 +14,7 @@ pub fn fault(error: &serde_json::Error) -> String {
         .rsplit_once(" at line ")
         .map_or(whole.as_str(), |(told, _)| told);
     if told.starts_with("recursion limit") {
-        return "too many lists or objects lie in one another".to_owned();
+        return "lists or objects are nested too deeply".to_owned();
     }
     let Some((found, expected)) = told.rsplit_once("expected ") else {
         return told.to_owned();
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(told::<serde_json::Value>(""), "it ends in the middle");
         assert_eq!(
             told::<serde_json::Value>(&"[".repeat(1000)),
-            "too many lists or objects lie in one another"
+            "lists or objects are nested too deeply"
         );
         assert_eq!(told::<bool>("1"), "invalid type: integer `1`, expected a boolean");
     }

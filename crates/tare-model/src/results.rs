@@ -313,7 +313,7 @@ pub enum Outcome {
     Skipped(Failure),
 }
 
-/// A trial that ended well.
+/// A trial that succeeded.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Success {
     /// One figure per metric, in the metric's base unit.

@@ -15,11 +15,11 @@ pub struct Scaled {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// Nearly a unit that is known: read as one of its own it would be another.
-    #[error("'{0}' is no unit: did you mean '{1}'?")]
+    #[error("'{0}' is not a unit: did you mean '{1}'?")]
     Near(String, &'static str),
     /// No unit at all.
     #[error(
-        "'{0}' is no unit: give a symbol of at most 16 letters, digits and slashes, such as ms, MB/s or op/s"
+        "'{0}' is not a unit: use at most 16 letters, digits and slashes, such as ms, MB/s or op/s"
     )]
     None(String),
 }

@@ -397,7 +397,7 @@ impl Role {
                 let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
                 format!("{name} outside, on CPU {} of the host", cpus.join(", "))
             }
-            Place::Later(_) => format!("{name} in a place that this version of tare does not know"),
+            Place::Later(_) => format!("{name} in a place unknown to this version of tare"),
         }
     }
 }
@@ -409,7 +409,7 @@ impl fmt::Display for Run {
             Self::Kernel(run) => run.fmt(f),
             Self::Command(run) => f.write_str(&run.argv.join(" ")),
             Self::Load(spec) => spec.fmt(f),
-            Self::Later(_) => f.write_str("run in a way that this version of tare does not know"),
+            Self::Later(_) => f.write_str("run in a way unknown to this version of tare"),
         }
     }
 }

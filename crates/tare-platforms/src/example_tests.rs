@@ -14,7 +14,7 @@ fn binary() -> Option<PathBuf> {
     let named = std::env::var_os("TARE_BIN").map(PathBuf::from);
     let usable = named.filter(|path| path.is_file());
     if usable.is_none() {
-        eprintln!("skipped: TARE_BIN names no binary: run the tests by 'make test'");
+        eprintln!("skipped: TARE_BIN names no binary: run the tests with 'make test'");
     }
     usable
 }

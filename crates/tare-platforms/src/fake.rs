@@ -218,7 +218,7 @@ impl Fake {
 impl Platform for Fake {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         if self.fails(Fail::Probe) {
-            return Err(Absent::new("scripted to be absent", "leave out fail=probe"));
+            return Err(Absent::new("scripted to be absent", "omit fail=probe"));
         }
         Ok(PlatformVersion {
             version: "fake 1".to_owned(),

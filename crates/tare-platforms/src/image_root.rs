@@ -44,7 +44,7 @@ pub(super) fn lay_for_others(image: &Path, directory: &Path, rootfs: &Path) -> R
         // The overlay has a mount of its own of it.
         .and_then(|()| Ok(unmount(&lower, UnmountFlags::DETACH)?))
         .map_err(BoxError::host(
-            "lay an image below a user namespace (that takes Linux 5.19 and a file system such as ext4, XFS or Btrfs)",
+            "mount an image in a user namespace (needs Linux 5.19 and a file system such as ext4, XFS or Btrfs)",
         ))
 }
 

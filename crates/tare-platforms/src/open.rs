@@ -14,11 +14,11 @@ use tare_model::platform::{PlatformPath, PlatformSegment};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// No platform has this name.
-    #[error("unknown platform '{name}': {} ('tare doctor' tells which can run here)", meant(.0), name = .0)]
+    #[error("unknown platform '{name}': {} ('tare doctor' lists those that can run here)", meant(.0), name = .0)]
     Unknown(String),
     /// An inner platform that needs more than its programs.
     #[error(
-        "platform '{path}': {inner} cannot run in another box: the inner ones are {possible}",
+        "platform '{path}': {inner} cannot run inside another box: those that can are {possible}",
         possible = inner_names()
     )]
     Nested {
@@ -29,7 +29,7 @@ pub enum OpenError {
     },
     /// A platform on another host, of which only its own host can tell the truth.
     #[error(
-        "platform '{path}': the CPU limit of {inner} is proven by the counters of the host that it runs on, which cannot be read from here: run tare on that host"
+        "platform '{path}': the CPU limit of {inner} can only be proven by the counters of the remote host, which cannot be read from here: run tare on that host"
     )]
     Untold {
         /// The path.
@@ -108,7 +108,7 @@ fn nest(
         .find(|key| around.options.contains_key(*key));
     if let Some(key) = chosen {
         let detail = format!(
-            "option '{key}' is for boxes in which work runs: {} holds another and gets what it needs for that",
+            "option '{key}' is for boxes in which work runs: {} only contains another box and gets what it needs for that",
             around.name
         );
         return Err(OpenError::Option { path, detail });
@@ -119,7 +119,7 @@ fn nest(
         return Err(OpenError::Option {
             path,
             detail: format!(
-                "{name} in another box has no network={value}: choose one of network=none, network=host"
+                "{name} inside another box has no network={value}: choose network=none or network=host"
             ),
         });
     }
@@ -220,7 +220,7 @@ mod tests {
         refused("libvirt?network=bridge", "choose one of none");
         refused(
             "vm/runc?network=bridge",
-            "choose one of network=none, network=host",
+            "choose network=none or network=host",
         );
         for path in [
             "native?network=host",

@@ -193,8 +193,7 @@ impl Platform for Podman {
 
     fn without_image_inside(&self) -> Option<&'static str> {
         Some(
-            "Podman in another box would take minutes and room of the box for a copy of the image: choose docker, runc, \
-             crun, nspawn or native as the inner one, or leave this platform or the image out",
+            "Podman inside another box would need minutes and disk space there for a copy of the image: choose docker, runc, crun, nspawn or native as the inner one, or omit this platform or the image",
         )
     }
 

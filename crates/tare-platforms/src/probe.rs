@@ -16,7 +16,7 @@ pub(super) fn not_run(program: &str, error: &io::Error, fix: impl Into<String>) 
         return Absent::new(format!("no {program} on PATH"), fix);
     }
     let advice = if is_shortage(error) {
-        "it may be there: give this process more (see 'ulimit -a' and 'free')".to_owned()
+        "it may be installed: raise this process's limits (see 'ulimit -a' and 'free')".to_owned()
     } else {
         format!("see whether '{program} --version' works")
     };
@@ -27,7 +27,7 @@ pub(super) fn not_run(program: &str, error: &io::Error, fix: impl Into<String>) 
 pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
     if !rustix::process::geteuid().is_root() {
         return Err(Absent::new(
-            "not root, so that no cgroup can be made to set limits",
+            "not root, so tare cannot create cgroups to set limits",
             "run tare as root, for example with sudo",
         ));
     }

@@ -70,8 +70,7 @@ impl Security {
     pub(super) fn without_image(&self) -> Option<&'static str> {
         let is_old = || release(&host::facts().kernel) < OTHER_OWNERS;
         (self.has_userns() && is_old()).then_some(
-            "the files of an image are those of the host's root, and other owners below an overlay take Linux 5.19: \
-             leave userns=on out",
+            "the files of an image belong to the host's root, and other owners in an overlay need Linux 5.19: omit userns=on",
         )
     }
 
@@ -154,8 +153,7 @@ fn free_users() -> Result<(), BoxError> {
         if let Some(owner) = owner_of_users(&text) {
             let owner: String = owner.escape_debug().collect();
             let why = format!(
-                "{file} gives users of {FIRST_USER} to {} to {owner}, in whose hands root of the box would be; give \
-                 {owner} others (usermod --del-subuids, --add-subuids, the same with subgids), or do without userns=on",
+                "{file} gives users of {FIRST_USER} to {} to {owner}, who would control root of the box; give {owner} other ranges (usermod --del-subuids, --add-subuids, the same with subgids), or omit userns=on",
                 FIRST_USER + USERS - 1
             );
             return Err(BoxError::host("make a box with a user namespace")(
@@ -198,8 +196,7 @@ fn passable(folder: &Path) -> Result<(), BoxError> {
         .find(|above| fs::metadata(above).is_ok_and(|m| m.mode() & 0o001 == 0));
     closed.map_or(Ok(()), |above| {
         Err(BoxError::host(format!(
-            "make a box with a user namespace: its root is user {FIRST_USER} of this host, to which {} is closed; \
-             open it (chmod o+x) or choose another folder by --state-dir",
+            "make a box with a user namespace: its root is user {FIRST_USER} of this host, which cannot enter {}; open it (chmod o+x) or choose another folder with --state-dir",
             above.display()
         ))(std::io::ErrorKind::PermissionDenied.into()))
     })

@@ -60,7 +60,7 @@ impl Service {
                 let last = tail(&messages.written());
                 return Err(BoxError::Engine {
                     engine,
-                    message: format!("its service does not come up: {last}"),
+                    message: format!("its service does not start: {last}"),
                 });
             }
             std::thread::sleep(Duration::from_millis(10));

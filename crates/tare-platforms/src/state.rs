@@ -32,7 +32,7 @@ const AGENT: &str = "tare-agent";
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// A file of the state folder.
-    #[error("cannot {what} {path}: {source}; give another folder with --state-dir")]
+    #[error("cannot {what} {path}: {source}; choose another folder with --state-dir")]
     File {
         /// What was tried.
         what: &'static str,
@@ -43,7 +43,7 @@ pub enum StateError {
     },
     /// Others can change what is in the state folder.
     #[error(
-        "the state folder {path} is not this user's alone: {why}; give one of your own with --state-dir, which nobody else can write to or rename"
+        "the state folder {path} is open to other users: {why}; choose a folder with --state-dir that only you can write to or rename"
     )]
     Open {
         /// The folder.
@@ -53,12 +53,12 @@ pub enum StateError {
     },
     /// Another run measures on this host.
     #[error(
-        "another run ({0}) is measuring on this host, and the two would disturb each other: wait until it has ended, or stop it"
+        "another run ({0}) is measuring on this host, and both would disturb each other: wait until it ends, or stop it"
     )]
     Busy(String),
     /// What a dead run left works on.
     #[error(
-        "processes that a dead run left use the CPU and would disturb a measurement: {}; {left}; end them: kill -9 {}",
+        "leftover processes of a dead run use the CPU and would disturb a measurement: {}; {left}; end them with: kill -9 {}",
         listed(.pids, ", "),
         listed(.pids, " ")
     )]

@@ -52,7 +52,7 @@ impl Storage {
         match (storage, cache) {
             (Some(Self::Disk(disk)), Some(cache)) => Ok(Some(Self::Disk(Disk { cache, ..disk }))),
             (_, Some(_)) => Err(format!(
-                "option '{CACHE}' is that of a disk: give {option}=raw or {option}=qcow2 with it",
+                "option '{CACHE}' needs a disk: add {option}=raw or {option}=qcow2",
                 option = Self::OPTION
             )),
             (storage, None) => Ok(storage),

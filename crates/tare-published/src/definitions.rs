@@ -40,7 +40,7 @@ pub const DEFINITIONS: &[Definition] = &[
         score: "standardised score",
         formula: "M / max over platforms for rates, min over platforms / M for times",
         defined_by: "li2018",
-        remark: "0 to 1, 1 is the best platform of the file; none for what seems better and did less of the work; without interval or verdict",
+        remark: "0 to 1, 1 is the best platform of the file; none for a platform that seems better but did less work; without interval or verdict",
     },
     Definition {
         score: "rounds overhead",
@@ -52,7 +52,7 @@ pub const DEFINITIONS: &[Definition] = &[
         score: "overhead ratio",
         formula: "M / Mb for times, Mb / M for rates",
         defined_by: "ghatrehsamani2020",
-        remark: "the ratio of means in these tables; the study has times alone",
+        remark: "the ratio of means in these tables; the study has only times",
     },
     Definition {
         score: "PTO, PSO",

@@ -73,8 +73,8 @@ fn one(table: &Table, figure: &FigureOfClaim, row: &Row, level: Option<(&str, &s
         .filter(|r| level.is_none_or(|(column, level)| r.holds(column, level)));
     match (others.next(), others.next()) {
         (Some(other), None) => compared(table, figure, row, other),
-        (None, _) => Err("no row to hold it against".to_owned()),
-        _ => Err("several rows to hold it against".to_owned()),
+        (None, _) => Err("no row to compare it with".to_owned()),
+        _ => Err("several rows to compare it with".to_owned()),
     }
 }
 

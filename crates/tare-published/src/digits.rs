@@ -16,7 +16,7 @@ pub struct Digits {
 
 /// Why a text is no printed number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no printed number: write digits with at most one point, such as 26.14")]
+#[error("'{0}' is not a printed number: write digits with at most one point, such as 26.14")]
 pub struct NotDigits(String);
 
 impl Digits {

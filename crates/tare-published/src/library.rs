@@ -177,7 +177,7 @@ fn check(name: &str, published: &Published, mapping: &Mapping) -> Result<(), Str
     let claimed = published.claims.iter().flat_map(|c| &c.workloads);
     let contradicted = published.contradictions.iter().flat_map(|c| &c.workloads);
     if let Some(family) = claimed.chain(contradicted).find(|f| !mapping.is_family(f)) {
-        return Err(format!("'{family}' is no family of mapping.toml"));
+        return Err(format!("'{family}' is not a family of mapping.toml"));
     }
     published.claims.iter().try_for_each(check_claim)
 }
@@ -205,8 +205,8 @@ fn check_claim(claim: &Claim) -> Result<(), String> {
 /// What to ask for instead.
 pub(super) fn hint(nearest: Option<&str>, known: &str) -> String {
     match nearest {
-        Some(name) => format!("did you mean '{name}'? there are {known}"),
-        None => format!("there are {known}"),
+        Some(name) => format!("did you mean '{name}'? The studies are {known}"),
+        None => format!("the studies are {known}"),
     }
 }
 

@@ -146,14 +146,14 @@ fn a_file_is_read_strictly() {
         (
             "\"copy\", 1.0]",
             "\"copy\", \"x\"]",
-            "something else than a number",
+            "a value that is not a number",
         ),
-        ("\"copy\", 1.0]", "\"copy\", nan]", "something else than a number"),
-        ("\"copy\", 1.0]", "\"copy\", inf]", "something else than a number"),
+        ("\"copy\", 1.0]", "\"copy\", nan]", "a value that is not a number"),
+        ("\"copy\", 1.0]", "\"copy\", inf]", "a value that is not a number"),
         (
             "\"native\", \"copy\"",
             "3, \"copy\"",
-            "something else than it should",
+            "a value of the wrong kind",
         ),
         ("expect = \"1.0\"", "expect = \"1e9\"", "no printed number"),
         ("checkable = true", "checkable = false", "if and only if"),
@@ -227,8 +227,8 @@ fn an_unknown_study_is_told_with_the_nearest() {
         ("li2019", "did you mean 'li2018'?"),
         ("FELTER", "did you mean 'felter2015'?"),
         ("conaboy", "did you mean 'conaboy2021'?"),
-        ("xyz", "no study 'xyz': there are agache2020"),
-        ("", "no study '': there are"),
+        ("xyz", "no study 'xyz': the studies are agache2020"),
+        ("", "no study '': the studies are"),
     ] {
         let why = library.study(asked).unwrap_err().to_string();
         assert!(why.contains(nearest), "{asked}: {why}");

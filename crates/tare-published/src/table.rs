@@ -235,12 +235,12 @@ fn place(row: &mut Row, wide: &mut Vec<(String, f64)>, column: &str, cell: Cell)
             row.figures.insert(column.to_owned(), n);
         }
         ("platform" | "metric" | "unit" | "seen_in" | "runs", _) => {
-            return Err(format!("column '{column}' holds something else than it should"));
+            return Err(format!("column '{column}' has a value of the wrong kind"));
         }
         (_, Cell::Number(n)) if !is_level && !is_figure && n.is_finite() => {
             wide.push((column.to_owned(), n));
         }
-        _ => return Err(format!("column '{column}' holds something else than a number")),
+        _ => return Err(format!("column '{column}' has a value that is not a number")),
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Picture {
         forest::hosts(merged).map(Self::Forest)
     }
 
-    /// How long requests took.
+    /// Request latency.
     pub fn latencies(analysis: &Analysis) -> Option<Self> {
         dots::latencies(analysis).map(Self::Dots)
     }

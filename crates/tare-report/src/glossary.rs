@@ -26,7 +26,7 @@ pub struct Entry {
 
 /// A word that is not in the glossary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the glossary has no '{word}': {hint}'tare explain' lists all its words")]
+#[error("the glossary has no '{word}': {hint}'tare explain' lists all terms")]
 pub struct UnknownTerm {
     word: String,
     hint: String,
@@ -140,7 +140,7 @@ pub fn document(entries: &[Entry]) -> Document {
         Section::new(entries[0].chapter).facts(facts.collect())
     };
     Document {
-        title: "What the words of tare mean".to_owned(),
+        title: "Glossary".to_owned(),
         subtitle: String::new(),
         notices: Vec::new(),
         sections: chapters.map(section).collect(),
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn one_who_asks_for_another_word_is_told_few_that_may_be_meant() {
         let told = |word| find(word).unwrap_err().to_string();
-        let list = "'tare explain' lists all its words";
+        let list = "'tare explain' lists all terms";
         assert_eq!(
             told("vanila"),
             format!("the glossary has no 'vanila': did you mean 'vanilla'? {list}")

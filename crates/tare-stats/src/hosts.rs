@@ -41,7 +41,7 @@ impl HostEstimate {
     }
 }
 
-/// What several hosts say together.
+/// Results over several hosts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcrossHosts {
     /// Hosts.

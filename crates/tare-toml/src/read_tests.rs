@@ -162,7 +162,7 @@ fn what_does_not_fit_is_told_in_words_of_files() {
         (
             "share = 1",
             "share = 1e999",
-            "3:9: 1e999 is too large a number: give one that makes sense",
+            "3:9: 1e999 is out of range: give a smaller number",
         ),
         (
             "\"b\"",
@@ -236,7 +236,7 @@ fn what_is_no_toml_is_told_with_the_page_that_helps() {
 
 #[test]
 fn what_lies_deep_in_itself_is_refused() {
-    let deep = "too many lists or tables lie in one another";
+    let deep = "lists or tables are nested too deeply";
     let keys = vec!["a"; 79].join(".");
     let nested = format!(
         "{keys} = {}1{}",

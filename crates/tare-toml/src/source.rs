@@ -63,14 +63,14 @@ impl Source {
         let unreadable = |e: io::Error| wrong(format!("cannot read the {}: {e}; check the path", kind.name));
         let Some(file) = regular::open(path).map_err(unreadable)? else {
             return Err(wrong(format!(
-                "is no regular file: give the path of {}",
+                "is not a regular file: give the path of {}",
                 kind.one()
             )));
         };
         let has_bytes = file.metadata().map_err(unreadable)?.len();
         if has_bytes > max_bytes {
             return Err(wrong(format!(
-                "has {has_bytes} B, and {} at most {max_bytes}: is it another file that was meant?",
+                "has {has_bytes} B, but {} at most {max_bytes}: is it the wrong file?",
                 kind.one()
             )));
         }
@@ -100,7 +100,7 @@ fn no_text(file: String, bytes: &[u8], good: usize) -> TomlError {
         line,
         column,
         message: format!(
-            "the byte 0x{:02x} is no UTF-8 text: save the file as UTF-8",
+            "the byte 0x{:02x} is not UTF-8: save the file as UTF-8",
             bytes[good]
         ),
     }
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(of_bytes(b"a = 1", 5).unwrap().text, "a = 1");
         assert_eq!(
             of_bytes(b"a = 1", 4).unwrap_err(),
-            "e.toml: has 5 B, and an example file at most 4: is it another file that was meant?"
+            "e.toml: has 5 B, but an example file at most 4: is it the wrong file?"
         );
         let told = |path: &str| {
             Source::of_file(&KIND, Path::new(path), 9)
@@ -180,7 +180,7 @@ mod tests {
         };
         assert_eq!(
             told("/dev/zero"),
-            "/dev/zero: is no regular file: give the path of an example file"
+            "/dev/zero: is not a regular file: give the path of an example file"
         );
         assert_eq!(
             told("/no/such.toml"),
@@ -205,7 +205,7 @@ mod tests {
         fn any_bytes_are_a_text_or_told_where_they_are_none(bytes: Vec<u8>) {
             match of_bytes(&bytes, 1 << 16) {
                 Ok(source) => prop_assert_eq!(source.text.as_bytes(), &bytes),
-                Err(told) => prop_assert!(told.ends_with("is no UTF-8 text: save the file as UTF-8"), "{}", told),
+                Err(told) => prop_assert!(told.ends_with("is not UTF-8: save the file as UTF-8"), "{}", told),
             }
         }
     }

@@ -40,7 +40,7 @@ pub type Table = BTreeMap<String, (Place, Node)>;
 /// Tables and lists that lie in one another, at most. The parser has a limit for brackets and one
 /// for the parts of a key; both together let thousands through, for which no stack is large enough.
 const DEEPEST: usize = 100;
-const TOO_DEEP: &str = "too many lists or tables lie in one another";
+const TOO_DEEP: &str = "lists or tables are nested too deeply";
 
 impl Node {
     /// Reads a text.
@@ -124,7 +124,7 @@ fn too_large(place: &Place) -> TomlError {
     let text = place.snippet();
     TomlError::at(
         place,
-        format!("{text} is too large a number: give one that makes sense"),
+        format!("{text} is out of range: give a smaller number"),
     )
 }
 

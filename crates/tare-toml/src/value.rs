@@ -41,7 +41,7 @@ impl Node {
         match &self.value {
             Value::Text(text) if text.trim().is_empty() => Err(TomlError::at(
                 &self.place,
-                format!("'{key}' is empty text: write {key} = {example}, or leave it out"),
+                format!("'{key}' is empty text: write {key} = {example}, or omit it"),
             )),
             Value::Text(text) => Ok(text),
             _ => Err(self.wrong(key, "text", example)),
@@ -138,7 +138,7 @@ impl Node {
         let wrong = |message: String| Err(TomlError::at(&self.place, message));
         if items.is_empty() {
             return wrong(format!(
-                "'{key}' is an empty list: name at least one, as in {key} = {example}, or leave the key out"
+                "'{key}' is an empty list: give at least one item, as in {key} = {example}, or omit the key"
             ));
         }
         if items.len() > MAX_ITEMS {

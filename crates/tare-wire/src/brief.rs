@@ -13,7 +13,7 @@ pub fn brief(text: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
         Some((end, _)) => {
             let left_out = text.len() - end;
-            Cow::Owned(format!("{} [{left_out} B more are left out]", &text[..end]))
+            Cow::Owned(format!("{} [{left_out} B omitted]", &text[..end]))
         }
     }
 }
@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(brief(&message), message);
         let flood = format!("{message}{}", "x".repeat(10 << 20));
         let short = brief(&flood);
-        assert!(short.starts_with(&message) && short.ends_with(" [10485760 B more are left out]"));
+        assert!(short.starts_with(&message) && short.ends_with(" [10485760 B omitted]"));
     }
 
     proptest! {

@@ -102,7 +102,7 @@ pub enum FrameError {
     #[error("bytes {0:02x?} are not the start of a frame: something else writes to the link")]
     NotAFrame([u8; HEADER_BYTES]),
     /// A kind of frame that this version does not know.
-    #[error("unknown kind of frame {0}: the other side is of another version")]
+    #[error("unknown kind of frame {0}: the other side has another version")]
     UnknownKind(u8),
     /// A payload beyond [`MAX_PAYLOAD`].
     #[error("frame of {0} B is over the limit of {MAX_PAYLOAD} B")]

@@ -222,7 +222,7 @@ impl fmt::Display for LoadSpec {
         match (self.rate, self.of_peak) {
             (Some(rate), _) => write!(f, ", {rate} requests/s whether or not they are answered"),
             (None, Some(share)) => {
-                write!(f, ", {} % of what the baseline answers at most", 100.0 * share)?;
+                write!(f, ", {} % of the baseline's peak", 100.0 * share)?;
                 self.bound
                     .iter()
                     .try_for_each(|bound| write!(f, " while {bound}"))?;

@@ -24,7 +24,7 @@ pub enum SizeError {
     #[error("'{}' is not a duration: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Duration(String),
     /// A duration below zero.
-    #[error("'{}' is below zero, and a time cannot be: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
+    #[error("'{}' is negative: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Negative(String),
     /// A number beyond any host or study.
     #[error("'{}' is too much: give at most {most}", shortened(.text))]
@@ -259,7 +259,7 @@ pub const INSTANCE_TYPES: [(&str, u32, u64); 6] = [
 
 /// Why an instance type could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' is no instance type: {why}; give one of {}, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS", shortened(.text), INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
+#[error("'{}' is not an instance type: {why}; choose one of {}, or define one as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS", shortened(.text), INSTANCE_TYPES.map(|(name, ..)| name).join(", "))]
 pub struct InstanceError {
     text: String,
     why: String,
@@ -285,7 +285,7 @@ pub fn parse_instance(text: &str) -> Result<NamedInstance, InstanceError> {
     };
     let Some((name, size)) = text.split_once('=') else {
         let known = INSTANCE_TYPES.iter().find(|(name, ..)| *name == text);
-        let (name, cpus, gibibytes) = known.ok_or_else(|| bad("there is none of this name".to_owned()))?;
+        let (name, cpus, gibibytes) = known.ok_or_else(|| bad("no such type".to_owned()))?;
         let size = InstanceType {
             cpus: Cpus::from_milli(cpus * 1000),
             memory_bytes: gibibytes << 30,
@@ -325,14 +325,14 @@ pub fn parse_instance(text: &str) -> Result<NamedInstance, InstanceError> {
 fn host_cpus(text: &str, cpus: Cpus) -> Result<u32, String> {
     let number = text.parse::<u32>().map_err(|_| {
         let text = shortened(text);
-        format!("'{text}' is no number of CPUs of the host: give a whole number")
+        format!("'{text}' is not a number of host CPUs: give a whole number")
     })?;
     if number >= cpus.whole() {
         return Ok(number);
     }
     let (host, asked) = (counted(number, "CPU"), show_cpus(cpus));
     Err(format!(
-        "on {host} of the host there is no room for a box of {asked}"
+        "a box of {asked} does not fit on {host} of the host"
     ))
 }
 
@@ -363,7 +363,7 @@ mod tests {
         assert!(
             seconds("-3s")
                 .unwrap_err()
-                .contains("'-3s' is below zero, and a time cannot be")
+                .contains("'-3s' is negative")
         );
         assert!(seconds("--3s").unwrap_err().contains("'--3s' is not a duration"));
         let instance = parse_instance(&format!("a={}:1G", "9".repeat(301))).unwrap_err();

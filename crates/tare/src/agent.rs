@@ -56,7 +56,7 @@ fn check(bytes: &[u8]) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidData,
-        "the agent in this tare is not the one that it was built with: the file of tare is damaged; install it again",
+        "the agent inside this tare is not the one it was built with: the program file is damaged; reinstall tare",
     ))
 }
 
@@ -92,7 +92,7 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         for bytes in [&BYTES[..BYTES.len() - 1], &other, b""] {
             let error = make(bytes).unwrap_err().to_string();
-            assert!(error.contains("the file of tare is damaged"), "{error}");
+            assert!(error.contains("the program file is damaged"), "{error}");
         }
     }
 }

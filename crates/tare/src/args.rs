@@ -29,20 +29,19 @@ use tare_platforms::OPTION_FACTORS;
 
 const EXAMPLES: &str = "\
 Examples:
-  tare doctor                        what can run on this machine
-  tare run                           four workloads, on what is ready
+  tare doctor                        check what can run on this machine
+  tare run                           measure four workloads on each ready platform
   tare run -p native,docker -- ./program --its options
-  tare run --resume FILE             goes on with a stopped run
-  tare report FILE --html page.html  its answer as a page
-  tare compare A B --fail-above 5    a gate: is B dearer by over 5 %?
-  tare explain inconclusive          what a word of the answer means
+  tare run --resume FILE             continue a stopped run
+  tare report FILE --html page.html  write the report as a web page
+  tare compare A B --fail-above 5    CI gate: fail if B costs over 5 % more than A
+  tare explain inconclusive          explain a term of the report
 
-Exit codes: 0 done; 1 a trial or a check failed, nothing was measured, or a cost
-grew beyond --fail-above; 2 bad input, or nothing can run; 130 stopped by Ctrl-C
-(the results file is whole and can be continued).";
+Exit codes: 0 success; 1 a trial or check failed, nothing was measured, or a cost
+grew by more than --fail-above; 2 bad input, or nothing can run; 130 stopped by
+Ctrl-C (the results file is intact; continue it with --resume).";
 
-/// What does the box cost? Runs the same work natively, in containers and in
-/// virtual machines, under the same limits, and says what each costs.
+/// Measures what containers and virtual machines cost: runs the same work in them and natively, under the same limits.
 #[derive(Debug, Parser)]
 #[command(name = "tare", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
@@ -52,60 +51,59 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Tell what can run here, what is missing, what would disturb
+    /// Check which platforms can run here and what adds noise
     ///
-    /// Of what is missing it tells how to get it.
+    /// For each missing platform, it shows how to get it.
     Doctor(DoctorArgs),
-    /// Tell what a run would do and take, without running anything
+    /// Show what a run would do and how long it takes; run nothing
     Plan(PlanArgs),
-    /// Measure: built-in workloads, or a command of yours after --
+    /// Measure built-in workloads, or your own command after --
     Run(RunArgs),
-    /// Show a run that goes on elsewhere, by its results file
+    /// Follow the progress of a run in another terminal
     Watch(WatchArgs),
-    /// Tell the answer of a results file, or all of it
+    /// Report on a results file
     Report(ReportArgs),
-    /// Tell what changed between two results files
+    /// Compare two results files, or one with a published study
     ///
-    /// As before and after an upgrade; or put one beside a published study.
+    /// Compare files from before and after an upgrade, for example, or pass --published to show published figures next to yours.
     #[command(
         override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
     )]
     Compare(CompareArgs),
-    /// Advise, by what was measured: which platform for which workload
+    /// Recommend a platform for each workload, based on a results file
     ///
-    /// Whether pinned or not, and how small, too.
+    /// Also says whether to pin CPUs, and how small a box may be.
     Advise(AdviseArgs),
-    /// Put results of several hosts together
+    /// Combine results from several hosts
     ///
-    /// Those of one study, from several hosts or days: the host as a random factor.
+    /// Combines results of one study from several hosts or days, with the host as a random factor.
     Merge(MergeArgs),
-    /// Tell how costs went over many results files, and where they changed
+    /// Show how costs changed across results files
     Trend(TrendArgs),
-    /// Serve a page over a folder of results files, on this host alone
+    /// Browse a folder of results files in a local web page
     ///
-    /// To list, open, compare, and see trends.
+    /// Lists, opens and compares results files and shows trends. Listens on the loopback interface only.
     Serve(ServeArgs),
-    /// Write samples, or slices, row by row as CSV or Parquet
+    /// Export samples or slices as CSV or Parquet
     Export(ExportArgs),
-    /// Tell what a word, finding, verdict or figure means
+    /// Explain a term, finding, verdict or figure
     Explain(ExplainArgs),
-    /// The workloads that there are, and a try of one of your own
+    /// List workloads, or try one of your own
     Workloads(workloads::WorkloadsArgs),
-    /// Images for boxes: list, build, take and remove them
+    /// List, build, import and remove images for boxes
     Image(image::ImageArgs),
-    /// Remove what crashed runs left, and what is kept to start boxes
+    /// Remove leftovers of crashed runs, and cached files
     ///
-    /// What crashed runs of this state folder left, and what is kept between runs to start boxes, that of all state
-    /// folders: the next run makes it anew. Images of 'tare image' stay.
+    /// Removes what crashed runs in this state folder left, and what all state folders cache to start boxes; the next run recreates the cache. Keeps images of 'tare image'.
     Clean(CleanArgs),
-    /// Measure idle boxes: starts, memory, how many fit
+    /// Measure idle boxes: start-up latency, memory, how many fit
     ///
-    /// How idle boxes start, cold and warm, what memory each further one takes, and how many fit.
+    /// Measures cold and warm starts of idle boxes and the memory of each additional box, and estimates how many fit.
     Density(DensityArgs),
-    /// Find out what varies, and how often it is worth repeating
+    /// Find what varies, and how many repetitions are worth their time
     ///
-    /// How much boxes, processes and iterations vary and cost, and how often each is worth repeating.
-    // A pilot's own design: it says so where these are given.
+    /// Measures how much boxes, processes and iterations vary and cost, and recommends how often to repeat each.
+    // A pilot has its own design and rejects these options.
     #[command(
         mut_arg("blocks", |a| a.hide(true)),
         mut_arg("budget", |a| a.hide(true)),
@@ -114,30 +112,30 @@ pub enum Command {
         mut_arg("slices", |a| a.hide(true))
     )]
     Pilot(PilotArgs),
-    /// Run one built-in workload here and now, outside any box
+    /// Run one built-in workload once, outside any box
     Kernel(KernelArgs),
-    /// Analyse a table of yours with the columns block, cell, metric, value
+    /// Analyse your own table with columns block, cell, metric, value
     Analyze(AnalyzeArgs),
-    /// What studies have published, and their claims derived again
+    /// Show published studies, and recompute their claims
     Published(published::PublishedArgs),
-    /// Check on real boxes that platforms keep what each promises
+    /// Test on real boxes that platforms do what they promise
     Check(CheckArgs),
-    /// Hold the method against known truths
+    /// Validate the method against known truths
     ///
-    /// Simulated data, a platform against itself, a known cost.
+    /// Uses simulated data, a platform compared with itself, and an injected cost.
     #[command(subcommand)]
     Selftest(selftest::SelftestCommand),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page of tare, or of a subcommand
+    /// Print the manual page of tare or a subcommand
     Man {
-        /// The subcommand, such as run
+        /// Subcommand, such as run
         subcommand: Option<String>,
     },
-    /// Hold a frozen box for a check, which kills this process
+    /// Keep a frozen box until a check kills this process
     #[command(hide = true)]
     RunHold {
         platform: String,
@@ -149,7 +147,7 @@ pub enum Command {
 /// Where runs keep their files.
 #[derive(Debug, Args)]
 pub struct StateArgs {
-    /// Folder for the files of runs and boxes
+    /// Folder for files of runs and boxes
     #[arg(long, value_name = "DIR", env = "TARE_STATE_DIR", global = false)]
     pub state_dir: Option<PathBuf>,
 }
@@ -161,7 +159,7 @@ impl StateArgs {
             .state_dir
             .clone()
             .unwrap_or_else(tare_platforms::state::default_folder);
-        // What has no absolute path cannot be made either, and that is told then.
+        // A folder without an absolute path cannot be created either, and that error is reported then.
         std::path::absolute(&folder).unwrap_or(folder)
     }
 }
@@ -180,13 +178,13 @@ pub struct CheckArgs {
     /// Platforms, such as docker or 'vm?accel=tcg' [default: all that can run here]
     #[arg(value_name = "PLATFORM")]
     pub platforms: Vec<String>,
-    /// Only these checks, such as hello,freeze
+    /// Run only these checks, such as hello,freeze
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub only: Vec<String>,
-    /// Boxes that many-boxes makes in a row [default: 50, or 5 where one takes seconds]
+    /// Boxes that the check many-boxes starts in a row [default: 50, or 5 if one takes seconds]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = boxes)]
     pub boxes: Option<u32>,
-    /// Print the checks and what they hold a platform to, and check nothing
+    /// List the checks and what each requires; run none
     #[arg(long)]
     pub list: bool,
     /// Print JSON
@@ -201,16 +199,16 @@ pub struct DensityArgs {
     /// Platforms, such as native,docker,lxc [default: those of the default study that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
-    /// Idle boxes that live at once; how many more would fit is extrapolated
+    /// Idle boxes to start at once; how many would fit is extrapolated from them
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = idle_boxes, default_value_t = 10)]
     pub boxes: u32,
-    /// Cold starts, and as many warm ones; the host's caches are dropped before each cold one
+    /// Cold starts, and as many warm ones; drops the host's caches before each cold one
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = starts, default_value_t = 5)]
     pub starts: u32,
     /// Memory limit of each box
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory, default_value = "256M")]
     pub memory: u64,
-    /// Also store readings and figures in this file, as JSON
+    /// Also write readings and figures to this file as JSON
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -232,13 +230,13 @@ pub struct CleanArgs {
 pub struct PlanArgs {
     #[command(flatten)]
     pub state: StateArgs,
-    /// List the studies that ship with tare, and plan nothing
+    /// List the studies that ship with tare
     #[arg(long, conflicts_with = "study")]
     pub list: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    // Last: its heading holds for whatever follows it.
+    // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,
 }
@@ -249,7 +247,7 @@ pub struct PilotArgs {
     pub state: StateArgs,
     #[command(flatten)]
     pub forms: FormArgs,
-    // Last: its heading holds for whatever follows it.
+    // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,
 }
@@ -258,18 +256,18 @@ pub struct PilotArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub state: StateArgs,
-    /// Results file to make [default: tare-results-RUN.jsonl]
+    /// Results file to create [default: tare-results-RUN.jsonl]
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
-    /// Continue this results file at its first missing trial
+    /// Continue this results file from its first missing trial
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Show neither the plan nor how it goes: the report alone
+    /// Print only the report
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
     pub forms: FormArgs,
-    // Last: its heading holds for whatever follows it.
+    // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,
 }
@@ -278,10 +276,10 @@ pub struct RunArgs {
 pub struct ReportArgs {
     /// Results file
     pub file: PathBuf,
-    /// Print all: every figure, every test, the evidence, how to read it
+    /// Print everything: all figures, tests and evidence, and how to read them
     #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
     pub details: bool,
-    /// Platform of the study that the others are held against [default: the study's]
+    /// Platform to compare the others with [default: the study's baseline]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<PlatformPath>,
     #[command(flatten)]
@@ -290,7 +288,7 @@ pub struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The word, such as CHR, typical cost or host-busy [default: all of them]
+    /// Term to explain, such as CHR, typical cost or host-busy [default: all]
     #[arg(value_name = "TERM")]
     pub words: Vec<String>,
     #[command(flatten)]
@@ -299,15 +297,15 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
-    /// Table in long form as CSV, or one JSON object per line; - reads standard input
+    /// Table in long form, as CSV or one JSON object per line; - reads standard input
     pub file: PathBuf,
-    /// Cell that the others are held against, where their rows name no baseline
+    /// Cell to compare the others with if their rows name no baseline
     #[arg(long, value_name = "CELL")]
     pub baseline: Option<String>,
     /// Margin of equivalence in percent
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
     pub margin: f64,
-    /// Which is better, higher or lower, of metrics whose rows do not say [default: lower]
+    /// Whether higher or lower is better, for metrics whose rows do not say [default: lower]
     #[arg(long, value_name = "WORD", value_parser = direction)]
     pub direction: Option<Direction>,
     #[command(flatten)]
@@ -316,16 +314,16 @@ pub struct AnalyzeArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Results file; of the run before
+    /// Results file, of the earlier run
     #[arg(value_name = "RESULTS")]
     pub results: PathBuf,
-    /// Results file of the run after
+    /// Results file of the later run
     #[arg(value_name = "AFTER", required_unless_present = "published")]
     pub after: Option<PathBuf>,
-    /// Put the figures of RESULTS beside those of a study, such as conaboy2021 ('tare published' lists them)
+    /// Show the figures of RESULTS next to those of a study, such as conaboy2021 ('tare published' lists them)
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
     pub published: Option<String>,
-    /// Margin of the verdicts; exit code 1 if a box costs more than before by more than this [default: the margin of the second study, and no failure]
+    /// Exit with 1 if the cost of a box rose by more than this; also the margin of the verdicts [default: never fail, margin of the second study]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
     #[command(flatten)]
@@ -336,8 +334,7 @@ pub struct CompareArgs {
 pub struct AdviseArgs {
     /// Results file
     pub file: PathBuf,
-    /// What counts besides the typical cost, and how much: typical, mean, latency, steadiness, memory, start, such as
-    /// latency=2,memory=1. Logarithms of the ratios are added up
+    /// Criteria besides the typical cost, and their weights: typical, mean, latency, steadiness, memory, start, such as latency=2,memory=1. The score is the weighted sum of the logarithms of the ratios
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = crate::cmd::advise::weight)]
     pub weigh: Vec<(Criterion, f64)>,
     #[command(flatten)]
@@ -348,10 +345,10 @@ pub struct AdviseArgs {
 pub struct ExportArgs {
     /// Results file
     pub file: PathBuf,
-    /// File to make, .csv or .parquet [default: CSV on standard output]
+    /// File to create, .csv or .parquet [default: CSV on standard output]
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
-    /// One row per slice instead of one per sample
+    /// Write one row per slice instead of one per sample
     #[arg(long)]
     pub slices: bool,
 }
@@ -360,7 +357,7 @@ pub struct ExportArgs {
 pub struct WatchArgs {
     /// Results file of the run
     pub file: PathBuf,
-    /// Tell how far it is, once
+    /// Print progress once and exit
     #[arg(long)]
     pub once: bool,
 }
@@ -369,17 +366,17 @@ pub struct WatchArgs {
 pub struct ServeArgs {
     /// Folder with results files
     pub folder: PathBuf,
-    /// Port on the loopback [default: any that is free]
+    /// Port on the loopback interface [default: any free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
 }
 
 #[derive(Debug, Args)]
 pub struct TrendArgs {
-    /// Folder with results files, or the files themselves
+    /// Folder of results files, or the files themselves
     #[arg(value_name = "DIR", required = true)]
     pub paths: Vec<PathBuf>,
-    /// Exit code 1 if the last change made a cost rise by more than this
+    /// Exit with 1 if the last change raised a cost by more than this
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
     #[command(flatten)]
@@ -391,7 +388,7 @@ pub struct MergeArgs {
     /// Results files of one study
     #[arg(value_name = "RESULTS", required = true)]
     pub results: Vec<PathBuf>,
-    /// Margin of the verdicts in percent [default: that of the first study]
+    /// Margin of the verdicts in percent [default: the first study's]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub margin: Option<f64>,
     #[command(flatten)]
@@ -405,67 +402,67 @@ pub struct KernelArgs {
     /// Print the whole report as JSON
     #[arg(long)]
     pub json: bool,
-    /// Aim for the whole run
+    /// Intended duration of the whole run
     #[arg(long, value_name = "TIME", value_parser = size::parse_seconds, default_value = "1s")]
     pub time: f64,
-    /// Threads (stream)
+    /// Number of threads (stream only)
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = threads, default_value_t = 1)]
     pub threads: u32,
     /// Instruction set of the timed code: baseline, v3 or v4
     #[arg(long, default_value = "baseline")]
     pub isa: Isa,
-    /// Size of the problem, such as 128M for each array of stream or 1000 for the order of linpack's matrix
+    /// Problem size, such as 128M per array of stream, or 1000 for the order of linpack's matrix
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<String>,
 }
 
-/// How CPUs are granted, as a word.
+/// How CPUs are granted.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ProvisioningArg {
-    /// A quota of CPU time on any CPUs
+    /// A CPU time quota, on any CPUs
     Vanilla,
     /// A fixed set of CPUs
     Pinned,
 }
 
-/// What is measured: the same for `plan` and `run`.
+/// What is measured; shared by `plan`, `run` and `pilot`.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Study")]
 pub struct StudyArgs {
-    /// Study file (its name ends with .toml), or a shipped study, such as quick; 'tare plan --list' lists them
+    /// Study file (NAME.toml), or a shipped study, such as quick; 'tare plan --list' lists them
     #[arg(value_name = "STUDY")]
     pub study: Option<String>,
-    /// The study's small size, for a machine of 2 CPUs and 16 GB
+    /// Use the study's small size, for a machine with 2 CPUs and 16 GB
     #[arg(long, requires = "study")]
     pub small: bool,
-    /// Platforms, such as native,docker,lxc,vm [default: those of native, docker, lxc and vm that can run here]
+    /// Platforms, such as native,docker,lxc,vm [default: each of these four that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
-    /// Networks: every platform once for each that it can have: none, host, bridge, macvlan, published
+    /// Networks: run each platform once with each of these that it supports
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("networks"))]
     pub networks: Vec<String>,
-    /// Storages of the work folder, likewise: own, volume, tmpfs, overlay, raw, qcow2
+    /// Storages of the work folder: run each platform once with each of these that it supports
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("storages"))]
     pub storages: Vec<String>,
-    /// Caches of VMs' disks, beside --storages raw,qcow2: writeback, none, writethrough, directsync, unsafe
+    /// Cache modes of VM disks, with --storages raw,qcow2: run each VM once with each of these
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("caches"))]
     pub caches: Vec<String>,
-    /// Platform that the others are held against [default: native if it is among them, else the first]
+    /// Platform to compare the others with [default: native if given, else the first]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<String>,
-    /// Built-in workloads, such as stream,fft (docs/workloads.md has all of them) [default: stream,linpack,syscall,spawn]
+    /// Workloads, such as stream,fft ('tare workloads' lists them) [default: stream,linpack,syscall,spawn]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = workload)]
     pub workloads: Vec<String>,
     /// How CPUs are granted [default: both]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub provisioning: Vec<ProvisioningArg>,
-    /// CPUs of each box, such as 2 or 0.5; pinned boxes need a whole number [default: half of those tare may use, rounded up]
+    /// CPUs per box, such as 2 or 0.5; a whole number for pinned boxes [default: half of the CPUs tare may use, rounded up]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub cpus: Option<Cpus>,
-    /// Memory of each box, such as 512M or 2G [default: what the workloads need]
+    /// Memory per box, such as 512M or 2G [default: what the workloads need]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
-    /// Instance types instead: of the table large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY, with :K behind it as if the host had K CPUs
+    /// Instance types instead of --cpus and --memory: large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY; append :K to use only K CPUs of the host
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub instance: Vec<String>,
     #[command(flatten)]
@@ -473,51 +470,49 @@ pub struct StudyArgs {
     /// Instruction set of the built-in workloads: baseline, v3 or v4 [default: baseline]
     #[arg(long)]
     pub isa: Option<Isa>,
-    /// Root filesystem of all boxes: a name in the image store, a folder, an archive, docker:NAME, a registry's NAME:TAG (docs/images.md); none: the host's programs [default: that which the workloads name, else none]
+    /// Root filesystem of all boxes: a name in the image store, a folder, an archive, docker:NAME, or NAME:TAG of a registry (docs/images.md); 'none' uses the host's programs [default: the image that the workloads name, else none]
     #[arg(long, value_name = "IMAGE")]
     pub image: Option<String>,
-    /// Program of the image to run in place of its entry point; '' for none
+    /// Program of the image to run instead of its entry point; '' for none
     #[arg(long, value_name = "PROGRAM", requires = "image")]
     pub entrypoint: Option<String>,
-    /// File or folder to carry into boxes for the command, to the same path
+    /// Copy this file or folder into boxes, to the same path
     #[arg(long, value_name = "PATH")]
     pub with: Vec<PathBuf>,
-    /// Carry into boxes what the command needs to be started: interpreter, loader and libraries of this host
+    /// Copy into boxes what the command needs to start: interpreter, loader and libraries of this host
     #[arg(long)]
     pub with_libraries: bool,
-    /// What to run in the box before each trial of the command, untimed: program and arguments in one word, quoted as for a shell, without a shell
+    /// Command to run in the box before each trial, untimed: program and arguments in one word, quoted as for a shell, but run without one
     #[arg(long, value_name = "COMMAND", value_parser = command_line)]
     pub setup: Option<CommandLine>,
-    /// What to run there behind each trial, whatever came of it
+    /// Command to run in the box after each trial, even if it failed
     #[arg(long, value_name = "COMMAND", value_parser = command_line)]
     pub teardown: Option<CommandLine>,
-    /// Variable of the command's environment; nothing else is passed on
+    /// Environment variable of the command; no others are passed on
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
     #[command(flatten)]
     pub printed: PrintedArgs,
-    /// A command of yours to measure, after --
+    /// Command to measure, after --
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
-/// Reads the path of a file to make. `-` means standard output to many programs,
-/// and to tare a file that nobody wants.
+/// Parses the path of a file to create. `-` means standard output to many programs; here it would create a file named `-`.
 fn file_to_make() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if path.as_os_str() == "-" {
-            Err("a path is needed: --json prints to standard output, and ./- names a file '-'")
+            Err("give a path: --json prints to standard output; write ./- for a file named '-'")
         } else {
             Ok(path)
         }
     })
 }
 
-/// Reads one name of a list. Blanks around it are no part of it: `native, docker` in
-/// quotation marks is a list, too.
+/// Parses one name of a list. Surrounding blanks are ignored: `native, docker` in quotation marks is a list, too.
 fn name(text: &str) -> Result<String, &'static str> {
     match text.trim() {
-        "" => Err("a name is missing: join names by commas, without blanks"),
+        "" => Err("a name is missing: join names with commas, without blanks"),
         name => Ok(name.to_owned()),
     }
 }
@@ -525,13 +520,13 @@ fn name(text: &str) -> Result<String, &'static str> {
 fn platform(text: &str) -> Result<String, &'static str> {
     match name(text)?.as_str() {
         "all" => Err(
-            "there is no name for all: leave the option out for the usual ones, or join names by commas ('tare doctor' lists those that can run here)",
+            "there is no name for all: omit the option for the default platforms, or join names with commas ('tare doctor' lists those that can run here)",
         ),
         name => Ok(name.to_owned()),
     }
 }
 
-/// Reads a level of a factor that is an option of platforms.
+/// Accepts the levels of a factor that is a platform option.
 fn level(factor: &str) -> PossibleValuesParser {
     let factor = OPTION_FACTORS.iter().find(|known| known.name == factor);
     PossibleValuesParser::new(factor.map_or(&[][..], |factor| factor.levels))
@@ -539,7 +534,7 @@ fn level(factor: &str) -> PossibleValuesParser {
 
 fn workload(text: &str) -> Result<String, &'static str> {
     match name(text)?.as_str() {
-        "all" => Err("there is no name for all: leave the option out to run every built-in workload"),
+        "all" => Err("there is no name for all: join names with commas ('tare workloads' lists them)"),
         name => Ok(name.to_owned()),
     }
 }
@@ -561,7 +556,7 @@ fn threads(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=4096)
 }
 
-/// Reads a percentage, with its sign or without: `5`, `5%`, `5 %`.
+/// Parses a percentage, with or without its sign: `5`, `5%`, `5 %`.
 fn percentage(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     number.parse().map_err(|_| format!("give {}", design::MARGINS))
@@ -578,7 +573,7 @@ fn direction(text: &str) -> Result<Direction, &'static str> {
     tare_analysis::foreign::direction(text).ok_or("give higher or lower")
 }
 
-/// Reads a whole number; whatever is wrong with it, the range is told.
+/// Parses a whole number; any error states the range.
 fn whole_number<T: FromStr + PartialOrd + Display>(
     text: &str,
     range: RangeInclusive<T>,
@@ -587,33 +582,33 @@ fn whole_number<T: FromStr + PartialOrd + Display>(
     number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
 }
 
-/// Program and arguments that were given in one word.
+/// Program and arguments, given in one word.
 #[derive(Debug, Clone, Default)]
 pub struct CommandLine(Vec<String>);
 
-/// What only a shell understands.
+/// Words that only a shell understands.
 const SHELL_WORDS: [&str; 8] = ["<", ">", ">>", "2>", "|", "&&", "||", ";"];
 
-/// Splits a word as a shell would, without running one.
+/// Splits a word as a shell would.
 fn command_line(text: &str) -> Result<CommandLine, &'static str> {
     match shlex::split(text) {
         None => Err("a quotation mark is not closed"),
         Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => {
-            Err("there is no shell: for redirections, pipes and lists name one, as in \"sh -c 'cmd > file'\"")
+            Err("no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"")
         }
         Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
         Some(words) => Ok(CommandLine(words)),
     }
 }
 
-/// What is run in place of an entry point; an empty word is none.
+/// The program to run instead of an entry point; none if the word is empty.
 fn words(word: &str) -> Vec<String> {
     let given = (!word.is_empty()).then(|| word.to_owned());
     given.into_iter().collect()
 }
 
 impl StudyArgs {
-    /// What the user asks; the image is not looked for.
+    /// What the options ask for; does not look up the image.
     pub fn wishes(&self) -> Wishes {
         let command = CommandWish {
             load: None,
@@ -640,7 +635,7 @@ impl StudyArgs {
             command.metrics.is_empty(),
             command.checks.is_empty(),
         ];
-        // An image that is named alone is run as it says itself.
+        // An image named alone runs its own command.
         let has_image = self.image.as_deref().is_some_and(|name| name != NO_IMAGE);
         let is_of_image = has_image && self.workloads.is_empty() && self.study.is_none();
         let is_command = is_of_image || lists.iter().any(|empty| !*empty);
@@ -664,7 +659,7 @@ impl StudyArgs {
         }
     }
 
-    /// Levels of options of platforms, by option.
+    /// Levels of platform options, by option.
     fn levels(&self) -> BTreeMap<&'static str, Vec<String>> {
         let given = |name| match name {
             "networks" => &self.networks,
@@ -675,7 +670,7 @@ impl StudyArgs {
         factors.filter(|(_, levels)| !levels.is_empty()).collect()
     }
 
-    /// The first option given that says what is compared: beside a study file, that is the file's matter.
+    /// The first given option that changes what is compared, which a study file determines itself.
     pub fn compared(&self) -> Option<&'static str> {
         let given = [
             ("a command", !self.command.is_empty()),
@@ -700,7 +695,7 @@ impl StudyArgs {
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// Whether nothing was asked for, but a number of blocks.
+    /// Whether no option but `--blocks` is given.
     pub fn is_empty(&self) -> bool {
         let w = self.wishes();
         let asked = ProtocolOptions {

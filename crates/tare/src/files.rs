@@ -44,7 +44,7 @@ pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
     };
     anyhow::ensure!(
         page != results && (place(page).is_none() || place(page) != place(results)),
-        "{} is the results file, and the page would take its place: give another path with --html",
+        "{} is the results file, which the page would overwrite: give another path with --html",
         page.display()
     );
     Ok(())
@@ -65,12 +65,11 @@ impl Made {
             Ok(found) => found,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             // Who cannot look does not know that nothing is there.
-            Err(e) => anyhow::bail!("cannot look at {shown}: {e}; give another path with {option}"),
+            Err(e) => anyhow::bail!("cannot read {shown}: {e}; give another path with {option}"),
         };
         anyhow::ensure!(
             !found.is_symlink(),
-            "{shown} is a symbolic link, and a {what} is written to no other place than it is given: \
-             give the path of the {what} itself with {option}"
+            "{shown} is a symbolic link, and tare does not write a {what} through a link: give the path of the {what} itself with {option}"
         );
         anyhow::ensure!(
             !found.is_dir(),
@@ -83,7 +82,7 @@ impl Made {
         };
         anyhow::ensure!(
             found.is_file() && is_ours().unwrap_or(false),
-            "{shown} is there and is no {what}, and a {what} would take its place: give another path with {option}"
+            "{shown} exists and is not a {what}; tare does not overwrite it: give another path with {option}"
         );
         Ok(())
     }
@@ -93,7 +92,7 @@ impl Made {
         self.refuse_foreign(path)?;
         own::try_replace(path).with_context(|| {
             format!(
-                "cannot write {} {}: give a path that can be written",
+                "cannot write {} {}: give a writable path",
                 self.what,
                 path.display()
             )
@@ -105,7 +104,7 @@ impl Made {
         self.refuse_foreign(path)?;
         own::replace(path, MODE, text.as_bytes()).with_context(|| {
             format!(
-                "cannot write {} {}: give a path that can be written with {}",
+                "cannot write {} {}: give a writable path with {}",
                 self.what,
                 path.display(),
                 self.option

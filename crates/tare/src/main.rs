@@ -74,7 +74,7 @@ fn not_utf8() -> anyhow::Error {
     let arguments = std::env::args_os().filter(|argument| argument.to_str().is_none());
     let named: Vec<String> = arguments.map(|argument| format!("{argument:?}")).collect();
     anyhow::anyhow!(
-        "arguments must be UTF-8 text, and these are not: {}; only paths may hold other bytes",
+        "arguments must be UTF-8, and these are not: {}; only paths may contain other bytes",
         named.join(", ")
     )
 }

@@ -89,7 +89,7 @@ fn subcommand(arguments: &[String]) -> Option<String> {
     is_program.then(|| {
         let words = &arguments[1..];
         format!(
-            "'{word}' is no subcommand, and a command to measure goes after --: tare run -- {}",
+            "'{word}' is not a subcommand; put a command to measure after --: tare run -- {}",
             typed(words)
         )
     })
@@ -111,7 +111,7 @@ fn option_first(arguments: &[String]) -> Option<String> {
         .find(|name| **name == "run")
         .or_else(|| owners.first())?;
     Some(format!(
-        "{option} is an option of subcommands, and goes after one: tare {owner} {}",
+        "{option} is an option of a subcommand; put it after one: tare {owner} {}",
         typed(words)
     ))
 }
@@ -207,7 +207,7 @@ fn results_file(path: &str) -> Option<String> {
     let typed = out::word(path);
     (start == RESULTS_START).then(|| {
         format!(
-            "{path} is a results file and no study: see it with 'tare report {typed}', or go on with it with 'tare run --resume {typed}'"
+            "{path} is a results file, not a study: view it with 'tare report {typed}', or continue it with 'tare run --resume {typed}'"
         )
     })
 }
@@ -236,9 +236,9 @@ impl Words<'_> {
         let list = out::word(&list.join(","));
         Some(match names[..] {
             [only] if list == only => {
-                format!("'{only}' is no study but one of the {what}: give it with {option} {only}")
+                format!("'{only}' is one of the {what}, not a study: pass it with {option} {only}")
             }
-            _ => format!("{what} are one list, joined by commas without blanks: {option} {list}"),
+            _ => format!("{what} are one list, joined with commas and without blanks: {option} {list}"),
         })
     }
 
@@ -250,7 +250,7 @@ impl Words<'_> {
         is_command.then(|| {
             let words: Vec<String> = self.words.iter().filter(|word| *word != "--").cloned().collect();
             format!(
-                "'{program}' is no study, and a command to measure goes after --: tare {} -- {}",
+                "'{program}' is not a study; put a command to measure after --: tare {} -- {}",
                 typed(self.before),
                 typed(&words)
             )

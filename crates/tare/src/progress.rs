@@ -63,7 +63,7 @@ impl Progress {
         match event {
             Event::WarmingUp(seconds) => {
                 self.line(&format!(
-                    "warming up for {}, not recorded",
+                    "warming up for {} (not recorded)",
                     show_seconds(*seconds)
                 ));
             }
@@ -80,7 +80,7 @@ impl Progress {
                 self.say(&format!("block {} of {blocks}", block + 1));
             }
             Event::Launching(kind) => self.say(&format!("starting {kind}")),
-            Event::Proving(kind) => self.say(&format!("proving the limits of {kind}")),
+            Event::Proving(kind) => self.say(&format!("checking the limits of {kind}")),
             Event::Proven(proof) => self.proven(proof),
             Event::Settling(_) => {}
             Event::Running(trial) => self.say(&trial.cell.to_string()),
@@ -155,7 +155,7 @@ impl Progress {
     fn proven(&self, proof: &ProofRecord) {
         if !proof.proven {
             self.line(&format!(
-                "{}: limits not proven, its cells are refused: {}",
+                "{}: limits not proven, its cells are skipped: {}",
                 proof.kind,
                 proof.remarks.join("; ")
             ));

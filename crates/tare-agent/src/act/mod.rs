@@ -230,7 +230,7 @@ pub fn talk(to: SocketAddr) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "heard {} bytes, not what was said",
+        "received {} bytes, not what was sent",
         heard.len()
     )))
 }

@@ -1,7 +1,7 @@
-//! Which platform for which workload, by what was measured and by nothing else.
+//! Platform by workload, by what was measured and by nothing else.
 //!
 //! A platform is held against the baseline, as everywhere: two others are told apart only where
-//! their intervals do not meet. What was not measured is said, and never guessed.
+//! their intervals do not meet. Not measured is said, and never guessed.
 
 mod choices;
 mod pinning;
@@ -35,7 +35,7 @@ pub struct Advice {
     pub sizes: Vec<SmallestSize>,
     /// Best practices of studies, held against the data.
     pub rules: Vec<Held>,
-    /// What was not measured.
+    /// Not measured.
     pub missing: Vec<Missing>,
 }
 

@@ -75,17 +75,17 @@ pub struct Row {
 const RULES: [Rule; 9] = [
     Rule {
         id: "ghatrehsamani2020-1",
-        text: "avoid small containers (one or two CPUs) by quota: they cost more than the bare machine",
+        text: "avoid small containers (one or two CPUs) with a quota: they cost more than the bare machine",
         rows: small_vanilla,
     },
     Rule {
         id: "ghatrehsamani2020-2",
-        text: "for CPU-bound work pin containers: pinned they cost less than by quota",
+        text: "pin containers for CPU-bound work: pinned, they cost less than with a quota",
         rows: |analysis| pinned(analysis, is_container, &[Property::Computation, Property::Memory]),
     },
     Rule {
         id: "ghatrehsamani2020-3",
-        text: "for CPU-bound work in a VM do not bother to pin: it costs no less than by quota",
+        text: "do not pin VMs for CPU-bound work: it costs no less than a quota",
         rows: |analysis| {
             inverted(pinned(
                 analysis,
@@ -96,12 +96,12 @@ const RULES: [Rule; 9] = [
     },
     Rule {
         id: "ghatrehsamani2020-4",
-        text: "for I/O-bound work that cannot be pinned take a container in a VM: it costs less than a container by quota",
+        text: "for I/O-bound work that cannot be pinned, use a container in a VM: it costs less than a container with a quota",
         rows: container_in_machine,
     },
     Rule {
         id: "ghatrehsamani2020-5",
-        text: "choose the size by the kind of work: a container's overhead by quota dies out at a CHR of 0.07 to 0.14 (CPU-bound) or 0.14 to 0.57 (I/O-bound)",
+        text: "choose the size by the kind of work: a container's overhead with a quota disappears at a CHR of 0.07 to 0.14 (CPU-bound) or 0.14 to 0.57 (I/O-bound)",
         rows: dying_out,
     },
     Rule {
@@ -111,7 +111,7 @@ const RULES: [Rule; 9] = [
     },
     Rule {
         id: "li2018-2",
-        text: "a VM costs more than a container in what goes over a network and in storage",
+        text: "a VM costs more than a container for network and storage",
         rows: |analysis| {
             apart(
                 analysis,
@@ -230,7 +230,7 @@ fn pinned(analysis: &Analysis, is_of: fn(&PlatformPath) -> bool, of: &[Property]
             && feature.is_some_and(|f| of.contains(&f.property))
     };
     let row = |p: &Pinning| Row {
-        what: format!("{} {}, pinned beside vanilla", p.platform, p.workload),
+        what: format!("{} {}, pinned next to vanilla", p.platform, p.workload),
         figure: Some(p.pinned),
         beside: Some(p.vanilla),
         shows: p.cheaper.map(|cheaper| cheaper == Provisioning::Pinned),
@@ -350,7 +350,7 @@ fn dying_out(analysis: &Analysis) -> Vec<Row> {
         };
         is_one.then(|| Row {
             what: format!(
-                "{} {}: dies out between CHR {} and {}",
+                "{} {}: disappears between CHR {} and {}",
                 effect.platform,
                 effect.workload,
                 shown(beyond),

@@ -97,7 +97,7 @@ impl Side {
 /// The two files have no cell in common.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the two files measure nothing in common: the first has {before}; the second has {after}; give two runs of one study"
+    "the two files measure nothing in common: the first has {before}; the second has {after}; give two runs of the same study"
 )]
 pub struct NothingInCommon {
     before: String,
@@ -111,7 +111,7 @@ impl Change {
         self.overheads.iter().filter(regressed)
     }
 
-    /// Cells that cost more than before, perhaps by less than the margin.
+    /// Cells that cost more than before, possibly by less than the margin.
     pub fn doubtful(&self) -> impl Iterator<Item = &OverheadChange> {
         let doubtful = |c: &&OverheadChange| c.verdict.word == Word::Slower && !c.verdict.beyond_margin;
         self.overheads.iter().filter(doubtful)

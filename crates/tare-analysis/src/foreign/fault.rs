@@ -49,57 +49,57 @@ pub(super) enum Fault {
     #[error("cannot be read: {0}")]
     Io(std::io::Error),
     #[error(
-        "no data: give a table with the columns block, cell, metric and value, or a JSON object with these keys per line"
+        "no data: give a table with columns block, cell, metric and value, or one JSON object with these keys per line"
     )]
     Empty,
-    #[error("this is a results file of tare: read it by 'tare report'")]
+    #[error("this is a results file of tare: view it with 'tare report'")]
     ResultsFile,
-    #[error("a head and no row: there is nothing to analyse")]
+    #[error("a header without rows: there is nothing to analyse")]
     NoRows,
-    #[error("not text (byte 0): give a table as text, such as CSV or JSON lines in UTF-8")]
+    #[error("not text (NUL byte): give a table as text, such as CSV or JSON lines in UTF-8")]
     Binary,
     #[error("not UTF-8: save the table as UTF-8")]
     NotUtf8,
-    #[error("a line of over {0} bytes: this is no table in long form")]
+    #[error("a line of over {0} bytes: this is not a table in long form")]
     LongLine(usize),
     #[error(
         "no column '{0}': the first line must name the columns block, cell, metric and value, and may name baseline, direction and unit"
     )]
     MissingColumn(&'static str),
     #[error(
-        "unknown column '{0}': there are block, cell, metric, value, baseline, direction and unit; leave other columns out"
+        "unknown column '{0}': there are block, cell, metric, value, baseline, direction and unit; remove other columns"
     )]
     UnknownColumn(String),
-    #[error("column '{0}' is there twice: leave one out")]
+    #[error("column '{0}' is given twice: remove one")]
     RepeatedColumn(String),
     #[error(
-        "{found} fields and not {wanted} as in the first line: put quotation marks around a field that holds the separator"
+        "{found} fields instead of {wanted} as in the first line: quote fields that contain the separator"
     )]
     Fields { found: usize, wanted: usize },
     #[error(
-        "the closing quotation mark is missing: a field ends in its own line, and a quotation mark in it is doubled"
+        "the closing quotation mark is missing: a field must end on its line, and quotation marks in it must be doubled"
     )]
     Unclosed,
-    #[error("text behind a closing quotation mark: a quotation mark within a field is doubled")]
+    #[error("text after a closing quotation mark: double the quotation marks inside a field")]
     AfterQuote,
     #[error(
-        "{0}: write one object per line with the keys block, cell, metric, value and, where wanted, baseline, direction, unit"
+        "{0}: write one object per line with the keys block, cell, metric, value and optionally baseline, direction, unit"
     )]
     Json(String),
-    #[error("value '{0}' is no number: leave it empty where a trial has no result")]
+    #[error("value '{0}' is not a number: leave it empty if a trial has no result")]
     NotANumber(String),
-    #[error("value '{0}' is no number: write it with a point, as {1}")]
+    #[error("value '{0}' is not a number: write it with a point, as {1}")]
     Comma(String, String),
     #[error(
-        "value '{0}' is not finite: leave it empty where a trial has no result, and its pair counts as lost"
+        "value '{0}' is not finite: leave it empty if a trial has no result; its pair counts as lost"
     )]
     NotFinite(String),
-    #[error("the {0} is empty: name it in every row")]
+    #[error("the {0} is empty: fill it in every row")]
     EmptyName(&'static str),
     #[error("direction '{0}': give higher or lower, whichever is better")]
     UnknownDirection(String),
     #[error(
-        "a second value of metric '{metric}' of cell '{cell}' in block '{block}', the first is in line {line}: give each trial a block of its own"
+        "a second value of metric '{metric}' of cell '{cell}' in block '{block}', the first is in line {line}: give each trial its own block"
     )]
     Repeated {
         block: String,
@@ -107,7 +107,7 @@ pub(super) enum Fault {
         metric: String,
         line: u32,
     },
-    #[error("{what} '{found}' of {of} '{name}', which is '{known}' before: give each {of} one {what}")]
+    #[error("{what} '{found}' of {of} '{name}', which was '{known}' before: give each {of} one {what}")]
     Contradiction {
         what: &'static str,
         of: &'static str,
@@ -115,19 +115,19 @@ pub(super) enum Fault {
         found: String,
         known: String,
     },
-    #[error("baseline '{name}' of cell '{cell}' is no cell: there are {cells}")]
+    #[error("baseline '{name}' of cell '{cell}' is not a cell: choose one of {cells}")]
     UnknownBaseline {
         name: String,
         cell: String,
         cells: String,
     },
-    #[error("no cell '{name}' as the baseline: there are {cells}")]
+    #[error("no cell '{name}' to use as the baseline: choose one of {cells}")]
     UnknownBaselineOption { name: String, cells: String },
-    #[error("no baseline: name the cell that the others are held against with --baseline, one of {cells}")]
+    #[error("no baseline: choose the cell to compare the others with by --baseline, one of {cells}")]
     NoBaseline { cells: String },
-    #[error("one cell, '{0}': there is nothing to hold it against")]
+    #[error("one cell, '{0}': there is nothing to compare it with")]
     OneCell(String),
-    #[error("{found} comparisons, and at most {most} are made at once: split the data by cell")]
+    #[error("{found} comparisons, but at most {most} at once: split the data by cell")]
     TooMany { found: usize, most: usize },
 }
 

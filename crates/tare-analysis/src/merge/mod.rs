@@ -111,10 +111,10 @@ pub struct OfHost {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CannotMerge {
     /// There are not two different ones.
-    #[error("{0} is one run: give the results of several, of one study on several hosts or days")]
+    #[error("{0} is one run: give results of several runs of one study, from several hosts or days")]
     OneRun(String),
     /// One of them measures nothing that the first does.
-    #[error("{second} measures nothing that {first} does: give results of one study")]
+    #[error("{second} measures nothing that {first} does: give results of the same study")]
     NothingInCommon {
         /// The first file.
         first: String,
@@ -123,7 +123,7 @@ pub enum CannotMerge {
     },
     /// A workload does other work in one of them.
     #[error(
-        "{cell} is other work, or in a box of another size, in {second} than in {first}: give results of one study"
+        "{cell} does different work, or has another box size, in {second} than in {first}: give results of the same study"
     )]
     OtherWork {
         /// The cell.

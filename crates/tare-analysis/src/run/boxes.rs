@@ -28,7 +28,7 @@ pub struct BoxFigures {
     pub proof: Option<ProofRecord>,
     /// Attempts at trials in it.
     pub attempts: usize,
-    /// Attempts that ended well.
+    /// Attempts that succeeded.
     pub ended_well: usize,
 }
 

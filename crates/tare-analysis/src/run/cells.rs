@@ -1,4 +1,4 @@
-//! Every cell by itself: n, mean, sd, CV and interval per metric.
+//! Every cell: n, mean, sd, CV and interval per metric.
 
 use super::estimate::Estimate;
 use super::findings::{FindingCount, NOISE_UNKNOWN, count};
@@ -36,7 +36,7 @@ pub struct CellFigures {
 pub struct FailureCount {
     /// The reason.
     pub reason: String,
-    /// Trials that ended so: not those whose repetition ended well, or otherwise.
+    /// Trials that ended so: not those whose repetition succeeded, or otherwise.
     pub trials: usize,
     /// Attempts, those among them whose trial was repeated.
     pub attempts: usize,
@@ -46,7 +46,7 @@ pub struct FailureCount {
     pub detail: String,
 }
 
-/// One metric of one cell, over all its trials that ended well.
+/// One metric of one cell, over all its trials that succeeded.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MetricFigures {
     /// The metric.

@@ -84,7 +84,7 @@ pub struct MetricComparison<M = Metric> {
     pub metric: M,
     /// Pairs: blocks in which both cells have a figure.
     pub n: usize,
-    /// Pairs lost: blocks in which both were tried and one has no figure.
+    /// Pairs lost: blocks in which both ran and one has no figure.
     pub lost: usize,
     /// The headline: what one typical run costs.
     pub paired: Option<Paired>,

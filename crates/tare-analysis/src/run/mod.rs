@@ -102,7 +102,7 @@ pub struct Analysis {
     pub other_pairs: Vec<OtherPair>,
     /// Why cells stopped; absent if every cell ran in every block.
     pub stops: Option<Stops>,
-    /// How long requests took, of each cell with a load.
+    /// Request latency, of each cell with a load.
     pub latencies: Vec<CellLatencies>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
@@ -124,7 +124,7 @@ pub struct Analysis {
     pub cpu_family: usize,
     /// All families that have a test.
     pub families: Vec<FamilySize>,
-    /// Every cell by itself.
+    /// Every cell.
     pub cells: Vec<CellFigures>,
     /// Every kind of box: start-up and proof of limits.
     pub boxes: Vec<BoxFigures>,
@@ -221,7 +221,7 @@ pub fn analyze(results: &Results) -> Analysis {
 
 /// The study has no such platform, of which its cells could be held against it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the study has no platform '{asked}' to hold the others against: it has {}", listed(.platforms))]
+#[error("the study has no platform '{asked}' to compare the others with: it has {}", listed(.platforms))]
 pub struct NoSuchBaseline {
     asked: PlatformPath,
     platforms: Vec<PlatformPath>,

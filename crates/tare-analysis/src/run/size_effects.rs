@@ -143,7 +143,7 @@ pub struct Part {
 pub enum Shown {
     /// Row 2: there, by more than the margin.
     Beyond,
-    /// Row 3: there, perhaps by less than the margin.
+    /// Row 3: there, possibly by less than the margin.
     Perhaps,
     /// Row 1: within the margin.
     Within,
@@ -165,7 +165,7 @@ impl Shown {
         }
     }
 
-    /// What is shown by an estimate with its p after Holm's correction; `None` where one is
+    /// What is shown by an estimate with its p with Holm's correction; `None` where one is
     /// missing.
     pub(super) fn of(
         estimate: Option<PairedInference>,

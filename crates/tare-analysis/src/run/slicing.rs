@@ -28,7 +28,7 @@ pub struct SlicingFacts {
     pub one_piece: Vec<OnePiece>,
 }
 
-/// Members of groups whose trials had so many processes, which took the rounds in turn.
+/// Members of groups whose trials had so many processes, which took turns by round.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Processes {
     /// The workload.
@@ -73,9 +73,9 @@ pub struct OnePiece {
     /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
-    /// Trials in one piece, of those that ended well.
+    /// Trials in one piece, of those that succeeded.
     pub trials: usize,
-    /// Trials that ended well.
+    /// Trials that succeeded.
     pub of: usize,
     /// Those in one piece whose box was throttled by its quota, which is a reason.
     pub throttled: usize,

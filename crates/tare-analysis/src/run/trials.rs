@@ -51,7 +51,7 @@ pub(crate) struct Unended<'a> {
 pub(crate) struct CellTrials<'a> {
     pub cell: Cell,
     pub metrics: Vec<Metric>,
-    /// By block: the last attempt that ended well.
+    /// By block: the last attempt that succeeded.
     pub used: BTreeMap<u32, Used<'a>>,
     /// Blocks in which the cell was tried at all.
     pub attempted: BTreeSet<u32>,
@@ -117,7 +117,7 @@ impl<'a> CellTrials<'a> {
     }
 
     /// Of each attempt without a result, in order, whether its trial ended with it: no later attempt
-    /// ended well, or otherwise.
+    /// succeeded, or otherwise.
     pub fn ended_trials(&self) -> impl Iterator<Item = (&Unended<'a>, bool)> {
         let last: BTreeMap<u32, usize> = self.unended.iter().map(|u| u.block).zip(0..).collect();
         let attempts = self.unended.iter().enumerate();

@@ -90,7 +90,7 @@ fn pollution_of_both_sides_alike_is_told_and_forbids_nothing() {
     let text = whole(&analysis);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("2 of 2 comparisons moved by what ran right before"),
+        text.contains("2 of 2 comparisons affected by what ran right before"),
         "{text}"
     );
     assert!(

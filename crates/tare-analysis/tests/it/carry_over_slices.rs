@@ -122,7 +122,7 @@ fn a_third_cell_that_one_side_feels_forbids_a_verdict_and_tells_by_how_much() {
     assert!(found.disqualifies && refused(docker), "{found:?}");
     let told = tare_report::words::carry_over::words(found);
     assert!(
-        told.starts_with("carry-over: vm pinned syscall right before a slice moves the typical cost by 0."),
+        told.starts_with("carry-over: vm pinned syscall right before a slice changes the typical cost by 0."),
         "{told}"
     );
     assert!(!refused(of(&analysis, "lxc")));

@@ -241,9 +241,9 @@ fn trials_are_counted_once_and_their_attempts_beside() {
     let text: Vec<&str> = text.split_whitespace().collect();
     let text = text.join(" ");
     for told in [
-        &format!("{} of {all} trials ended well, 2 failed, ", trials.ok),
+        &format!("{} of {all} trials succeeded, 2 failed, ", trials.ok),
         &format!(
-            "{} ended well, 2 failed, 0 skipped; 4 of them repeated: {} attempts",
+            "{} succeeded, 2 failed, 0 skipped; 4 of them repeated: {} attempts",
             trials.ok,
             all + 4
         ),

@@ -116,6 +116,6 @@ fn of_few_runs_nobody_says_that_nothing_changed() {
     };
     assert!(told(2).contains("have fewer than 10 runs, too few to find a change in"));
     assert!(told(9).contains("have fewer than 10 runs, too few to find a change in"));
-    assert!(told(10).contains("no change was found in"));
+    assert!(told(10).contains("no change found in"));
     assert!(!told(10).contains("too few"));
 }

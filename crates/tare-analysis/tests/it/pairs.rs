@@ -40,7 +40,7 @@ fn any_platform_of_a_study_may_be_the_baseline_and_it_is_told() {
     let unknown = analyze_against(three(), &"podman".parse().unwrap()).unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "the study has no platform 'podman' to hold the others against: it has native, docker, lxc"
+        "the study has no platform 'podman' to compare the others with: it has native, docker, lxc"
     );
 }
 

@@ -139,7 +139,7 @@ fn the_cpu_cost_of_work_bound_by_the_cpu_has_a_verdict_in_its_own_family() {
     assert_eq!(cpu.verdict.as_ref().expect("a verdict").word, Word::Slower);
     assert_eq!(cpu.cost.p, cpu.cost.p_holm);
     let text = details(&analysis);
-    assert!(text.contains("a family of their own, of 1 test"), "{text}");
+    assert!(text.contains("a separate family of 1 test"), "{text}");
     assert!(text.contains("slower, by more than the margin"), "{text}");
 }
 
@@ -188,7 +188,7 @@ fn where_others_use_the_cpu_the_interval_reaches_to_what_may_be_hidden() {
     assert!(text.contains("contended 1 of 1"), "{text}");
     let text = details(&analysis);
     assert!(
-        text.contains("something else had 41 % of the CPU or more in a quarter of the rounds"),
+        text.contains("something else had at least 41 % of the CPU in a quarter of the rounds"),
         "{text}"
     );
     assert!(text.contains("up to 1.70 times as large"), "{text}");
@@ -323,7 +323,7 @@ fn what_the_harness_took_is_told_by_platform() {
     assert!(slicing.one_piece.is_empty());
     let text = details(&analysis);
     assert!(text.contains("docker 31.00 us, native 20.00 us"), "{text}");
-    assert!(text.contains("10 ms aimed at, in rounds"), "{text}");
+    assert!(text.contains("10 ms, in rounds"), "{text}");
     assert!(text.contains("the median over its rounds"), "{text}");
     assert!(page(&analysis).contains("<h2>Slices: mean and CPU cost"));
 }
@@ -340,7 +340,7 @@ fn how_many_processes_a_trial_had_is_told_where_it_had_two() {
 
     groups(&mut results).for_each(|g| g.members.iter_mut().for_each(|m| m.processes = 2));
     let (text, html) = told(&results);
-    let all = "2, which took the rounds in turn";
+    let all = "2, which took turns by round";
     assert!(text.contains(&format!("processes of a trial: {all}")), "{text}");
     assert!(html.contains(all));
 
@@ -348,7 +348,7 @@ fn how_many_processes_a_trial_had_is_told_where_it_had_two() {
         .take(3)
         .for_each(|m| m.processes = 1);
     let (text, _) = told(&results);
-    let some = "2 of syscall (37 times of 40), which took the rounds in turn";
+    let some = "2 of syscall (37 times of 40), which took turns by round";
     assert!(text.contains(some), "{text}");
     let json = serde_json::to_value(analyze(&results).slicing).expect("JSON");
     let two = serde_json::json!({"workload": "syscall", "processes": 2, "members": 37, "of": 40});

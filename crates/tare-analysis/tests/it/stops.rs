@@ -94,7 +94,7 @@ fn every_form_tells_why_each_cell_stopped() {
         "open: delayed: skewed, under 30 pairs",
         "+-1.01 %",
         "12 trials in 1 min 00 s, not recorded, 1 more failed",
-        "the blocks were spent with comparisons still open",
+        "the blocks were used up with comparisons still open",
     ] {
         let found = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(found.contains(words), "'{words}' is not in:\n{text}");

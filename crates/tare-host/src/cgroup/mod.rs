@@ -182,7 +182,7 @@ pub enum CgroupError {
     },
     /// A controller that a limit needs is not there.
     #[error(
-        "cgroup {folder} has no controller '{controller}': have it delegated, for example by systemd's Delegate=cpu cpuset memory"
+        "cgroup {folder} has no controller '{controller}': delegate it, for example with systemd's Delegate=cpu cpuset memory"
     )]
     NoController {
         /// The cgroup.

@@ -33,7 +33,7 @@ impl Beside {
     /// [`NetError`]; nothing is left behind.
     pub fn make(run: &str) -> Result<Self, NetError> {
         let what = "make a network beside the bridge";
-        let link = beside_of(run).ok_or_else(|| NetError::new(what, "it is no name of a run"))?;
+        let link = beside_of(run).ok_or_else(|| NetError::new(what, "it is not the name of a run"))?;
         let taken = ask(what, async |handle| taken(&handle).await)?;
         let subnet = choose(&taken, 0).ok_or_else(|| NetError::new(what, "no addresses are free"))?;
         let (host, there) = (subnet.host(), subnet.of_box(0));

@@ -49,7 +49,7 @@ impl Bridge {
         let subnet = choose(&taken, start.unwrap_or_default()).ok_or_else(|| NetError {
             what: what.clone(),
             why: "the host has routes to all of 198.18.0.0/15 and of 10.0.0.0/8".to_owned(),
-            fix: "remove a route that is not needed, or ask for network=none",
+            fix: "remove a route that is not needed, or use network=none",
         })?;
         let index = ask(&what, async |handle| {
             // A bridge without an address of its own takes the lowest of its links',
@@ -85,7 +85,7 @@ impl Port {
         let what = || format!("connect {name} to a bridge");
         let names = port_of(name).zip(number_of(name));
         let (port, number) =
-            names.ok_or_else(|| NetError::new(what(), "it is no name of the first million of a run"))?;
+            names.ok_or_else(|| NetError::new(what(), "it is not one of the first million names of a run"))?;
         let bridge = Bridge::of(run)?;
         let address = Address {
             ip: bridge.subnet.of_box(number),

@@ -53,7 +53,7 @@ fn switch(link: &str, family: &str, name: &str, value: &str) -> Result<(), NetEr
         _ => fs::write(file, value).map_err(|e| NetError {
             what: format!("close the link {link}: write {value} to {}", file.display()),
             why: e.to_string(),
-            fix: "make /proc/sys writable, or ask for network=none",
+            fix: "make /proc/sys writable, or use network=none",
         }),
     }
 }

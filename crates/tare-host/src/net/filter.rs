@@ -26,7 +26,7 @@ pub(super) fn open(bridge: &str) -> Result<(), NetError> {
     change("--insert", bridge).map_err(|why| NetError {
         what: what.to_owned(),
         why,
-        fix: "install iptables (Debian: apt-get install iptables), or ask for network=none",
+        fix: "install iptables (Debian: apt-get install iptables), or use network=none",
     })
 }
 
@@ -68,7 +68,7 @@ fn is_there(check: &mut Command) -> Result<bool, String> {
     }
     let words = String::from_utf8_lossy(&answer.stderr);
     Err(format!(
-        "iptables does not tell whether there is one: it ended with {}: {}",
+        "cannot ask iptables for it: it ended with {}: {}",
         answer.status,
         words.trim()
     ))

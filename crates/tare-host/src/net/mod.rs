@@ -88,7 +88,7 @@ pub struct NetError {
 
 /// What to do where the kernel refuses.
 const ASK_FOR_NONE: &str =
-    "run tare as root on a host whose kernel has bridge, veth and tun, or ask for network=none";
+    "run tare as root on a host whose kernel has bridge, veth and tun, or use network=none";
 
 impl NetError {
     fn new(what: impl Into<String>, why: impl ToString) -> Self {

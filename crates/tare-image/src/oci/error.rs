@@ -16,7 +16,7 @@ pub enum OciError {
     },
     /// A blob holds other bytes than its name says.
     #[error(
-        "{what} has the digest {found} and not {wanted}: it was changed or damaged on its way; get it again"
+        "{what} has digest {found} instead of {wanted}: it was changed or damaged in transit; download it again"
     )]
     Digest {
         /// Which.
@@ -27,10 +27,10 @@ pub enum OciError {
         found: Digest,
     },
     /// A blob ends before its size.
-    #[error("the blob {0} ended after {1} of {2} bytes: get it again")]
+    #[error("the blob {0} ended after {1} of {2} bytes: download it again")]
     Short(Digest, u64, u64),
     /// A blob goes on after its size.
-    #[error("the blob {0} is longer than the {1} bytes that its manifest tells: get it again")]
+    #[error("the blob {0} is longer than the {1} bytes in its manifest: download it again")]
     Long(Digest, u64),
     /// A description that cannot be read.
     #[error("cannot read {what} as a description of an image: {source}")]
@@ -41,32 +41,32 @@ pub enum OciError {
         source: serde_json::Error,
     },
     /// A description that is too large.
-    #[error("the description {0} is larger than 4 MiB, which none is")]
+    #[error("the description {0} is larger than 4 MiB, the limit for manifests")]
     Large(Digest),
     /// A layer that is too large.
-    #[error("a layer has {0} bytes, more than there is room for: raise the store's limit")]
+    #[error("a layer has {0} bytes, more than the store has room for: raise its limit")]
     TooLarge(u64),
     /// Nothing for this system.
-    #[error("it has no image for linux/amd64, only: {0}; take another, or have it built for linux/amd64")]
+    #[error("it has no image for linux/amd64, only for {0}: choose another, or have it built for linux/amd64")]
     Platform(String),
     /// Several images.
-    #[error("it holds several images: say which; it has {0}")]
+    #[error("it contains several images: choose one with 'tare image import --part NAME': {0}")]
     Several(String),
     /// No image of that name.
-    #[error("it holds no image called \"{0}\"; it has {1}")]
+    #[error("it contains no image \"{0}\", only {1}")]
     Unknown(String, String),
     /// A layer that is no archive.
-    #[error("it holds a layer of the type \"{0}\", which is no root filesystem's")]
+    #[error("it contains a layer of type \"{0}\", which is not part of a root filesystem")]
     Kind(String),
     /// Manifest and configuration do not fit.
-    #[error("its manifest tells {0} layers and its configuration {1}: it is damaged")]
+    #[error("its manifest lists {0} layers and its configuration {1}: it is damaged")]
     Layers(usize, usize),
     /// Indexes of indexes without end.
-    #[error("its indexes lie in one another too deep")]
+    #[error("its indexes are nested too deeply")]
     Nested,
     /// A folder or archive that is none of an image.
     #[error(
-        "it has neither the index.json of OCI nor the manifest.json of docker save: a root filesystem by itself is imported as a tarball"
+        "it has neither an OCI index.json nor a manifest.json of docker save: import a bare root filesystem as a tarball"
     )]
     NoImage,
 }

@@ -50,7 +50,7 @@ struct Layer<'a, W: Write> {
 impl<W: Write> Layer<'_, W> {
     fn folder(&mut self, inner: &Path, depth: usize) -> io::Result<()> {
         if depth > Limits::default().depth {
-            return Err(io::Error::other("the image lies deeper than any can"));
+            return Err(io::Error::other("the image's path is too long"));
         }
         let at = self.rootfs.join(inner);
         let mut header = header(&fs::symlink_metadata(&at)?, EntryType::Directory);

@@ -99,7 +99,7 @@ impl Copy<'_> {
             return Err(ImageError::Stopped);
         }
         if depth > self.limits.depth {
-            let why = format!("it lies deeper than {} folders", self.limits.depth);
+            let why = format!("it is nested deeper than {} folders", self.limits.depth);
             return Err(self.failed(path, io::Error::other(why)));
         }
         let names = beneath::list(from.as_fd()).map_err(|e| self.failed(path, e))?;
@@ -152,7 +152,7 @@ impl Copy<'_> {
         self.entries += 1;
         if self.entries > self.limits.entries {
             let why = format!(
-                "there are more than {} files, more than an image may have",
+                "it has more than {} files, the limit for an image",
                 self.limits.entries
             );
             return Err(self.failed(path, io::Error::other(why)));
@@ -178,7 +178,7 @@ impl Copy<'_> {
         self.bytes += size;
         if self.bytes > self.limits.bytes {
             let why = format!(
-                "the folder holds more than {} bytes: raise the store's limit",
+                "the folder has more than {} bytes: raise the store's limit",
                 self.limits.bytes
             );
             return Err(io::Error::other(why));

@@ -60,16 +60,16 @@ pub enum UnpackError {
         fault: Fault,
     },
     /// The archive itself is broken.
-    #[error("the archive cannot be read: {0}; it is broken or was cut off: get it again")]
+    #[error("cannot read the archive: {0}; it is damaged or truncated: download it again")]
     Archive(io::Error),
     /// There are more entries than are allowed.
-    #[error("it holds more than {0} files, more than an image may")]
+    #[error("it contains more than {0} files, the limit for an image")]
     Entries(u64),
     /// There are more bytes than are allowed.
-    #[error("it holds more than {0} bytes unpacked, more than there is room for: raise the store's limit")]
+    #[error("it contains more than {0} bytes unpacked, more than the store has room for: raise its limit")]
     Bytes(u64),
     /// The user wishes to stop.
-    #[error("stopped as was asked")]
+    #[error("stopped by the user")]
     Stopped,
     /// The folder that is unpacked into.
     #[error("cannot write to the folder of the image: {0}")]

@@ -97,13 +97,13 @@ pub struct Allowance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Spent {
     /// All in all.
-    #[error("more comes out of it than is allowed")]
+    #[error("its unpacked content exceeds the limit")]
     Total,
     /// Before the next file.
-    #[error("the header of a file in it is larger than any can be")]
+    #[error("the header of a file in it is too large")]
     Header,
     /// The user wishes to stop.
-    #[error("stopped as was asked")]
+    #[error("stopped by the user")]
     Stopped,
 }
 

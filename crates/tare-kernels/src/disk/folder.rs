@@ -75,7 +75,7 @@ impl Folder {
                     .is_in_memory()
                     .map_err(self.failed("look for its file in memory"))? =>
             {
-                Err(self.no_disk("which takes O_DIRECT and keeps in memory what is written"))
+                Err(self.no_disk("which accepts O_DIRECT but keeps written data in memory"))
             }
             Ok(_) => Ok(()),
             // What a file system answers that does not know O_DIRECT.
@@ -115,8 +115,7 @@ mod tests {
             let error = folder.require_disk(way).unwrap_err().to_string();
             assert_eq!(
                 error,
-                "random-read measures a disk, and /dev/shm is on tmpfs, which is memory: start it in a folder on \
-                 a disk, which boxes get by an option of their platform such as storage=volume (docs/platforms.md)"
+                "random-read measures a disk, but /dev/shm is on tmpfs, which is memory: start it in a folder on a disk; boxes get one with a platform option such as storage=volume (docs/platforms.md)"
             );
         }
     }

@@ -103,7 +103,7 @@ impl Sliced for Slices {
             // What cannot be read is wrong.
             self.wrong += self.misplaced().unwrap_or(SAMPLE);
         }
-        report::check("blocks that held something else", self.wrong as f64, 0.0)
+        report::check("blocks with wrong content", self.wrong as f64, 0.0)
     }
 
     fn disk(&self) -> Option<Disk> {

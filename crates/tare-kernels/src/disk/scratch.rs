@@ -42,7 +42,7 @@ impl Scratch {
     pub fn lay(folder: &Folder, access: Access, positions: &Range<u64>) -> Result<Self, KernelError> {
         let file = unnamed(folder, access).map_err(folder.failed("make a file"))?;
         let mut buffer = Buffer::new(LAID_AT_ONCE)?;
-        let laying = folder.failed("lay out a file");
+        let laying = folder.failed("allocate a file");
         let mut next = positions.start;
         while next < positions.end {
             let bytes = buffer.as_mut_slice().chunks_exact_mut(block::BYTES);
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_with_what_to_do() {
         let folder = folder();
-        let error = folder.failed("lay out a file")(Errno::NOSPC.into()).to_string();
-        let end = "free some space there, or give a smaller --size";
+        let error = folder.failed("allocate a file")(Errno::NOSPC.into()).to_string();
+        let end = "free disk space there, or reduce --size";
         assert!(error.starts_with("fsync cannot lay out a file in /"), "{error}");
         assert!(error.ends_with(end), "{error}");
     }

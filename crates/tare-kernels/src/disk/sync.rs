@@ -81,7 +81,7 @@ impl Sliced for Slices {
             read.is_err() || Stamp::of(&block) != self.last(*position)
         });
         let wrong = wrong.count() as f64;
-        report::check("blocks that do not hold their last write", wrong, 0.0)
+        report::check("blocks without their last write", wrong, 0.0)
     }
 
     fn disk(&self) -> Option<Disk> {

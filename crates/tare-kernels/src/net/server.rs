@@ -83,7 +83,7 @@ pub fn serve(spec: &KernelSpec, at: SocketAddr, said: &mut dyn Write) -> Result<
     let told = writeln!(said, "serves at port {port}").and_then(|()| said.flush());
     told.map_err(failed("telling the port"))?;
     loop {
-        service.serve().map_err(failed("taking what a client asks"))?;
+        service.serve().map_err(failed("reading a client's request"))?;
     }
 }
 

@@ -51,7 +51,7 @@ pub enum DesignError {
     },
     /// Workloads that cannot have the same root.
     #[error(
-        "the boxes of a study have one image, and workload {first} and {second}: choose with --image NAME, or --image none for the programs of this host"
+        "all boxes of a study share one image, but workload {first} and {second}: choose one with --image NAME, or use the programs of this host with --image none"
     )]
     TwoImages {
         /// A workload, and what it names.
@@ -66,7 +66,7 @@ pub enum DesignError {
     #[error(transparent)]
     Carry(#[from] CarryError),
     /// Something is given twice.
-    #[error("{what} '{name}' is given twice: name each once")]
+    #[error("{what} '{name}' is given twice: give each once")]
     Twice {
         /// `platform` or `workload`.
         what: &'static str,
@@ -77,7 +77,7 @@ pub enum DesignError {
     },
     /// The baseline is not compared.
     #[error(
-        "the baseline '{baseline}' is not among the platforms {platforms}: add it with --platforms, or choose one of them with --baseline"
+        "the baseline '{baseline}' is not among the platforms {platforms}: add it with --platforms, or choose another with --baseline"
     )]
     Baseline {
         /// The baseline.
@@ -90,7 +90,7 @@ pub enum DesignError {
     Instance(#[from] InstanceError),
     /// One that does not fit.
     #[error(
-        "instance type '{name}' is {} and {}, and this host has {} that may be used and {}: leave it out, or give one of your own as NAME=CPUS:MEMORY",
+        "instance type '{name}' is {} and {}, and this host has {} that may be used and {}: omit it, or define a smaller one as NAME=CPUS:MEMORY",
         show_cpus(.size.cpus), show_memory(.size.memory_bytes), counted(*.cpus, "CPU"), show_memory(*.memory_bytes)
     )]
     InstanceTooLarge {
@@ -105,7 +105,7 @@ pub enum DesignError {
     },
     /// One that is to run on more CPUs of the host than there are.
     #[error(
-        "instance type '{name}' is to run on {} of the host, and this host has {} that may be used: leave it out, or give it fewer",
+        "instance type '{name}' should run on {} of the host, but this host has {} that may be used: omit it, or give it fewer",
         counted(*.asked, "CPU"), counted(*.available, "CPU")
     )]
     HostTooSmall {
@@ -117,11 +117,11 @@ pub enum DesignError {
         available: u32,
     },
     /// Instance types and a size.
-    #[error("--instance gives both CPUs and memory: leave out --cpus and --memory")]
+    #[error("--instance sets both CPUs and memory: omit --cpus and --memory")]
     TwoSizes,
     /// More CPUs than there are.
     #[error(
-        "{asked} CPUs are asked for, and this host has {available} that may be used: give --cpus at most {available}"
+        "{asked} CPUs are requested, but this host has {available} that tare may use: set --cpus to at most {available}"
     )]
     TooManyCpus {
         /// What was asked for.
@@ -131,11 +131,11 @@ pub enum DesignError {
     },
     /// A fraction of a CPU cannot be pinned.
     #[error(
-        "a pinned box gets whole CPUs, and {0} are asked for: give --cpus a whole number, or --provisioning vanilla"
+        "a pinned box needs whole CPUs, not {0}: set --cpus to a whole number, or use --provisioning vanilla"
     )]
     PinnedFraction(Cpus),
     /// More memory than there is.
-    #[error("{} of memory are asked for, and this host has {}: give --memory less", show_memory(*.asked), show_memory(*.available))]
+    #[error("{} of memory are requested, but this host has {}: reduce --memory", show_memory(*.asked), show_memory(*.available))]
     TooMuchMemory {
         /// What was asked for, in bytes.
         asked: u64,
@@ -143,7 +143,7 @@ pub enum DesignError {
         available: u64,
     },
     /// Too little memory.
-    #[error("{} of memory are too little: {what} needs at least {}: give --memory {}M or more{}", show_memory(*.asked), show_memory(*.needed), .needed >> 20, without_unit(*.asked))]
+    #[error("{} of memory are too little: {what} needs at least {}: set --memory to {}M or more{}", show_memory(*.asked), show_memory(*.needed), .needed >> 20, without_unit(*.asked))]
     TooLittleMemory {
         /// What was asked for, in bytes.
         asked: u64,
@@ -154,7 +154,7 @@ pub enum DesignError {
     },
     /// Boxes that must stand side by side, and do not fit the host together.
     #[error(
-        "a trial in slices runs beside its baselines, in {boxes} boxes with {} of memory together, and this host has {} for them: give --memory less, only one --provisioning, or --slices off to run one box after another",
+        "in slices, a trial and its baselines run at once, in {boxes} boxes with {} of memory in total, and this host has {} for them: reduce --memory, use one --provisioning, or run one box after another with --slices off",
         show_memory(*.asked), show_memory(*.available)
     )]
     NotSideBySide {
@@ -167,7 +167,7 @@ pub enum DesignError {
     },
     /// Boxes that are kept to the study's end, and do not fit the host together.
     #[error(
-        "with --fresh study all {boxes} boxes are kept to the end, with {} of memory together, and this host has {} for them: give --memory less, fewer platforms, or --fresh block",
+        "--fresh study keeps all {boxes} boxes to the end, with {} of memory in total, and this host has {} for them: reduce --memory, drop platforms, or use --fresh block",
         show_memory(*.asked), show_memory(*.available)
     )]
     NotKept {
@@ -179,7 +179,7 @@ pub enum DesignError {
         available: u64,
     },
     /// A memory size that a VM cannot have.
-    #[error("memory is given in whole MiB, and {0} B are none: name the unit, such as 512M or 2G")]
+    #[error("memory must be a whole number of MiB, and {0} B is not: add a unit, such as 512M or 2G")]
     OddMemory(u64),
     /// A number out of range.
     #[error("{what} is {value}: give {range}")]
@@ -193,7 +193,7 @@ pub enum DesignError {
     },
     /// No trial could end in time.
     #[error(
-        "--timeout is {}, and a trial aims for {}, so that every one would be given up: give --timeout more, or --trial-time less",
+        "--timeout is {} but a trial should take {}, so every trial would be aborted: raise --timeout or reduce --trial-time",
         show_seconds(*.seconds), show_seconds(*.trial_seconds)
     )]
     ShortTimeout {
@@ -204,15 +204,15 @@ pub enum DesignError {
     },
     /// Built-in workloads and a command.
     #[error(
-        "--workloads names built-in ones, and a command of yours is measured by itself: leave out --workloads, or the command after --"
+        "--workloads cannot be combined with a command: omit --workloads or the command after --"
     )]
     WorkloadsAndCommand,
     /// An instruction set and a command.
-    #[error("--isa chooses the code of the built-in workloads: leave it out beside a command")]
+    #[error("--isa selects the code of built-in workloads and has no effect on a command: omit it")]
     IsaAndCommand,
     /// Files to carry without a command.
     #[error(
-        "--with, --env, --setup and --teardown belong to a command of yours: add it after --, as in 'tare run --with FILE -- ./program'"
+        "--with, --env, --setup and --teardown need a command: add it after --, as in 'tare run --with FILE -- ./program'"
     )]
     WithoutCommand,
     /// An image that says nothing of what is run.
@@ -225,7 +225,7 @@ pub enum DesignError {
     },
     /// A program that is not in the image.
     #[error(
-        "there is no program '{program}' in the image '{image}' (looked in {looked}): check the name, or choose another image with --image"
+        "there is no program '{program}' in the image '{image}' (searched {looked}): check the name, or choose another image with --image"
     )]
     NotInImage {
         /// The program.
@@ -237,7 +237,7 @@ pub enum DesignError {
     },
     /// A user of whom the image knows nothing.
     #[error(
-        "image '{image}' is to run as '{user}', who is neither a number nor in its /etc/passwd and /etc/group"
+        "image '{image}' wants to run as '{user}', which is neither a number nor in its /etc/passwd and /etc/group"
     )]
     ImageUser {
         /// The user, with the group.
@@ -247,17 +247,17 @@ pub enum DesignError {
     },
     /// A workload that is for images, on the host's own files.
     #[error(
-        "this workload runs in an image alone, since it needs files of one or changes files of its box: name one with --image; 'tare workloads show' tells for which it is made (docs/images.md)"
+        "this workload only runs in an image, as it needs its files or changes files of its box: choose one with --image; 'tare workloads show' names the right one (docs/images.md)"
     )]
     ImageOnly,
     /// An entry point without an image.
-    #[error("--entrypoint is what is run of an image: name the image with --image")]
+    #[error("--entrypoint needs an image: choose one with --image")]
     EntryPointWithoutImage,
     /// A study that cannot be adaptive.
     #[error(transparent)]
     Adaptive(#[from] AdaptiveError),
     /// A malformed variable.
-    #[error("'{0}' is no environment variable: give --env NAME=VALUE")]
+    #[error("'{0}' is not an environment variable: write --env NAME=VALUE")]
     Environment(String),
     /// A parameter that a kernel does not have, or not so.
     #[error("{kernel} cannot have {parameter} {value}: {}", parameter_advice(.parameter, .range))]
@@ -282,7 +282,7 @@ pub enum DesignError {
         why: String,
     },
     /// Ends of a kernel that has none.
-    #[error("{kernel} has no two ends that could be in different places: leave {parameter} out", parameter = Ends::PARAMETER)]
+    #[error("{kernel} has no client and server that could run in different places: omit {parameter}", parameter = Ends::PARAMETER)]
     NoEnds {
         /// The kernel.
         kernel: Kernel,
@@ -291,12 +291,12 @@ pub enum DesignError {
     },
     /// Everything that is named is left out.
     #[error(
-        "none of the study's workloads can run here: 'tare plan' tells of each why, and 'tare doctor' what this host lacks"
+        "none of the study's workloads can run here: 'tare plan' says why, and 'tare doctor' shows what this host lacks"
     )]
     NothingToRun,
     /// More cells or trials than anybody could run.
     #[error(
-        "that is {cells} cells in {blocks} blocks: give at most 100000 cells and {} trials",
+        "{cells} cells in {blocks} blocks are too many: the limits are 100000 cells and {} trials",
         u32::MAX
     )]
     TooMany {
@@ -332,7 +332,7 @@ pub enum DesignError {
         index: usize,
     },
     /// A workload that is held against itself.
-    #[error("an effect holds the workload '{name}' against itself: name two that differ")]
+    #[error("an effect compares the workload '{name}' with itself: give two different ones")]
     EffectOfItself {
         /// The workload.
         name: String,
@@ -340,7 +340,7 @@ pub enum DesignError {
         index: usize,
     },
     /// A cell twice.
-    #[error("the cell '{cell}' is given twice: name each once")]
+    #[error("the cell '{cell}' is given twice: give each once")]
     CellTwice {
         /// The cell.
         cell: String,
@@ -358,7 +358,7 @@ pub enum DesignError {
         index: usize,
     },
     /// A level that no cell has.
-    #[error("the {what} '{name}' is in none of the cells: add a cell with it, or leave it out")]
+    #[error("the {what} '{name}' is in none of the cells: add a cell with it, or omit it")]
     Unused {
         /// The factor.
         what: &'static str,
@@ -369,7 +369,7 @@ pub enum DesignError {
 
 fn parameter_advice(parameter: &str, range: &str) -> String {
     if range.is_empty() {
-        format!("it has no {parameter}, leave it out")
+        format!("it has no {parameter}; omit it")
     } else {
         match range.split_once(" to ") {
             Some((least, most)) if least == most => format!("give {least}"),

@@ -26,9 +26,9 @@ pub(super) fn taken(wish: &WorkloadWish) -> Result<WorkloadWish, DesignError> {
 }
 
 fn set(wish: &mut WorkloadWish, kernel: Kernel, pair: &str) -> Result<(), String> {
-    let form = || format!("'{pair}' is no parameter: write NAME?key=value&key=value");
+    let form = || format!("'{pair}' is not a parameter: write NAME?key=value&key=value");
     let (key, value) = pair.split_once('=').ok_or_else(form)?;
-    let number = || format!("'{value}' is no number for {key}");
+    let number = || format!("'{value}' is not a number for {key}");
     match key {
         Ends::PARAMETER => wish.ends = Some(value.parse()?),
         "size" if kernel.sizes().is_some_and(|sizes| sizes.in_bytes) => {

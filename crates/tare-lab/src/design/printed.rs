@@ -58,12 +58,12 @@ impl CheckWish {
 pub enum PrintedError {
     /// Its name.
     #[error(
-        "'{0}' is no name of a metric: give at most 24 lower-case letters, digits and dashes, such as throughput"
+        "'{0}' is not a metric name: use at most 24 lower-case letters, digits and dashes, such as throughput"
     )]
     Name(String),
     /// A name that the command's metrics have already.
     #[error(
-        "the metric '{0}' is there already: give each another name than wall, user, system, peak-memory and one another"
+        "the metric '{0}' already exists: give each its own name, other than wall, user, system and peak-memory"
     )]
     Twice(String),
     /// Its unit.
@@ -202,10 +202,10 @@ mod tests {
     #[test]
     fn what_is_no_metric_is_told() {
         let told = |wish: MetricWish| asked(&[wish]).unwrap_err();
-        assert!(told(wish("A b", "s", "(x)")).contains("no name of a metric"));
+        assert!(told(wish("A b", "s", "(x)")).contains("is not a metric name"));
         assert!(told(wish("wall", "s", "(x)")).contains("there already"));
         assert!(told(wish("rate", "mb/s", "(x)")).contains("did you mean 'MB/s'"));
-        assert!(told(wish("rate", "op/s", "x")).contains("put the figure"));
-        assert!(told(wish("rate", "op/s", "(")).contains("no regular expression"));
+        assert!(told(wish("rate", "op/s", "x")).contains("put only the figure"));
+        assert!(told(wish("rate", "op/s", "(")).contains("is not a regular expression"));
     }
 }

@@ -60,9 +60,9 @@ fn each_bad_wish_is_named_with_what_would_be_right() {
     assert!(with(&|w| w.platforms = vec!["lxc".into(), "lxc".into()]).contains("given twice"));
     assert!(with(&|w| w.baseline = Some("lxc".into())).contains("not among the platforms native"));
     assert!(with(&|w| w.workloads = vec!["steam".into()]).contains("unknown workload 'steam'"));
-    assert!(with(&|w| w.cpus = cpus("4096")).contains("4096 CPUs are asked for"));
+    assert!(with(&|w| w.cpus = cpus("4096")).contains("4096 CPUs are requested"));
     assert!(with(&|w| w.cpus = cpus("0.5")).contains("--provisioning vanilla"));
-    assert!(with(&|w| w.memory_bytes = Some(64 << 30)).contains("give --memory less"));
+    assert!(with(&|w| w.memory_bytes = Some(64 << 30)).contains("reduce --memory"));
     assert!(with(&|w| w.memory_bytes = Some(1 << 20)).contains("too little"));
     assert!(with(&|w| w.memory_bytes = Some(128 << 20)).contains("stream"));
     assert!(with(&|w| w.protocol.blocks = Some(0)).contains("--blocks"));
@@ -82,7 +82,7 @@ fn each_bad_wish_is_named_with_what_would_be_right() {
                 ..CommandWish::default()
             });
         })
-        .contains("leave out --workloads")
+        .contains("omit --workloads")
     );
 }
 
@@ -116,7 +116,7 @@ fn instance_types_are_a_factor_and_those_that_do_not_fit_are_refused_with_the_nu
         super::study(&both, &facts())
             .unwrap_err()
             .to_string()
-            .contains("leave out --cpus")
+            .contains("omit --cpus")
     );
 }
 
@@ -181,7 +181,7 @@ fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
     let told = refused(&wishes(2 << 30));
     assert!(told.contains("3 boxes with 6 GiB of memory together"), "{told}");
     assert!(
-        told.contains("--memory less") && told.contains("--slices off"),
+        told.contains("reduce --memory") && told.contains("--slices off"),
         "{told}"
     );
     assert!(study(&wishes(1 << 30), &facts()).is_ok());
@@ -276,7 +276,7 @@ fn parameters_that_a_kernel_does_not_take_are_refused() {
     for (wishes, told) in [
         (
             with("spawn", Some(1), None),
-            "spawn cannot have size 1: it has no size, leave it out",
+            "spawn cannot have size 1: it has no size; omit it",
         ),
         (
             with("linpack", Some(9), None),
@@ -340,7 +340,7 @@ fn listed_cells_are_expanded_and_each_has_its_baseline() {
     );
     assert_eq!(
         told(&[all[0].clone(), levels(&["native"], "linpack size=500")]),
-        "the cell 'native vanilla a linpack size=500' is given twice: name each once"
+        "the cell 'native vanilla a linpack size=500' is given twice: give each once"
     );
     assert_eq!(
         told(&[levels(&["vm"], "syscall")]),
@@ -348,6 +348,6 @@ fn listed_cells_are_expanded_and_each_has_its_baseline() {
     );
     assert_eq!(
         told(&all[..1]),
-        "the workload 'syscall' is in none of the cells: add a cell with it, or leave it out"
+        "the workload 'syscall' is in none of the cells: add a cell with it, or omit it"
     );
 }

@@ -26,20 +26,20 @@ pub enum EngineError {
     Absent(#[from] Absent),
     /// It has no such image.
     #[error(
-        "it has no image of that name; see which it has by its command images, or have it pull the image"
+        "it has no image of that name: list its images with its command 'images', or pull the image"
     )]
     NoSuch,
     /// A name that no engine knows.
-    #[error("that is no name of an image: it is written as debian:12")]
+    #[error("that is not an image name: write it as debian:12")]
     Name,
     /// It refuses, in its words.
-    #[error("it says: {0}; look at its log")]
+    #[error("it reports: {0}; check its log")]
     Refused(String),
     /// It does not answer.
-    #[error("it did not answer for {} s: look at its log, or restart it", ANSWER.as_secs())]
+    #[error("it did not answer for {} s: check its log, or restart it", ANSWER.as_secs())]
     Slow,
     /// The runtime that waits for its answers.
-    #[error("cannot wait for its answer: {0}; give this process more memory or open files")]
+    #[error("cannot wait for its answer: {0}; allow this process more memory or open files")]
     Runtime(io::Error),
     /// What it gave is no image that can be kept.
     #[error(transparent)]

@@ -13,14 +13,14 @@ use tare_toml::TomlError;
 pub enum NoImage {
     /// Nothing is asked for.
     #[error(
-        "no image is named: give a name of 'tare image list', a file or folder such as ./rootfs, or an image such as debian:12"
+        "no image is given: give a name that 'tare image list' prints, a file or folder such as ./rootfs, or an image such as debian:12"
     )]
     Empty,
     /// Something that stands in an image file, or the file as a whole.
     #[error(transparent)]
     Text(#[from] TomlError),
     /// The name of an image that comes with tare.
-    #[error("\"{0}\" is the name of an image that comes with tare: choose another")]
+    #[error("\"{0}\" is the name of an image that ships with tare: choose another")]
     Reserved(String),
     /// A name that cannot be one.
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum NoImage {
     Kind(PathBuf),
     /// A folder that holds the store, which would be copied into itself.
     #[error(
-        "{path} holds the image store {store}, which would be copied into itself: give a folder beside it, or another store with --state-dir"
+        "{path} contains the image store {store}, which would be copied into itself: choose a folder outside it, or another store with --state-dir"
     )]
     HoldsStore {
         /// The folder.
@@ -51,7 +51,7 @@ pub enum NoImage {
         store: PathBuf,
     },
     /// An image that a local engine was asked for.
-    #[error("cannot take \"{image}\" from {engine}: {source}")]
+    #[error("cannot import \"{image}\" from {engine}: {source}")]
     Engine {
         /// The engine.
         engine: &'static str,
@@ -97,7 +97,7 @@ impl fmt::Display for Nowhere {
             Some(near) => write!(f, "did you mean '{near}'? ")?,
             None => write!(
                 f,
-                "give a name of 'tare image list', or a file or folder as ./NAME; "
+                "give a name that 'tare image list' prints, or a file or folder as ./NAME; "
             )?,
         }
         f.write_str("looked in ")?;

@@ -151,7 +151,7 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
 fn included(name: &str) -> Result<DebianSpec, String> {
     let file = super::shipped(name).map(|file| file.debian);
     file.filter(|debian| debian.prepare.is_none()).ok_or_else(|| {
-        format!("there is no image '{name}' that could be included: name micro, or its packages one by one")
+        format!("there is no image '{name}' to include: give micro, or list its packages")
     })
 }
 
@@ -205,10 +205,10 @@ mod tests {
             (
                 "packages = [\"a b\"]",
                 "f.toml:3:12: \"a b\"",
-                "cannot be a package",
+                "is not a Debian package",
             ),
             ("snapshot = \"2025\"", "f.toml:3:12: \"2025\"", "20250520T000000Z"),
-            ("components = []", "f.toml:3:14: ", "name main at least"),
+            ("components = []", "f.toml:3:14: ", "give at least main"),
             ("prepare = \"\\u0000\"", "f.toml:3:11: ", "NUL"),
             (
                 "[[maven]]\nartifacts = [\"g:a:1\", \"-Dx=y\"]\nfolder = \"/opt/a\"",
@@ -234,6 +234,6 @@ mod tests {
             named.starts_with("f.toml:1:8: ") && named.contains("cannot be the name"),
             "{named}"
         );
-        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" cannot be a release"));
+        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" is not a Debian release"));
     }
 }

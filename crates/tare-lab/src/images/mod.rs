@@ -203,12 +203,12 @@ pub fn unbuildable(wanted: &str) -> Option<&'static str> {
     };
     if carry::find_program("mmdebstrap").is_err() {
         return Some(
-            "there is no mmdebstrap to build it: install it (Debian: apt-get install mmdebstrap e2fsprogs)",
+            "mmdebstrap, which builds it, is missing: install it (Debian: apt-get install mmdebstrap e2fsprogs)",
         );
     }
     let wants_maven = !file.debian.maven.is_empty();
     (wants_maven && carry::find_program("mvn").is_err())
-        .then_some("there is no Maven to get parts of it: install it (Debian: apt-get install maven)")
+        .then_some("Maven, which downloads parts of it, is missing: install it (Debian: apt-get install maven)")
 }
 
 /// Gives an image of the store a name of the user's.

@@ -8,11 +8,11 @@ use tare_platforms::IMAGE_ENGINES;
 pub enum NoName {
     /// It means something else wherever an image is asked for.
     #[error(
-        "\"{0}\" cannot be the name of an image, since it is taken for {1}: choose letters, digits and . _ - : / such as tools:2"
+        "\"{0}\" cannot be the name of an image, as it would be read as {1}: use letters, digits and . _ - : / such as tools:2"
     )]
     Means(String, &'static str),
     /// It is of no form.
-    #[error("\"{0}\" cannot be the name of an image: choose 1 to 100 letters, digits and . _ - : /")]
+    #[error("\"{0}\" cannot be the name of an image: use 1 to 100 letters, digits and . _ - : /")]
     Form(String),
 }
 

@@ -29,7 +29,7 @@ struct Ran {
 #[derive(Debug, Clone, Default)]
 struct Series {
     tried: BTreeSet<u32>,
-    /// The last trial that ended well: its figure of the primary metric, if it has one,
+    /// The last trial that succeeded: its figure of the primary metric, if it has one,
     /// and the group in which it ran in slices.
     used: BTreeMap<u32, (Option<f64>, Option<u32>)>,
 }

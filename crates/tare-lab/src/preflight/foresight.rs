@@ -53,14 +53,14 @@ pub struct Foresight {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Futile {
     /// No box can run anything.
-    #[error("nothing could be measured: {why}")]
+    #[error("nothing can be measured: {why}")]
     NothingRuns {
         /// Of the first workload, why.
         why: String,
     },
     /// What can run is held against nothing.
     #[error(
-        "nothing could be compared: of {platforms} only {runs} can run {workload}; the ways out stand behind 'cannot run', or measure -p {runs} alone"
+        "nothing can be compared: of {platforms} only {runs} can run {workload}; 'cannot run' says how to fix it, or measure only -p {runs}"
     )]
     NothingCompared {
         /// The platforms of the study.
@@ -110,7 +110,7 @@ impl Foresight {
     /// Whether it is worth to begin.
     ///
     /// # Errors
-    /// [`Futile`]: nothing could be measured, or nothing compared where that was asked for.
+    /// [`Futile`]: nothing can be measured, or nothing compared where that was asked for.
     pub fn worth(&self, study: &Study) -> Result<(), Futile> {
         let able: Vec<Able<'_>> = study.workloads.iter().map(|w| self.able(study, w)).collect();
         if able.iter().all(|able| able.platforms.is_empty()) {

@@ -40,7 +40,7 @@ pub enum PreflightError {
         absent: Absent,
     },
     /// A platform whose boxes cannot be made of an image.
-    #[error("platform '{path}' cannot have an image as the root of its boxes: {why}")]
+    #[error("platform '{path}' cannot use an image as the root of its boxes: {why}")]
     NoImage {
         /// The platform.
         path: PlatformPath,
@@ -254,7 +254,7 @@ impl Platforms {
         outside.or_else(|| {
             let is_alone = network == Network::None && workload.apart().next().is_some();
             is_alone.then_some(
-                "its boxes have no network that they share; give them one by its option network, as in runc?network=bridge or docker?network=bridge (docs/platforms.md, Networks)",
+                "its boxes share no network; add one with the option network, as in runc?network=bridge or docker?network=bridge (docs/platforms.md, Networks)",
             )
         })
     }
@@ -369,13 +369,13 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
     let serves = workload.servers().any(|role| role.place == Place::Tested);
     match network {
         Network::None => Some(
-            "its boxes have no network that this host shares; give them one by its option network, as in runc?network=bridge or docker?network=host (docs/platforms.md, Networks)",
+            "its boxes share no network with this host; add one with the option network, as in runc?network=bridge or docker?network=host (docs/platforms.md, Networks)",
         ),
         Network::Macvlan => {
             Some("the kernel keeps the host and a macvlan on it apart; choose network=bridge or network=host")
         }
         Network::Published if is_udp && serves => {
-            Some("the engine publishes a port of TCP alone; choose network=bridge")
+            Some("the engine publishes TCP ports only; choose network=bridge")
         }
         Network::Published if published(workload) > 1 => Some(
             "the engine publishes one port, and more than one of its servers is talked to from outside; choose network=bridge",

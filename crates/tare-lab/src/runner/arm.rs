@@ -222,7 +222,7 @@ impl Arm {
         }
         if !slice.is_sound() || slice.parts.len() != parts {
             let what = format!(
-                "a slice with {} timed parts, where {parts} that tell of work are due: {slice:?}",
+                "a slice with {} timed parts instead of {parts}: {slice:?}",
                 slice.parts.len()
             );
             self.lose_box(faults::bad_report(what));
@@ -332,7 +332,7 @@ impl Arm {
         if let Some(Reply::Exited(exited)) = &reply {
             let failure = faults::ended_well(exited, &stderr).err();
             self.lose(failure.unwrap_or_else(|| {
-                Failure::new(Reason::ExitStatus, "ended before it was told to, with status 0")
+                Failure::new(Reason::ExitStatus, "ended early, with status 0")
             }));
             return Ok(None);
         }

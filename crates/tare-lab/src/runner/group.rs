@@ -173,7 +173,7 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Optio
                 ..lost.failure.clone()
             })
         }
-        (None, None) => Outcome::Failed(faults::bad_report("nothing was told of its end".to_owned())),
+        (None, None) => Outcome::Failed(faults::bad_report("its end was not reported".to_owned())),
     };
     Ended {
         box_id: Some(seen.box_ids[i]),

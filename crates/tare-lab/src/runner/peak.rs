@@ -56,8 +56,7 @@ impl Whole<'_, '_> {
         };
         if !present.contains_key(&baseline.kind) {
             return failed(format!(
-                "its rate is a share of the peak of {}, whose box is not beside it: give a number of requests per \
-                 second, or let boxes stand side by side",
+                "its rate is a share of the peak of {}, whose box does not run at the same time: give a number of requests per second, or run boxes side by side",
                 baseline.kind
             ));
         }
@@ -125,8 +124,7 @@ fn no_peak(found: &PeakRecord) -> String {
         .map(|within| (within.bound, within.tries.last()))
     {
         Some((bound, Some(last))) => format!(
-            "no peak of {kind} was found: even at {:.1} requests/s it is not so that {bound}: give a longer latency, \
-             or a smaller percentile",
+            "found no peak of {kind}: even at {:.1} requests/s it fails the bound that {bound}: allow a longer latency, or a smaller percentile",
             last.rate
         ),
         _ => format!("no peak of {kind} was found"),

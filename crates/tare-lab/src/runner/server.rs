@@ -181,7 +181,7 @@ impl Arm {
                 Reason::Timeout => lost.failure.detail.replacen(TIME_OVER, &waited_for(request), 1),
                 _ => lost.failure.detail.clone(),
             };
-            lost.failure.detail = format!("{} did not come to serve: {why}", called(role));
+            lost.failure.detail = format!("{} did not become ready: {why}", called(role));
         }
         Ok(None)
     }
@@ -203,7 +203,7 @@ impl Arm {
                 Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => {
                     let by_itself = || {
-                        let detail = "by itself before its client, with exit status 0";
+                        let detail = "before its client, with exit status 0";
                         Failure::new(Reason::ExitStatus, detail)
                     };
                     let failure = faults::ended_well(&exited, &said).err();

@@ -163,7 +163,7 @@ impl Draft {
                 return Err(TomlError::at(
                     place,
                     format!(
-                        "'{key}' belongs to another design: write kind = \"{name}\", or leave '{key}' out"
+                        "'{key}' belongs to another design: write kind = \"{name}\", or omit '{key}'"
                     ),
                 ));
             }
@@ -226,7 +226,7 @@ impl Draft {
                 return Err(TomlError::at(
                     &node.place,
                     format!(
-                        "'confidence' is {}: every interval and verdict of tare is at 95 %, write confidence = 0.95 or leave it out",
+                        "'confidence' is {}: all intervals and verdicts of tare use 95 %; write confidence = 0.95 or omit it",
                         node.place.snippet()
                     ),
                 ));

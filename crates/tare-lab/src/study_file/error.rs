@@ -19,7 +19,7 @@ pub enum StudyFileError {
     },
     /// Platforms for a study that lists its cells.
     #[error(
-        "the study says which cells it runs: --platforms cannot change them; copy the study and change its [design]"
+        "the study lists its own cells, which --platforms cannot change: copy the study and edit its [design]"
     )]
     Platforms,
     /// What options of the command line made of it.

@@ -31,7 +31,7 @@ impl Draft {
             let name = node.text("baseline", "\"native\"")?;
             platform(name, node)?;
             if keys.get("platforms").is_none() {
-                let message = "'baseline' needs to know what is compared with it: name the platforms too";
+                let message = "'baseline' needs 'platforms' to compare with it: add them";
                 return Err(TomlError::at(&node.place, message));
             }
             self.wishes.baseline = Some(name.to_owned());
@@ -100,7 +100,7 @@ impl Draft {
         if self.wishes.platforms.is_empty() {
             return Err(TomlError::at(
                 &node.place,
-                "'platforms' names only what tare does not have: add one that it has, such as \"native\"",
+                "'platforms' lists only unknown platforms: add a known one, such as \"native\"",
             ));
         }
         Ok(())

@@ -74,9 +74,9 @@ fn no_small_size(study: &str) -> String {
         let small: Vec<&str> = names.filter(|name| has_small(name)).collect();
         format!("; of the shipped studies, {} have one", small.join(", "))
     } else {
-        ", or add a table [small] with what is different".to_owned()
+        ", or add a table [small] with what differs".to_owned()
     };
-    format!("has no small size: leave --small out{advice}")
+    format!("has no small size: omit --small{advice}")
 }
 
 /// Whether this study can be read and has a small size.

@@ -100,7 +100,7 @@ impl Draft {
             return Err(TomlError::at(
                 &node.place,
                 format!(
-                    "'duration' says how long blocks are run, and so does '{other}': leave one of them out"
+                    "'duration' and '{other}' both say how long to run blocks: omit one of them"
                 ),
             ));
         }

@@ -84,13 +84,13 @@ fn with_includes(
     if chain.contains(&other.identity()) {
         let names: Vec<String> = chain.iter().chain([&other]).map(short_name).collect();
         return wrong(format!(
-            "include \"{text}\" leads back to itself ({}): leave one include out",
+            "include \"{text}\" includes itself ({}): remove one include",
             names.join(" -> ")
         ));
     }
     if chain.len() >= MAX_INCLUDES {
         return wrong(format!(
-            "include \"{text}\" makes more than {MAX_INCLUDES} files that include one another: put what they say into fewer"
+            "include \"{text}\" nests more than {MAX_INCLUDES} files: merge some of them"
         ));
     }
     chain.push(other.identity());
@@ -135,7 +135,7 @@ pub(super) fn take_small(node: &mut Node) -> Result<Option<Node>, TomlError> {
     {
         return Err(TomlError::at(
             place,
-            format!("'{key}' cannot differ in [small]: leave it out there"),
+            format!("'{key}' cannot differ in [small]: remove it there"),
         ));
     }
     Ok(Some(tare_toml::overlay(node.clone(), small)))

@@ -99,7 +99,7 @@ impl Draft {
         if runs + self.wishes.workloads.len() > MAX_RUNS {
             return Err(TomlError::at(
                 &node.place,
-                format!("{kernel} makes more than {MAX_RUNS} runs with its parameters: give fewer levels"),
+                format!("the parameters of {kernel} make more than {MAX_RUNS} runs: give fewer levels"),
             ));
         }
         for (size, size_node) in &sizes {

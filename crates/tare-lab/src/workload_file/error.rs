@@ -19,9 +19,9 @@ pub enum WorkloadFileError {
         known: String,
     },
     /// A preset that there is not.
-    #[error("workload '{0}' has no preset '{1}': give small or paper")]
+    #[error("workload '{0}' has no preset '{1}': choose small or paper")]
     Preset(String, String),
     /// What stands behind its name cannot be read.
-    #[error("'{0}' is no workload: parameters follow its name as in NAME?key=value&key=value")]
+    #[error("'{0}' is not a workload: write parameters after its name, as in NAME?key=value&key=value")]
     Form(String),
 }

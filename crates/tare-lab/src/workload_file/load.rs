@@ -33,21 +33,21 @@ impl Reader<'_> {
                 false => Ok(None),
                 true => Err(self.at(
                     &file.command,
-                    "nothing is run: give argv = [\"PROGRAM\", \"ARGUMENT\"], or load = { http = \"/\" } and a [[role]]",
+                    "nothing to run: give argv = [\"PROGRAM\", \"ARGUMENT\"], or load = { http = \"/\" } and a [[role]]",
                 )),
             };
         };
         if let Some(key) = of_programs(command) {
-            let message = format!("'{key}' is of a program, and a load has none: leave one of the two out");
+            let message = format!("'{key}' belongs to a program, and a load has none: omit one of the two");
             return Err(self.at(load, message));
         }
         if let Some(metric) = file.metrics.first() {
-            return Err(self.at(metric, "a load has figures of its own: leave [[metric]] out"));
+            return Err(self.at(metric, "a load has its own figures: omit [[metric]]"));
         }
         if let Some(check) = file.checks.first() {
             return Err(self.at(
                 check,
-                "a load looks at every answer by itself: leave [[check]] out",
+                "a load checks every answer itself: omit [[check]]",
             ));
         }
         let text = load.get_ref();
@@ -63,7 +63,7 @@ impl Reader<'_> {
         if text.burst.is_some() && (rate.is_some() || of_peak.is_some()) {
             return Err(self.at(
                 load,
-                "requests come at a rate or at once: leave 'rate' or 'burst' out",
+                "requests come either at a rate or in bursts: omit 'rate' or 'burst'",
             ));
         }
         Ok(Some(LoadSpec {
@@ -111,13 +111,13 @@ impl Reader<'_> {
             (None, None, Some(text), None) => Asked::Postgresql(query(text)?),
             (None, None, None, Some(text)) => Asked::Mysql(query(text)?),
             _ => {
-                let message = "a load asks in one way: give http = \"/PATH\", resp = [\"GET\", \"KEY\"], or a query as \
+                let message = "a load sends one kind of request: give http = \"/PATH\", resp = [\"GET\", \"KEY\"], or a query as \
                                postgresql = or mysql =";
                 return Err(self.at(load, message));
             }
         };
         if !matches!(asked, Asked::Resp { .. }) && !text.first.is_empty() {
-            return Err(self.at(load, "'first' is of 'resp': it sets the keys that are asked for"));
+            return Err(self.at(load, "'first' belongs to 'resp': it sets the keys to request"));
         }
         Ok(asked)
     }
@@ -130,11 +130,11 @@ impl Reader<'_> {
         let strange = path.chars().find(|letter| !letter.is_ascii_graphic());
         let advice = match strange {
             Some(letter) => {
-                format!("write {letter:?} as % and two digits for each of its bytes, such as %20")
+                format!("write {letter:?} as % and two hexadecimal digits per byte, such as %20")
             }
-            None => "give one that begins with '/', such as /index.html".to_owned(),
+            None => "begin it with '/', such as /index.html".to_owned(),
         };
-        Err(self.at(given, format!("{path:?} is no path of a request: {advice}")))
+        Err(self.at(given, format!("{path:?} is not a request path: {advice}")))
     }
 
     /// The server that is asked: the one that is named, or the last that is started.
@@ -153,7 +153,7 @@ impl Reader<'_> {
                     return Ok(name.clone());
                 }
                 let advice = suggest::among(name, roles, "the roles");
-                Err(self.at(given, format!("'{name}' is no role: {advice}")))
+                Err(self.at(given, format!("'{name}' is not a role: {advice}")))
             }
         }
     }
@@ -186,8 +186,7 @@ impl Reader<'_> {
             _ => Err(self.at(
                 given,
                 format!(
-                    "rate = '{value}': give requests per second, a part of the baseline's peak such as 50%, or 0 for \
-                     one after another"
+                    "rate = '{value}': give requests per second, a share of the baseline's peak such as 50%, or 0 for one after another"
                 ),
             )),
         }
@@ -210,7 +209,7 @@ impl Reader<'_> {
             })),
             Ok(number) if BOUNDS_MS.contains(&number) => Err(self.at(
                 given,
-                "a bound is of the peak, of which a rate may be a share: give a rate such as 50%, or ms = '0'",
+                "a latency bound needs a rate that is a share of the peak: give a rate such as 50%, or ms = '0'",
             )),
             _ => Err(self.at(
                 ms,
@@ -228,7 +227,7 @@ impl Reader<'_> {
             "no" if text.http.is_some() && text.pipeline.is_none() => Ok(false),
             "no" => Err(self.at(
                 given,
-                "keep = 'no' is of 'http', with one request at a time: leave 'pipeline' out",
+                "keep = 'no' is for 'http' with one request at a time: omit 'pipeline'",
             )),
             other => Err(self.at(given, format!("keep = '{other}': give yes or no"))),
         }

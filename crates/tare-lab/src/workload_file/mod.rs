@@ -305,7 +305,7 @@ impl Reader<'_> {
         if LENGTHS.contains(&seconds) {
             return Ok(Some(seconds));
         }
-        let message = format!("a run of {seconds} s: give 'seconds' more than 0 and at most a day");
+        let message = format!("a run of {seconds} s: set 'seconds' to more than 0 and at most a day");
         Err(self.at(command, message))
     }
 
@@ -369,7 +369,7 @@ impl Reader<'_> {
             (Some(regex), None, None) => CheckWish::Says(text.stream, regex.clone()),
             (None, Some(regex), None) => CheckWish::SaysNot(text.stream, regex.clone()),
             (None, None, Some(name)) => self.figure(check, name)?,
-            _ => return Err(self.at(check, "a check is one of 'says', 'says_not' and 'figure'")),
+            _ => return Err(self.at(check, "a check needs exactly one of 'says', 'says_not' and 'figure'")),
         };
         wish.judge().map_err(|e| self.printed(check, &e))?;
         Ok(wish)
@@ -415,7 +415,7 @@ fn variables(env: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// What a figure without exactly one way to find it is told.
-const ONE_WAY: &str = "a figure is found in one way: give one of 'regex', 'json' and 'csv'";
+const ONE_WAY: &str = "a figure needs exactly one of 'regex', 'json' and 'csv'";
 
 #[cfg(test)]
 mod outputs;

@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
         match (blank.role, self.own) {
             (None, Some(_)) => Ok(format!("{{{words}}}")),
             (None, None) => Err(format!(
-                "'{{{words}}}' is for the words of a server; the command names one, as in '{{{}.{words}}}'",
+                "'{{{words}}}' is for the words of a server; in the command, refer to one, as in '{{{}.{words}}}'",
                 self.all[0]
             )),
             (Some(name), Some(own)) if name == own => {
@@ -109,7 +109,7 @@ impl<'a> Scope<'a> {
             Some(near) => format!("did you mean '{{{near}}}'?"),
             None => format!("add [parameters] {words} = {{ about, small, paper }}"),
         };
-        format!("'{{{words}}}' is no parameter: {advice}")
+        format!("'{{{words}}}' is not a parameter: {advice}")
     }
 }
 
@@ -137,13 +137,13 @@ impl Reader<'_> {
             file.roles.first(),
             ["address", "port"].into_iter().find(|p| own(p)),
         ) {
-            let message = format!("'{{{part}}}' is that of a role: give the parameter '{part}' another name");
+            let message = format!("'{{{part}}}' belongs to a role: rename the parameter '{part}'");
             return Err(self.at(first, message));
         }
         let places = file.roles.iter().map(|role| role.get_ref().place);
         let mut places = places.chain([file.command.get_ref().place()]);
         if !places.any(|place| place == PlaceText::Tested) {
-            let message = "nothing of it runs in the box: give the command or a role place = \"tested\"";
+            let message = "nothing runs in the box: give the command or a role place = \"tested\"";
             return Err(self.at(&file.command, message));
         }
         Ok(roles)
@@ -152,11 +152,11 @@ impl Reader<'_> {
     fn fits_as_name(&self, name: &Spanned<String>, before: &[&str]) -> Result<(), WorkloadFileError> {
         let text = name.get_ref().as_str();
         let message = if !is_name(text) {
-            format!("'{text}' is no name of a role: give letters, digits and dashes, such as server")
+            format!("'{text}' is not a role name: use letters, digits and dashes, such as server")
         } else if text == COMMAND {
-            format!("'{COMMAND}' is the name of [command]: give the role another, such as server")
+            format!("'{COMMAND}' is the name of [command]: rename the role, such as server")
         } else if before.contains(&text) {
-            format!("the role '{text}' is there already: give each another name")
+            format!("the role '{text}' already exists: give each its own name")
         } else {
             return Ok(());
         };
@@ -213,7 +213,7 @@ impl Reader<'_> {
                     Ok(0 | 1) => Ok(Ready::Line(line.clone())),
                     Ok(more) => {
                         let message =
-                            format!("'{line}' has {more} groups: put the port alone into one, or nothing");
+                            format!("'{line}' has {more} groups: put only the port into a group, or use none");
                         Err(self.at(ready, message))
                     }
                     Err(e) => Err(self.at(ready, e.to_string())),
@@ -226,7 +226,7 @@ impl Reader<'_> {
                 if filled == "{port}" || filled.parse::<u16>().is_ok_and(|port| port > 0) {
                     return Ok(Ready::Tcp(filled));
                 }
-                let message = format!("'{filled}' is no port: give tcp = \"{{port}}\", or a number");
+                let message = format!("'{filled}' is not a port: give tcp = \"{{port}}\", or a number");
                 Err(self.at(ready, message))
             }
             (None, None, Some(argv)) if !argv.is_empty() => {
@@ -234,7 +234,7 @@ impl Reader<'_> {
             }
             _ => Err(self.at(
                 ready,
-                "a server tells in one way that it serves: give one of 'line', 'tcp' and 'command'",
+                "a server needs exactly one sign that it is ready: give one of 'line', 'tcp' and 'command'",
             )),
         }
     }

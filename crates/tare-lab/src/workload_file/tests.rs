@@ -78,7 +78,7 @@ fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
     assert!(
         of(WHOLE, "?n")
             .unwrap_err()
-            .contains("parameters follow its name")
+            .contains("write parameters after its name")
     );
     // Braces of a script are left as they are.
     let script = WHOLE.replace("\"{file}\"]\nwith", "\"f() { x; }; {n}\"]\nwith");
@@ -103,7 +103,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "\"MB/s\"",
             "\"mb/s\"",
-            "tool.toml:17:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?",
+            "tool.toml:17:1: metric 'rate': 'mb/s' is not a unit: did you mean 'MB/s'?",
         ),
         (
             "(\\S+) MB",
@@ -113,34 +113,34 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "json = \"/p99\"",
             "json = \"p99\"",
-            "tool.toml:22:1: metric 'p99': 'p99' is no JSON pointer",
+            "tool.toml:22:1: metric 'p99': 'p99' is not a JSON pointer",
         ),
         (
             "json = \"/p99\"",
             "",
-            "tool.toml:22:1: a figure is found in one way",
+            "tool.toml:22:1: a figure needs exactly one of",
         ),
         ("equals = 0", "", "tool.toml:28:1: a figure needs a bound"),
         (
             "figure = ",
             "says = \"x\"\nfigure = ",
-            "tool.toml:28:1: a check is one of",
+            "tool.toml:28:1: a check needs exactly one of",
         ),
         (
             "small = 2",
             "small = 0",
-            "tool.toml:4:1: a run of 0 s: give 'seconds' more",
+            "tool.toml:4:1: a run of 0 s: set 'seconds' to more",
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
         (
             "{n}",
             "{m}",
-            "tool.toml:4:1: '{m}' is no parameter: did you mean '{n}'?",
+            "tool.toml:4:1: '{m}' is not a parameter: did you mean '{n}'?",
         ),
         (
             "{n}",
             "{size}",
-            "tool.toml:4:1: '{size}' is no parameter: add [parameters] size = { about, small, paper }",
+            "tool.toml:4:1: '{size}' is not a parameter: add [parameters] size = { about, small, paper }",
         ),
         (
             "[command]",
@@ -295,7 +295,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "name = \"db\"",
             "name = \"d b\"",
-            "tool.toml:14:8: 'd b' is no name of a role",
+            "tool.toml:14:8: 'd b' is not a role name",
         ),
         (
             "{db.port}",
@@ -305,7 +305,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "{db.port}",
             "{port}",
-            "tool.toml:3:1: '{port}' is for the words of a server; the command names one, as in '{cache.port}'",
+            "tool.toml:3:1: '{port}' is for the words of a server; in the command, refer to one, as in '{cache.port}'",
         ),
         (
             "place = \"outside\"",
@@ -325,17 +325,17 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "--port={port}",
             "--port={prot}",
-            "tool.toml:7:1: '{prot}' is no parameter: did you mean '{port}'?",
+            "tool.toml:7:1: '{prot}' is not a parameter: did you mean '{port}'?",
         ),
         (
             "{ line = '^port (\\d+)$' }",
             "{}",
-            "tool.toml:11:9: a server tells in one way that it serves",
+            "tool.toml:11:9: a server needs exactly one sign that it is ready",
         ),
         (
             "{ line = ",
             "{ tcp = \"{port}\", line = ",
-            "tool.toml:11:9: a server tells in one way that it serves",
+            "tool.toml:11:9: a server needs exactly one sign that it is ready",
         ),
         (
             "(\\d+)$",
@@ -345,17 +345,17 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "(\\d+)$",
             "(\\d+$",
-            "tool.toml:11:9: '^port (\\d+$' is no regular expression",
+            "tool.toml:11:9: '^port (\\d+$' is not a regular expression",
         ),
         (
             "{ line = '^port (\\d+)$' }",
             "{ tcp = \"http\" }",
-            "tool.toml:11:9: 'http' is no port",
+            "tool.toml:11:9: 'http' is not a port",
         ),
         (
             "{ command = [\"ping\", \"{address}\", \"{port}\"] }",
             "{ command = [] }",
-            "tool.toml:20:9: a server tells in one way",
+            "tool.toml:20:9: a server needs exactly one sign",
         ),
         (
             "[\"cached\", \"--port={port}\"]",
@@ -370,7 +370,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "n = {",
             "port = {",
-            "tool.toml:7:1: '{port}' is that of a role: give the parameter 'port' another name",
+            "tool.toml:7:1: '{port}' belongs to a role: rename the parameter 'port'",
         ),
     ] {
         let mut text = SERVED.replacen(from, to, 1);
@@ -387,7 +387,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
     assert!(
         of(&alone, "")
             .unwrap_err()
-            .contains("nothing of it runs in the box")
+            .contains("nothing runs in the box")
     );
 }
 
@@ -478,23 +478,23 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "http = \"/{page}\"",
             "http = \"{page}\"",
-            "\"a\" is no path of a request: give one that begins",
+            "\"a\" is not a request path: begin it",
         ),
-        ("http = \"/{page}\"", "", "a load asks in one way"),
+        ("http = \"/{page}\"", "", "a load sends one kind of request"),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nresp = [\"PING\"]",
-            "a load asks in one way",
+            "a load sends one kind of request",
         ),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nfirst = [\"SET\"]",
-            "'first' is of 'resp'",
+            "'first' belongs to 'resp'",
         ),
         (
             "http = \"/{page}\"",
             "http = \"/\"\nserver = \"wbe\"",
-            "'wbe' is no role: did you mean 'web'?",
+            "'wbe' is not a role: did you mean 'web'?",
         ),
         (
             "\"{users}\"",
@@ -504,19 +504,19 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "\"{users}\"",
             "\"{user}\"",
-            "'{user}' is no parameter: did you mean '{users}'?",
+            "'{user}' is not a parameter: did you mean '{users}'?",
         ),
         ("\"{rate}\"", "\"-1\"", "rate = '-1': give requests per second"),
         (
             "http = \"/{page}\"",
             "http = \"/a b\"",
-            "write ' ' as % and two digits",
+            "write ' ' as % and two hexadecimal digits",
         ),
         ("\"{rate}\"", "\"0%\"", "rate = '0%': give requests per second"),
         (
             "\"{rate}\"",
             "\"9\"\nburst = \"9\"",
-            "requests come at a rate or at once",
+            "requests come either at a rate or in bursts",
         ),
         (
             "\"{rate}\"",
@@ -526,7 +526,7 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "\"{rate}\"",
             "\"0\"\nkeep = \"no\"\npipeline = \"2\"",
-            "keep = 'no' is of 'http'",
+            "keep = 'no' is for 'http'",
         ),
         ("\"{rate}\"", "\"nan\"", "rate = 'nan': give requests per second"),
         (
@@ -542,12 +542,12 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "[parameters]",
             "[[metric]]\nname = \"x\"\nunit = \"s\"\nregex = '(.)'\n[parameters]",
-            "a load has figures of its own",
+            "a load has its own figures",
         ),
         (
             "[parameters]",
             "[[check]]\nsays = 'x'\n[parameters]",
-            "a load looks at every answer by itself",
+            "a load checks every answer itself",
         ),
     ] {
         let error = of(&LOADED.replace(from, to), "").unwrap_err().to_string();
@@ -563,12 +563,12 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         .replace("{rate}", "0");
     let error = of(&alone, "").unwrap_err().to_string();
     assert!(
-        error.contains("a load needs a server") || error.contains("nothing of it runs in the box"),
+        error.contains("a load needs a server") || error.contains("nothing runs in the box"),
         "{error}"
     );
     let nothing = WHOLE.replacen("argv = [\"tool\", \"--n={n}\", \"{file}\"]\n", "", 1);
     let error = of(&nothing, "").unwrap_err().to_string();
-    assert!(error.contains("nothing is run: give argv"), "{error}");
+    assert!(error.contains("nothing to run: give argv"), "{error}");
 }
 
 #[test]
@@ -579,13 +579,13 @@ fn a_wrong_value_of_a_load_is_told_at_its_key() {
         (
             "\"{users}\"",
             "\"{user}\"",
-            "tool.toml:9:15: '{user}' is no parameter",
+            "tool.toml:9:15: '{user}' is not a parameter",
         ),
-        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is no path"),
+        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is not a request path"),
         (
             "rate = \"{rate}\"",
             "server = \"wbe\"",
-            "tool.toml:10:10: 'wbe' is no role",
+            "tool.toml:10:10: 'wbe' is not a role",
         ),
         (
             "rate = \"{rate}\"",
@@ -617,7 +617,7 @@ fn a_bound_of_latencies_is_of_a_peak() {
         (
             "50",
             "{ percentile = 99, ms = \"5\" }",
-            "tool.toml:11:9: a bound is of the peak",
+            "tool.toml:11:9: a latency bound needs a rate",
         ),
         (
             "50%",

@@ -26,7 +26,7 @@ pub enum ReadError {
         source: std::io::Error,
     },
     /// It is a folder, a device or a pipe.
-    #[error("{path} is no file: give a file written by 'tare run'")]
+    #[error("{path} is not a file: give a file written by 'tare run'")]
     NoFile {
         /// The path.
         path: String,
@@ -49,14 +49,14 @@ pub enum ReadError {
     },
     /// Nothing is in it.
     #[error(
-        "{path} is empty, and a results file begins with a header line: give a file written by 'tare run'"
+        "{path} is empty: give a results file, as written by 'tare run'"
     )]
     Empty {
         /// The file.
         path: String,
     },
     /// It is somebody's table.
-    #[error("{path} is a table and no results file: analyse it with 'tare analyze {path}'")]
+    #[error("{path} is a table, not a results file: analyse it with 'tare analyze {path}'")]
     Table {
         /// The file.
         path: String,
@@ -71,7 +71,7 @@ pub enum ReadError {
     },
     /// The header is of another format or version.
     #[error(
-        "{path} has format '{found}' and was written by {writer}; this one, tare {VERSION}, reads {}: \
+        "{path} has format '{found}', written by {writer}; this tare {VERSION} reads {}: \
          read it with the tare that wrote it, or with a later one",
         READABLE.map(|known| format!("'{known}'")).join(", ")
     )]
@@ -450,8 +450,8 @@ mod tests {
         let known = "reads 'tare-results/1', 'tare-results/2', 'tare-results/3': read it with the tare that wrote it, or with a later one";
         assert!(
             told.starts_with(
-                "r.jsonl has format 'tare-results/9' and was written by tare 2.1.0 (build 0123abcd); "
-            ) && told.contains(&format!("tare {VERSION}, reads"))
+                "r.jsonl has format 'tare-results/9', written by tare 2.1.0 (build 0123abcd); "
+            ) && told.contains(&format!("tare {VERSION} reads"))
                 && told.ends_with(known),
             "{told}"
         );

@@ -99,7 +99,7 @@ pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
     if let Some((file, due)) = asked.told_by() {
         let told = made.link().read_file(file, 4096, ANSWER_DEADLINE)?;
         let told = String::from_utf8_lossy(&told).trim().to_owned();
-        expect(told == due, || format!("{file} tells '{told}', not '{due}'"))?;
+        expect(told == due, || format!("{file} contains '{told}', not '{due}'"))?;
     }
     let file = format!("{WORK_FOLDER}/written");
     made.link().write_file(&file, 0o600, b"here", ANSWER_DEADLINE)?;
@@ -128,7 +128,7 @@ pub(super) fn environment(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let seen: BTreeSet<&str> = seen.collect();
     let due = given.map(|(name, value)| format!("{name}={value}"));
     expect(seen == due.iter().map(String::as_str).collect(), || {
-        format!("the command's environment is {seen:?}, where {due:?} was given")
+        format!("the command's environment is {seen:?} instead of {due:?}")
     })?;
     expect_no_secrets(made)?;
     Ok(Kept::YES)
@@ -244,7 +244,7 @@ fn members(ended: &Ended) -> Vec<String> {
 
 fn expect_ended(made: &mut dyn RunningBox, pids: &[String]) -> Result<(), Broken> {
     expect(pids.len() == FAMILY, || {
-        format!("only {} of {FAMILY} processes came to start", pids.len())
+        format!("only {} of {FAMILY} processes started", pids.len())
     })?;
     let words: Vec<&str> = ["living"]
         .into_iter()

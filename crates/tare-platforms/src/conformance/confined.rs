@@ -43,7 +43,7 @@ impl Marks {
                 .into(),
         );
         for mark in &marks.0 {
-            fs::write(mark, MARK).map_err(Broken::host("lay a mark"))?;
+            fs::write(mark, MARK).map_err(Broken::host("leave a mark"))?;
         }
         Ok(marks)
     }

@@ -44,7 +44,7 @@ impl Victim {
         drop(self.made);
         expect(matches!(answer, Err(LinkError::Ended { .. })), || {
             let seen = answer.map_or_else(|e| e.to_string(), |answer| format!("{:?}", answer.reply));
-            format!("the link was to end, and what was seen after {after:.1?} is: {seen}")
+            format!("the link should have ended, but after {after:.1?}: {seen}")
         })?;
         destroyed?;
         self.traces.expect_gone()?;
@@ -59,7 +59,7 @@ pub(super) fn killed_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
         .filter(|process| is_agent(process))
         .collect();
     if agents.is_empty() {
-        return Ok(Kept::NotHere("the agent is no process of the host".to_owned()));
+        return Ok(Kept::NotHere("the agent is not a process of the host".to_owned()));
     }
     agents.iter().for_each(|agent| footprint::kill(agent));
     victim.expect_lost(site)
@@ -93,7 +93,7 @@ pub(super) fn killed_engine(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let engine: Vec<PathBuf> = footprint::engine(&victim.made.marks()).collect();
     if engine.is_empty() {
         return Ok(Kept::NotHere(
-            "the box is the agent alone, without an engine".to_owned(),
+            "the box is only the agent, without an engine".to_owned(),
         ));
     }
     engine.iter().for_each(|process| footprint::kill(process));

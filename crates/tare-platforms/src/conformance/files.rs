@@ -30,7 +30,7 @@ pub(super) fn round_trip(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let wrong = content.iter().zip(&back).position(|(sent, came)| sent != came);
     expect(back.len() == LENGTH && wrong.is_none(), || {
         format!(
-            "of {LENGTH} B {} came back, changed from byte {wrong:?} on",
+            "{} of {LENGTH} B came back, changed from byte {wrong:?} on",
             back.len()
         )
     })?;
@@ -88,7 +88,7 @@ pub(super) fn names(site: &mut Site<'_>) -> Result<Kept, Broken> {
         made.carry(&target, 0o600, name.as_bytes(), ANSWER_DEADLINE)?;
         let back = made.link().read_file(&target, 1000, ANSWER_DEADLINE)?;
         expect(back == name.as_bytes(), || {
-            format!("the file {target:?} holds {back:?}")
+            format!("the file {target:?} contains {back:?}")
         })?;
     }
     for target in ["", "a\0b", &path(&folder, &"n".repeat(256))] {
@@ -119,7 +119,7 @@ fn upwards(made: &mut dyn RunningBox, folder: &Path) -> Result<(), Broken> {
         Ok(()) => {
             let back = made.link().read_file(&target, 10, ANSWER_DEADLINE)?;
             expect(back == b"up", || {
-                format!("{target} holds {back:?} after a write to {hostile}")
+                format!("{target} contains {back:?} after a write to {hostile}")
             })
         }
         Err(BoxError::Host { .. } | BoxError::Link(LinkError::Refused { .. })) => Ok(()),

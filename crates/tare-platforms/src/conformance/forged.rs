@@ -22,7 +22,7 @@ pub(super) fn link(site: &mut Site<'_>) -> Result<Kept, Broken> {
             expect(is_open, || {
                 format!("a command got to the link of an agent that has shut itself: {error}")
             })?;
-            return Ok(Kept::Yes(Some("what a command wrote was found out".to_owned())));
+            return Ok(Kept::Yes(Some("the command's writes were detected".to_owned())));
         }
         Err(other) => return Err(other),
         Ok(ended) => {

@@ -41,7 +41,7 @@ fn holding(order: &Order<'_>) -> Result<(), Broken> {
     said.push('\n');
     let mut out = io::stdout();
     let told = out.write_all(said.as_bytes()).and_then(|()| out.flush());
-    told.map_err(Broken::host("tell of the box"))?;
+    told.map_err(Broken::host("report the box"))?;
     // The controller ends us, or ends itself.
     io::stdin()
         .read_to_end(&mut Vec::new())
@@ -103,7 +103,7 @@ impl Holder {
                 .stderr
                 .take()
                 .map(|mut stderr| stderr.read_to_string(&mut words));
-            format!("the run to be killed made no box: {}", words.trim())
+            format!("the run to be killed created no box: {}", words.trim())
         })?;
         Ok(told)
     }
@@ -142,7 +142,7 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
     })?;
     let removed = &swept.removed;
     expect(removed.iter().any(|what| what.starts_with(&run)), || {
-        format!("the sweep does not tell of the run {run}: {}", removed.join("; "))
+        format!("the sweep does not mention the run {run}: {}", removed.join("; "))
     })?;
     Ok(Kept::Yes(Some(format!("swept {}", removed.len()))))
 }

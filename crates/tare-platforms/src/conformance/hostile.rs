@@ -134,7 +134,7 @@ pub(super) fn own_limits(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let (mut made, _) = site.own()?;
     let before = in_force(&*made)?;
     if before.is_empty() {
-        return Ok(Kept::NotHere("the agent is no process of the host".to_owned()));
+        return Ok(Kept::NotHere("the agent is not a process of the host".to_owned()));
     }
     let told = act(&mut *made, &["lift-limits"])?.words()?;
     let after = in_force(&*made)?;

@@ -46,7 +46,7 @@ pub(super) fn weight(site: &mut Site<'_>) -> Result<Kept, Broken> {
     burned?;
     let by_box = Duration::from_nanos(read()?.cpu_ns - before.cpu_ns);
     made.destroy()?;
-    let seen = format!("{by_loop:.1?} of CPU time for a loop beside {by_box:.1?} for the box");
+    let seen = format!("{by_loop:.1?} of CPU time for a loop and {by_box:.1?} for the box");
     expect(by_loop < by_box.mul_f64(SHARE_OF_LOOP), || seen.clone())?;
     Ok(Kept::Yes(Some(seen)))
 }

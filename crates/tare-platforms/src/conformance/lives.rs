@@ -163,7 +163,7 @@ fn expect_failure(site: &mut Site<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
     site.put_away()?;
     let failed = site.platform()?.launch(spec).err();
     let Some(failed) = failed else {
-        return Err(Broken::Seen("the box was made all the same".to_owned()));
+        return Err(Broken::Seen("the box was created anyway".to_owned()));
     };
     Traces::named(&spec.name, &spec.scratch).expect_gone()?;
     expect_engine_forgot(site)?;

@@ -60,17 +60,17 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "security",
-        promise: "system calls are filtered, capabilities granted and users mapped as was asked for",
+        promise: "system calls are filtered, capabilities granted and users mapped as requested",
         run: commands::security,
     },
     Check {
         name: "work-folder",
-        promise: "commands start in the work folder that was asked for, and can write there",
+        promise: "commands start in the requested work folder and can write there",
         run: commands::work_folder,
     },
     Check {
         name: "environment",
-        promise: "a command gets its environment and its folder as given, the agent nothing of the host's",
+        promise: "a command gets exactly the given environment and folder, the agent nothing from the host's",
         run: commands::environment,
     },
     Check {
@@ -80,7 +80,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "signals",
-        promise: "death by a signal is told as such, and the box lives on",
+        promise: "death by a signal is reported as such, and the box survives",
         run: commands::signals,
     },
     Check {
@@ -100,7 +100,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "output",
-        promise: "32 MiB of any bytes arrive, and what is beyond the bounds is counted exactly",
+        promise: "32 MiB of arbitrary bytes arrive, and excess bytes are counted exactly",
         run: commands::output,
     },
     Check {
@@ -110,7 +110,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "file-modes",
-        promise: "a file has the mode that was asked for, also where there was one before",
+        promise: "a file gets the requested mode, even if it existed before",
         run: files::modes,
     },
     Check {
@@ -120,7 +120,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "file-names",
-        promise: "no name of a file leads out of the box or breaks the link",
+        promise: "no file name leads out of the box or breaks the link",
         run: files::names,
     },
     Check {
@@ -130,7 +130,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "closed",
-        promise: "what a box makes is closed to other users of the host",
+        promise: "files of a box are closed to other users of the host",
         run: confined::closed,
     },
     Check {
@@ -145,22 +145,22 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "weight",
-        promise: "a box has its CPU nearly to itself, though others want it",
+        promise: "a box gets nearly all of its CPU, even if others compete for it",
         run: limits::weight,
     },
     Check {
         name: "network",
-        promise: "boxes reach a box at its address, the host as its network lets it; one without a network has no interface but lo",
+        promise: "boxes reach a box at its address, the host as far as its network allows; one without a network has only lo",
         run: network::network,
     },
     Check {
         name: "closed-network",
-        promise: "the run's bridge leads boxes to no other network of the host, and tells the host no routes",
+        promise: "the run's bridge leads boxes to no other network of the host and adds no routes to the host",
         run: network::closed,
     },
     Check {
         name: "freeze",
-        promise: "a frozen box uses no CPU and goes on where it was; it can be removed frozen",
+        promise: "a frozen box uses no CPU and continues after thawing; it can be removed frozen",
         run: lives::freeze,
     },
     Check {
@@ -170,12 +170,12 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "foreign-bytes",
-        promise: "bytes that are no frame end the agent and the link, and nothing is left",
+        promise: "bytes that are not a frame end the agent and the link, and nothing is left",
         run: ends::foreign_bytes,
     },
     Check {
         name: "link",
-        promise: "what a command writes to the link of its agent does not get there, or is found out",
+        promise: "what a command writes to its agent's link does not arrive, or is detected",
         run: forged::link,
     },
     Check {
@@ -185,12 +185,12 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "binary",
-        promise: "whatever a command does to the binary of its box, the host's copy and the next box are as they were",
+        promise: "whatever a command does to the binary in its box, the host's copy and the next box stay unchanged",
         run: hostile::binary,
     },
     Check {
         name: "kernel",
-        promise: "no file and no device of the host's kernel is opened that gives the host away",
+        promise: "no file or device that exposes the host's kernel can be opened",
         run: hostile::kernel,
     },
     Check {
@@ -210,7 +210,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "dropped",
-        promise: "a box that is given up without a word leaves nothing",
+        promise: "a box that is dropped without notice leaves nothing",
         run: lives::dropped,
     },
     Check {

@@ -105,7 +105,7 @@ pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
     let sent = act(made, &["stray", &gateway, &beside.at().to_string()])?.words()?;
     expect(!beside.hears(Strayed::WORDS, SETTLED), || {
         format!(
-            "a packet of the box arrived at {}, in another network of the host",
+            "a packet of the box arrived at {}, in a foreign network of the host",
             beside.at()
         )
     })?;
@@ -114,7 +114,7 @@ pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("the host has IPv6 by links of the run: {}", learnt.join("; "))
     })?;
     expect(!sent.lines().any(|line| line == Strayed::LINKS), || {
-        "the box lists links of the host, and could make some there".to_owned()
+        "the box lists links of the host and could create some there".to_owned()
     })?;
     let could = |what: &str| sent.lines().any(|line| line == what);
     if !could(Strayed::PACKETS) && !could(Strayed::ADVERTISEMENTS) {

@@ -20,7 +20,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Its standard output, if it ended well.
+    /// Its standard output, if it succeeded.
     pub(super) fn words(self) -> Result<String, Broken> {
         expect(self.exited.status == ExitStatus::Code(0), || {
             format!(

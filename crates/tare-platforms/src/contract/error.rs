@@ -46,7 +46,7 @@ pub enum BoxError {
         source: std::io::Error,
     },
     /// Another box bears the name.
-    #[error("there is a box named {0} already: destroy it first, or give another name")]
+    #[error("a box named {0} already exists: remove it, or choose another name")]
     Taken(String),
     /// The engine refused.
     #[error("{engine}: {message}")]

@@ -186,7 +186,7 @@ pub trait Platform {
 
     /// Why its boxes cannot have an image as their root, and what to do; `None` where they can.
     fn without_image(&self) -> Option<&'static str> {
-        Some("its driver gives boxes no image as their root: leave this platform or the image out")
+        Some("its driver does not support images as root: omit this platform or the image")
     }
 
     /// The same of its boxes in other boxes.
@@ -197,8 +197,7 @@ pub trait Platform {
     /// Why its boxes cannot hold an image for boxes in them, and what to do; `None` where they can.
     fn without_held_image(&self) -> Option<&'static str> {
         Some(
-            "its outer box holds no image for the inner one: choose native, docker, podman, lxc, runc, crun, nspawn, vm \
-             or libvirt as the outer one, or leave this platform or the image out",
+            "its outer box cannot pass an image to the inner one: choose native, docker, podman, lxc, runc, crun, nspawn, vm or libvirt as the outer one, or omit this platform or the image",
         )
     }
 

@@ -151,7 +151,7 @@ pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Optio
     };
     if filter.is_some_and(|due| seen.filtered != Some(due)) {
         return Some(format!(
-            "seccomp={} was asked for, and a filter is there: {:?}",
+            "seccomp={} was requested, but a filter is active: {:?}",
             asked.seccomp.name(),
             seen.filtered
         ));
@@ -167,7 +167,7 @@ pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Optio
     };
     if !granted {
         return Some(format!(
-            "capabilities={} was asked for, and the agent has {:?} where the host has {:?}",
+            "capabilities={} was requested, but the agent has {:?} and the host {:?}",
             asked.capabilities.name(),
             seen.capabilities.map(capability_names),
             host.capabilities.map(capability_names)
@@ -176,7 +176,7 @@ pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Optio
     let mapped = seen.uid_map != host.uid_map;
     asked.userns.filter(|due| *due != mapped).map(|due| {
         format!(
-            "userns={} was asked for, and the map of users is {:?} where the host's is {:?}",
+            "userns={} was requested, but the user map is {:?} and the host's {:?}",
             on_off(due),
             seen.uid_map,
             host.uid_map

@@ -136,7 +136,7 @@ pub(crate) fn misplaced(asked: Storage, mounts: &str) -> Option<String> {
             |(device, kind)| format!("a {kind} is mounted from {device}"),
         );
         format!(
-            "{}={} was asked for, and {seen} on {WORK_FOLDER} in the box",
+            "{}={} was requested, but {seen} on {WORK_FOLDER} in the box",
             Storage::OPTION,
             asked.name()
         )

@@ -20,8 +20,8 @@ pub(super) fn knows<T>(name: &str, runtimes: Option<&HashMap<String, T>>) -> Res
     let mut names: Vec<&str> = runtimes.keys().map(String::as_str).collect();
     names.sort_unstable();
     Err(Absent::new(
-        format!("the engine knows no runtime '{name}', but {}", names.join(", ")),
-        "name one of these, or add it to \"runtimes\" in the engine's daemon.json",
+        format!("the engine has no runtime '{name}', only {}", names.join(", ")),
+        "choose one of these, or add it to \"runtimes\" in the engine's daemon.json",
     ))
 }
 
@@ -38,14 +38,14 @@ pub(super) fn has_bridge(engine: &Engine) -> Result<(), Absent> {
     }
     Err(Absent::new(
         format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
-        "start it with one, or ask for network=none or network=host",
+        "start it with one, or use network=none or network=host",
     ))
 }
 
 /// Why its containers cannot stand in a cgroup that tare makes; `None` where they can.
 pub(super) fn without_weight(engine: &Engine, info: &SystemInfo) -> Option<&'static str> {
     if info.cgroup_driver != Some(SystemInfoCgroupDriverEnum::CGROUPFS) {
-        return Some("its engine has systemd make cgroups, in which tare's are none");
+        return Some("its engine lets systemd create cgroups, which cannot contain tare's");
     }
     let is_here = info.kernel_version.as_deref() == Some(&host::facts().kernel);
     let own = fs::read_link("/proc/self/ns/cgroup").ok();

@@ -206,7 +206,7 @@ pub(super) fn refused(engine: &'static str, error: &bollard::errors::Error) -> B
 pub(super) fn reachable(address: &str) -> Result<(), Absent> {
     let Some(path) = address.strip_prefix("unix://") else {
         return Err(Absent::new(
-            format!("DOCKER_HOST is '{address}', which is no local socket"),
+            format!("DOCKER_HOST is '{address}', which is not a local socket"),
             "point DOCKER_HOST to a unix:// socket of an engine on this host",
         ));
     };
@@ -223,8 +223,7 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
             ),
             _ => Absent::new(
                 format!("no Docker engine: {path}: {e}"),
-                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker); where no init system runs, \
-                 scripts/with-engines of tare's sources starts a private engine for a command",
+                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker); without an init system, scripts/with-engines in tare's sources starts a private engine for a command",
             ),
         })
 }

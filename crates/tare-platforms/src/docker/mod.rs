@@ -35,7 +35,7 @@ use tare_model::results::PlatformVersion;
 /// Label of every container: the run that made it.
 const LABEL: &str = "tare.run";
 /// Why nothing is said of an engine that was not asked yet.
-pub(super) const UNPROBED: &str = "its engine was not asked";
+pub(super) const UNPROBED: &str = "its engine was not queried";
 /// In the names of runtimes that are sandboxes with a kernel.
 const SANDBOXES: [&str; 3] = ["runsc", "gvisor", "kata"];
 /// Where the engine listens unless `DOCKER_HOST` says otherwise.

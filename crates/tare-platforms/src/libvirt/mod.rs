@@ -114,7 +114,7 @@ impl Platform for Libvirt {
             let reason = format!("{URI} names '{uri}', which is not QEMU on this host");
             return Err(Absent::new(reason, format!("unset it, or set it to {SYSTEM}")));
         }
-        let start = "start libvirt's daemon (systemctl start libvirtd), or name its connection by LIBVIRT_DEFAULT_URI";
+        let start = "start libvirt's daemon (systemctl start libvirtd), or set LIBVIRT_DEFAULT_URI to its connection";
         let told = execute(&["version"]).map_err(|e| absent(&e, start))?;
         let library = told.lines().find_map(|line| line.strip_prefix("Using API:"));
         let mut version = self.vm.probe()?;
@@ -157,7 +157,7 @@ impl Platform for Libvirt {
     }
 
     fn without_weight(&self) -> Option<&'static str> {
-        Some("all domains stand in one cgroup of libvirt's")
+        Some("all domains share one cgroup of libvirt")
     }
 
     fn storage(&self) -> Option<Storage> {

@@ -29,7 +29,7 @@ impl Kept {
         let kept: usize = self.channels.values().map(|channel| channel.bytes.len()).sum();
         let open = self.channels.get_mut(&channel).filter(|open| !open.ended);
         let open =
-            open.ok_or_else(|| format!("bytes of an inner box on channel {channel}, where none is"))?;
+            open.ok_or_else(|| format!("bytes of an inner box on channel {channel}, which has none"))?;
         if kept + bytes.len() > MAX_KEPT {
             return Err(format!(
                 "more than {MAX_KEPT} B of inner boxes that nobody waits for"

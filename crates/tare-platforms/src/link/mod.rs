@@ -29,20 +29,20 @@ pub enum LinkError {
         after: Duration,
     },
     /// An answer that did not come in time would be taken for the one to this.
-    #[error("the agent still owes an earlier answer, which would be taken for the one to {doing}")]
+    #[error("the agent has not sent an earlier answer yet, which would be mistaken for the answer to {doing}")]
     Behind {
         /// The request.
         doing: &'static str,
     },
     /// What came over the link before cannot be the agent's.
-    #[error("{doing} is not asked: the link was given up, since what came over it was not its agent's")]
+    #[error("{doing} was not sent: the link is closed, since it received bytes that its agent did not send")]
     GivenUp {
         /// The request.
         doing: &'static str,
     },
     /// A frame with another number than the request's.
     #[error(
-        "what came in answer to {doing} does not bear its number: something in the box writes to the link of its agent"
+        "the answer to {doing} has the wrong number: something in the box writes to the agent's link"
     )]
     Foreign {
         /// The request.
@@ -50,7 +50,7 @@ pub enum LinkError {
     },
     /// More data than was asked for, or a frame of data without any.
     #[error(
-        "{bytes} B more of {kind:?} than is due in answer to {doing}, which are {max} B at most: something in the box writes to the link of its agent"
+        "{bytes} B of {kind:?} too many in answer to {doing} (at most {max} B): something in the box writes to the agent's link"
     )]
     TooMuch {
         /// The request.
@@ -107,7 +107,7 @@ pub enum LinkError {
     },
     /// The agent is of another build.
     #[error(
-        "the agent is build {theirs} and speaks protocol {protocol}, it ought to be build {ours} and protocol {VERSION}: remove the old agent from the box and start again"
+        "the agent has build {theirs} and protocol {protocol}, but tare needs build {ours} and protocol {VERSION}: remove the old agent from the box and start again"
     )]
     Mismatch {
         /// Build of the agent.
@@ -400,7 +400,7 @@ impl Link {
     pub fn relayed(&mut self, channel: u16, buffer: &mut Vec<u8>, deadline: Instant) -> io::Result<usize> {
         let invalid = |e: String| io::Error::new(io::ErrorKind::InvalidData, e);
         if self.state == State::GivenUp {
-            return Err(invalid("the link of the outer box was given up".to_owned()));
+            return Err(invalid("the link of the outer box is closed".to_owned()));
         }
         loop {
             if let Some(n) = self.kept.take(channel, buffer) {
@@ -409,7 +409,7 @@ impl Link {
             if let Some(frame) = self.decoder.next_frame().map_err(|e| invalid(e.to_string()))? {
                 let kept = match frame.head.kind {
                     Kind::Relay => self.kept.keep(frame.head.channel, &frame.payload),
-                    other => Err(format!("a {other:?} frame where an inner box's bytes are due")),
+                    other => Err(format!("a {other:?} frame instead of an inner box's bytes")),
                 };
                 if let Err(e) = kept {
                     self.state = State::GivenUp;

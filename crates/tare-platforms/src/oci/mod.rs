@@ -198,7 +198,7 @@ impl Platform for Oci {
 
     fn without_held_image(&self) -> Option<&'static str> {
         (self.runtime == Runtime::Runsc)
-            .then_some("gVisor's kernel lays no image below a box in it: choose runc or crun as the outer one, or leave the image out")
+            .then_some("gVisor cannot mount an image for a box inside it: choose runc or crun as the outer one, or omit the image")
     }
 
     fn security(&self) -> Option<Security> {

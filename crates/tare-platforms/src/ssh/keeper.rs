@@ -54,7 +54,7 @@ fn told(answer: &str) -> Result<String, String> {
         });
     folder.map(|folder| format!("{folder}/tare")).ok_or_else(|| {
         let seen: String = answer.chars().take(80).filter(|c| !c.is_control()).collect();
-        format!("its login shell prints '{seen}', which would get into the link: let its start files print nothing where there is no terminal")
+        format!("its login shell prints '{seen}', which would corrupt the link: let its start files print nothing without a terminal")
     })
 }
 

@@ -93,19 +93,19 @@ fn judge(host: &str, answer: &str) -> Result<PlatformVersion, Absent> {
     let unfit = |reason: String, fix: &str| Err(Absent::new(reason, fix));
     let lines: Vec<&str> = answer.lines().collect();
     let [system, user] = lines[..] else {
-        let reason = format!("the login shell on {host} prints more or less than was asked");
+        let reason = format!("the login shell on {host} prints more or less than expected");
         return unfit(
             reason,
-            "let its start files print nothing where there is no terminal",
+            "let its start files print nothing without a terminal",
         );
     };
     if !(system.starts_with("Linux ") && system.ends_with(" x86_64")) {
         let reason = format!("{host} is {system}");
-        return unfit(reason, "name a host with Linux on x86_64");
+        return unfit(reason, "choose a host with Linux on x86_64");
     }
     if user != "0" {
         let reason =
-            format!("ssh logs in on {host} without root, so that no cgroup can be made to set limits");
+            format!("ssh logs in on {host} without root, so tare cannot create cgroups to set limits");
         return unfit(
             reason,
             "let it log in as root: ssh:root@HOST, or 'User root' in ~/.ssh/config",
@@ -130,11 +130,11 @@ impl Platform for Ssh {
         programs::output(Command::new(&program).arg("-V"), ANSWER_WITHIN).map_err(absent)?;
         let Some(host) = self.host.clone() else {
             return Err(Absent::new(
-                "no host is named",
-                "write ssh:HOST, a host that ssh knows by its name or by ~/.ssh/config",
+                "no host is given",
+                "write ssh:HOST, with a host name or an entry in ~/.ssh/config",
             ));
         };
-        let fix = format!("make 'ssh {host} true' work without a question");
+        let fix = format!("make 'ssh {host} true' work without a prompt");
         let answer = programs::output(&mut self.command(QUESTION), ANSWER_WITHIN)
             .map_err(|e| Absent::new(format!("{host} does not answer: {e}"), fix.as_str()))?;
         if !answer.status.success() {
@@ -169,12 +169,12 @@ impl Platform for Ssh {
     }
 
     fn without_weight(&self) -> Option<&'static str> {
-        Some("a login on another host may have a cgroup of its own, in which all that it starts stays")
+        Some("a login on another host may have its own cgroup, which keeps everything it starts")
     }
 
     fn without_held_image(&self) -> Option<&'static str> {
         Some(
-            "images are in the store of this host: run tare on that host, or leave this platform or the image out",
+            "images are in the store of this host: run tare on that host, or omit this platform or the image",
         )
     }
 

@@ -56,10 +56,10 @@ impl KvmProbe {
 #[derive(Debug, thiserror::Error)]
 enum NoBoot {
     /// There was no guest to be booted.
-    #[error("/dev/kvm is there, but no guest can be tried on it: {0}")]
+    #[error("/dev/kvm exists, but tare cannot try a guest on it: {0}")]
     Host(#[from] io::Error),
     /// There was.
-    #[error("/dev/kvm is there, but a guest did not boot on it: {0}")]
+    #[error("/dev/kvm exists, but a guest did not boot on it: {0}")]
     Box(#[from] BoxError),
 }
 

@@ -194,7 +194,7 @@ impl Platform for Vm {
         can_be_had(self.network)?;
         if self.wanted == Some(Accelerator::Kvm) {
             self.probe_kvm().map_err(|why| {
-                Absent::new(why, "leave accel out, or give accel=tcg: the VM is then emulated")
+                Absent::new(why, "omit accel, or use accel=tcg, which emulates the VM")
             })?;
         }
         let (accelerator, why) = self.accelerator();

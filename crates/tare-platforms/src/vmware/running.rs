@@ -32,7 +32,7 @@ impl VmwareBox {
         if self.adopt()? == 0 {
             return Err(BoxError::Engine {
                 engine: "vmware",
-                message: format!("{VMRUN} started a machine, but no process {PROCESS} of it was found"),
+                message: format!("{VMRUN} started a machine, but its process {PROCESS} was not found"),
             });
         }
         let mut link = self

@@ -59,9 +59,9 @@ fn told(path: &Path) -> Result<String, BoxError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let error = io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is not UTF-8: name another --state-dir",
+            "it is not UTF-8: choose another --state-dir",
         );
-        BoxError::host(format!("tell VMware the path {}", path.display()))(error)
+        BoxError::host(format!("pass VMware the path {}", path.display()))(error)
     })
 }
 

@@ -44,7 +44,7 @@ impl Place<'_> {
     fn own_workload(&self, table: &Table) -> Result<&OwnWorkload, String> {
         let mapping = &self.library.mapping;
         let own = mapping.own_workload(&table.workload);
-        let own = own.ok_or("tare has no workload like it")?;
+        let own = own.ok_or("tare has no such workload")?;
         if let Some(why) = own.unlike.get(&self.study.study.id) {
             return Err(format!("another workload: {why}"));
         }

@@ -7,7 +7,7 @@ use tare_analysis::{Analysis, BlockCost, Comparison};
 /// A panel for each comparison, with findings marked.
 pub(super) fn draw(analysis: &Analysis) -> Option<Course> {
     let series: Vec<Series> = analysis.asked().map(series).collect();
-    let caption = "Cost over the baseline in each block, in the order of time; the line is their typical cost. Orange: a trial of the pair carries a finding. The band is the margin.";
+    let caption = "Cost over the baseline per block, over time; the line is their typical cost. Orange: a trial of the pair has a finding. The band is the margin.";
     draw_course(
         "blocks",
         "Every block",

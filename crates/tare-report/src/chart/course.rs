@@ -91,7 +91,7 @@ pub(super) fn draw(
     }
     let shown = most_varied(&all);
     let left_out = if shown.len() < all.len() {
-        format!(" Of {} these {MOST} vary most.", all.len())
+        format!(" These {MOST} of {} vary most.", all.len())
     } else {
         String::new()
     };

@@ -73,7 +73,7 @@ struct Entry {
     figures: Vec<Option<f64>>,
 }
 
-/// How long requests took.
+/// Request latency.
 pub(super) fn latencies(analysis: &Analysis) -> Option<Dots> {
     let entries = analysis.latencies.iter().map(|of| Entry {
         workload: of.cell.workload.clone(),
@@ -82,8 +82,8 @@ pub(super) fn latencies(analysis: &Analysis) -> Option<Dots> {
     });
     draw(Plan {
         id: "latencies",
-        label: "How long requests took",
-        caption: "Percentiles of how long requests took, each where at least ten took longer.",
+        label: "Request latency",
+        caption: "Latency percentiles of requests, each with at least ten slower requests.",
         legend: PERCENTILES.map(|(name, _)| name).into(),
         entries: entries.collect(),
         show: |seconds| Unit::Second.show_briefly(seconds),
@@ -112,7 +112,7 @@ pub(super) fn costs(analysis: &Analysis) -> Option<Dots> {
     draw(Plan {
         id: "typical-mean-cpu",
         label: "Typical, mean and CPU cost",
-        caption: "The typical cost carries the verdict; the mean has rare stalls in it; the CPU cost counts CPU time alone. Where the mean lies right of the typical cost, stalls are what a platform costs; where the CPU cost lies left of both, it waits rather than works.",
+        caption: "The typical cost carries the verdict; the mean includes rare stalls; the CPU cost counts only CPU time. If the mean is right of the typical cost, the platform costs stalls; if the CPU cost is left of both, it waits rather than works.",
         legend: vec!["typical cost", "mean cost", "CPU cost"],
         entries: analysis.real().filter_map(of).collect(),
         show: ratio_on_axis,
@@ -132,7 +132,7 @@ pub(super) fn steadiness(analysis: &Analysis) -> Option<Dots> {
     draw(Plan {
         id: "steadiness",
         label: "Steadiness",
-        caption: "The noise from block to block over the baseline's, without slow drift: right of 1 is less steady, left of it steadier. From 30 pairs on with the ends of its 95 % interval; with fewer, figures far from 1 are common by chance.",
+        caption: "Noise between blocks over the baseline's, without slow drift: right of 1 is less steady, left of it steadier. From 30 pairs on, with the ends of its 95 % interval; with fewer, figures far from 1 are often chance.",
         legend: vec!["steadiness ratio", "lower end", "upper end"],
         entries: analysis.real().filter_map(of).collect(),
         show: ratio_on_axis,

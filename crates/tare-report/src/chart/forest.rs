@@ -8,7 +8,7 @@ use tare_analysis::merge::{Merged, MergedComparison};
 use tare_analysis::{Analysis, Comparison, Estimate, Word};
 
 /// What it shows.
-pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. The band is the margin, within which cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
+pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. Within the margin (the band), cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
 
 /// Columns of the drawing, in its own units.
 const PLOT: f64 = 360.0;
@@ -190,14 +190,14 @@ pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
         .asked()
         .filter(|c| analysis.is_emulated(&c.cell.kind.platform));
     groups.push(group(
-        "Emulated machines: their figures say nothing of one with hardware support",
+        "Emulated machines: their figures say nothing about one with hardware support",
         by_size(
             emulated
                 .filter(|c| differs(c) || c.word() == Word::Equal)
                 .collect(),
         ),
     ));
-    draw("costs-shown", "What is shown", groups, margin)
+    draw("costs-shown", "Decided", groups, margin)
 }
 
 /// What is not decided, or has no verdict.
@@ -206,12 +206,12 @@ pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
     let open = analysis.asked().filter(is_open).filter(|c| c.ratio().is_some());
     let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = open.partition(|c| is_far(c));
     let groups = vec![
-        group("Not decided", by_size(near)),
-        group("Not decided, far from 1", by_size(far)),
+        group("Undecided", by_size(near)),
+        group("Undecided, far from 1", by_size(far)),
     ];
     draw(
         "costs-open",
-        "What is not decided",
+        "Undecided",
         groups,
         analysis.study.protocol.margin,
     )
@@ -256,7 +256,7 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
         }
     };
     let groups = merged.comparisons.iter().map(group).collect();
-    draw("hosts", "What each host says", groups, merged.margin)
+    draw("hosts", "Each host", groups, merged.margin)
 }
 
 fn group(title: &str, rows: Vec<&Comparison>) -> Group {

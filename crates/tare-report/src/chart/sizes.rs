@@ -28,7 +28,7 @@ const LETTERS: usize = 40;
 const STEPS: u32 = 32;
 
 /// What it shows.
-pub(super) const CAPTION: &str = "Paired ratio against native-set with its 95 % interval, by CPUs (logarithmic) and CHR. The band is the margin. A line is the fit 1 + PTO + PSO/c, also where its figures are not quoted; a fit that the data contradict is not drawn.";
+pub(super) const CAPTION: &str = "Paired ratio against native-set with its 95 % interval, by CPUs (logarithmic) and CHR. The band is the margin. A line is the fit 1 + PTO + PSO/c, even if its figures are not quoted; a fit that the data contradict is not drawn.";
 
 /// A drawing.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ const MARGIN: f64 = 0.01;
 /// A panel for each cost.
 pub(super) fn draw(trend: &Trend) -> Option<Course> {
     let series: Vec<Series> = trend.series.iter().map(|of| series(trend, of)).collect();
-    let caption = "Cost over the baseline of each run with its 95 % interval, in the order of time. Lines: the level between changes. The band is 1 %.";
+    let caption = "Cost over the baseline per run with its 95 % interval, over time. Lines: the level between changes. The band is 1 %.";
     draw_course("trend", "Costs over time", caption, &series, MARGIN)
 }
 

@@ -1,4 +1,4 @@
-//! Which platform for which workload.
+//! Platform by workload.
 
 use super::reading;
 use crate::chart::Picture;
@@ -20,27 +20,27 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
     });
     let missing = advice.missing.iter().map(|what| words(*what).to_owned());
     let sections = [
-        Section::new("Which platform for which workload")
+        Section::new("Platform by workload")
             .list(answer(analysis, &advice.settings))
             .picture(Picture::heat(analysis)),
-        Section::new("By your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
-        Section::detail("The platforms beside one another")
-            .about("The cheapest first; what is shown is held against the baseline. What stands beside the cost: the mean with its stalls, the 99th percentile of latencies, noise, all over the baseline's; how long a box takes to start and how much memory it has idle, if it stands alone, medians of its boxes.")
+        Section::new("Ranking by your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
+        Section::detail("Platforms side by side")
+            .about("Cheapest first; differences are relative to the baseline. Next to the cost: the mean including stalls, the 99th percentile of latencies and the noise, each over the baseline's; start-up latency and idle memory of a single box, as medians over its boxes.")
             .table(choices(&advice.settings)),
         Section::new("Pinned or by quota")
-            .about("Both over the baseline pinned without a quota. Which is cheaper is told where the intervals do not meet.")
+            .about("Both over the baseline, pinned without a quota. One is called cheaper only if the intervals do not overlap.")
             .table(pinning(&advice.pinning)),
-        Section::new("The smallest size").about("From which on a platform is shown to cost no more than at the largest size, within the margin.").table(sizes(&advice.sizes)),
-        Section::new("Best practices of studies, held against these data").table(rules(&advice.rules)),
-        Section::new("What was not measured").list(missing.collect()),
-        Section::new("What would tell more").list(next.into_iter().collect()),
+        Section::new("The smallest size").about("The smallest size at which a platform costs no more than at the largest, within the margin.").table(sizes(&advice.sizes)),
+        Section::new("Best practices of studies, checked against these data").table(rules(&advice.rules)),
+        Section::new("Not measured").list(missing.collect()),
+        Section::new("What to measure next").list(next.into_iter().collect()),
         reading(vec![
-            "Nothing is advised that was not measured here: on another host the order may be another.".to_owned(),
-            "Platforms are held against the baseline. Two others differ for sure only where their intervals do not meet.".to_owned(),
+            "Advice only covers what was measured here: on another host the order may differ.".to_owned(),
+            "Platforms are compared with the baseline. Two others certainly differ only if their intervals do not overlap.".to_owned(),
         ]),
     ];
     Document {
-        title: "Which platform, by what was measured".to_owned(),
+        title: "Platform advice, based on measurements".to_owned(),
         subtitle: format!(
             "{} · {}",
             course::ran(&analysis.study, &analysis.run),
@@ -68,7 +68,7 @@ fn answer(analysis: &Analysis, settings: &[Setting]) -> Vec<String> {
     if let [_, _, ..] = without[..] {
         let names: Vec<String> = without.iter().map(|s| setting_name(s)).collect();
         let few = (analysis.run.blocks < FEWEST_PAIRS)
-            .then(|| format!("; fewer than {FEWEST_PAIRS} blocks bring none"));
+            .then(|| format!("; verdicts need at least {FEWEST_PAIRS} blocks"));
         sentences.push(format!(
             "no verdict on any platform: {}{}",
             notices::some_of(&names),
@@ -121,7 +121,7 @@ fn sentence(analysis: &Analysis, setting: &Setting) -> String {
             .iter()
             .map(|c| format!("{}{}", c.platform, range(c)))
             .collect();
-        parts.push(format!("not decided: {}", names.join(", ")));
+        parts.push(format!("inconclusive: {}", names.join(", ")));
     }
     let without = names(of(&[Word::None]));
     if !without.is_empty() {
@@ -161,13 +161,13 @@ fn by_weights(setting: &Setting) -> Option<String> {
     let turns = if turns.is_empty() {
         String::new()
     } else {
-        format!("; it would be {}", turns.join(", "))
+        format!("; otherwise {}", turns.join(", "))
     };
     let left_out: Vec<String> = winner.left_out.iter().map(ToString::to_string).collect();
     let left_out = if left_out.is_empty() {
         String::new()
     } else {
-        format!("; without a figure of all that counts: {}", left_out.join(", "))
+        format!("; not ranked, as figures are missing: {}", left_out.join(", "))
     };
     Some(format!(
         "{}: {}{turns}{left_out}",
@@ -182,9 +182,9 @@ fn choices(settings: &[Setting]) -> Table {
         Column::name("provisioning"),
         Column::name("size"),
         Column::name("platform"),
-        Column::interval("cost", "what one typical run costs over the baseline's"),
+        Column::interval("cost", "cost of one typical run over the baseline's"),
         Column::name("shown"),
-        Column::number("mean", "cost in the mean"),
+        Column::number("mean", "mean cost"),
         Column::number("p99", "of latencies, over the baseline's"),
         Column::number("noise", "over the baseline's"),
         Column::number("start", "median"),
@@ -204,8 +204,8 @@ fn choices(settings: &[Setting]) -> Table {
 fn choice_row(setting: &Setting, choice: &Choice) -> Vec<Cell> {
     let times = |value| Cell::figure(value, Show::Ratio);
     let remark = match (choice.is_baseline, choice.is_emulated) {
-        (true, _) => "what the others are held against",
-        (_, true) => "emulated: says nothing of a machine with hardware support",
+        (true, _) => "baseline of the others",
+        (_, true) => "emulated: says nothing about a machine with hardware support",
         _ => "",
     };
     vec![
@@ -277,7 +277,7 @@ fn rules(all: &[Held]) -> Table {
     let columns = vec![
         Column::name("rule"),
         Column::name("outcome"),
-        Column::number("rows", "that speak of it"),
+        Column::number("rows", "that the rule is about"),
         Column::number("for", "rows that show it"),
         Column::number("against", "rows that show the opposite"),
         Column::words("what it says"),
@@ -302,7 +302,7 @@ fn outcome(outcome: Outcome) -> Cell {
     match outcome {
         Outcome::Confirmed => Cell::State("confirmed", Word::Equal),
         Outcome::Contradicted => Cell::State("contradicted", Word::Slower),
-        Outcome::CannotTell => Cell::State("cannot tell", Word::Inconclusive),
+        Outcome::CannotTell => Cell::State("not known", Word::Inconclusive),
     }
 }
 
@@ -335,14 +335,14 @@ fn figure(row: &Row) -> String {
 const fn words(missing: Missing) -> &'static str {
     match missing {
         Missing::OtherProvisioning => {
-            "the other way of granting CPUs: whether to pin is not known (--provisioning both)"
+            "the other provisioning, to know whether to pin (--provisioning vanilla,pinned)"
         }
         Missing::OtherSizes => {
-            "other sizes of box: what small boxes pay more is not known (--instance, several times)"
+            "other box sizes, to know what small boxes cost extra (--instance with several sizes)"
         }
-        Missing::Steadiness => "30 blocks and more: which platform is steadier is not known (--blocks 30)",
-        Missing::OtherHosts => "other hosts: run the study on three or more, then 'tare merge'",
-        Missing::RealMachines => "a machine with hardware support: those here were emulated",
-        Missing::FailedPlatforms => "platforms that failed: 'tare doctor' tells what is missing",
+        Missing::Steadiness => "30 blocks or more, to know which platform is steadier (--blocks 30)",
+        Missing::OtherHosts => "three or more hosts, combined with 'tare merge'",
+        Missing::RealMachines => "a machine with hardware support, as those here were emulated",
+        Missing::FailedPlatforms => "the platforms that failed; 'tare doctor' shows what is missing",
     }
 }

@@ -12,25 +12,25 @@ use tare_analysis::{Analysis, Comparison, MetricComparison};
 pub(super) fn tested() -> [Column; 12] {
     [
         Column::number("n", "pairs used"),
-        Column::number("lost", "blocks in which both were tried and one has no figure"),
+        Column::number("lost", "blocks in which both ran and one has no figure"),
         Column::interval(
             "ratio of means",
-            "what many runs cost in total, over the baseline's",
+            "total cost of many runs over the baseline's",
         ),
         Column::interval("Loss", "share of the baseline's mean; positive is worse"),
         Column {
-            meaning: "by how much the figure itself is more or less than the baseline's",
+            meaning: "by how much the raw figure is above or below the baseline's",
             ..Column::name("Op")
         },
         Column::number(
             "variability overhead",
-            "growth of the standard deviation, 0 where it shrinks",
+            "growth of the standard deviation, 0 if it shrinks",
         ),
         Column::name("steadiness"),
         Column::number("r", "correlation of the pair over blocks"),
         Column::number("p", "paired t test"),
         Column::number("Holm", "p corrected for the number of tests"),
-        Column::number("Wilcoxon", "p of the signed ranks"),
+        Column::number("Wilcoxon", "p of Wilcoxon's signed-rank test"),
         Column::number("TOST", "p of equality"),
     ]
 }
@@ -70,8 +70,8 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             table.push_as(metric.metric.primary, row(comparison, metric));
         }
     }
-    Section::detail("Beside the headline: means over means, losses, variability, tests")
-        .about("Steadiness is the noise over the baseline's, from 30 pairs on with interval. Op is by how much the figure itself is more or less: a rate that is 17 % less is a cost of 1.21.")
+    Section::detail("More figures: ratios of means, losses, variability, tests")
+        .about("Steadiness is the noise over the baseline's, with an interval from 30 pairs on. Op is the change of the raw figure: a rate that is 17 % lower is a cost of 1.21.")
         .picture(Picture::steadiness(analysis))
         .table(table)
         .unless_empty()

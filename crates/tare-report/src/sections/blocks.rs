@@ -9,7 +9,7 @@ use tare_analysis::{Analysis, BlockCost, Comparison};
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [
         Column::name("workload"),
-        Column::number("block", "in the order of time"),
+        Column::number("block", "in order of time"),
         Column::number("cost", "over the baseline in this block"),
         Column::name("findings"),
     ];
@@ -20,7 +20,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             .iter()
             .for_each(|of| table.push(row(comparison, of)));
     }
-    Section::detail("Every block, along time")
+    Section::detail("Every block over time")
         .picture(Picture::blocks(analysis))
         .table(table)
         .unless_empty()

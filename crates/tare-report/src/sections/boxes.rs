@@ -9,8 +9,8 @@ use tare_model::metric::Unit;
 
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
-    let made = Section::new("Start-up latency, removal, and what an idle box occupies")
-        .about("Start-up is from the request for the box to the agent's hello from within it; shut-down from the request to remove it until nothing of it is left. An idle box's memory is that of every process that is there because of it, before anything ran in it, each page once and in full, whoever else has it: what a first box takes. Further ones share some of that: 'tare density' measures many of each. Files written by tare before it read this have no figure of it.")
+    let made = Section::new("Start-up, removal and idle memory of boxes")
+        .about("Start-up runs from the request for a box to its agent's hello; shut-down from the request to remove it until nothing of it is left. Idle memory covers every process that exists because of the box, before any work: each page once and in full, even if shared, which is what a first box takes. Further boxes share some of it: 'tare density' measures many of each. Files of older versions of tare do not have this figure.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
@@ -18,9 +18,9 @@ pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let holds = analysis.boxes.iter().all(|of| of.proof.is_none() || of.proven());
     let limits = Section {
         is_detail: holds,
-        ..Section::new("Limits of every kind of box: granted and measured")
+        ..Section::new("Limits per kind of box: granted and measured")
     }
-    .about("Before a box is used, its limits are tried: how many CPUs a busy loop gets, by the host's counters and by the box's clocks, and how much memory can be touched until more is refused.")
+    .about("Before use, tare measures the limits of a box: how many CPUs a busy loop gets, by the host's counters and by the box's clocks, and how much memory it can touch until the host refuses more.")
     .table(limits(&analysis.boxes));
     [made, limits].into_iter().filter_map(Section::unless_empty)
 }
@@ -56,8 +56,8 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
         Column::number("MiB memory", "of an idle box: median"),
         Column::number("least", "MiB"),
         Column::number("most", "MiB"),
-        Column::number("processes", "of the first box, VMM, shims and monitors too"),
-        Column::number("MiB disk", "files made for the first box alone"),
+        Column::number("processes", "of the first box, including VMM, shims and monitors"),
+        Column::number("MiB disk", "files created only for the first box"),
     ];
     let row = |figures: &BoxFigures| {
         let (found, memory) = (figures.footprint.as_ref(), &figures.memory);

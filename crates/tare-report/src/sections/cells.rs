@@ -1,4 +1,4 @@
-//! Every cell by itself.
+//! Every cell.
 
 use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
@@ -9,7 +9,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [
         Column::name("workload"),
         Column::name("metric"),
-        Column::number("n", "trials that ended well, one per block"),
+        Column::number("n", "successful trials, one per block"),
         Column::interval("mean", "with its 95 % interval"),
         Column::number("sd", "standard deviation"),
         Column::number("CV", "standard deviation over the mean"),
@@ -25,7 +25,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             table.push(failed(figures));
         }
     }
-    Section::detail("Every cell by itself")
+    Section::detail("Every cell")
         .table(table)
         .unless_empty()
 }

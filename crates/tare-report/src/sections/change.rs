@@ -25,7 +25,7 @@ pub fn change(change: &Change) -> Document {
         Some(reading(caveats::of_change(change))),
     ];
     Document {
-        title: "What changed from the first file to the second".to_owned(),
+        title: "Changes from the first file to the second".to_owned(),
         subtitle: String::new(),
         notices: all_notices(change),
         sections: sections.into_iter().flatten().collect(),
@@ -54,10 +54,10 @@ fn about(side: &Side) -> String {
 }
 
 fn overheads(change: &Change) -> Section {
-    let title = "Change of what each box costs against its baseline (over 1 costs more than before)";
+    let title = "Change in the cost of each box over its baseline (over 1 costs more than before)";
     let section = Section::new(title);
     if change.overheads.is_empty() {
-        return section.list(vec!["no box is held against a baseline in both files".to_owned()]);
+        return section.list(vec!["no box has a baseline in both files".to_owned()]);
     }
     let own = [
         Column::name("against"),
@@ -67,10 +67,10 @@ fn overheads(change: &Change) -> Section {
         Column::number("n after", "pairs"),
         Column::number("before", "cost over the baseline"),
         Column::number("after", "cost over the baseline"),
-        Column::interval("change", "the cost after over the cost before, with its interval"),
+        Column::interval("change", "cost after over cost before, with its interval"),
         Column::name("verdict"),
         Column::number("p", "Welch's t test"),
-        Column::number("Holm", "p after Holm's correction"),
+        Column::number("Holm", "p with Holm's correction"),
         Column::words("remarks"),
     ];
     let table = Table::new("changes", 4, columns(kind_columns(), own));
@@ -107,12 +107,12 @@ fn tests(change: &Change) -> String {
     let differences = match change.family {
         0 => "no difference could be tested".to_owned(),
         tests => format!(
-            "differences with Holm's correction, {} in families by what is asked",
+            "differences with Holm's correction over {}, in families by question",
             counted(tests, "test")
         ),
     };
     let looks = if change.level > 0.95 {
-        ", which allow for looks at runs that stopped adaptively"
+        ", allowing for looks in adaptive runs"
     } else {
         ""
     };
@@ -133,7 +133,7 @@ fn flags(when: &str, flags: &[Flag]) -> String {
 fn raw(change: &Change) -> Section {
     let section = Section::new("Change of the figures themselves (over 1 is worse; confounded, no verdict)");
     if change.raw.is_empty() {
-        return section.list(vec!["no cell is the same work in both files".to_owned()]);
+        return section.list(vec!["no cell does the same work in both files".to_owned()]);
     }
     let own = [
         Column::name("workload"),
@@ -177,9 +177,9 @@ fn differences(differences: &[Difference]) -> Section {
             format!("{} -> {}", side(&d.before), side(&d.after)),
         )
     };
-    let section = Section::new("What else differs between the two");
+    let section = Section::new("Other differences between the files");
     if differences.is_empty() {
-        return section.list(vec!["nothing that the files tell".to_owned()]);
+        return section.list(vec!["none that the files record".to_owned()]);
     }
     section.facts(differences.iter().map(told).collect())
 }

@@ -23,13 +23,13 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
         Against::Native => (
             format!("Against {baseline}, same provisioning (over 1 costs more)"),
             format!(
-                "What the platform costs: each cell over {baseline} under the same mechanism of limiting."
+                "The cost of the platform: each cell over {baseline} with the same kind of limit."
             ),
         ),
         Against::NativeSet => (
             format!("Against {baseline}-set: {baseline} pinned, without quota (over 1 costs more)"),
             format!(
-                "What buying the size costs: each vanilla cell over {baseline} with as many pinned CPUs and no quota. {baseline} vanilla itself is the price of the quota."
+                "The cost of buying the size: each vanilla cell over {baseline} with as many pinned CPUs and no quota. {baseline} vanilla itself is the price of the quota."
             ),
         ),
     };
@@ -64,10 +64,10 @@ fn table(analysis: &Analysis, against: Against, comparisons: &[&Comparison]) -> 
         Column::number("n", "blocks in which both cells have a figure"),
         Column::interval(
             headline,
-            "what one typical run costs over what it costs on the baseline, with its 95 % interval",
+            "cost of one typical run over its cost on the baseline, with its 95 % interval",
         ),
         Column::name("verdict"),
-        Column::interval("ratio of means", "what many runs cost in total"),
+        Column::interval("ratio of means", "total cost of many runs"),
         Column::words("remarks"),
     ];
     let mut table = Table::new(id, 3, columns(kind_columns(), own));

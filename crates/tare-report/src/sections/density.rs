@@ -24,7 +24,7 @@ pub fn density(measured: &Density) -> Document {
         title,
         subtitle: String::new(),
         notices: Vec::new(),
-        sections: vec![Section::new("What a box costs").table(table(measured))],
+        sections: vec![Section::new("Cost of an idle box").table(table(measured))],
     }
 }
 
@@ -35,7 +35,7 @@ fn table(measured: &Density) -> Table {
         Column::number("n", "idle boxes"),
         Column::interval(
             "start-up, cold",
-            "after the caches were dropped: median, shortest and longest",
+            "after dropping caches: median, shortest and longest",
         ),
         Column::interval(
             "start-up, warm",
@@ -44,14 +44,14 @@ fn table(measured: &Density) -> Table {
         Column::interval("shut-down", RANGE),
         Column::interval(
             "MiB by PSS",
-            "memory of a further box by the sums of proportional set sizes, with its 95 % interval",
+            "memory of each additional box by summed proportional set sizes, with its 95 % interval",
         ),
         Column::interval(
             "MiB by MemAvailable",
-            "the same by what the host could still give away: memory of the kernel and of daemons is in it",
+            "the same by the host's available memory, which includes memory of the kernel and of daemons",
         ),
         Column::number("MiB on disk", "files of a box"),
-        Column::interval("boxes by MemAvailable", "until memory is gone, extrapolated"),
+        Column::interval("boxes by MemAvailable", "until memory is used up, extrapolated"),
         Column::interval("boxes by PSS", "the same"),
         Column::words("remarks"),
     ];
@@ -115,11 +115,11 @@ fn remarks(measured: &PlatformDensity, estimate: &density::Estimate) -> String {
         .as_ref()
         .map(|why| format!("no more than {}: {why}", counted(estimate.n as u64, "box")));
     let apart = estimate.disagreement.filter(|apart| *apart > APART).map(|apart| {
-        format!("the two memory figures disagree by {}: what others took or gave back meanwhile is in MemAvailable too", percent(apart))
+        format!("the two memory figures disagree by {}: MemAvailable also counts what other processes took or freed meanwhile", percent(apart))
     });
     let grew = |by: Option<PerBox>| by.is_some_and(|by| by.boxes.is_none());
     let grew = (grew(estimate.by_available) || grew(estimate.by_pss)).then(|| {
-        "memory did not shrink with the boxes: too few of them, or others gave memory back".to_owned()
+        "available memory did not shrink with the boxes: too few boxes, or other processes freed memory".to_owned()
     });
     let all = [
         Some(measured.version.version.clone()),

@@ -75,7 +75,7 @@ fn beside(analysis: &ForeignAnalysis) -> Section {
         )
     };
     let table = Table::new("tests", 2, super::columns(of(), tested()));
-    Section::detail("Beside the headline: means over means, losses, variability, tests")
+    Section::detail("More figures: ratios of means, losses, variability, tests")
         .table(table.with(analysis.comparisons.iter().map(row)))
 }
 
@@ -95,7 +95,7 @@ fn cells(analysis: &ForeignAnalysis) -> Section {
         Column::name("better"),
         Column::number("empty", "rows without a value"),
     ];
-    Section::detail("Every cell by itself")
+    Section::detail("Every cell")
         .table(Table::new("cells", 1, columns).with(analysis.cells.iter().map(row)))
 }
 

@@ -1,4 +1,4 @@
-//! How long requests took.
+//! Request latency.
 
 use super::{kind, kind_columns};
 use crate::chart::Picture;
@@ -7,7 +7,7 @@ use tare_analysis::{Analysis, CellLatencies};
 use tare_model::load::PERCENTILES;
 use tare_model::metric::Unit;
 
-const ABOUT: &str = "Over all trials of a cell together. A percentile is told where at least ten requests took longer. In a closed loop a slow answer delays the requests behind it, which nobody counts; in an open loop each counts from when it was due.";
+const ABOUT: &str = "Over all trials of a cell. A percentile is shown if at least ten requests took longer. In a closed loop, a slow answer delays later requests without counting that delay; in an open loop, each request counts from its due time.";
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let [p50, p90, p99, p999] = PERCENTILES.map(|(name, _)| Column::number(name, ""));
@@ -25,7 +25,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         p999,
     ];
     let table = Table::new("latencies", 1, columns);
-    Section::new("How long requests took")
+    Section::new("Request latency")
         .about(ABOUT)
         .picture(Picture::latencies(analysis))
         .table(table.with(analysis.latencies.iter().map(row)))

@@ -4,7 +4,7 @@ use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, Split, Step};
 
-const ABOUT: &str = "What each layer adds to the one around it, over the pairs that both have. The steps are parts of the last row, the whole gap, and have no verdicts of their own.";
+const ABOUT: &str = "What each layer adds to the one around it, over their common pairs. The steps multiply to the last row, the whole gap, and have no verdicts of their own.";
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let nearly = if analysis.has_slices() { ", nearly" } else { "" };
@@ -21,7 +21,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         table.push_minor(row(split, &split.whole));
     }
     Section::new(format!(
-        "Boxes in boxes: what each layer adds (the steps multiply to the whole{nearly})"
+        "Nested boxes: what each layer adds (the steps multiply to the whole{nearly})"
     ))
     .about(ABOUT)
     .table(table)

@@ -11,17 +11,17 @@ use tare_model::size::counted;
 /// Hosts, what they say together, what each says, how to read it.
 pub fn merge(merged: &Merged) -> Document {
     let sections = [
-        Section::new(format!("What each platform costs{}, over all hosts", against(merged)))
-            .about("The host is a random factor: the interval is that of the mean over hosts such as these, and the next host is one that was not measured.")
+        Section::new(format!("Cost of each platform{}, over all hosts", against(merged)))
+            .about("The host is a random factor: the interval is for the mean over hosts like these, and the next host is one that was not measured.")
             .table(costs(&merged.comparisons)),
-        Section::new("What each host says")
+        Section::new("Each host")
             .picture(Picture::hosts(merged))
             .table(by_host(merged)),
         Section::new("The files").table(files(&merged.files)),
         reading(CAVEATS.map(str::to_owned).into()),
     ];
     Document {
-        title: "What several hosts say together".to_owned(),
+        title: "Results over several hosts".to_owned(),
         subtitle: format!(
             "{} of {}, margin {}",
             counted(merged.files.len(), "file"),
@@ -42,22 +42,22 @@ fn against(merged: &Merged) -> String {
 }
 
 const CAVEATS: [&str; 4] = [
-    "Of each comparison a host gives one estimate: the mean loss in logs over its blocks, with its error. Files of one host are averaged first.",
-    "The variance between hosts is Paule and Mandel's. The interval is Hartung and Knapp's with a factor of at least 1 (t with hosts less 1 degrees of freedom), or Sidik and Jonkman's, which trusts no weights, where that is wider. That of the next host takes every variance between hosts into account that the hosts allow (after Nagashima, Noma and Furukawa). Where few hosts agree within their errors both are wider than they need be.",
-    "Verdicts are on the mean over hosts, with Holm's correction over all comparisons; under three hosts there are none. The next host may lie elsewhere than the mean: its interval says so.",
-    "Hosts are told apart by a digest of the system's identity, which copies of one virtual machine may share; by their boot where a file has none.",
+    "Each host gives one estimate per comparison: the mean loss in logs over its blocks, with its error. Files of one host are averaged first.",
+    "The variance between hosts is Paule and Mandel's. The interval is Hartung and Knapp's with a factor of at least 1 (t with hosts less 1 degrees of freedom), or Sidik and Jonkman's, which needs no weights, if that is wider. The interval of the next host accounts for every variance between hosts that the data allow (after Nagashima, Noma and Furukawa). If a few hosts agree within their errors, both are wider than necessary.",
+    "Verdicts are on the mean over hosts, with Holm's correction over all comparisons; they need at least three hosts. The next host may be far from the mean, as its interval shows.",
+    "Hosts are identified by a digest of the system's identity, which copies of one virtual machine may share, or by their boot if a file has none.",
 ];
 
 fn told(merged: &Merged) -> Vec<String> {
     let copies = (merged.copies > 0).then(|| {
         format!(
-            "{} given more than once, and counted once",
+            "{} given more than once, counted once",
             counted(merged.copies, "file")
         )
     });
     let untold = merged
         .hosts_untold
-        .then(|| "some files do not tell their host: each of them counts as a host of its own".to_owned());
+        .then(|| "some files do not record their host: each counts as a separate host".to_owned());
     // What holds of several files is told once.
     let mut own: Vec<(String, Vec<&str>)> = Vec::new();
     for file in &merged.files {
@@ -83,11 +83,11 @@ fn costs(comparisons: &[MergedComparison]) -> Table {
         Column::name("verdict"),
         Column::interval(
             "next host",
-            "where the cost on a host that was not measured lies, at 95 %",
+            "95 % interval of the cost on a host that was not measured",
         ),
         Column::number("between", "standard deviation between hosts"),
         Column::number("p", "of no difference"),
-        Column::number("Holm", "p after Holm's correction"),
+        Column::number("Holm", "p with Holm's correction"),
         Column::words("remarks"),
     ];
     let row = |of: &MergedComparison| {

@@ -4,7 +4,7 @@ use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, OtherPair};
 
-const ABOUT: &str = "Exploratory: the study asks what each platform costs over its baseline. Among so many other pairs some lie apart by chance, and no test is corrected for their number, so that none has a verdict. Figures are of whole trials, block by block: cells that stood in slices beside the baseline, and not beside one another, have no typical cost over each other, and stalls are in theirs here. With `--baseline PLATFORM` a report holds all against one of them.";
+const ABOUT: &str = "Exploratory: the study asks what each platform costs over its baseline. Among so many other pairs, some differ by chance, and no test is corrected for their number, so none has a verdict. Figures are of whole trials per block: cells whose slices ran next to the baseline, but not next to each other, have no typical cost over each other, so stalls are included here. `--baseline PLATFORM` compares all platforms with one of them.";
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [
@@ -13,7 +13,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::number("n", "blocks in which both have a figure"),
         Column::interval(
             "cost",
-            "what one typical run costs over what it costs there, with its 95 % interval for this pair alone",
+            "cost of one typical run over its cost there, with its 95 % interval for this pair only",
         ),
     ];
     let table = Table::new("other-pairs", 4, columns(kind_columns(), own));

@@ -13,7 +13,7 @@ pub fn pilot(cells: &[CellPilot]) -> Document {
         Section::new("Advice").list(words(&advice(cells))),
     ];
     Document {
-        title: "What repetitions are worth".to_owned(),
+        title: "Recommended repetitions".to_owned(),
         subtitle: String::new(),
         notices: Vec::new(),
         sections: sections.into(),
@@ -77,7 +77,7 @@ fn failed(cell: &CellPilot) -> Vec<Cell> {
 fn added(variance: Option<f64>) -> Cell {
     match variance {
         Some(variance) if variance > 0.0 => Cell::Figure(variance.sqrt(), Show::Percent),
-        Some(_) => "none to be seen".into(),
+        Some(_) => "none visible".into(),
         None => Cell::Missing,
     }
 }
@@ -86,21 +86,21 @@ fn worth(level: &Level, levels: &[Level; 3]) -> String {
     let above = match level.level {
         "iteration" => &levels[1],
         "process" => &levels[2],
-        _ => return "as many as the stopping rule asks for".to_owned(),
+        _ => return "as many as the stopping rule requires".to_owned(),
     };
     match level.repetitions {
         Some(n) => n.to_string(),
-        None if level.variance.is_none() => "cannot be told: one figure in each process".to_owned(),
+        None if level.variance.is_none() => "unknown: one figure per process".to_owned(),
         None if above.variance.is_none_or(|v| v <= 0.0) => {
-            format!("cannot be told: a new {} adds nothing", above.level)
+            format!("unknown: a new {} adds nothing", above.level)
         }
-        None => "as many as you like: it costs nothing".to_owned(),
+        None => "any number: it costs nothing".to_owned(),
     }
 }
 
 fn words(advice: &Advice) -> Vec<String> {
     let trial = advice.trial_seconds.map_or_else(
-        || "as it is: it does not follow from these variances".to_owned(),
+        || "unchanged: it does not follow from these variances".to_owned(),
         |seconds| {
             format!(
                 "--trial-time {:.1}s (at least 1 s)",
@@ -111,6 +111,6 @@ fn words(advice: &Advice) -> Vec<String> {
     vec![
         format!("length of a trial: {trial}"),
         format!("new boxes: --fresh {}: {}", advice.fresh, advice.because),
-        "number of boxes: by the looks of --adaptive; iterations and processes are no samples".to_owned(),
+        "number of boxes: decided by the looks of --adaptive; iterations and processes are not samples".to_owned(),
     ]
 }

@@ -5,7 +5,7 @@ use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, Score, ScoreAxis, ScoreTable};
 
-const ABOUT: &str = "Each platform's mean over that of the best platform for rates, the reverse for times; 1 is the best. They have no intervals and carry no verdict.";
+const ABOUT: &str = "Each platform's mean over that of the best platform for rates, the inverse for times; 1 is the best. They have no intervals and carry no verdict.";
 
 /// The standardised scores, then the definitions of all scores.
 pub(super) fn section(analysis: &Analysis) -> Vec<Section> {

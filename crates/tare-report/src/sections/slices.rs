@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks;
 use tare_analysis::{Against, Analysis, Comparison, MetricComparison, SliceFigures};
 
-const ABOUT: &str = "Beside the typical cost, which carries the verdict. The CPU cost has a verdict of its own where the work is bound by the CPU.";
+const ABOUT: &str = "In addition to the typical cost, which carries the verdict. The CPU cost has its own verdict if the work is CPU-bound.";
 
 /// The section; none where nothing ran in slices.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
@@ -18,11 +18,11 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::number("rounds", ""),
         Column::interval(
             "mean cost",
-            "all time over all work, stalls and all, over the baseline's",
+            "all time over all work, including stalls, over the baseline's",
         ),
         Column::interval(
             "stalls",
-            "share of the time in slices of over twice the usual cost, less the baseline's",
+            "share of time in slices of over twice the usual cost, minus the baseline's",
         ),
         Column::interval("CPU cost", "the mean cost in CPU time"),
         Column::name("verdict on CPU cost"),
@@ -36,7 +36,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             }
         }
     }
-    Section::detail("Slices: mean and CPU cost beside the typical cost, and stalls")
+    Section::detail("Slices: mean cost, CPU cost and stalls")
         .about(ABOUT)
         .picture(Picture::slices(analysis))
         .table(table)

@@ -19,7 +19,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     )
 }
 
-const ABOUT: &str = "Each comparison at its last look. The half-width is that of the interval of the loss, allowing for looks. A cell leaves when all its comparisons are narrow enough, or surely within or beyond the margin.";
+const ABOUT: &str = "Each comparison at its last look. The half-width is that of the interval of the loss, allowing for looks. A cell stops when all its comparisons are narrow enough, or clearly inside or outside the margin.";
 
 fn table(analysis: &Analysis, stops: &[Stop]) -> Table {
     let keys = columns(kind_columns(), [Column::name("against")]);

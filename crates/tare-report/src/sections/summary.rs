@@ -12,7 +12,7 @@ use tare_model::size::counted;
 /// What each kind of box costs, one sentence each.
 pub(super) fn section(analysis: &Analysis) -> Section {
     let section = Section::new(format!(
-        "What each platform costs against {} ({} of {})",
+        "Cost of each platform over {} ({} of {})",
         analysis.study.baseline,
         analysis.run.blocks,
         counted(analysis.run.blocks_planned, "block")
@@ -31,10 +31,10 @@ pub(super) fn section(analysis: &Analysis) -> Section {
 /// What the names of boxes mean, and what is to be known before any figure.
 fn about(analysis: &Analysis) -> String {
     let has = |by| analysis.study.provisioning.contains(&by);
-    let vanilla = has(Provisioning::Vanilla).then_some("Vanilla boxes are limited by a quota of CPU time.");
+    let vanilla = has(Provisioning::Vanilla).then_some("Vanilla boxes have a CPU time quota.");
     let pinned = has(Provisioning::Pinned).then_some("Pinned boxes have CPUs of their own and no quota.");
     let few = (analysis.run.blocks < FEWEST_PAIRS)
-        .then(|| format!("Fewer than {FEWEST_PAIRS} blocks bring no verdict."));
+        .then(|| format!("Verdicts need at least {FEWEST_PAIRS} blocks."));
     let told = [
         vanilla.map(str::to_owned),
         pinned.map(str::to_owned),
@@ -51,7 +51,7 @@ fn own_work(analysis: &Analysis) -> Option<String> {
     let mut workloads = analysis.study.workloads.iter();
     let has_kernels = workloads.any(|workload| workload.kernel().is_some());
     has_kernels.then(|| {
-        "A cost is that of the named work alone: an application pays it for the share of its time that such work takes."
+        "A cost applies to the named work only: an application pays it for the share of its time spent on such work."
             .to_owned()
     })
 }
@@ -64,7 +64,7 @@ pub(super) fn open(analysis: &Analysis) -> Option<Section> {
             .map_or_else(String::new, |command| format!(" {command}"));
         format!("{}{command}", open.words)
     });
-    Section::detail("What is not decided")
+    Section::detail("Undecided comparisons")
         .picture(Picture::open(analysis))
         .list(next.into_iter().collect())
         .unless_empty()
@@ -74,7 +74,7 @@ pub(super) fn open(analysis: &Analysis) -> Option<Section> {
 pub(super) fn doubts(analysis: &Analysis) -> Section {
     let mut found: Vec<String> = doubts::of_parts(analysis).into_iter().map(|d| d.text).collect();
     if found.is_empty() {
-        found.push("none was found".to_owned());
+        found.push("none found".to_owned());
     }
     Section::new("Reasons to doubt").list(found)
 }

@@ -16,17 +16,17 @@ pub fn trend(trend: &Trend) -> Document {
             .picture(Picture::trend(trend))
             .table(changes(trend))
             .list(unchanged(trend)),
-        Section::new("The youngest cost beside the oldest").table(ends(trend)),
+        Section::new("Newest and oldest cost").table(ends(trend)),
         Section::detail("Every run").table(points(trend)),
         Section::detail("The files").table(files(&trend.files)),
         reading(vec![
-            format!("A change is found where runs before and after differ more than all but {} % of the orders in which they could have come (E-divisive, Matteson and James 2014), with at least {FEWEST_AROUND_CHANGE} runs on either side and {FEWEST_FOR_CHANGE} in all.", CHANGE_LEVEL * 100.0),
-            "Each series is judged by itself: of a hundred without a change about one shows one, and more where neighbouring runs are alike.".to_owned(),
-            "Only costs over the baseline of the same run are held against each other, of the same work in boxes of the same size: what slows box and baseline alike is no change.".to_owned(),
+            format!("A change is reported if the runs before and after it differ more than in all but {} % of random orders (E-divisive, Matteson and James 2014), with at least {FEWEST_AROUND_CHANGE} runs on either side and {FEWEST_FOR_CHANGE} in total.", CHANGE_LEVEL * 100.0),
+            "Each series is judged separately: about one in a hundred without a change shows one, and more if neighbouring runs are alike.".to_owned(),
+            "Only costs over the baseline of the same run are compared, for the same work and box size: anything that slows box and baseline equally is not a change.".to_owned(),
         ]),
     ];
     Document {
-        title: "How costs went over time".to_owned(),
+        title: "Costs over time".to_owned(),
         subtitle: counted(trend.files.len(), "file"),
         notices: copies(trend).into_iter().collect(),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
@@ -35,7 +35,7 @@ pub fn trend(trend: &Trend) -> Document {
 
 fn copies(trend: &Trend) -> Option<String> {
     let words = format!(
-        "{} of runs that another file holds too: left out",
+        "ignored: {} of runs that another file also has",
         counted(trend.copies, "file")
     );
     (trend.copies > 0).then_some(words)
@@ -49,12 +49,12 @@ fn unchanged(trend: &Trend) -> Vec<String> {
     let words = [
         (
             told.len(),
-            format!("no change was found in {} of {of}", told.len()),
+            format!("no change found in {} of {of}", told.len()),
         ),
         (
             short.len(),
             format!(
-                "{} of {of} have fewer than {FEWEST_FOR_CHANGE} runs, too few to find a change in",
+                "{} of {of} have fewer than {FEWEST_FOR_CHANGE} runs, too few to find a change",
                 short.len(),
             ),
         ),
@@ -82,7 +82,7 @@ fn changes(trend: &Trend) -> Table {
         Column::number("before", "cost since the change before"),
         Column::number("after", "cost until the next change"),
         Column::number("change", "after over before"),
-        Column::number("p", "share of orders that look as much like a change"),
+        Column::number("p", "share of random orders that look as much like a change"),
         Column::words("file"),
     ];
     let mut table = Table::new("changes", 0, with_workload(own));

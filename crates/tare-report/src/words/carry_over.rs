@@ -9,7 +9,7 @@ pub fn words(of: &CarryOver) -> String {
     let Estimate { value, low, high } = of.effect;
     let Some(side) = of.side else {
         let moved = percent_with_interval(value, low, high);
-        return format!("{name}: {after} right before a slice moves the typical cost by {moved} (p {p})");
+        return format!("{name}: {after} right before a slice changes the typical cost by {moved} (p {p})");
     };
     let side = match side {
         Side::Cell => "it",

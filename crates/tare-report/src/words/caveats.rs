@@ -16,9 +16,9 @@ const NIL: f64 = 0.1;
 pub(crate) fn of_results(analysis: &Analysis) -> Vec<String> {
     let (study, comparisons) = (&analysis.study, &analysis.comparisons);
     let mut caveats = [
-        "Intervals and verdicts hold for this host, boot and build.",
+        "Intervals and verdicts apply to this host, boot and build.",
         "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
-        "A negative end of an interval in percents lies on the other side of the word beside it: 2 % faster (-1 to 5 %) reaches from 1 % slower to 5 % faster. Behind 'alike', negative is faster.",
+        "A negative end of an interval in percent is on the other side of the word before it: 2 % faster (-1 to 5 %) ranges from 1 % slower to 5 % faster. After 'alike', negative is faster.",
     ]
     .map(str::to_owned)
     .to_vec();
@@ -26,8 +26,8 @@ pub(crate) fn of_results(analysis: &Analysis) -> Vec<String> {
     caveats.extend(slices(comparisons));
     caveats.extend(holm(study, &analysis.families));
     caveats.extend([
-        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 where it shrinks.",
-        "Losses below 1 % are marked as ignored, as li2018 does: a rule of display, not a test.",
+        "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 if it shrinks.",
+        "Losses below 1 % are marked as ignored, as in li2018: a display rule, not a test.",
     ].map(str::to_owned));
     caveats.extend(steadiness(comparisons));
     caveats.extend(pairing(comparisons));
@@ -36,7 +36,7 @@ pub(crate) fn of_results(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What is behind every interval.
-const CHECK: &str = "an end from which a bootstrap-t differs by over a quarter of the half-width is the wider of the two, flagged 'skewed'. They are per comparison, not simultaneous.";
+const CHECK: &str = "where a bootstrap-t end differs by over a quarter of the half-width, the wider end is used and flagged 'skewed'. They are per comparison, not simultaneous.";
 
 fn intervals(analysis: &Analysis) -> String {
     let label = analysis.intervals;
@@ -59,7 +59,7 @@ fn holm(study: &Study, families: &[FamilySize]) -> Option<String> {
             let size = |size: &&FamilySize| format!("{} {}", size.tests, size.family);
             let sizes: Vec<String> = tested.iter().map(size).collect();
             format!(
-                "over the tests of primary metrics, each family by itself: {}",
+                "over the tests of primary metrics, per family: {}",
                 sizes.join(", ")
             )
         }
@@ -68,16 +68,16 @@ fn holm(study: &Study, families: &[FamilySize]) -> Option<String> {
     let cpu = match families.iter().map(|size| size.cpu_tests).sum::<usize>() {
         0 => String::new(),
         n if tested.len() == 1 => format!(
-            " CPU costs of CPU-bound work are a family of their own, of {}.",
+            " CPU costs of CPU-bound work are a separate family of {}.",
             counted(n, "test")
         ),
         n => format!(
-            " CPU costs of CPU-bound work are families of their own, of {} in all.",
+            " CPU costs of CPU-bound work are separate families, of {} in total.",
             counted(n, "test")
         ),
     };
     Some(format!(
-        "Differences are tested with Holm's correction {within}; each 'equal' (within {margin}) has its own error. Wilcoxon's p stands beside and decides nothing.{cpu}"
+        "Differences are tested with Holm's correction {within}; each 'equal' (within {margin}) has its own error. Wilcoxon's p is shown but decides nothing.{cpu}"
     ))
 }
 
@@ -85,7 +85,7 @@ fn holm(study: &Study, families: &[FamilySize]) -> Option<String> {
 fn slices(comparisons: &[Comparison]) -> Option<String> {
     let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
     comparisons.iter().any(in_slices).then(|| {
-        "Cells that ran in slices stood side by side with their baseline, and each round gave every one a slice. Their paired ratio is the typical cost: of each block the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not touch; of two processes with 20 rounds each or more, the mean of their medians. The mean cost is all time over all work, stalls and all; the CPU cost is that of CPU time; the stall share is the time in slices of over twice the usual cost, less the baseline's. All intervals are over blocks.".to_owned()
+        "Cells in slices ran side by side with their baseline: each round gave every cell one slice. Their paired ratio is the typical cost: per block, the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not affect; for two processes with at least 20 rounds each, the mean of their medians. The mean cost is all time over all work, including stalls; the CPU cost uses CPU time; the stall share is the share of time in slices of over twice the usual cost, minus the baseline's. All intervals are over blocks.".to_owned()
     })
 }
 
@@ -94,7 +94,7 @@ fn steadiness(comparisons: &[Comparison]) -> Option<String> {
     let any = metrics().any(|m| m.steadiness.is_some());
     let judged = metrics().any(|m| m.n >= STEADINESS_PAIRS);
     let interval = if judged {
-        "the interval is a jackknife's, the verdicts a Holm family of their own"
+        "the interval is a jackknife interval, and the verdicts are a separate Holm family"
     } else {
         "under 30 pairs it has no interval and no verdict"
     };
@@ -117,7 +117,7 @@ fn pairing(comparisons: &[Comparison]) -> Option<String> {
     let of = counted(known.len(), "comparison");
     (nil > 0).then(|| {
         format!(
-            "In {nil} of {of} the correlation of the pair over blocks (r) is under {NIL}: there pairing gained nothing, since the host drifts within blocks, or does not drift at all."
+            "In {nil} of {of} the correlation of the pair over blocks (r) is under {NIL}: there pairing gained nothing, because the host drifts within blocks or not at all."
         )
     })
 }
@@ -139,14 +139,14 @@ fn rare_stalls(pairs: impl Iterator<Item = usize>) -> Option<String> {
 /// Of foreign data.
 pub(crate) fn of_foreign(analysis: &ForeignAnalysis) -> Vec<String> {
     let mut caveats = vec![
-        "Nothing is known of how these data came about: intervals and verdicts hold if each block held one trial of both cells, close together in time and in random order, and if the blocks are independent.".to_owned(),
-        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19 means that the same work takes 1.19 times as long, whether the metric is a time or a rate. 'slower' stands for whatever is worse.".to_owned(),
+        "tare does not know how these data were measured: intervals and verdicts are valid if each block has one trial of both cells, close together in time and in random order, and if the blocks are independent.".to_owned(),
+        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19 means that the same work takes 1.19 times as long, whether the metric is a time or a rate. 'slower' means worse.".to_owned(),
         format!("Intervals are 95 % t intervals on log ratios within blocks; {CHECK}"),
-        "A block in which one of two cells has no value is a pair lost; over 1 in 10, and there is no verdict: failures are rarely random.".to_owned(),
+        "A block in which one of the two cells has no value is a lost pair; with over 1 in 10 lost there is no verdict, as failures are rarely random.".to_owned(),
     ];
     if analysis.family > 0 {
         caveats.push(format!(
-            "Differences are tested with Holm's correction over {}, one per comparison; each 'equal' (within {}) has its own error. Wilcoxon's p stands beside and decides nothing.",
+            "Differences are tested with Holm's correction over {}, one per comparison; each 'equal' (within {}) has its own error. Wilcoxon's p is shown but decides nothing.",
             counted(analysis.family, "test"),
             margin(analysis.margin)
         ));
@@ -163,11 +163,11 @@ pub(crate) fn of_change(change: &Change) -> Vec<String> {
 
 /// What holds whatever the files hold.
 const CHANGES: [&str; 4] = [
-    "A change of 1.02 means that the box costs 1.02 times what it cost before, against its baseline in the same blocks. Intervals are of Welch's t on d, the loss in logs within blocks: the runs' blocks are not paired.",
-    "What slows box and baseline alike is no change of the overhead: it is in the raw figures alone.",
-    "Raw figures are confounded: whatever else differed between the runs (load, temperature, frequency, memory layout since boot) is in them as well, and no interval shows it. They get no verdict.",
-    "One run each: what one boot or one build does by chance is in the change too. Repeat both runs, with boots between, before relying on a small one.",
+    "A change of 1.02 means that the box costs 1.02 times what it cost before, against its baseline in the same blocks. Intervals use Welch's t on d, the loss in logs within blocks: blocks of the two runs are not paired.",
+    "Anything that slows box and baseline equally does not change the overhead; it only shows in the raw figures.",
+    "Raw figures are confounded: they include everything else that differed between the runs (load, temperature, frequency, memory layout since boot), which no interval shows. They get no verdict.",
+    "With one run each, the change includes chance effects of one boot or one build. Repeat both runs, with reboots between, before you rely on a small change.",
 ];
 
 /// What holds where both runs worked in slices.
-const TYPICAL: &str = "Where both runs worked in slices their typical costs are compared: of each block the median over rounds, or the mean of those of two processes, which rare stalls do not touch.";
+const TYPICAL: &str = "If both runs used slices, their typical costs are compared: per block, the median over rounds, or the mean of the medians of two processes, which rare stalls do not affect.";

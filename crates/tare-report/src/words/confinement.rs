@@ -24,7 +24,7 @@ pub(crate) fn words(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// `Where one end runs outside of the box, how they reach each other is part of what is compared: native by the host's
+/// `If client or server runs outside the box, the path between them is part of what is compared: native by the host's
 /// own network; docker by a bridge.` Nothing where all are reached alike.
 pub(crate) fn network(analysis: &Analysis) -> Option<String> {
     let of = analysis.notices.iter().find_map(|notice| match notice {
@@ -34,7 +34,7 @@ pub(crate) fn network(analysis: &Analysis) -> Option<String> {
     let kinds: BTreeSet<&str> = of.iter().map(|(_, name)| *name).collect();
     (kinds.len() > 1).then(|| {
         format!(
-            "Where one end runs outside of the box, how they reach each other is part of what is compared: {}.",
+            "If client or server runs outside the box, the path between them is part of what is compared: {}.",
             notices::ways(of)
         )
     })

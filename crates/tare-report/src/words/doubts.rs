@@ -215,7 +215,7 @@ fn corrected(analysis: &Analysis) -> Option<Doubt> {
         Doubt::new(
             format!("corrected {}", told.len()),
             format!(
-                "inconclusive though the interval excludes 1: {}: of {asked} intervals some {by_chance} would by chance alone",
+                "inconclusive although the interval excludes 1: {}: by chance alone, about {by_chance} of {asked} intervals would",
                 some_clauses(&told)
             ),
         )
@@ -260,7 +260,7 @@ fn tail(comparison: &Comparison) -> Option<(f64, String)> {
     Some((apart, format!("{} {}", comparison.cell, cost_change(mean))))
 }
 
-/// `intervals to be read with care: autocorrelated 2 of 16, skewed 6 of 16`.
+/// `intervals to read with care: autocorrelated 2 of 16, skewed 6 of 16`.
 fn flags(analysis: &Analysis) -> Option<Doubt> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let primary: Vec<&MetricComparison> = analysis.asked().filter_map(|c| c.primary()).collect();
@@ -273,7 +273,7 @@ fn flags(analysis: &Analysis) -> Option<Doubt> {
         told.collect::<Vec<_>>().join(", ")
     };
     (!counts.is_empty()).then(|| {
-        let text = format!("intervals to be read with care: {}", told(" of "));
+        let text = format!("intervals to read with care: {}", told(" of "));
         Doubt::new(told("/"), text)
     })
 }
@@ -289,8 +289,8 @@ mod tests {
             "vm ran without hardware virtualisation"
         );
         assert_eq!(
-            clause("left out: 3 records of kind 'x', which is new"),
-            "left out: 3 records of kind 'x', which is new"
+            clause("ignored: 3 records of kind 'x', which is new"),
+            "ignored: 3 records of kind 'x', which is new"
         );
         assert_eq!(clause("short"), "short");
     }

@@ -6,7 +6,7 @@ use crate::show::{MISSING, p_value};
 use tare_analysis::{Analysis, Shown, WorkloadEffect};
 
 /// What the figures are and where they come from.
-pub(crate) const ABOUT: &str = "Each cost is that of the platform over the baseline limited alike, in the blocks that have both workloads. Their ratio, worked out within each block, is how many times as dear the platform is with the first workload as with the second.";
+pub(crate) const ABOUT: &str = "Each cost is that of the platform over the baseline with the same kind of limit, in the blocks that have both workloads. Their ratio, computed within each block, is how many times as expensive the platform is with the first workload as with the second.";
 
 /// The effects of one name, with what they hold together.
 pub(crate) struct Named<'a> {

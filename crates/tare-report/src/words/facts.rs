@@ -123,7 +123,7 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
         ),
         fact("stopping", stopping(study)),
         fact("warm-up", time_or_none(study.protocol.warm_up_seconds)),
-        fact("rest before a trial", time_or_none(study.protocol.pause_seconds)),
+        fact("pause before a trial", time_or_none(study.protocol.pause_seconds)),
         fact("seed", study.protocol.seed.to_string()),
     ];
     let sizes = study
@@ -139,7 +139,7 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     if let Some(template) = &study.template {
         facts.splice(0..0, chapters(template));
     }
-    facts.extend(again::command(study).map(|command| fact("the same again", command)));
+    facts.extend(again::command(study).map(|command| fact("to measure again", command)));
     facts
 }
 
@@ -186,7 +186,7 @@ fn boxes_run_on(instance: &Instance, host: &HostFacts) -> String {
 
 fn trial(study: &Study) -> String {
     format!(
-        "{} aimed at, given up after {}",
+        "intended {}, aborted after {}",
         seconds(study.protocol.trial_seconds),
         seconds(study.protocol.timeout_seconds)
     )
@@ -223,10 +223,10 @@ fn about(workload: &Workload) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// `40 ended well, 0 failed, 1 skipped; 1 of them repeated: 42 attempts`.
+/// `40 succeeded, 0 failed, 1 skipped; 1 of them repeated: 42 attempts`.
 fn trials(trials: &TrialCounts) -> String {
     let ends = format!(
-        "{} ended well, {} failed, {} skipped",
+        "{} succeeded, {} failed, {} skipped",
         trials.ok, trials.failed, trials.skipped
     );
     match trials.repeated {
@@ -279,7 +279,7 @@ fn peak(found: &PeakRecord) -> Fact {
     let value = format!(
         "{}{} requests/s, {} to {} in {}",
         found.within.as_ref().map_or_else(String::new, |within| format!(
-            "{} requests/s while {}, by {} tries; without a bound ",
+            "{} requests/s while {}, in {} attempts; without a bound ",
             or_missing(found.peak(), rate),
             within.bound,
             within.tries.len()
@@ -288,7 +288,7 @@ fn peak(found: &PeakRecord) -> Fact {
         rate(range.0),
         rate(range.1),
         counted(u32::try_from(found.rates.len()).unwrap_or(u32::MAX), "slice")
-    ) + ", one right after another: boxes that take turns begin each slice cold, and answer less";
+    ) + ", one right after another: boxes that take turns start each slice with cold caches and answer less";
     fact(&format!("peak of {}", found.cell), value)
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn half_width(logs: f64) -> String {
 
 fn end(analysis: &Analysis) -> String {
     let Some(end) = analysis.run.end else {
-        return "none in the file: killed, or still going on".to_owned();
+        return "none in the file: killed, or still running".to_owned();
     };
     let why = match end.reason {
         EndReason::Complete => "complete",

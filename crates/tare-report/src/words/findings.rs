@@ -4,16 +4,16 @@
 pub const MEANINGS: [(&str, &str); 18] = [
     (
         "host-busy",
-        "others used the host's CPUs before the trial, and the wait for quiet ran out",
+        "other processes used the host's CPUs before the trial, and the wait for a quiet host timed out",
     ),
-    ("disturbed", "others used the host's CPUs during the trial"),
+    ("disturbed", "other processes used the host's CPUs during the trial"),
     (
         "stolen",
         "the hypervisor below the host took CPU time during the trial",
     ),
     (
         "clock-drift",
-        "the clock of the box ran at another speed than the host's, so its times are off",
+        "the clock of the box ran at a different speed than the host's, so its times are wrong",
     ),
     (
         "below-limit",
@@ -25,12 +25,12 @@ pub const MEANINGS: [(&str, &str); 18] = [
     ),
     (
         "partial-work",
-        "time ran out before one whole unit of work: the rate is that of its first part, which may fit into caches that the whole does not",
+        "time ran out before one complete unit of work: the rate is that of its first part, which may fit into caches although the whole does not",
     ),
     ("swapped", "the host swapped during the trial"),
     (
         "set-busy",
-        "others ran on the CPUs of the pinned box during the trial",
+        "other processes ran on the CPUs of the pinned box during the trial",
     ),
     (
         "sibling-busy",
@@ -38,19 +38,19 @@ pub const MEANINGS: [(&str, &str); 18] = [
     ),
     (
         "major-faults",
-        "the workload waited for pages from a disk: its time is in part that of storage",
+        "the workload waited for pages from disk: part of its time is storage time",
     ),
     (
         "memory-pressure",
-        "processes of the host, the box perhaps, waited for memory",
+        "processes of the host, perhaps of the box, waited for memory",
     ),
     (
         "box-swapped",
-        "memory of the box was in swap: it had less than it was granted",
+        "memory of the box was in swap: it had less than granted",
     ),
     (
         "frequency-changed",
-        "the CPUs ran at another frequency than in the first trial of the run, by over 2 %",
+        "the CPU frequency differed by over 2 % from the first trial of the run",
     ),
     ("overheated", "the CPUs were throttled by heat during the trial"),
     (
@@ -59,11 +59,11 @@ pub const MEANINGS: [(&str, &str); 18] = [
     ),
     (
         "noise-unknown",
-        "the host did not tell what others or its hypervisor did meanwhile: whether the trial was disturbed is not known",
+        "the host did not report the load of other processes or its hypervisor: it is unknown whether the trial was disturbed",
     ),
     (
         "carry-over",
-        "what ran right before a trial or a slice moved its figure by over a quarter of the margin: slices must be longer (--slices 50ms); in one piece, the reset between trials (--pause)",
+        "what ran right before a trial or slice changed its figure by over a quarter of the margin: use longer slices (--slices 50ms) or, in one piece, a longer pause between trials (--pause)",
     ),
 ];
 

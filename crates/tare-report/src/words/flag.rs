@@ -8,17 +8,17 @@ use tare_model::digits::digits;
 pub(crate) fn words(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { r1, widening } => format!(
-            "autocorrelated (r1 {r1:.2}, interval widened {widening:.2} times, which may not be enough)"
+            "autocorrelated (r1 {r1:.2}, interval widened by a factor of {widening:.2}, which may not be enough)"
         ),
         Flag::Skewed {
             g1,
             ends_moved: false,
         } => format!("skewed (g1 {g1:.1})"),
         Flag::Skewed { g1, ends_moved: true } => {
-            format!("skewed (g1 {g1:.1}; bootstrap-t differs from t, the wider ends are shown)")
+            format!("skewed (g1 {g1:.1}; bootstrap-t differs from t; the wider ends are shown)")
         }
         Flag::Contended { share, times } => format!(
-            "contended (something else had {} of the CPU or more in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval reaches so far)",
+            "contended (something else had at least {} of the CPU in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval covers it)",
             percent(*share),
             digits(*times, 2)
         ),

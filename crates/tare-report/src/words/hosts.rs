@@ -10,7 +10,7 @@ use tare_analysis::{HostEffect, RangeEnd};
 pub(crate) const TITLE: &str = "Host-size effect";
 
 /// What the figures are and where they come from.
-pub(crate) const ABOUT: &str = "The same box on fewer or more CPUs of the host, against native-set: as many CPUs by set, no quota. The excess is the ratio over that on the smallest host. CHR: the box's CPUs over the host's.";
+pub(crate) const ABOUT: &str = "The same box on fewer or more CPUs of the host, compared with native-set: as many CPUs by set, no quota. The excess is the ratio over that on the smallest host. CHR: the box's CPUs over the host's.";
 
 /// CPUs of the box: `2 CPUs`.
 pub(crate) fn cpus(effect: &HostEffect) -> String {

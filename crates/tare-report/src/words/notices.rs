@@ -27,10 +27,10 @@ fn of_boxes(notice: &Notice) -> Option<String> {
             "{platform} ran without hardware virtualisation (tcg: every guest instruction is translated in software): its figures are those of emulation, not of a VM under kvm"
         ),
         Notice::UntestedDriver { platform } => format!(
-            "the driver of {platform} was written by its engine's documentation and not tested on it: its limits are proven as everywhere, its start, freezing and end are not"
+            "the driver of {platform} was written from its engine's documentation and is untested: its limits are proven as usual, its start, freeze and removal are not"
         ),
         Notice::NotReached { kinds } => format!(
-            "the run stopped before the limits of these were proven, no verdict on their cells: {}",
+            "the run stopped before these limits were proven, no verdict on their cells: {}",
             kinds.join(", ")
         ),
         Notice::LimitsNotProven {
@@ -40,20 +40,20 @@ fn of_boxes(notice: &Notice) -> Option<String> {
         } => {
             let remarks: String = remarks.iter().map(|r| format!("; {r}")).collect();
             let readings = proofs::readings(readings.as_ref());
-            format!("limits not proven of {kind}, no verdict on its cells: {readings}{remarks}")
+            format!("limits not proven for {kind}, no verdict on its cells: {readings}{remarks}")
         }
         Notice::NoBaseline { baseline } => {
             format!("the baseline {baseline} is not among the study's platforms: nothing can be compared")
         }
         Notice::OtherBaseline { of_study } => format!(
-            "costs are over another baseline than the study's, which is {of_study}: chosen when the figures were there, so that what stands out among many is to be measured anew before it is relied on"
+            "costs use another baseline than the study's {of_study}: it was chosen after seeing the figures, so measure again before you rely on one that stands out"
         ),
         Notice::EndOutside { workloads, networks } => {
             let told = workloads
                 .iter()
                 .map(|w| format!("{} ({})", some_of(&w.workloads), w.places));
             format!(
-                "one end ran outside of the box, and messages crossed from place to place ({}): so with {}",
+                "client or server ran outside the box, so messages crossed its border ({}): {}",
                 ways(networks),
                 told.collect::<Vec<_>>().join(", ")
             )
@@ -90,18 +90,18 @@ fn network(name: &str) -> &'static str {
 fn of_run(notice: &Notice) -> Option<String> {
     let words = match notice {
         Notice::UnknownRecords { kind, records } => format!(
-            "left out: {} of kind '{kind}', which this version of tare does not know",
+            "ignored: {} of kind '{kind}', which this version of tare does not know",
             counted(*records, "record")
         ),
         Notice::UnnamedFigures { figures } => format!(
-            "left out: figures that the file's header does not name: {}",
+            "ignored: figures that the file's header does not name: {}",
             some_of(figures)
         ),
         Notice::Sessions { sessions } => {
             format!("the file was written in {sessions} sessions: the host may have changed between them")
         }
         Notice::Boots { boots } => format!(
-            "the sessions ran on {boots} boots of the host: figures hold for one boot, and the intervals do not show what a boot changes"
+            "the sessions span {boots} boots of the host: figures apply to one boot, and intervals do not include what a reboot changes"
         ),
         Notice::Incomplete { end, blocks, planned } => format!(
             "{}; begun: {blocks} of {}",
@@ -113,7 +113,7 @@ fn of_run(notice: &Notice) -> Option<String> {
                 .iter()
                 .map(|c| format!("{} ({})", c.cell, Unit::Second.show(c.seconds)));
             format!(
-                "turns took longer than {}: {}; something kept tare from ending them, and what a turn costs weighs less there than in cells with more of them",
+                "turns took longer than {}: {}; something kept tare from ending them, so the overhead of a turn weighs less there than in other cells",
                 Unit::Second.show(*aim_seconds),
                 long.collect::<Vec<_>>().join(", ")
             )
@@ -123,7 +123,7 @@ fn of_run(notice: &Notice) -> Option<String> {
             of,
             cells,
         } => format!(
-            "{comparisons} of {} moved by what ran right before: {}; longer slices (--slices 50ms) or, in one piece, a longer reset between trials (--pause) make that less",
+            "{comparisons} of {} affected by what ran right before: {}; longer slices (--slices 50ms) or, in one piece, a longer pause between trials (--pause) reduce that",
             counted(*of, "comparison"),
             some_of(&cells.iter().map(ToString::to_string).collect::<Vec<_>>())
         ),
@@ -134,61 +134,61 @@ fn of_run(notice: &Notice) -> Option<String> {
 
 fn ended(end: Option<EndReason>, is_whole: bool) -> &'static str {
     match end {
-        Some(EndReason::BudgetSpent) if is_whole => "the blocks were spent with comparisons still open",
-        Some(EndReason::BudgetSpent) => "the time budget was spent",
+        Some(EndReason::BudgetSpent) if is_whole => "the blocks were used up with comparisons still open",
+        Some(EndReason::BudgetSpent) => "the time budget was used up",
         Some(EndReason::Fruitless) => "the first block left nothing to compare, so the run ended there",
         Some(EndReason::Interrupted) => "the user stopped the run",
         Some(EndReason::Aborted) => "an error stopped the run",
-        Some(EndReason::Complete | EndReason::Settled) => "the run came to its end",
-        None => "the run was killed or is still going on: the file has no end",
+        Some(EndReason::Complete | EndReason::Settled) => "the run completed",
+        None => "the run was killed or is still running: the file has no end record",
     }
 }
 
 fn of_trials(notice: &Notice) -> Option<String> {
     let words = match notice {
         Notice::UnsoundStudy { what } => format!(
-            "the header tells of {}, which no study has: the file was altered, or tare did not write it; no verdicts",
+            "the header has {}, which no study has: the file was altered, or tare did not write it; no verdicts",
             what.join(" and ")
         ),
         Notice::StrayTrials { trials } => {
-            format!("left out: {} of no cell of the study", counted(*trials, "trial"))
+            format!("ignored: {} of no cell of the study", counted(*trials, "trial"))
         }
         Notice::StrayBlocks { trials } => {
-            format!("left out: {} of no block of the study", counted(*trials, "trial"))
+            format!("ignored: {} of no block of the study", counted(*trials, "trial"))
         }
         Notice::StrayMembers { members } => {
             format!(
-                "left out: {} of no cell of the study",
+                "ignored: {} of no cell of the study",
                 counted(*members, "group member")
             )
         }
         Notice::ConflictingTrials { trials } => format!(
-            "{} in the file more than once with unlike contents: which is the true one cannot be told, so none counts; the file was altered, or two were joined",
+            "{} in the file more than once with different contents, so none counts; the file was altered, or two files were joined",
             counted(*trials, "trial")
         ),
         Notice::CopiedRecords { records } => format!(
-            "{} in the file again as an exact copy, and counted once",
+            "{} in the file more than once as exact copies, counted once",
             counted(*records, "record")
         ),
         Notice::NoFigures { samples, of } => format!(
-            "left out: {} beyond what any machine comes to in that unit: {}",
+            "ignored: {} beyond what any machine can reach in that unit: {}",
             counted(*samples, "figure"),
             some_of(of)
         ),
         Notice::NoSlices { slices } => format!(
-            "left out: {} whose cost is beyond what any machine comes to",
+            "ignored: {} with a cost that no machine can reach",
             counted(*slices, "slice")
         ),
         Notice::IdenticalFigures { cells } => format!(
-            "identical figures in all trials of {}: made up, or of a clock too coarse to tell them apart; no verdict on them",
+            "identical figures in all trials of {}: made up, or from a clock with too low a resolution; no verdict on them",
             some_of(cells)
         ),
         Notice::HostUnknown { what } => format!(
-            "the header does not tell of the host's {}, which every run finds out: what the figures depend on is not known",
+            "the header does not record the host's {}, as every run does: it is unknown what the figures depend on",
             what.join(" and ")
         ),
         Notice::NoiseUnknown { trials, of } => format!(
-            "in {trials} of {} the host did not tell what else ran, or what its hypervisor took: whether they were disturbed is not known",
+            "in {trials} of {} the host did not report other load (processes, hypervisor): it is unknown whether they were disturbed",
             counted(*of, "trial")
         ),
         _ => return None,
@@ -199,20 +199,20 @@ fn of_trials(notice: &Notice) -> Option<String> {
 fn of_foreign(notice: &Notice) -> Option<String> {
     let words = match notice {
         Notice::Direction { metrics } => format!(
-            "taken as better when lower, as times are: {}; say otherwise in a column 'direction' or by --direction",
+            "assumed to be better when lower, like times: {}; change that with a column 'direction' or with --direction",
             some_of(metrics)
         ),
         Notice::WithoutBaseline { cells } => format!(
-            "without a baseline, and held against none: {}; name one with --baseline",
+            "compared with nothing, as they have no baseline: {}; choose one with --baseline",
             some_of(cells)
         ),
         Notice::NoLogarithm { comparisons, of } => format!(
-            "{comparisons} of {} {} values of 0 or less, which have no ratio in logs: they get the ratio of means (where the mean that it is divided by is above 0), and no paired ratio, test or verdict",
+            "{comparisons} of {} {} values of 0 or less, which have no log ratio: they get the ratio of means (if the baseline's mean is above 0), but no paired ratio, test or verdict",
             counted(*of, "comparison"),
-            if *of == 1 { "holds" } else { "hold" }
+            if *of == 1 { "has" } else { "have" }
         ),
         Notice::NoSpread { comparisons, of } => format!(
-            "{comparisons} of {} have the same ratio in every block: the interval is a point. Counters may be so, times hardly: look whether values were copied or rounded",
+            "{comparisons} of {} have the same ratio in every block: the interval is a point. Counters can do that, times hardly: check for copied or rounded values",
             counted(*of, "comparison")
         ),
         _ => return None,
@@ -225,22 +225,22 @@ const fn plain(notice: &Notice) -> &'static str {
     match notice {
         Notice::NoMargin => "the study's margin is not one of 0.01 to 100 %: no verdicts",
         Notice::KeptBoxes => {
-            "one box per platform served the whole study: figures hold for these boxes, and no verdict speaks of a platform"
+            "one box per platform served the whole study: figures apply to these boxes, and platforms get no verdict"
         }
         Notice::Torn => {
-            "the file ended in half a record, left by a run that was killed while it wrote; it was left out"
+            "the file ends in the middle of a record, from a run that was killed while writing; that record is ignored"
         }
         Notice::BlockOrder => {
-            "the blocks have names: they are taken to have run in the order in which the file first names them, which matters to the flag for autocorrelation and to steadiness"
+            "the blocks have names: tare assumes that they ran in the order in which the file first names them, which affects the flag for autocorrelation and steadiness"
         }
         Notice::Builds => {
             "the files were measured by different builds of the agent: the machine code of the built-in workloads may differ"
         }
         Notice::Slices => {
-            "only one of the runs worked in slices: what is compared are the figures of whole trials, not typical costs"
+            "only one of the runs used slices: figures of whole trials are compared, not typical costs"
         }
-        Notice::Order => "the first file is the younger one: 'after' was measured before 'before'",
-        Notice::SameRun => "both files hold trials of one run: they are no independent measurements",
+        Notice::Order => "the first file is the newer one: 'after' was measured before 'before'",
+        Notice::SameRun => "both files have trials of the same run: they are not independent measurements",
         _ => "",
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     near.truncate(told);
     if near.is_empty() {
         let words = format!(
-            "{all} of {} stay inconclusive: over an hour each, or a quieter host",
+            "{all} of {} remain inconclusive: each needs over an hour more, or a quieter host",
             analysis.real().count()
         );
         return Some(Open { words, command: None });

@@ -66,7 +66,7 @@ fn remarks(proof: &ProofRecord) -> String {
     let findings = proof.findings.iter().map(|f| format!("{}: {f}", f.name()));
     let host_limit = proof.host_limit_bytes.map(|bytes| {
         format!(
-            "the host's limit in force is {} MiB; it is not touched, which would end the box",
+            "the host enforces {} MiB; tare does not exhaust it, which would kill the box",
             mib(bytes)
         )
     });

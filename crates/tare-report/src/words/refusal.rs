@@ -13,7 +13,7 @@ pub fn words(refusal: &Refusal) -> String {
         ),
         Refusal::LimitsNotProven { kind, readings } => {
             format!(
-                "limits not proven of {kind}: {}",
+                "limits not proven for {kind}: {}",
                 proofs::readings(readings.as_ref())
             )
         }
@@ -23,22 +23,22 @@ pub fn words(refusal: &Refusal) -> String {
             detail,
         } => format!("{cell} cannot run here: {detail}"),
         Refusal::CannotRun { cell, detail, .. } => format!(
-            "its baseline, {cell}, cannot run here, so that there is nothing to hold it against: {detail}"
+            "its baseline, {cell}, cannot run here, so there is nothing to compare it with: {detail}"
         ),
         Refusal::WrongAnswer { cell, trials } => {
             format!("wrong answer in {} of {cell}", counted(*trials, "trial"))
         }
         Refusal::PairsLost { lost, of } => format!(
-            "{lost} of {} lost, and failures of over 1 in 10 are rarely random",
+            "{lost} of {} lost; over 1 in 10 failures are rarely random",
             counted(*of, "pair")
         ),
-        Refusal::FewPairs { pairs: 0, needed } => format!("no pair, {needed} are needed"),
+        Refusal::FewPairs { pairs: 0, needed } => format!("no pair; {needed} are needed"),
         Refusal::FewPairs { pairs, needed } => {
-            format!("only {}, {needed} are needed", counted(*pairs, "pair"))
+            format!("only {}; {needed} are needed", counted(*pairs, "pair"))
         }
         Refusal::FewHosts { hosts, needed } => {
             format!(
-                "{}, {needed} are needed to speak of others",
+                "{}; other hosts need at least {needed}",
                 counted(*hosts, "host")
             )
         }
@@ -47,18 +47,18 @@ pub fn words(refusal: &Refusal) -> String {
             counted(*trials, "trial")
         ),
         Refusal::CarryOver { after } => format!(
-            "carry-over from {} biases it by over a quarter of the margin: make the slices longer (--slices 50ms); in one piece, the reset between trials (--pause)",
+            "carry-over from {} biases it by over a quarter of the margin: use longer slices (--slices 50ms) or, in one piece, a longer pause between trials (--pause)",
             after.join(" and ")
         ),
         Refusal::IdenticalFigures { cell, trials } => format!(
-            "identical figures in all {} of {cell}: made up, or of a clock too coarse to tell them apart",
+            "identical figures in all {} of {cell}: made up, or from a clock with too low a resolution",
             counted(*trials, "trial")
         ),
         Refusal::UnsoundStudy { what } => {
-            format!("the header tells of {}, which no study has", what.join(" and "))
+            format!("the header has {}, which no study has", what.join(" and "))
         }
         Refusal::NoLogarithm { pairs } => format!(
-            "{} with a value of 0 or less, which has no ratio in logs",
+            "{} with a value of 0 or less, which has no log ratio",
             counted(*pairs, "pair")
         ),
         Refusal::KeptBoxes
@@ -75,18 +75,18 @@ pub fn words(refusal: &Refusal) -> String {
 const fn plain(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::KeptBoxes => {
-            "boxes were kept for the whole study: the figures hold for these boxes, not for a platform"
+            "boxes were kept for the whole study: the figures apply to these boxes, not to the platform"
         }
         Refusal::NoMargin => "the study's margin is not one of 0.01 to 100 %",
         Refusal::NoEstimate => {
-            "no interval can be worked out: the figures are too far apart for numbers to hold"
+            "no interval can be computed: the figures are too far apart for floating point"
         }
         Refusal::Contended => {
-            "something else used the CPU ('contended'), which hides an unknown part of each cost"
+            "something else used the CPU ('contended'), which distorts each cost by an unknown amount"
         }
         Refusal::OtherSize => "the box has another size than before",
-        Refusal::OtherWork => "the workload does other work than before",
-        Refusal::OtherBaseline => "the cell is held against another baseline than before",
+        Refusal::OtherWork => "the workload does different work than before",
+        Refusal::OtherBaseline => "the cell is compared with a different baseline than before",
         _ => "",
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn cpu_verdict(cpu: &CpuCost) -> String {
     let [cell, baseline] = cpu.cpu_shares.map(percent);
     let Some(verdict) = &cpu.verdict else {
         return format!(
-            "no verdict: not bound by the CPU ({cell} of its time on it, the baseline {baseline})"
+            "no verdict: not CPU-bound ({cell} of its time on the CPU, the baseline {baseline})"
         );
     };
     let mut parts = vec![format!("{}, {}", verdict.word, verdict::phrase(verdict))];

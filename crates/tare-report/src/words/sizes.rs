@@ -6,7 +6,7 @@ use crate::show::{MISSING, or_missing, p_value, percent, percent_with_interval};
 use tare_analysis::{Analysis, NoEffects, NoFit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
 
 /// What the figures are and where they come from.
-pub(crate) const ABOUT: &str = "PTO is the cost at the largest size, PSO that of the smallest over the largest, both without a model; each is shown where its interval and Holm's p say so. Against native-set: as many CPUs by set, no quota.";
+pub(crate) const ABOUT: &str = "PTO is the cost at the largest size, PSO that of the smallest over the largest, both without a model; an effect counts as shown if its interval and Holm's p agree. Compared with native-set: as many CPUs by set, no quota.";
 
 /// CPUs without needless decimals.
 pub(crate) fn cpus(cpus: f64) -> String {
@@ -127,8 +127,8 @@ fn no_fit(reason: NoFit, p: Option<f64>) -> String {
         NoFit::FewSizes => "a fit needs three sizes".to_owned(),
         NoFit::FewBlocks => "too few blocks for a fit".to_owned(),
         NoFit::NarrowRange => "figures need four sizes that span a factor of 8".to_owned(),
-        NoFit::Untested => "whether the model holds cannot be tested with these blocks".to_owned(),
-        NoFit::Rising => "the cost rises with the size, which the model does not know".to_owned(),
+        NoFit::Untested => "these blocks cannot test the model".to_owned(),
+        NoFit::Rising => "the cost rises with the size, which the model does not cover".to_owned(),
         NoFit::LackOfFit => format!("the sizes do not follow the model (p {})", or_missing(p, p_value)),
     }
 }
@@ -139,11 +139,11 @@ pub(crate) fn none(analysis: &Analysis) -> Option<String> {
         // Such a study asks nothing of sizes.
         NoEffects::OneSize => return None,
         NoEffects::NoSet => format!(
-            "size effects are held against {}-set, which was not measured: let the study have pinned boxes too",
+            "size effects need {}-set, which was not measured: add pinned boxes to the study",
             analysis.study.baseline
         ),
         NoEffects::SameCpus => {
-            "size effects are told by CPUs: where two sizes have the same number of CPUs there are none"
+            "size effects are by CPUs: there are none if two sizes have the same number of CPUs"
                 .to_owned()
         }
     };

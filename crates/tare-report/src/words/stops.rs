@@ -8,7 +8,7 @@ pub(crate) fn why(stop: &Stop) -> String {
     match (stop.settled, judgement.is_settled()) {
         (true, _) => judgement.to_string(),
         (false, true) => {
-            format!("open: {judgement}, another comparison of the cell, or its other size, is not")
+            format!("open: {judgement}, but another comparison of the cell, or its other size, is not")
         }
         (false, false) => format!("open: {judgement}"),
     }

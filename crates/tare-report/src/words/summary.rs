@@ -45,7 +45,7 @@ impl Summary {
         parts.extend((!equal.is_empty()).then(|| format!("equal within the margin: {}", equal.join(", "))));
         // What is shown is told of every workload; of the rest the tables have all.
         let open: Vec<String> = named(Word::Inconclusive).collect();
-        parts.extend((!open.is_empty()).then(|| format!("not decided: {}", some_of(&open))));
+        parts.extend((!open.is_empty()).then(|| format!("inconclusive: {}", some_of(&open))));
         let mut without: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for statement in self.of(Word::None) {
             without
@@ -131,7 +131,7 @@ fn statement(comparison: &Comparison, metric: &MetricComparison) -> Statement {
     let remark = match (word, verdict) {
         (Word::None, Some(verdict)) => format!(" ({})", verdict.reasons()),
         (Word::Slower | Word::Faster, Some(verdict)) if !verdict.beyond_margin => {
-            format!(" perhaps by less than the margin{}", flags(comparison, metric))
+            format!(" possibly by less than the margin{}", flags(comparison, metric))
         }
         _ => flags(comparison, metric),
     };

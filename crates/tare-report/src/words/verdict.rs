@@ -32,7 +32,7 @@ pub(crate) fn of_change(verdict: &Verdict, [before, after]: [&[Refusal]; 2]) -> 
 /// The same of a mean over hosts: more blocks are no more hosts.
 pub(crate) fn of_hosts(verdict: &Verdict) -> String {
     match (&verdict.basis, verdict.word) {
-        (Some(basis), Word::Inconclusive) => format!("{}; more hosts would tell", bounds(basis)),
+        (Some(basis), Word::Inconclusive) => format!("{}; measure more hosts", bounds(basis)),
         _ => phrase(verdict),
     }
 }
@@ -46,7 +46,7 @@ fn decided(verdict: &Verdict, basis: &Basis) -> String {
             margin(basis.margin)
         ),
         _ if verdict.beyond_margin => "by more than the margin".to_owned(),
-        _ => "perhaps by less than the margin".to_owned(),
+        _ => "possibly by less than the margin".to_owned(),
     }
 }
 
@@ -59,14 +59,14 @@ fn open(basis: &Basis, more: Option<u64>) -> String {
     let needed = match more {
         Some(1) => "about 1 more block needed".to_owned(),
         Some(more) if more <= MOST_ADDED => format!("about {more} more blocks needed"),
-        _ => "more blocks will not settle it here: a quieter host, longer trials or a wider margin may"
+        _ => "more blocks will not settle it here; try a quieter host, longer trials or a wider margin"
             .to_owned(),
     };
     let corrected = if basis.spans_nought() {
         String::new()
     } else {
         format!(
-            "; a difference by itself, but one that chance may bring among so many comparisons (p {} by Holm's correction)",
+            "; a difference on its own, but possibly chance among so many comparisons (p {} with Holm's correction)",
             p_value(basis.p)
         )
     };
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_difference_that_holm_refuses_says_so() {
         let open = verdict(Word::Inconclusive, [0.015, 0.01, 0.02], 0.06, None);
-        assert!(phrase(&open).contains("among so many comparisons (p 0.060 by Holm's correction)"));
+        assert!(phrase(&open).contains("among so many comparisons (p 0.060 with Holm's correction)"));
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         );
         let hopeless = of(Some(1001));
         assert!(
-            hopeless.contains("; more blocks will not settle it here: a quieter host,"),
+            hopeless.contains("; more blocks will not settle it here; try a quieter host,"),
             "{hopeless}"
         );
         assert!(!hopeless.contains("blocks needed"), "{hopeless}");

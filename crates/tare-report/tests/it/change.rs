@@ -151,7 +151,7 @@ fn files_with_nothing_in_common_are_refused() {
     assert_eq!(
         refused.to_string(),
         "the two files measure nothing in common: the first has native pinned syscall, docker pinned syscall; \
-         the second has lxc pinned syscall, vm pinned syscall; give two runs of one study"
+         the second has lxc pinned syscall, vm pinned syscall; give two runs of the same study"
     );
 }
 

@@ -135,33 +135,33 @@ fn what_is_wrong_is_told_with_its_place() {
     let head = "block,cell,metric,value\n";
     let known = "block, cell, metric, value, baseline, direction and unit";
     for (data, expected) in [
-        (String::new(), "data: no data: give a table with the columns block, cell, metric and value, or a JSON object with these keys per line".to_owned()),
-        ("\n \n".to_owned(), "data: no data: give a table with the columns block, cell, metric and value, or a JSON object with these keys per line".to_owned()),
-        (head.to_owned(), "data: a head and no row: there is nothing to analyse".to_owned()),
-        ("1,a,time,1\n".to_owned(), format!("data:1:1: unknown column '1': there are {known}; leave other columns out")),
+        (String::new(), "data: no data: give a table with columns block, cell, metric and value, or one JSON object with these keys per line".to_owned()),
+        ("\n \n".to_owned(), "data: no data: give a table with columns block, cell, metric and value, or one JSON object with these keys per line".to_owned()),
+        (head.to_owned(), "data: a header without rows: there is nothing to analyse".to_owned()),
+        ("1,a,time,1\n".to_owned(), format!("data:1:1: unknown column '1': there are {known}; remove other columns")),
         ("block,cell,metric\n".to_owned(), "data:1:1: no column 'value': the first line must name the columns block, cell, metric and value, and may name baseline, direction and unit".to_owned()),
-        ("block,cell,metric,value,host\n".to_owned(), format!("data:1:25: unknown column 'host': there are {known}; leave other columns out")),
-        ("block,cell,cell,metric,value\n".to_owned(), "data:1:12: column 'cell' is there twice: leave one out".to_owned()),
-        (format!("{head}1,a,time\n"), "data:2:1: 3 fields and not 4 as in the first line: put quotation marks around a field that holds the separator".to_owned()),
-        (format!("{head}1,a,time,1,5\n"), "data:2:1: 5 fields and not 4 as in the first line: put quotation marks around a field that holds the separator".to_owned()),
-        (format!("{head}1,\"a,time,1\n2,b,time,1\n"), "data:2:3: the closing quotation mark is missing: a field ends in its own line, and a quotation mark in it is doubled".to_owned()),
-        (format!("{head}1,\"a\"b,time,1\n"), "data:2:6: text behind a closing quotation mark: a quotation mark within a field is doubled".to_owned()),
-        (format!("{head}1,a,time,x\n"), "data:2:10: value 'x' is no number: leave it empty where a trial has no result".to_owned()),
-        (format!("{head}1,é,time,NaN\n"), "data:2:10: value 'NaN' is not finite: leave it empty where a trial has no result, and its pair counts as lost".to_owned()),
-        (format!("{head}1,a,time,-inf\n"), "data:2:10: value '-inf' is not finite: leave it empty where a trial has no result, and its pair counts as lost".to_owned()),
-        (format!("{head}1,a,time,1e999\n"), "data:2:10: value '1e999' is not finite: leave it empty where a trial has no result, and its pair counts as lost".to_owned()),
-        ("block;cell;metric;value\n1;a;time;1,5\n".to_owned(), "data:2:10: value '1,5' is no number: write it with a point, as 1.5".to_owned()),
-        (format!("{head}1,,time,1\n"), "data:2:3: the cell is empty: name it in every row".to_owned()),
-        (format!("{head}1,a,time,1\n1.0,b,time,1\n1.0,a,time,2\n"), "data:4: a second value of metric 'time' of cell 'a' in block '1', the first is in line 2: give each trial a block of its own".to_owned()),
-        (format!("{head}1,a,time,1\n"), "data: one cell, 'a': there is nothing to hold it against".to_owned()),
-        (format!("{head}1,b,time,1\n1,c,time,1\n"), "data: no cell 'a' as the baseline: there are b, c".to_owned()),
-        ("block,cell,metric,value,baseline\n1,a,time,1,x\n1,b,time,1,\n".to_owned(), "data:2: baseline 'x' of cell 'a' is no cell: there are a, b".to_owned()),
+        ("block,cell,metric,value,host\n".to_owned(), format!("data:1:25: unknown column 'host': there are {known}; remove other columns")),
+        ("block,cell,cell,metric,value\n".to_owned(), "data:1:12: column 'cell' is given twice: remove one".to_owned()),
+        (format!("{head}1,a,time\n"), "data:2:1: 3 fields instead of 4 as in the first line: quote fields that contain the separator".to_owned()),
+        (format!("{head}1,a,time,1,5\n"), "data:2:1: 5 fields instead of 4 as in the first line: quote fields that contain the separator".to_owned()),
+        (format!("{head}1,\"a,time,1\n2,b,time,1\n"), "data:2:3: the closing quotation mark is missing: a field must end on its line, and quotation marks in it must be doubled".to_owned()),
+        (format!("{head}1,\"a\"b,time,1\n"), "data:2:6: text after a closing quotation mark: double the quotation marks inside a field".to_owned()),
+        (format!("{head}1,a,time,x\n"), "data:2:10: value 'x' is not a number: leave it empty if a trial has no result".to_owned()),
+        (format!("{head}1,é,time,NaN\n"), "data:2:10: value 'NaN' is not finite: leave it empty if a trial has no result; its pair counts as lost".to_owned()),
+        (format!("{head}1,a,time,-inf\n"), "data:2:10: value '-inf' is not finite: leave it empty if a trial has no result; its pair counts as lost".to_owned()),
+        (format!("{head}1,a,time,1e999\n"), "data:2:10: value '1e999' is not finite: leave it empty if a trial has no result; its pair counts as lost".to_owned()),
+        ("block;cell;metric;value\n1;a;time;1,5\n".to_owned(), "data:2:10: value '1,5' is not a number: write it with a point, as 1.5".to_owned()),
+        (format!("{head}1,,time,1\n"), "data:2:3: the cell is empty: fill it in every row".to_owned()),
+        (format!("{head}1,a,time,1\n1.0,b,time,1\n1.0,a,time,2\n"), "data:4: a second value of metric 'time' of cell 'a' in block '1', the first is in line 2: give each trial its own block".to_owned()),
+        (format!("{head}1,a,time,1\n"), "data: one cell, 'a': there is nothing to compare it with".to_owned()),
+        (format!("{head}1,b,time,1\n1,c,time,1\n"), "data: no cell 'a' to use as the baseline: choose one of b, c".to_owned()),
+        ("block,cell,metric,value,baseline\n1,a,time,1,x\n1,b,time,1,\n".to_owned(), "data:2: baseline 'x' of cell 'a' is not a cell: choose one of a, b".to_owned()),
         ("block,cell,metric,value,baseline\n1,b,time,1,a\n2,b,time,1,c\n".to_owned(), "data:3:12: baseline 'c' of cell 'b', which is 'a' before: give each cell one baseline".to_owned()),
         ("block,cell,metric,value,direction\n1,a,time,1,up\n".to_owned(), "data:2:12: direction 'up': give higher or lower, whichever is better".to_owned()),
         ("block,cell,metric,value,direction\n1,a,time,1,lower\n1,b,time,1,higher\n".to_owned(), "data:3:12: direction 'higher' of metric 'time', which is 'lower' before: give each metric one direction".to_owned()),
         ("block,cell,metric,value,unit\n1,a,time,1,s\n1,b,time,1,ms\n".to_owned(), "data:3:12: unit 'ms' of metric 'time', which is 's' before: give each metric one unit".to_owned()),
-        (format!("{head}1,a,{},1\n", "x".repeat(70_000)), "data:2: a line of over 65536 bytes: this is no table in long form".to_owned()),
-        ("{\"record\":\"header\"}\n".to_owned(), "data: this is a results file of tare: read it by 'tare report'".to_owned()),
+        (format!("{head}1,a,{},1\n", "x".repeat(70_000)), "data:2: a line of over 65536 bytes: this is not a table in long form".to_owned()),
+        ("{\"record\":\"header\"}\n".to_owned(), "data: this is a results file of tare: view it with 'tare report'".to_owned()),
     ] {
         assert_eq!(refused(&data), expected, "{data:.100}");
     }
@@ -169,7 +169,7 @@ fn what_is_wrong_is_told_with_its_place() {
 
 #[test]
 fn what_is_wrong_with_json_lines_is_told_with_its_place() {
-    let keys = "write one object per line with the keys block, cell, metric, value and, where wanted, baseline, direction, unit";
+    let keys = "write one object per line with the keys block, cell, metric, value and optionally baseline, direction, unit";
     let good = "{\"block\":1,\"cell\":\"a\",\"metric\":\"time\",\"value\":1}\n";
     for (line, place, expected) in [
         (
@@ -217,10 +217,10 @@ fn bytes_that_are_no_text_are_refused() {
         refused(b"block,cell,metric,value\n1,\xc3\xa9\xff,time,1\n"),
         "data:2:4: not UTF-8: save the table as UTF-8"
     );
-    let binary = "data:1:5: not text (byte 0): give a table as text, such as CSV or JSON lines in UTF-8";
+    let binary = "data:1:5: not text (NUL byte): give a table as text, such as CSV or JSON lines in UTF-8";
     assert_eq!(refused(b"\x7fELF\0\x01\x02"), binary);
     let wide: Vec<u8> = "block,cell".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(refused(wide).contains("not text (byte 0)"));
+    assert!(refused(wide).contains("not text (NUL byte)"));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn baselines_of_rows_come_before_that_of_the_option() {
         .unwrap();
     assert_eq!(
         tare_report::words::notices::words(left),
-        "without a baseline, and held against none: a, d; name one with --baseline"
+        "compared with nothing, as they have no baseline: a, d; choose one with --baseline"
     );
 }
 

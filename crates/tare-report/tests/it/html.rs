@@ -77,12 +77,12 @@ fn its_contents_name_every_part_that_it_has_and_nothing_else() {
 fn a_part_that_is_for_machines_alone_is_not_in_the_page() {
     let results = Synthetic::new().build();
     let mut analysis = analyze(&results);
-    assert!(page(&analysis).contains("Every block, along time"));
+    assert!(page(&analysis).contains("Every block over time"));
     // Without a second block there is no picture along time, and the table is for machines.
     for comparison in &mut analysis.comparisons {
         comparison.course.truncate(1);
     }
-    assert!(!page(&analysis).contains("Every block, along time"));
+    assert!(!page(&analysis).contains("Every block over time"));
 }
 
 #[test]
@@ -154,9 +154,9 @@ fn what_is_shown_is_drawn_by_its_verdict_and_what_is_open_is_folded() {
             .build(),
     ));
     let shown = page.find("Shown to differ").expect("a group of what differs");
-    let open = page.find("Not decided").expect("a group of what is open");
+    let open = page.find(">Undecided<").expect("a group of what is open");
     assert!(shown < open);
-    assert!(page[..open].contains("<summary><h2>What is not decided</h2></summary>"));
+    assert!(page[..open].contains("<summary><h2>Undecided comparisons</h2></summary>"));
     assert!(page.contains("aria-label=\"Workloads against platforms\""));
 }
 

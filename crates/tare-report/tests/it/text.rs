@@ -46,7 +46,7 @@ docker pinned   syscall  1.190 (1.188 to 1.192)          │       ●  slower
 native syscall 1000 us
 quota  equal: syscall
 start  native 345 ms, docker 345 ms
-! intervals to be read with care: skewed 1 of 2
+! intervals to read with care: skewed 1 of 2
 Details: tare report box.jsonl --details
 Page: box.html
 ";
@@ -229,7 +229,7 @@ fn evidence_and_caveats_are_there() {
     find(&mut results, "vm", Pinned, 3, &finding);
     let text = whole_in(&analyze(&results), PLAIN);
     for expected in [
-        "Intervals and verdicts hold for this host, boot and build.",
+        "Intervals and verdicts apply to this host, boot and build.",
         "Stalls rarer than 1 run in 4 would not show (n = 12).",
         "host-busy x3",
         "- host-busy in 12 of 384 trials: others used the host's CPUs before the trial",
@@ -299,5 +299,5 @@ fn the_evidence_has_the_command_that_measures_the_same_again() {
     );
     assert!(kernels.contains(" --blocks 12 --seed "), "{kernels}");
     // Whoever reads the page has not the program.
-    assert!(!told(Synthetic::new().command(&["./own"])).contains("the same again"));
+    assert!(!told(Synthetic::new().command(&["./own"])).contains("to measure again"));
 }

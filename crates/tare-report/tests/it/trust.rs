@@ -35,7 +35,7 @@ fn trial(results: &mut Results, block: u32) -> &mut TrialRecord {
 
 fn set_samples(trial: &mut TrialRecord, value: f64) {
     let Outcome::Ok(success) = &mut trial.outcome else {
-        panic!("a trial that ended well");
+        panic!("a trial that succeeded");
     };
     success.samples.values_mut().for_each(|v| *v = value);
 }
@@ -98,7 +98,7 @@ fn a_host_of_no_cpus_or_memory_is_told_as_unknown() {
     assert_eq!(notices(&analysis), ["host-unknown"]);
     let text = shown(&analysis);
     assert!(
-        text.contains("does not tell of the host's CPUs and memory"),
+        text.contains("does not record the host's CPUs and memory"),
         "{text}"
     );
 }
@@ -187,7 +187,7 @@ fn slices_of_a_cost_that_no_machine_comes_to_are_told() {
         .for_each(|series| series.work = WorkDone::Same(1e-300));
     let analysis = analyze(&results);
     assert_eq!(notices(&analysis), ["no-slices"]);
-    assert!(shown(&analysis).contains("8 slices whose cost is beyond"));
+    assert!(shown(&analysis).contains("8 slices with a cost that no machine"));
 }
 
 #[test]

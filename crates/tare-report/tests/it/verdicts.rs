@@ -45,7 +45,7 @@ fn a_cost_around_the_margin_is_slower_perhaps_by_less() {
         &of_cost(1.0105, 0.004),
         3,
         Word::Slower,
-        "perhaps by less than the margin",
+        "possibly by less than the margin",
     );
 }
 
@@ -218,7 +218,7 @@ fn a_workload_that_only_the_baseline_cannot_run_is_not_told_as_one_that_the_cell
         &results,
         0,
         Word::None,
-        "its baseline, native pinned syscall, cannot run here, so that there is nothing to hold it against: no such file",
+        "its baseline, native pinned syscall, cannot run here, so there is nothing to compare it with: no such file",
     );
     assert_eq!(verdict(&results).reasons(), "baseline cannot run here");
     let phrase = phrase(&verdict(&results));
@@ -276,7 +276,7 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     let proven = refused.clone();
     refused.proven = false;
     results.records.push(Record::Proof(refused));
-    check(&results, 0, Word::None, "limits not proven of native pinned");
+    check(&results, 0, Word::None, "limits not proven for native pinned");
     results.records.push(Record::Proof(proven));
     check(&results, 2, Word::Slower, "by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));

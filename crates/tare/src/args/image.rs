@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tare_lab::images::DEFAULT_LIMIT;
 use tare_model::size;
 
-/// The default as it is typed.
+/// The default as typed on the command line.
 const LIMIT: &str = "20G";
 const _: () = assert!(DEFAULT_LIMIT == 20 << 30, "as LIMIT says");
 
@@ -21,22 +21,22 @@ pub struct ImageArgs {
     pub store: StoreArgs,
 }
 
-/// Where images are kept, and how much of them.
+/// The image store and its limit.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Folder for the files of runs and boxes, below which the images are
+    /// Folder for files of runs and boxes; images are below it
     #[arg(long, value_name = "DIR", env = "TARE_STATE_DIR", global = true)]
     state_dir: Option<PathBuf>,
-    /// What all images may occupy together; beyond it, those go that were not used for longest
+    /// Limit of the image store; beyond it, least recently used images are removed
     #[arg(long, value_name = "SIZE", env = "TARE_IMAGE_LIMIT", global = true, allow_hyphen_values = true, value_parser = size::parse_memory, default_value = LIMIT)]
     pub limit: u64,
 }
 
 impl StoreArgs {
-    /// As the environment has them, for commands that have no such options.
+    /// Read from the environment, for commands without these options.
     ///
     /// # Errors
-    /// Of a variable that makes no sense.
+    /// If a variable has an invalid value.
     pub fn of_environment() -> Result<Self, clap::Error> {
         let command = Self::augment_args(clap::Command::new("tare"));
         Self::from_arg_matches(&command.try_get_matches_from(["tare"])?)
@@ -49,41 +49,41 @@ impl StoreArgs {
     }
 }
 
-/// What of the images; by default the list of them.
+/// What to do with images; the default is to list them.
 #[derive(Debug, Subcommand)]
 pub enum ImageCommand {
-    /// Print the images of the store, and those that can be built
+    /// List the images in the store and those that can be built
     List,
-    /// Build an image of Debian's packages, unless the store has it: one that comes with tare, or a file of yours
+    /// Build an image from Debian packages unless the store has it: a shipped one, or your own file
     Build {
-        /// An image of the list, such as micro, or a file, such as ./mine.toml
+        /// A listed image, such as micro, or a file, such as ./mine.toml
         name: String,
     },
-    /// Take an image into the store: a folder, an archive, an image of a local engine or of a registry
+    /// Import an image into the store: a folder, an archive, or an image of a local engine or a registry
     Import {
-        /// Such as ./rootfs, ./image.tar.gz, docker:NAME, podman:NAME, debian:12, registry.example/NAME:TAG
+        /// For example ./rootfs, ./image.tar.gz, docker:NAME, podman:NAME, debian:12, registry.example/NAME:TAG
         source: String,
         /// Also give it this name
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// Which of an archive's images, by its name there
+        /// Name of the image inside an archive of several
         #[arg(long, value_name = "NAME")]
         part: Option<String>,
     },
-    /// Print what is known of an image
+    /// Show details of an image
     Show {
-        /// A name of the list, at least 8 digits of a digest, or what it was taken from
+        /// A listed name, at least 8 digits of the digest, or the source it was imported from
         name: String,
     },
     /// Remove images, with all their names
     Remove {
-        /// Names of the list, at least 8 digits of their digests, or what they were taken from
+        /// Listed names, at least 8 digits of their digests, or the sources they were imported from
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Remove images until the rest fits into the limit, those first that were not used for longest
+    /// Remove least recently used images until the store fits its limit
     Prune {
-        /// Remove all that no run uses
+        /// Remove all images that no run uses
         #[arg(long)]
         all: bool,
     },

@@ -1,4 +1,4 @@
-//! What a command of the user's prints: figures and checks.
+//! Options that read a command's output: figures and checks.
 
 use clap::Args;
 use tare_lab::design::{CheckWish, MetricWish};
@@ -6,26 +6,25 @@ use tare_model::metric::Direction;
 use tare_model::output::{Find, Stream};
 use tare_model::size::counted;
 
-/// What is read of a command's output. It is then run once in each trial.
+/// What is read from a command's output. The command then runs once per trial.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PrintedArgs {
-    /// A figure that the command prints, which then carries the verdict: a regular expression with one group around
-    /// the number, such as 'throughput=^rate: ([0-9.]+)'. It must match once in standard output
+    /// Measure a figure that the command prints, and judge by it: a regular expression with one group around the number, such as 'throughput=^rate: ([0-9.]+)'. It must match standard output exactly once
     #[arg(long, value_name = "NAME=REGEX", value_parser = metric)]
     pub metric: Vec<(String, String)>,
-    /// The unit in which it is printed, such as op/s, MB/s or ms; one for all figures, or one for each
+    /// Unit of the printed figure, such as op/s, MB/s or ms; one for all figures, or one for each
     #[arg(long, value_name = "UNIT", requires = "metric")]
     pub unit: Vec<String>,
-    /// More of it is better [default: of what is counted per second]
+    /// Higher is better [default for units per second]
     #[arg(long, requires = "metric", conflicts_with = "lower")]
     pub higher: bool,
-    /// Less of it is better [default: of all else]
+    /// Lower is better [default for all other units]
     #[arg(long, requires = "metric")]
     pub lower: bool,
-    /// What the command must print for a trial to count: a regular expression
+    /// Fail a trial unless the output matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub check: Vec<String>,
-    /// What it must not print
+    /// Fail a trial if the output matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub check_not: Vec<String>,
 }
@@ -38,18 +37,18 @@ fn metric(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl PrintedArgs {
-    /// Refuses units of which nobody knows whose they are.
+    /// Rejects several units that cannot be matched to figures.
     pub fn refuse_odd_units(&self) -> anyhow::Result<()> {
         let (units, figures) = (self.unit.len(), self.metric.len());
         anyhow::ensure!(
             units <= 1 || units == figures,
-            "{units} units are given for {}: give one for all of them, or one for each, in their order",
+            "{units} units for {}: give one for all of them, or one for each, in the same order",
             counted(figures, "figure")
         );
         Ok(())
     }
 
-    /// The figures that are asked for; without a unit they are plain numbers.
+    /// The wanted figures; plain numbers without a unit.
     pub fn metrics(&self) -> Vec<MetricWish> {
         let units = self.unit.iter().chain(self.unit.last().into_iter().cycle());
         let units = units.map(String::as_str).chain(std::iter::repeat("1"));
@@ -70,7 +69,7 @@ impl PrintedArgs {
             .collect()
     }
 
-    /// The checks that are asked for.
+    /// The wanted checks, first those of `--check`.
     pub fn checks(&self) -> Vec<CheckWish> {
         let says = |regex: &String| CheckWish::Says(Stream::Stdout, regex.clone());
         let says_not = |regex: &String| CheckWish::SaysNot(Stream::Stdout, regex.clone());

@@ -1,4 +1,4 @@
-//! The options that say how a study measures.
+//! The options of the protocol: how a study measures.
 
 use super::{percentage, whole_number};
 use clap::{Args, ValueEnum};
@@ -6,49 +6,48 @@ use tare_lab::design::{self, ProtocolOptions};
 use tare_model::size;
 use tare_model::study::{Fresh, Slicing};
 
-/// How a study measures. A time or a percentage may begin with a dash here, so that its
-/// own error tells that it cannot be negative, and no option `-3` is looked for.
+/// How a study measures. A time or a percentage may begin with a dash, so that its own error says that it must not be negative, rather than clap's about an option `-3`.
 #[derive(Debug, Clone, Args)]
 pub struct ProtocolArgs {
-    /// Blocks: trials of each cell [default: 10]; with --adaptive the most [default: 60]
+    /// Blocks, that is trials per cell [default: 10]; the maximum with --adaptive [default: 60]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
     pub blocks: Option<u32>,
-    /// Begin no block that would not end within this time
+    /// Time limit: start no block that would exceed it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub budget: Option<f64>,
-    /// Let each cell leave when its interval is narrow enough: looks after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
+    /// Stop each cell when its interval is narrow enough; looks after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
     #[arg(long)]
     pub adaptive: bool,
-    /// Run blocks that are not recorded for this time first [default: none]
+    /// Warm up: first run unrecorded blocks for this time [default: none]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = time_or_zero)]
     pub warm_up: Option<f64>,
-    /// Rest for this time before each trial, in slices before each group of them [default: none]
+    /// Pause before each trial, or with slices before each group of trials [default: none]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = time_or_zero)]
     pub pause: Option<f64>,
-    /// How long one box is used [default: block]
+    /// How long to use one box [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
-    /// Divide trials into slices, in rounds with the other cells: off, auto, how long a slice is, such as 10ms, or turns for commands [default: auto, of 10 ms]
+    /// Interleave cells in slices: off, auto, a slice length such as 10ms, or turns for commands [default: auto, of 10 ms]
     #[arg(long, allow_hyphen_values = true, value_name = "HOW")]
     pub slices: Option<Slicing>,
-    /// Aim for a trial; 0 runs a command just once per trial [default: 500ms]
+    /// Intended duration of a trial; 0 runs a command once per trial [default: 500ms]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = time_or_zero)]
     pub trial_time: Option<f64>,
-    /// Give a trial up after this time [default: 60s, or 20 times the aim]
+    /// Abort a trial after this time [default: 60s, or 20 times --trial-time]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub timeout: Option<f64>,
-    /// Do not wait for a quiet host before trials in one piece
+    /// Do not wait for a quiet host before a trial; trials in slices never wait
     #[arg(long)]
     pub no_settle: bool,
     /// Margin of equivalence in percent [default: 1]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = percentage)]
     pub margin: Option<f64>,
-    /// Seed of every random order [default: a new one]
+    /// Seed of all random orders [default: random]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
 }
 
-/// How long a box is used, as a word.
+/// How long a box is used.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FreshArg {
     /// A new box for every trial
@@ -60,7 +59,7 @@ pub enum FreshArg {
 }
 
 impl ProtocolArgs {
-    /// What the user asks.
+    /// As the lab takes them; `None` where an option is absent.
     pub fn options(&self) -> ProtocolOptions {
         ProtocolOptions {
             blocks: self.blocks,

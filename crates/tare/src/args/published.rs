@@ -11,26 +11,26 @@ pub struct PublishedArgs {
     pub forms: FormArgs,
 }
 
-/// What of the published results; by default the list of studies.
+/// What to show of the published results; the default is the list of studies.
 #[derive(Debug, Subcommand)]
 pub enum PublishedCommand {
-    /// Print the list of studies
+    /// List the studies
     List,
-    /// Print a study: how it measured, its tables, claims and errata
+    /// Show a study: how it measured, its tables, claims and errata
     Show {
-        /// The study, such as li2018
+        /// Study, such as li2018
         study: String,
     },
-    /// Derive what every claim speaks of from the study's own tables, beside the study's words; exit code 1 if a figure does not follow from the tables (words that differ are told, and are no failure)
+    /// Recompute every claim from the study's own tables; exit with 1 if a figure does not follow from them (differing words are reported but do not fail)
     Check {
-        /// The study [default: all]
+        /// Study [default: all]
         study: Option<String>,
     },
-    /// Print what all studies say of a workload, and where they differ
+    /// Show what the studies say about a workload, and where they differ
     Workload {
-        /// A workload or kind of resource, such as redis, stream or storage
+        /// Workload or kind of resource, such as redis, stream or storage
         name: String,
     },
-    /// Print which study defines which score
+    /// List the scores and which study defines each
     Scores,
 }

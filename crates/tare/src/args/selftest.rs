@@ -7,62 +7,61 @@ use std::path::PathBuf;
 use tare_model::size::parse_seconds;
 use tare_model::study::Slicing;
 
-/// What is held against a known truth.
+/// What to validate.
 #[derive(Debug, Subcommand)]
 pub enum SelftestCommand {
-    /// Simulate data of known truth and count how often the method is right about it
+    /// Simulate data with a known truth and count how often the method is right
     #[command(
-        after_help = "Exit codes: 0 all as promised and as told; 1 a figure differs; 2 bad input; 130 stopped."
+        after_help = "Exit codes: 0 everything as promised and as documented; 1 a figure differs; 2 bad input; 130 stopped."
     )]
     Coverage(CoverageArgs),
-    /// Measure a platform against itself, many times over, and count the false differences
+    /// Compare a platform with itself many times and count false differences
     #[command(after_help = CAMPAIGN_CODES)]
     Aa(CampaignArgs),
-    /// Put a known cost in, many times over, and count how often it is found
+    /// Inject a known cost many times and count how often it is found
     #[command(after_help = CAMPAIGN_CODES)]
     Inject(InjectArgs),
 }
 
-const CAMPAIGN_CODES: &str = "Exit codes: 0 nothing contradicts the method, and from 400 campaigns on its promises are shown; \
-    1 not so; 2 bad input, or nothing can run; 130 stopped (the log is whole and can be continued).";
+const CAMPAIGN_CODES: &str = "Exit codes: 0 nothing contradicts the method and, from 400 campaigns on, its promises are shown to hold; 1 otherwise; 2 bad input, or nothing can run; 130 stopped (the log is intact and can be continued).";
 
-/// Campaigns: whole comparisons of two arms on one platform.
+/// Campaigns: complete comparisons of two arms on one platform.
 #[derive(Debug, Args)]
 pub struct CampaignArgs {
     /// Platform, such as native or vm/docker
     #[arg(short, long, value_name = "PLATFORM")]
     pub platform: String,
-    /// Campaigns, each a comparison by itself; 400 or 1000 show what is promised
+    /// Number of campaigns, each a complete comparison; 400 or 1000 show whether the promises hold
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = campaigns, default_value_t = 400)]
     pub campaigns: u32,
-    /// Blocks of each campaign
+    /// Blocks per campaign
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = campaign_blocks, default_value_t = 10)]
     pub blocks: u32,
-    /// When an arm gets a new box: in every block, or one per campaign
+    /// When an arm gets a new box: per block, or per campaign
     #[arg(long, value_name = "WHEN", default_value = "block")]
     pub fresh: CampaignFresh,
-    /// Divide trials into slices, in rounds with the other arm: off, auto, or how long a slice is, such as 20ms [default: auto, of 10 ms, or as a log that is continued has it]
+    /// Interleave the arms in slices: off, auto, or a slice length such as 20ms [default: auto, of 10 ms, or the setting of the continued log]
     #[arg(long, allow_negative_numbers = true, value_name = "HOW", value_parser = slices)]
     pub slices: Option<Slicing>,
-    /// Aim for a trial [default: 20 slices, or 100ms in one piece]
+    /// Intended duration of a trial [default: 20 slices, or 100ms in one piece]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub trial_time: Option<f64>,
-    /// Put a third box beside the two arms, whose slices run through over half of its memory: whatever they leave behind, it must not make the arms differ
+    /// Add a third box whose slices touch over half of its memory; what they leave behind must not make the two arms differ
     #[arg(long)]
     pub polluter: bool,
     /// Margin of equivalence in percent
     #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = super::percentage, default_value_t = 1.0)]
     pub margin: f64,
-    /// Also measure each arm in a batch of its own, for Welch's test; with --slices off, and doubles the time
+    /// Also measure each arm in its own batch, for Welch's test; needs --slices off and doubles the time
     #[arg(long)]
     pub batches: bool,
-    /// Do not wait for a quiet host before each trial in one piece; slices never wait
+    /// Do not wait for a quiet host before a trial; trials in slices never wait
     #[arg(long)]
     pub no_settle: bool,
-    /// Seed of the campaigns' seeds
+    /// Seed from which each campaign gets its own
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed, default_value_t = 1)]
     pub seed: u64,
-    /// Log of the campaigns, JSON lines; one that is there is continued [default: tare-selftest-RUN.jsonl]
+    /// Log of the campaigns, as JSON lines; an existing one is continued [default: tare-selftest-RUN.jsonl]
     #[arg(long, value_name = "FILE", value_parser = super::file_to_make())]
     pub log: Option<PathBuf>,
     /// Print JSON
@@ -74,18 +73,18 @@ pub struct CampaignArgs {
 
 #[derive(Debug, Args)]
 pub struct InjectArgs {
-    /// Work that the second arm does more, in percent: 5 is 21 iterations against 20
+    /// Extra work of the second arm in percent: 5 is 21 iterations against 20
     #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = injected, default_value = "5")]
     pub percent: Tenths,
     #[command(flatten)]
     pub campaigns: CampaignArgs,
 }
 
-/// A percentage in whole tenths, so that it is a whole number of iterations.
+/// A percentage in tenths, so that it is a whole number of iterations; 1 to 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tenths(pub u32);
 
-/// When an arm gets a new box, as a word.
+/// When an arm gets a new box.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum CampaignFresh {
     /// In every block
@@ -96,10 +95,10 @@ pub enum CampaignFresh {
 
 #[derive(Debug, Args)]
 pub struct CoverageArgs {
-    /// Draws of each case, at least 500; costly ones take a tenth or a quarter of it
+    /// Draws per case, at least 500; expensive cases use a tenth or a quarter of it
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = draws, default_value_t = 20_000)]
     pub draws: u32,
-    /// Seed of the simulation: the same gives the same table, on any number of CPUs
+    /// Seed of the simulation; the same seed gives the same table on any number of CPUs
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed, default_value_t = 1)]
     pub seed: u64,
     /// Print JSON
@@ -108,7 +107,7 @@ pub struct CoverageArgs {
 }
 
 fn draws(text: &str) -> Result<u32, String> {
-    // With fewer, claims are told apart from nothing.
+    // With fewer draws, the simulation cannot separate any claim from chance.
     whole_number(text, 500..=10_000_000)
 }
 
@@ -124,7 +123,7 @@ fn campaign_blocks(text: &str) -> Result<u32, String> {
 fn slices(text: &str) -> Result<Slicing, String> {
     match text.parse() {
         Ok(Slicing::Turns { .. }) => {
-            Err("turns are for commands: give off, auto, or how long a slice is".to_owned())
+            Err("turns are for commands: give off, auto, or a slice length".to_owned())
         }
         Ok(slicing) => Ok(slicing),
         Err(error) => Err(error.to_string()),

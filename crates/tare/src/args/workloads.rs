@@ -13,23 +13,23 @@ pub struct WorkloadsArgs {
     pub json: bool,
 }
 
-/// What of the workloads; by default the list of them.
+/// What to do with workloads; the default is to list them.
 #[derive(Debug, Subcommand)]
 pub enum WorkloadsCommand {
-    /// Print the list of workloads
+    /// List the workloads
     List,
-    /// Print a workload: what it runs, its parameters, figures and checks
+    /// Show a workload: what it runs, its parameters, figures and checks
     Show {
-        /// A workload of the list, or a file, such as ./redis.toml
+        /// A listed workload, or a file, such as ./redis.toml
         name: String,
         #[command(flatten)]
         state: StateArgs,
     },
-    /// Read a workload and run it once, natively: exit code 1 if the trial fails
+    /// Run a workload once natively; exit with 1 if the trial fails
     Check {
-        /// A workload of the list, or a file, such as ./redis.toml
+        /// A listed workload, or a file, such as ./redis.toml
         name: String,
-        /// Give the trial up after this time [default: 60s, or 20 times what the file says it takes]
+        /// Abort the trial after this time [default: 60s, or 20 times the duration in the workload file]
         #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
         timeout: Option<f64>,
         #[command(flatten)]

@@ -38,9 +38,9 @@ pub fn weight(text: &str) -> Result<(Criterion, f64), String> {
         .ok_or("give a criterion and its weight, as in memory=2")?;
     let weight: f64 = weight
         .parse()
-        .map_err(|_| format!("'{weight}' is no weight: give a number from 0 on"))?;
+        .map_err(|_| format!("'{weight}' is not a weight: give a number of at least 0"))?;
     if !(weight.is_finite() && weight >= 0.0) {
-        return Err(format!("'{weight}' is no weight: give a number from 0 on"));
+        return Err(format!("'{weight}' is not a weight: give a number of at least 0"));
     }
     Ok((name.parse()?, weight))
 }

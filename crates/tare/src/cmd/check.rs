@@ -19,7 +19,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if args.list {
         return list(&checks, args.json);
     }
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
     let agent = agent(&run)?;

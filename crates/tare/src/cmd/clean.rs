@@ -21,7 +21,7 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
     let mut failed: Vec<String> = swept.left.iter().map(ToString::to_string).collect();
     match swept.alive.first() {
         Some(run) => {
-            let what = format!("what is kept between runs: the run {run} is alive and may use it");
+            let what = format!("cached files: the run {run} is alive and may use them");
             cleaned.left.push(what);
         }
         None => clean_platforms(&folder, &mut cleaned, &mut failed)?,

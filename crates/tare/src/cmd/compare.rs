@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         !is_one_file(&args.results, after),
-        "{} is given twice, and nothing can have changed within one file: give the results of two runs",
+        "{} is given twice: give the results of two runs",
         args.results.display()
     );
     let sources = [args.results.as_path(), after];
@@ -37,7 +37,7 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
     let change = change::compare(&before, &after, margin)?;
     anyhow::ensure!(
         args.fail_above.is_none() || change.notices.iter().all(|n| !matches!(n, Notice::SameRun)),
-        "{} and {} hold trials of one run, and nothing can have changed between them: give the results of two runs with --fail-above",
+        "{} and {} have trials of the same run, so nothing can have changed: give the results of two runs with --fail-above",
         args.results.display(),
         args.after.as_deref().unwrap_or(&args.results).display()
     );
@@ -59,17 +59,17 @@ fn is_one_file(one: &Path, other: &Path) -> bool {
 fn gate(change: &Change, percent: f64) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         change.judged(),
-        "--fail-above {percent}: no change could be judged, see the reasons beside each cell; a verdict needs the same work in both files and 10 pairs in each"
+        "--fail-above {percent}: no change got a verdict, for the reasons shown for each cell; a verdict needs the same work in both files and 10 pairs in each"
     );
     for regression in change.regressions() {
         out::say(&format!(
-            "regression: {} costs more than before by more than {percent} %",
+            "regression: {} costs over {percent} % more than before",
             out::one_line(&regression.cell.to_string())
         ));
     }
     for doubtful in change.doubtful() {
         out::say(&format!(
-            "warning: {} costs more than before, perhaps by less than {percent} %",
+            "warning: {} costs more than before, but perhaps by less than {percent} %",
             out::one_line(&doubtful.cell.to_string())
         ));
     }

@@ -23,7 +23,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
         check_output(path)?;
     }
     forms::check(&args.forms, &[])?;
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
     let order = Order {
@@ -45,13 +45,13 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     let chosen = super::with_boxes(&args.platforms, &state, |entry| entry.by_default)?;
     anyhow::ensure!(
         !chosen.is_empty(),
-        "no platform can run here: 'tare doctor' tells what is missing"
+        "no platform can run here: 'tare doctor' shows what is missing"
     );
     for (path, version) in chosen {
         let mut say = |what: &str| out::say(&format!("{path}: {}", out::one_line(what)));
         match density::measure(&order, &path, version, &mut say) {
             Err(DensityError::Interrupted) => {
-                out::say("stopped; all boxes are removed, and nothing is stored");
+                out::say("stopped; all boxes are removed, nothing is stored");
                 return Ok(ExitCode::from(out::INTERRUPTED));
             }
             ended => measured.platforms.push(ended?),
@@ -64,7 +64,7 @@ fn limits(args: &DensityArgs) -> anyhow::Result<InstanceType> {
     let least = 64 << 20;
     anyhow::ensure!(
         args.memory >= least && args.memory.is_multiple_of(1 << 20),
-        "--memory must be whole MiB, at least 64M: give a size such as 256M"
+        "--memory must be a whole number of MiB, at least 64M, such as 256M"
     );
     Ok(InstanceType {
         cpus: Cpus::from_milli(1000),
@@ -76,13 +76,13 @@ fn limits(args: &DensityArgs) -> anyhow::Result<InstanceType> {
 fn check_output(path: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(
         !path.exists(),
-        "{} exists already: give another name with -o",
+        "{} already exists: choose another name with -o",
         path.display()
     );
     let folder = own::folder_of(path);
     anyhow::ensure!(
         folder.is_dir(),
-        "there is no folder {}: make it, or give another path",
+        "there is no folder {}: create it, or give another path",
         folder.display()
     );
     Ok(())

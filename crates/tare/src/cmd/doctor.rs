@@ -11,7 +11,7 @@ use tare_platforms::state::{self, StateError};
 
 /// What is said of a platform whose driver has never run on its engine.
 const UNTESTED: &str =
-    "untested: this driver was written by the engine's documentation and has never run on it";
+    "untested: this driver was written from the engine's documentation and has never run on it";
 
 /// Examines and prints.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {

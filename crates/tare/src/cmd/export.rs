@@ -34,13 +34,13 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         args.file.display(),
         if args.slices { "slices" } else { "trials" },
         if args.slices {
-            ": leave out --slices for its samples"
+            ": omit --slices to export its samples"
         } else {
             ""
         }
     );
     if results.torn {
-        out::say("the file ends in half a record: rows are of what is before it");
+        out::say("the file ends in the middle of a record, which is ignored");
     }
     let bytes = bytes(&rows, &form)?;
     let Some(output) = &args.output else {
@@ -49,7 +49,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     };
     own::replace(output, 0o644, &bytes).with_context(|| {
         format!(
-            "cannot write {}: give a path that can be written with -o",
+            "cannot write {}: give a writable path with -o",
             output.display()
         )
     })?;
@@ -66,7 +66,7 @@ fn form(output: Option<&Path>) -> anyhow::Result<Form> {
         Some("csv") => Ok(Form::Csv),
         Some("parquet") => Ok(Form::Parquet),
         _ => anyhow::bail!(
-            "{}: give a name that ends with .csv or .parquet, which says what is written",
+            "{}: give a name ending with .csv or .parquet, which selects the format",
             output.display()
         ),
     }
@@ -76,7 +76,7 @@ fn form(output: Option<&Path>) -> anyhow::Result<Form> {
 fn refuse_taken(output: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(
         output.symlink_metadata().is_err(),
-        "{} exists already: give another name with -o",
+        "{} already exists: choose another name with -o",
         output.display()
     );
     Ok(())

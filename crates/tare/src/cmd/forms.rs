@@ -62,7 +62,7 @@ pub fn write(forms: &FormArgs, sources: &[&Path], document: &Document) -> anyhow
         let written = pictures(document, folder)?;
         let shown = out::path(folder);
         out::say(&match &written[..] {
-            [] => format!("there is nothing to draw: no picture was written to {shown}"),
+            [] => format!("nothing to draw: no picture written to {shown}"),
             names => format!("written to {shown}: {}", names.join(", ")),
         });
     }
@@ -116,7 +116,7 @@ fn tables(document: &Document, wanted: &str) -> anyhow::Result<String> {
     let only = Some(wanted).filter(|name| !name.is_empty());
     if let Some(name) = only.filter(|name| !names.contains(name)) {
         anyhow::bail!(
-            "there is no table '{}' here: there are {}",
+            "there is no table '{}' here: choose one of {}",
             out::one_line(name),
             names.join(", ")
         );

@@ -14,7 +14,7 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
     let kernel: Kernel = args.name.parse()?;
     anyhow::ensure!(
         kernel == Kernel::Stream || args.threads == 1,
-        "{kernel} runs on one thread, only stream on several: leave out --threads"
+        "{kernel} runs on one thread: omit --threads, which only stream takes"
     );
     let size = args.size.as_deref().map(|text| size(kernel, text)).transpose()?;
     let facts = tare_host::host::facts();
@@ -41,13 +41,13 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
 fn size(kernel: Kernel, text: &str) -> anyhow::Result<u64> {
     let sizes = kernel
         .sizes()
-        .with_context(|| format!("{kernel} has no size: leave out --size"))?;
+        .with_context(|| format!("{kernel} has no size: omit --size"))?;
     if sizes.in_bytes {
         return parse_memory(text).context("--size");
     }
     text.parse().map_err(|_| {
         let (unit, usual) = (sizes.unit, sizes.usual);
-        anyhow::anyhow!("--size: '{text}' is no whole number ({unit}): give {kernel} one, such as {usual}")
+        anyhow::anyhow!("--size: '{text}' is not a whole number ({unit}): give one for {kernel}, such as {usual}")
     })
 }
 

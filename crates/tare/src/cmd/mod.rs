@@ -46,7 +46,7 @@ use tare_platforms::{Entry, REGISTRY};
 fn begin(state: &Path) -> anyhow::Result<Run> {
     let (run, swept) = Run::begin(state)?;
     for what in swept.removed {
-        out::say(&format!("swept: {}", out::one_line(&what)));
+        out::say(&format!("removed leftover: {}", out::one_line(&what)));
     }
     for left in swept.left {
         out::say(&format!("tare: {}", out::one_line(&left.to_string())));
@@ -60,7 +60,7 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
     let last = std::env::args_os().next_back();
     anyhow::ensure!(
         !args.command.is_empty() || last.is_none_or(|argument| argument != "--"),
-        "no command follows --: name the program to measure after it, or leave -- out for the built-in workloads"
+        "no command follows --: put the program to measure after it, or omit -- to run the built-in workloads"
     );
     args.printed.refuse_odd_units()
 }
@@ -115,7 +115,7 @@ fn study(
     let study = design::study(&wishes, facts)?;
     for level in design::levels_left_out(&wishes) {
         let line = format!("{}: {}", level.name, level.why);
-        out::say_lines(&out::wrapped("left out:", 10, &line));
+        out::say_lines(&out::wrapped("skipped:", 9, &line));
     }
     Ok((study, wishes.programs.unmade().map(str::to_owned)))
 }
@@ -152,7 +152,7 @@ fn with_boxes(
         let scripted = REGISTRY.iter().any(|entry| !entry.real && entry.name == name);
         anyhow::ensure!(
             !scripted,
-            "platform '{path}' makes no box, as it is a scripted test bed: name one that does, see 'tare doctor'"
+            "platform '{path}' is a scripted test bed without real boxes: choose one that 'tare doctor' lists"
         );
     }
     let versions = Platforms::open(&paths, state)?.versions();
@@ -174,7 +174,7 @@ fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
             Ok(_) => names.push(entry.name.to_owned()),
             Err(absent) => {
                 let why = out::one_line(&absent.to_string());
-                out::say(&format!("left out: {}: {why}", entry.name));
+                out::say(&format!("skipped: {}: {why}", entry.name));
             }
         }
     }

@@ -22,7 +22,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
     forms::check(&args.forms, &[])?;
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let mut asked = Asked::of(&args.study);
     // Its boxes need not fit the host side by side.
@@ -59,7 +59,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         .run();
     display.finish();
     if ended?.reason == EndReason::Interrupted {
-        out::say("stopped; all boxes are removed, and nothing is told of half a pilot");
+        out::say("stopped; all boxes are removed, and there are no results, as the pilot is incomplete");
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
     finish(args, &Results::read(&output)?)
@@ -85,7 +85,7 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
         ("--slices", asked.slices.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-        anyhow::bail!("a pilot has {BOXES} boxes with {PROCESSES} processes each: leave out {option}");
+        anyhow::bail!("a pilot always runs {BOXES} boxes with {PROCESSES} processes each: omit {option}");
     }
     Ok(())
 }

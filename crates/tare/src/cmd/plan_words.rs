@@ -12,10 +12,10 @@ use tare_model::workload::{Ready, Run};
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;
 
-/// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (what the budget holds)`.
+/// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (limited by the budget)`.
 fn blocks(study: &Study, cost: &Cost) -> String {
     if cost.blocks < study.protocol.blocks && study.protocol.stopping.is_fixed() {
-        return format!("about {} (what the budget holds)", counted(cost.blocks, "block"));
+        return format!("about {} (limited by the budget)", counted(cost.blocks, "block"));
     }
     let most = counted(study.protocol.blocks, "block");
     if study.protocol.stopping.is_fixed() {
@@ -32,7 +32,7 @@ fn stopping(study: &Study) -> String {
     };
     let times = looks::schedule(study).map(|blocks| blocks.to_string());
     format!(
-        "looks after {} blocks; a cell leaves when its interval is within {:.2} % on either side, or surely beyond or within the margin",
+        "looks after {} blocks; a cell stops when its interval is within {:.2} % on either side, or is clearly inside or outside the margin",
         times.collect::<Vec<_>>().join(", "),
         100.0 * half_width.exp_m1()
     )
@@ -44,7 +44,7 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
         return Some("one box per platform serves the whole study".to_owned());
     }
     (cost.blocks.min(study.protocol.blocks) < VERDICT_BLOCKS)
-        .then(|| format!("fewer than {VERDICT_BLOCKS} blocks bring no verdict"))
+        .then(|| format!("verdicts need at least {VERDICT_BLOCKS} blocks"))
 }
 
 /// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`; which workloads are not
@@ -56,7 +56,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
     let how = match open.len() {
         0 => study.protocol.slicing.to_string(),
         all if all == study.workloads.len() => {
-            "none: requests of an open loop come on their own, so that each trial runs in one piece"
+            "none: an open loop sends requests on its own schedule, so each trial runs in one piece"
                 .to_owned()
         }
         _ => format!(
@@ -85,7 +85,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     let mut row = |name: &str, words: &str| text += &out::wrapped(name, INDENT, words);
     let platforms = list(study.platforms.iter().map(ToString::to_string).collect());
     let against = match study.platforms.len() {
-        1 => "alone: it is held against nothing".to_owned(),
+        1 => "no baseline: nothing to compare with".to_owned(),
         _ => format!("baseline {}", study.baseline),
     };
     row("platforms", &format!("{platforms} ({against})"));
@@ -108,7 +108,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     if let Some(name) = unmade {
         row(
             "image",
-            &format!("{name}, not made yet: 'tare run' makes it first, which takes minutes"),
+            &format!("{name}, not built yet: 'tare run' builds it first, which takes minutes"),
         );
     }
     row(
@@ -140,7 +140,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         (
             "warm-up",
             study.protocol.warm_up_seconds,
-            "of blocks that are not recorded",
+            "of unrecorded blocks",
         ),
         ("pause", study.protocol.pause_seconds, "before each trial"),
     ] {
@@ -186,13 +186,13 @@ fn not_there(left: &LeftBehind) -> String {
     let renamed: Vec<String> = renamed
         .map(|file| {
             format!(
-                "; boxes have another working folder: name {} by its path {}",
+                "; boxes have another working folder: refer to {} by its path {}",
                 file.name, file.path
             )
         })
         .collect();
     format!(
-        "{} in {}, named by {}: to copy what it names into the boxes, add {}{}",
+        "{} in {}, named by {}: to copy these files into the boxes, add {}{}",
         names.join(", "),
         listed(&left.platforms),
         left.workload,
@@ -253,7 +253,7 @@ pub fn commands(study: &Study) -> String {
 
 fn costs(study: &Study, cost: &Cost) -> String {
     let budget = if cost.blocks < study.protocol.blocks {
-        " (the budget)"
+        " (limited by the budget)"
     } else {
         ""
     };

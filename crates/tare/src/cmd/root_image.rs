@@ -39,7 +39,7 @@ pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Pr
         (Ok(_), Unmade::Make) => Ok(in_image(name, image::take(&site, &Wish::of(name))?)),
         (Err(_), Unmade::Make) => Ok(Programs::Unmade(name.to_owned())),
         (Err(_), Unmade::Leave) => anyhow::bail!(
-            "the image '{name}' is not in the store yet: 'tare run' gets it, and so does 'tare image', by build or by import (docs/images.md)"
+            "the image '{name}' is not in the store yet: 'tare run' gets it, and so do 'tare image build' and 'tare image import' (docs/images.md)"
         ),
     }
 }
@@ -76,7 +76,7 @@ pub fn on_platforms(
             had => return had,
         },
     };
-    let line = format!("{name}, which the workloads name: {why}; boxes get the programs of this host");
+    let line = format!("{name}, which the workloads name: {why}; boxes use the programs of this host");
     out::say_lines(&out::wrapped("no image:", 10, &line));
     Ok(Programs::Host)
 }
@@ -132,7 +132,7 @@ pub fn of(study: &Study, state: &Path) -> anyhow::Result<Option<Arc<Image>>> {
     let site = site(state)?;
     let found = site.store().get(&asked.digest);
     let image = found.map_err(|error| {
-        anyhow::anyhow!("the boxes of this study have the image '{}': {error}", asked.name)
+        anyhow::anyhow!("the boxes of this study use the image '{}': {error}", asked.name)
     })?;
     Ok(Some(Arc::new(image)))
 }

@@ -27,9 +27,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     anyhow::ensure!(
         args.resume.is_none() || args.output.is_none(),
-        "--resume goes on with its own file, and -o makes a new one: give one of the two"
+        "--resume continues its own file and -o creates a new one: give only one of them"
     );
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let asked = Asked::of(&args.study);
     let state = args.state.folder();
     let named = args.output.as_deref();
@@ -118,7 +118,7 @@ fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyh
         ),
     ];
     if let Some((option, _)) = differ.iter().find(|(_, differs)| *differs) {
-        anyhow::bail!("{path} has another {option}, and goes on with that: leave {option} out");
+        anyhow::bail!("{path} keeps its own {option}: omit {option}");
     }
     if !asked.is_empty {
         let mut asked = asked_beside(asked.clone(), &theirs, state)?;
@@ -165,7 +165,7 @@ fn before_resuming(path: &Path, results: &Results, study: &Study, asked: &Asked)
     {
         let all: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
         anyhow::bail!(
-            "{path} runs on another host ({}): if you know it, name the platforms to go on, with -p {}",
+            "{path} runs on another host ({}): if you trust it, confirm by naming the platforms: -p {}",
             out::one_line(&elsewhere.to_string()),
             out::word(&all.join(","))
         );
@@ -189,7 +189,7 @@ fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, forms: &FormArgs
         let folder = own::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
-            "there is no folder {}: make it, or give another path",
+            "there is no folder {}: create it, or give another path",
             folder.display()
         );
     }
@@ -218,13 +218,13 @@ fn finish(asked: &FormArgs, output: &Path, summary: Summary) -> anyhow::Result<E
         out::say(&format!("results: {file}"));
     }
     if summary.reason == EndReason::Interrupted {
-        out::say(&format!("stopped; go on with: tare run --resume {file}"));
+        out::say(&format!("stopped; continue with: tare run --resume {file}"));
         return Ok(ExitCode::from(out::INTERRUPTED));
     }
     // Where one block was all that was asked for, there is nothing to go on with.
     if summary.reason == EndReason::Fruitless && results.header.study.protocol.blocks > 1 {
         out::say(&format!(
-            "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume {file}"
+            "the run ended after its first block, which left nothing to compare; to continue anyway: tare run --resume {file}"
         ));
     }
     let said = [
@@ -253,7 +253,7 @@ fn nothing_measured(results: &Results) -> Option<String> {
         Outcome::Failed(failure) | Outcome::Skipped(failure) => Some(out::one_line(&failure.detail)),
         Outcome::Ok(_) => None,
     });
-    let why = why.unwrap_or_else(|| "no trial was begun".to_owned());
+    let why = why.unwrap_or_else(|| "no trial started".to_owned());
     Some(format!("nothing was measured: {why}"))
 }
 
@@ -268,16 +268,16 @@ fn nothing_compared(analysis: &Analysis) -> Option<String> {
     compared.peek()?;
     let has_pairs = |comparison: &Comparison| comparison.metrics.iter().any(|metric| metric.n > 0);
     (!compared.any(has_pairs)).then(|| {
-        "nothing was compared: every comparison between platforms lost all its pairs, and the report tells why"
+        "nothing was compared: every comparison between platforms lost all its pairs; the report says why"
             .to_owned()
     })
 }
 
-/// `2 trials failed; limits not proven of 1 kind of box`, without what did not occur.
+/// `2 trials failed; limits not proven for 1 kind of box`, without what did not occur.
 fn what_failed(summary: &Summary) -> String {
     let failed = (summary.failed > 0).then(|| format!("{} failed", counted(summary.failed, "trial")));
     let refused = (summary.refused > 0)
-        .then(|| format!("limits not proven of {} of box", counted(summary.refused, "kind")));
+        .then(|| format!("limits not proven for {} of box", counted(summary.refused, "kind")));
     failed.into_iter().chain(refused).collect::<Vec<_>>().join("; ")
 }
 
@@ -295,7 +295,7 @@ mod tests {
             })
         };
         assert_eq!(told(1, 0), "1 trial failed");
-        assert_eq!(told(0, 1), "limits not proven of 1 kind of box");
-        assert_eq!(told(2, 3), "2 trials failed; limits not proven of 3 kinds of box");
+        assert_eq!(told(0, 1), "limits not proven for 1 kind of box");
+        assert_eq!(told(2, 3), "2 trials failed; limits not proven for 3 kinds of box");
     }
 }

@@ -69,7 +69,7 @@ fn file(name: &str, options: &Asked, programs: &Programs) -> anyhow::Result<Stud
         .map_err(|error| misplaced::in_place_of_study().unwrap_or_else(|| error.into()))?;
     if let Some(option) = options.compared {
         anyhow::bail!(
-            "{option} beside the study {name}: what is compared stands in the study; leave one of the two out, or change a copy of the study"
+            "{option} conflicts with the study {name}, which defines what is compared: omit one of them, or edit a copy of the study"
         );
     }
     file.override_with(&options.wishes)?;
@@ -85,7 +85,7 @@ pub(super) fn to_run(name: &str, options: &Asked, facts: &HostFacts, state: &Pat
     }
     for item in study.template.iter().flat_map(|t| &t.left_out) {
         let line = format!("{} {}: {}", item.what, item.name, item.why);
-        out::say_lines(&out::wrapped("left out:", 10, &line));
+        out::say_lines(&out::wrapped("skipped:", 9, &line));
     }
     Ok(study)
 }

@@ -65,7 +65,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     page.heading("what it takes");
     page.text += &plan_words::text(&study, &cost, room, &foreseen, unmade);
     if !stops.is_empty() {
-        page.heading("'tare run' stops here, until this is mended or left out");
+        page.heading("'tare run' refuses to start until this is fixed or omitted");
     }
     for item in &stops {
         page.paragraph("- ", item);
@@ -195,7 +195,7 @@ impl Page {
                 .map(|l| l.workload.clone())
                 .collect();
             let by = if by.is_empty() {
-                "no workload of the study shows it".to_owned()
+                "no workload of the study measures it".to_owned()
             } else {
                 by.join(", ")
             };

@@ -25,7 +25,7 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     let failed = risen.peek().is_some();
     for (series, change) in risen {
         out::say(&format!(
-            "regression: {} costs {:.3} times what it cost before its last change",
+            "regression: {} costs {:.3} times as much as before its last change",
             out::one_line(&series.cell.to_string()),
             change.ratio()
         ));
@@ -57,7 +57,7 @@ fn read(paths: &[PathBuf]) -> Vec<(String, Results)> {
     for path in paths {
         match Results::read(path) {
             Ok(results) => files.push((path.display().to_string(), results)),
-            Err(e) => out::say(&format!("left out: {}", out::one_line(&e.to_string()))),
+            Err(e) => out::say(&format!("skipped: {}", out::one_line(&e.to_string()))),
         }
     }
     files

@@ -28,7 +28,7 @@ const STEP: Duration = Duration::from_millis(100);
 
 /// Shows the run until it ends.
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let screen = Term::stdout();
     let mut seen = None;
     loop {
@@ -56,7 +56,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         if is_left(&args.file) {
             let file = out::word(&args.file.display().to_string());
             out::say(&format!(
-                "nothing here writes to {file} any more: its run was killed, or is on another host; to go on with it: tare run --resume {file}"
+                "no process on this host writes to {file}: its run was killed, or is on another host; to continue it: tare run --resume {file}"
             ));
             return Ok(ExitCode::from(out::FAILED));
         }

@@ -187,7 +187,7 @@ fn condition(check: &Check) -> String {
 
 /// One trial, as a run makes it; its results file goes with it.
 fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let mut study = designed(name, timeout, state, Unmade::Make)?;
     versions::ask_on_host(&mut study);
     let run = super::begin(state)?;
@@ -208,11 +208,11 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
         Some(Outcome::Ok(success)) => (succeeded(&session.study, success), 0),
         Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), out::FAILED),
         None if summary.reason == EndReason::Interrupted => (
-            "stopped before its trial was over: nothing is told of it\n".to_owned(),
+            "stopped before the trial ended: no result\n".to_owned(),
             out::INTERRUPTED,
         ),
         None => (
-            "no trial was made: its box could not be limited\n".to_owned(),
+            "no trial ran: the limits of its box could not be proven\n".to_owned(),
             out::FAILED,
         ),
     };

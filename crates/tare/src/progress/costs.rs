@@ -61,7 +61,7 @@ fn fitted(told: &str, room: usize) -> String {
     }
     let shown = room.saturating_sub(1);
     let more = format!(
-        "... and {} lines more, as 'tare watch' shows them",
+        "... and {} more lines; see 'tare watch'",
         lines.len() - shown
     );
     let all = lines[..shown].iter().copied().chain([more.as_str()]);
@@ -77,11 +77,11 @@ mod tests {
         assert_eq!(fitted("\na\nb\n", 2), "a\nb");
         assert_eq!(
             fitted("a\nb\nc\nd\n", 3),
-            "a\nb\n... and 2 lines more, as 'tare watch' shows them"
+            "a\nb\n... and 2 more lines; see 'tare watch'"
         );
         assert_eq!(
             fitted("a\nb\n", 0),
-            "... and 2 lines more, as 'tare watch' shows them"
+            "... and 2 more lines; see 'tare watch'"
         );
     }
 }

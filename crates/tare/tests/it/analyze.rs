@@ -78,7 +78,7 @@ fn bad_data_is_one_line_without_control_characters() {
     std::fs::write(tare.path("bad.csv"), "block,cell,metric,value\n1,a,t,\u{1b}[2J\n").unwrap();
     let refused = tare.refused(
         "analyze bad.csv --baseline a",
-        &["bad.csv:2:7: value '\\u{1b}[2J' is no number"],
+        &["bad.csv:2:7: value '\\u{1b}[2J' is not a number"],
     );
     assert_eq!(refused.stderr.lines().count(), 1);
     assert!(refused.stdout.is_empty());
@@ -90,7 +90,7 @@ fn bad_data_is_one_line_without_control_characters() {
     )
     .unwrap();
     tare.refused("analyze none.csv", 
-        &["none.csv: no baseline: name the cell that the others are held against with --baseline, one of a, b"],
+        &["none.csv: no baseline: choose the cell to compare the others with by --baseline, one of a, b"],
     );
     for (option, value, expected) in [
         ("--margin", "0", "give a percentage from 0.01 to 100"),

@@ -93,7 +93,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
     }
     run(&tare, &["-p", "ssh:box/dokcer"], &["unknown platform 'dokcer'"]);
     for path in ["ssh:box/fake", "ssh:box/ssh:other", "docker/ssh:box"] {
-        run(&tare, &["-p", path], &["cannot run in another box"]);
+        run(&tare, &["-p", path], &["cannot run inside another box"]);
     }
     run(
         &tare,
@@ -105,7 +105,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
         ended(command.env("TARE_SSH", program).output().unwrap())
     };
     for (program, path, words) in [
-        ("/bin/true", "ssh", ["no host is named", "write ssh:HOST"]),
+        ("/bin/true", "ssh", ["no host is given", "write ssh:HOST"]),
         (
             "/nowhere/ssh",
             "ssh:box",
@@ -154,7 +154,7 @@ fn unknown_names_are_named_with_the_known_ones() {
     run(
         &tare,
         &["-p", "docker/vm", "--cpus", "1"],
-        &["vm cannot run in another box", "docker, podman, runc, crun"],
+        &["vm cannot run inside another box", "docker, podman, runc, crun"],
     );
     run(
         &tare,
@@ -175,17 +175,17 @@ fn unknown_names_are_named_with_the_known_ones() {
     run(
         &tare,
         &["-p", "native", "--instance", "a=2:1G:1"],
-        &["on 1 CPU of the host there is no room for a box of 2 CPUs"],
+        &["a box of 2 CPUs does not fit on 1 CPU of the host"],
     );
     run(
         &tare,
         &["-p", "native", "--instance", "a=1:1G:4096"],
-        &["'a' is to run on 4096 CPUs of the host", "that may be used"],
+        &["'a' should run on 4096 CPUs of the host", "that may be used"],
     );
     run(
         &tare,
         &["-p", "native", "--instance", "a=1:1G", "--memory", "1G"],
-        &["leave out --cpus and --memory"],
+        &["omit --cpus and --memory"],
     );
     run(
         &tare,
@@ -206,7 +206,7 @@ fn what_belongs_to_one_kernel_is_refused_with_the_others() {
         tare.refused(&["kernel", name, "--threads", "4"], &[name, "only stream"]);
     }
     for name in ["syscall", "spawn"] {
-        tare.refused(&["kernel", name, "--size", "1M"], &[name, "leave out --size"]);
+        tare.refused(&["kernel", name, "--size", "1M"], &[name, "omit --size"]);
     }
     tare.refused("kernel linpack --size 1e99", &["'1e99'", "order of the matrix"]);
     tare.refused("kernel stream --size 1e99", &["'1e99'", "amount of memory"]);
@@ -225,7 +225,7 @@ fn a_missing_or_second_subject_is_refused() {
     run(
         &tare,
         &["-p", "fake", "-w", "stream", "--", "true"],
-        &["leave out --workloads"],
+        &["omit --workloads"],
     );
     run(&tare, &["-p", "fake", "--isa", "v3", "--", "true"], &["--isa"]);
     run(
@@ -244,7 +244,7 @@ fn arguments_that_are_no_text_are_shown() {
     let done = ended(command.output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(
-        done.stderr.contains("UTF-8 text") && done.stderr.contains(r#""a\xFFb""#),
+        done.stderr.contains("UTF-8") && done.stderr.contains(r#""a\xFFb""#),
         "{}",
         done.stderr
     );
@@ -266,7 +266,7 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
     tare.ok("report r.jsonl --html p.html");
     std::fs::write(tare.path("notes.txt"), "kept").unwrap();
-    let foreign = ["is no page", "give another path with --html"];
+    let foreign = ["is not a page", "give another path with --html"];
     for path in ["notes.txt", "/dev/full", "/dev/null"] {
         tare.refused(&["report", "r.jsonl", "--html", path], &foreign);
         run(&tare, &["-p", "fake", "--html", path], &foreign);
@@ -314,7 +314,7 @@ fn no_link_of_another_user_is_followed_to_what_is_written() {
     for output in ["shared/astray.html", "shared/r.jsonl"] {
         tare.refused(
             &["run", "-p", "fake", "--no-settle", "-o", output],
-            &["exists already", output],
+            &["already exists", output],
         );
     }
     let kept = std::fs::read(tare.path("theirs.html")).unwrap();
@@ -330,12 +330,12 @@ fn a_pipe_is_not_waited_for() {
     let tare = Tare::new();
     let made = Command::new("mkfifo").arg(tare.path("pipe")).status();
     assert!(made.unwrap().success());
-    let of = ["exists already", "pipe"];
+    let of = ["already exists", "pipe"];
     tare.refused("run -p fake --no-settle -o pipe", &of);
-    tare.refused("run --resume pipe", &["is no file"]);
-    tare.refused("report pipe --html p.html", &["is no file"]);
+    tare.refused("run --resume pipe", &["is not a file"]);
+    tare.refused("report pipe --html p.html", &["is not a file"]);
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
-    tare.refused("report r.jsonl --html pipe", &["is no page"]);
+    tare.refused("report r.jsonl --html pipe", &["is not a page"]);
 }
 
 #[test]
@@ -379,7 +379,7 @@ fn an_engine_that_cannot_be_asked_is_not_missing() {
         return;
     }
     assert_eq!(done.code, 2, "{}", done.stderr);
-    let words = ["cannot run runc", "it may be there"];
+    let words = ["cannot run runc", "it may be installed"];
     let told = words.iter().all(|word| done.stderr.contains(word));
     assert!(told && !done.stderr.contains("on PATH"), "{}", done.stderr);
 }
@@ -499,8 +499,8 @@ fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
 fn results_that_are_no_file_or_two_files_are_refused() {
     let tare = Tare::new();
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
-    tare.refused("report /dev/zero", &["/dev/zero is no file"]);
-    tare.refused("report .", &[". is no file"]);
+    tare.refused("report /dev/zero", &["/dev/zero is not a file"]);
+    tare.refused("report .", &[". is not a file"]);
     let one = std::fs::read(tare.path("r.jsonl")).unwrap();
     std::fs::write(tare.path("joined.jsonl"), [&one[..], &one[..]].concat()).unwrap();
     tare.refused(
@@ -529,14 +529,14 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
     run(
         &tare,
         &["-p", "fake", "--cpus", "100000"],
-        &["100000 CPUs are asked for"],
+        &["100000 CPUs are requested"],
     );
     run(&tare, &["--cpus", "-1"], &["'-1' is not a number of CPUs"]);
     run(&tare, &["--memory", "-5"], &["'-5' is not an amount of memory"]);
     run(
         &tare,
         &["-p", "fake", "--memory", "100T"],
-        &["100 TiB of memory are asked for"],
+        &["100 TiB of memory are requested"],
     );
     run(
         &tare,
@@ -588,7 +588,7 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
     std::fs::write(tare.path("there.jsonl"), "mine").unwrap();
     tare.refused(
         "run -p fake --cpus 1 -o there.jsonl",
-        &["exists already", "--resume"],
+        &["already exists", "--resume"],
     );
     assert_eq!(std::fs::read_to_string(tare.path("there.jsonl")).unwrap(), "mine");
     tare.refused("run -p fake --cpus 1 -o .", &[". is a folder", "./results.jsonl"]);
@@ -597,7 +597,7 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
         &["run", "--html", "-"],
         &["report", "there.jsonl", "--html", "-"],
     ] {
-        tare.refused(args, &["a path is needed", "--json", "./-"]);
+        tare.refused(args, &["give a path", "--json", "./-"]);
         assert!(!tare.path("-").exists());
     }
     tare.refused("run -p fake --cpus 1 -o no/such/out.jsonl", &["no/such"]);
@@ -631,7 +631,7 @@ fn missing_engines_say_how_to_get_them() {
         "DOCKER_HOST",
         "tcp://127.0.0.1:1",
         "docker",
-        &["no local socket", "unix://"],
+        &["not a local socket", "unix://"],
     );
     with("PATH", "/nowhere", "lxc", &["lxc-start", "install LXC"]);
     with("PATH", "/nowhere", "vm", &["qemu", "install QEMU"]);
@@ -794,13 +794,13 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--slices 20ms", "other --slices"),
         ("--slices off", "other --slices"),
         ("--slices 20ms -w stream", "other --slices"),
-        ("--trial-time 100ms", "another --trial-time"),
-        ("--timeout 5s", "another --timeout"),
-        ("--margin 2", "another --margin"),
-        ("--adaptive", "another --adaptive"),
-        ("--fresh trial", "another --fresh"),
-        ("--warm-up 1s", "another --warm-up"),
-        ("--pause 1s", "another --pause"),
+        ("--trial-time 100ms", "different --trial-time"),
+        ("--timeout 5s", "different --timeout"),
+        ("--margin 2", "different --margin"),
+        ("--adaptive", "different --adaptive"),
+        ("--fresh trial", "different --fresh"),
+        ("--warm-up 1s", "different --warm-up"),
+        ("--pause 1s", "different --pause"),
         ("-p fake", "other platforms"),
         ("--baseline fake?cost=3", "other platforms"),
         ("--provisioning pinned", "other provisioning"),
@@ -809,7 +809,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--isa v4", "other workloads"),
         ("-- true", "other workloads"),
     ] {
-        let differs = format!("another study ({differs}");
+        let differs = format!("different study ({differs}");
         tare.refused(&resume(options), &[&differs]);
     }
     for options in [
@@ -870,7 +870,7 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let _ = std::fs::write(&full, vec![0; 1 << 20]);
     let none = small.0.join("none.jsonl");
     let args = ["run", "-p", "fake", "--cpus", "1", "-o", none.to_str().unwrap()];
-    tare.refused(&args, &["cannot make results file"]);
+    tare.refused(&args, &["cannot create results file"]);
     assert!(!none.exists());
 }
 

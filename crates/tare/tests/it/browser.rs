@@ -312,9 +312,9 @@ fn results_that_are_served_are_listed_opened_compared_and_followed_over_time() {
     assert_eq!(browser.open(&home), Some(200));
     for (clicked, title) in [
         ("a[href='report/b%20c.jsonl']", "What does the box cost?"),
-        ("a[href='advise/a.jsonl']", "Which platform, by what was measured"),
+        ("a[href='advise/a.jsonl']", "Platform advice, based on measurements"),
         ("a[href='trend']", "2 files"),
-        ("form button", "What changed from the first file to the second"),
+        ("form button", "Changes from the first file to the second"),
     ] {
         assert_served(&mut browser, &home, "b c.jsonl");
         for choice in [

@@ -88,7 +88,7 @@ fn files_that_cannot_be_compared_are_refused() {
         &[
             "the two files measure nothing in common",
             "fake vanilla linpack",
-            "give two runs of one study",
+            "give two runs of the same study",
         ],
     );
     tare.refused(
@@ -123,6 +123,6 @@ fn a_limit_that_holds_nothing_is_refused() {
     tare.ok(&format!("{args} -o again.jsonl"));
     tare.refused(
         "compare few.jsonl again.jsonl --fail-above 5",
-        &["no change could be judged"],
+        &["no change got a verdict"],
     );
 }

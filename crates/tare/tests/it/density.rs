@@ -177,9 +177,9 @@ fn bad_input_is_refused_before_a_box_is_made() {
     refused(&["--memory", "0"], &["--memory"]);
     refused(&["-p", "dokcer"], &["unknown platform 'dokcer'"]);
     refused(&["-p", "fake"], &["'fake' makes no box", "tare doctor"]);
-    refused(&["-o", "-"], &["a path is needed"]);
-    refused(&["-o", "no/such/file"], &["there is no folder", "make it"]);
+    refused(&["-o", "-"], &["give a path"]);
+    refused(&["-o", "no/such/file"], &["there is no folder", "create it"]);
     std::fs::write(tare.path("there"), "").unwrap();
-    refused(&["-o", "there"], &["there exists already"]);
+    refused(&["-o", "there"], &["there already exists"]);
     assert_eq!(runs(&tare.path("state")), Vec::<String>::new());
 }

@@ -176,7 +176,7 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
         return;
     }
     assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{done:?}");
-    let end = "No space left on device (os error 28); free some space there, or give a smaller --size\n";
+    let end = "No space left on device (os error 28); free disk space there, or reduce --size\n";
     let begin = "tare: block-write cannot lay out a file in ";
     assert!(
         done.stderr.starts_with(begin) && done.stderr.ends_with(end),

@@ -26,7 +26,7 @@ fn run(platforms: &str, workloads: &str, more: &str) -> String {
     )
 }
 
-/// The trials in the end, all of which must have ended well, and so many: on a host that others
+/// The trials in the end, all of which must have succeeded, and so many: on a host that others
 /// use one may need its second try.
 fn good(tare: &Tare, many: usize) -> Vec<Value> {
     let trials = tare.trials_in_the_end("r.jsonl");
@@ -105,7 +105,7 @@ fn ends_are_told_in_plan_header_and_report() {
     }
     let details = tare.ok("report r.jsonl --details").stdout;
     let all = format!("{report}{details}");
-    assert!(all.contains("crossed from place to place"), "{all}");
+    assert!(all.contains("crossed its border"), "{all}");
 }
 
 /// Boxes that reach one another, though not the host.
@@ -201,11 +201,11 @@ fn a_box_that_shares_no_network_with_the_host_is_refused_before_anything_runs() 
     let tare = Tare::new();
     let ends = "-w tcp-rr?ends=client-outside --memory 256M";
     for (platform, why) in [
-        ("runc", "no network that this host shares"),
+        ("runc", "no network with this host"),
         ("vm?accel=tcg", "as in runc?network=bridge"),
         ("runc?network=macvlan", "keeps the host and a macvlan on it apart"),
-        ("vm?accel=tcg/runc", "no network that this host shares"),
-        ("fake", "no network that this host shares"),
+        ("vm?accel=tcg/runc", "no network with this host"),
+        ("fake", "no network with this host"),
     ] {
         if platform != "fake" && !ready(platform) {
             continue;
@@ -217,17 +217,17 @@ fn a_box_that_shares_no_network_with_the_host_is_refused_before_anything_runs() 
     }
     if ready("runc") {
         let args = "run -p native,runc -w tcp-rr?ends=server-apart --memory 256M";
-        tare.refused(args, &["tcp-rr ends=server-apart", "no network that they share"]);
+        tare.refused(args, &["tcp-rr ends=server-apart", "share no network"]);
     }
     for (workload, why) in [
         (
             "tcp-rr?ends=outside",
             "choose one of loopback, client-outside, server-outside, server-apart",
         ),
-        ("syscall?ends=client-outside", "syscall has no two ends"),
+        ("syscall?ends=client-outside", "syscall has no client and server"),
         ("tcp-rr?end=loopback", "did you mean 'ends'?"),
         ("tcp-rr?size=1", "tcp-rr cannot have size 1"),
-        ("tcp-rr?size", "is no parameter"),
+        ("tcp-rr?size", "is not a parameter"),
     ] {
         tare.refused(&format!("plan -p native -w {workload}"), &[why]);
     }

@@ -65,7 +65,7 @@ fn a_picture_takes_the_place_of_no_other_file() {
     measure(&tare, "r.jsonl", 1);
     fs::create_dir(tare.path("p")).unwrap();
     fs::write(tare.path("p/heat-map.svg"), "notes").unwrap();
-    tare.refused("report r.jsonl --svg p", &["is there and is no picture"]);
+    tare.refused("report r.jsonl --svg p", &["exists and is not a picture"]);
     assert_eq!(fs::read_to_string(tare.path("p/heat-map.svg")).unwrap(), "notes");
 }
 
@@ -103,7 +103,7 @@ fn a_folder_of_results_has_a_trend_and_what_is_no_result_is_left_out() {
     fs::write(tare.path("all/other.jsonl"), "{}\n").unwrap();
     let done = tare.ok("trend all --fail-above 5");
     assert!(done.stdout.contains("3 files"), "{}", done.stdout);
-    assert!(done.stderr.contains("left out: "), "{}", done.stderr);
+    assert!(done.stderr.contains("skipped: "), "{}", done.stderr);
     let json: Value = serde_json::from_str(&tare.ok("trend all --json").stdout).unwrap();
     assert_eq!(json["series"][0]["points"].as_array().unwrap().len(), 3);
     fs::create_dir(tare.path("empty")).unwrap();
@@ -138,7 +138,7 @@ fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
             .unwrap()
             .starts_with("group,block,platform,")
     );
-    tare.refused("export r.jsonl -o r.parquet", &["exists already"]);
+    tare.refused("export r.jsonl -o r.parquet", &["already exists"]);
     tare.refused("export r.jsonl -o r.txt", &[".csv or .parquet"]);
 }
 
@@ -148,10 +148,10 @@ fn advice_says_what_is_shown_and_what_is_not_known() {
     measure(&tare, "r.jsonl", 1);
     let text = tare.ok("advise r.jsonl --weigh start=0.1").stdout;
     for words in [
-        "What was not measured",
-        "By your weights",
+        "Not measured",
+        "Ranking by your weights",
         "ghatrehsamani2020-1",
-        "cannot tell",
+        "not known",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -147,7 +147,7 @@ fn a_forged_answer_is_not_believed() {
     let (walls, failed) = trials(&tare);
     assert!(walls.is_empty(), "{walls:?}");
     assert!(
-        failed.iter().all(|why| why.contains("does not bear its number")) && !failed.is_empty(),
+        failed.iter().all(|why| why.contains("has the wrong number")) && !failed.is_empty(),
         "{failed:?}"
     );
 }

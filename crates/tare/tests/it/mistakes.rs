@@ -74,7 +74,7 @@ fn without_arguments_the_help_is_shown() {
     assert_eq!((none.code, none.stdout.as_str()), (2, ""));
     for told in [&none.stderr, &help.stdout] {
         assert!(told.contains("Usage: tare <COMMAND>"), "{told}");
-        assert!(told.contains("Exit codes: 0 done"), "{told}");
+        assert!(told.contains("Exit codes: 0 success"), "{told}");
     }
     for name in ["fake", "run-hold"] {
         assert!(!help.stdout.contains(name), "{name}: {}", help.stdout);
@@ -86,31 +86,31 @@ fn a_command_without_its_dashes_is_told_where_it_goes() {
     check(&[
         (
             "run sleep 1",
-            "tare: 'sleep' is no study, and a command to measure goes after --: tare run -- sleep 1",
+            "tare: 'sleep' is not a study; put a command to measure after --: tare run -- sleep 1",
         ),
         (
             "run sleep",
-            "tare: 'sleep' is no study, and a command to measure goes after --: tare run -- sleep",
+            "tare: 'sleep' is not a study; put a command to measure after --: tare run -- sleep",
         ),
         (
             "plan sleep 1",
-            "tare: 'sleep' is no study, and a command to measure goes after --: tare plan -- sleep 1",
+            "tare: 'sleep' is not a study; put a command to measure after --: tare plan -- sleep 1",
         ),
         (
             "run -p native ls -l /tmp",
-            "tare: 'ls' is no study, and a command to measure goes after --: tare run -p native -- ls -l /tmp",
+            "tare: 'ls' is not a study; put a command to measure after --: tare run -p native -- ls -l /tmp",
         ),
         (
             "run /bin/ls --its options",
-            "tare: '/bin/ls' is no study, and a command to measure goes after --: tare run -- /bin/ls --its options",
+            "tare: '/bin/ls' is not a study; put a command to measure after --: tare run -- /bin/ls --its options",
         ),
         (
             "sleep 1",
-            "tare: 'sleep' is no subcommand, and a command to measure goes after --: tare run -- sleep 1",
+            "tare: 'sleep' is not a subcommand; put a command to measure after --: tare run -- sleep 1",
         ),
         (
             "plan -p fake --",
-            "tare: no command follows --: name the program to measure after it, or leave -- out for the built-in workloads",
+            "tare: no command follows --: put the program to measure after it, or omit -- to run the built-in workloads",
         ),
     ]);
 }
@@ -120,47 +120,47 @@ fn a_list_without_commas_is_told_how_it_is_written() {
     check(&[
         (
             "run -p native docker",
-            "tare: platforms are one list, joined by commas without blanks: -p native,docker",
+            "tare: platforms are one list, joined with commas and without blanks: -p native,docker",
         ),
         (
             "run -p native, docker",
-            "tare: platforms are one list, joined by commas without blanks: -p native,docker",
+            "tare: platforms are one list, joined with commas and without blanks: -p native,docker",
         ),
         (
             "run -p native docker lxc --blocks 3",
-            "tare: platforms are one list, joined by commas without blanks: -p native,docker,lxc",
+            "tare: platforms are one list, joined with commas and without blanks: -p native,docker,lxc",
         ),
         (
             "run docker",
-            "tare: 'docker' is no study but one of the platforms: give it with -p docker",
+            "tare: 'docker' is one of the platforms, not a study: pass it with -p docker",
         ),
         (
             "run -w stream linpack",
-            "tare: workloads are one list, joined by commas without blanks: -w stream,linpack",
+            "tare: workloads are one list, joined with commas and without blanks: -w stream,linpack",
         ),
         (
             "plan stream",
-            "tare: 'stream' is no study but one of the workloads: give it with -w stream",
+            "tare: 'stream' is one of the workloads, not a study: pass it with -w stream",
         ),
         (
             "plan -p ''",
-            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names by commas, without blanks\n\nFor more information, try '--help'.",
+            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names with commas, without blanks\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p native,,docker",
-            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names by commas, without blanks\n\nFor more information, try '--help'.",
+            "error: invalid value '' for '--platforms <LIST>': a name is missing: join names with commas, without blanks\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p all",
-            "error: invalid value 'all' for '--platforms <LIST>': there is no name for all: leave the option out for the usual ones, or join names by commas ('tare doctor' lists those that can run here)\n\nFor more information, try '--help'.",
+            "error: invalid value 'all' for '--platforms <LIST>': there is no name for all: omit the option for the default platforms, or join names with commas ('tare doctor' lists those that can run here)\n\nFor more information, try '--help'.",
         ),
         (
             "plan -w all",
-            "error: invalid value 'all' for '--workloads <LIST>': there is no name for all: leave the option out to run every built-in workload\n\nFor more information, try '--help'.",
+            "error: invalid value 'all' for '--workloads <LIST>': there is no name for all: join names with commas ('tare workloads' lists them)\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p native,native",
-            "tare: platform 'native' is given twice: name each once",
+            "tare: platform 'native' is given twice: give each once",
         ),
     ]);
 }
@@ -194,23 +194,23 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "plan -p doker",
-            "tare: unknown platform 'doker': did you mean 'docker'? ('tare doctor' tells which can run here)",
+            "tare: unknown platform 'doker': did you mean 'docker'? ('tare doctor' lists those that can run here)",
         ),
         (
             "plan -p native,gvisor",
-            "tare: unknown platform 'gvisor': did you mean 'runsc'? ('tare doctor' tells which can run here)",
+            "tare: unknown platform 'gvisor': did you mean 'runsc'? ('tare doctor' lists those that can run here)",
         ),
         (
             "--details r.jsonl",
-            "tare: --details is an option of subcommands, and goes after one: tare report --details r.jsonl",
+            "tare: --details is an option of a subcommand; put it after one: tare report --details r.jsonl",
         ),
         (
             "-p native,docker",
-            "tare: -p is an option of subcommands, and goes after one: tare run -p native,docker",
+            "tare: -p is an option of a subcommand; put it after one: tare run -p native,docker",
         ),
         (
             "plan -p virtualbox",
-            "tare: unknown platform 'virtualbox': the platforms are native, docker, podman, lxc, runc, crun, runsc, nspawn, vm, libvirt, firecracker, cloud-hypervisor, vmware, uml, ssh ('tare doctor' tells which can run here)",
+            "tare: unknown platform 'virtualbox': the platforms are native, docker, podman, lxc, runc, crun, runsc, nspawn, vm, libvirt, firecracker, cloud-hypervisor, vmware, uml, ssh ('tare doctor' lists those that can run here)",
         ),
         (
             "plan -p native --blcoks 3",
@@ -242,11 +242,11 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "check nosuch",
-            "tare: unknown platform 'nosuch': the platforms are native, docker, podman, lxc, runc, crun, runsc, nspawn, vm, libvirt, firecracker, cloud-hypervisor, vmware, uml, ssh ('tare doctor' tells which can run here)",
+            "tare: unknown platform 'nosuch': the platforms are native, docker, podman, lxc, runc, crun, runsc, nspawn, vm, libvirt, firecracker, cloud-hypervisor, vmware, uml, ssh ('tare doctor' lists those that can run here)",
         ),
         (
             "check fake",
-            "tare: platform 'fake' makes no box, as it is a scripted test bed: name one that does, see 'tare doctor'",
+            "tare: platform 'fake' is a scripted test bed without real boxes: choose one that 'tare doctor' lists",
         ),
         (
             "check --only helo",
@@ -262,7 +262,7 @@ fn what_is_misspelt_is_told_what_it_may_mean() {
         ),
         (
             "published show li2108",
-            "tare: no study 'li2108': did you mean 'li2018'? there are agache2020, conaboy2021, conaboy2021-repo, docker-network-threads, docker-seccomp-threads, felter2015, ghatrehsamani2020, goyal2020, gvisor-threads, gvisor2020, jones2013, kata-threads, kuenzer2021, li2018, ruan2016",
+            "tare: no study 'li2108': did you mean 'li2018'? The studies are agache2020, conaboy2021, conaboy2021-repo, docker-network-threads, docker-seccomp-threads, felter2015, ghatrehsamani2020, goyal2020, gvisor-threads, gvisor2020, jones2013, kata-threads, kuenzer2021, li2018, ruan2016",
         ),
         (
             "completions tcsh",
@@ -284,11 +284,11 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan -p fake --cpus 99999",
-            "tare: 99999 CPUs are asked for, and this host has N that may be used: give --cpus at most N",
+            "tare: 99999 CPUs are requested, but this host has N that tare may use: set --cpus to at most N",
         ),
         (
             "plan -p fake --memory 1",
-            "tare: 1 B of memory are too little: a box needs at least 64 MiB: give --memory 64M or more (a number without a unit counts bytes)",
+            "tare: 1 B of memory are too little: a box needs at least 64 MiB: set --memory to 64M or more (a number without a unit counts bytes)",
         ),
         (
             "plan -p fake --memory lots",
@@ -296,7 +296,7 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan -p fake --memory 1000TB",
-            "tare: 1000 TiB of memory are asked for, and this host has N: give --memory less",
+            "tare: 1000 TiB of memory are requested, but this host has N: reduce --memory",
         ),
         (
             "plan -p fake --blocks 0",
@@ -308,7 +308,7 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan -p fake --slices 0",
-            "error: invalid value '0' for '--slices <HOW>': '0' does not say how to slice: give auto, off, turns, or how long a slice is, from 1ms to 1s\n\nFor more information, try '--help'.",
+            "error: invalid value '0' for '--slices <HOW>': '0' is not a slicing: give auto, off, turns, or a slice length from 1ms to 1s\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p fake --margin five",
@@ -316,11 +316,11 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan -p fake --pause -3s",
-            "error: invalid value '-3s' for '--pause <TIME>': '-3s' is below zero, and a time cannot be: give a positive number with ms, s, m or h, such as 5m\n\nFor more information, try '--help'.",
+            "error: invalid value '-3s' for '--pause <TIME>': '-3s' is negative: give a positive number with ms, s, m or h, such as 5m\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p fake --budget -3s",
-            "error: invalid value '-3s' for '--budget <TIME>': '-3s' is below zero, and a time cannot be: give a positive number with ms, s, m or h, such as 5m\n\nFor more information, try '--help'.",
+            "error: invalid value '-3s' for '--budget <TIME>': '-3s' is negative: give a positive number with ms, s, m or h, such as 5m\n\nFor more information, try '--help'.",
         ),
         (
             "plan -p fake --budget soon",
@@ -336,7 +336,7 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan --baseline lxc -p native,docker",
-            "tare: the baseline 'lxc' is not among the platforms native, docker: add it with --platforms, or choose one of them with --baseline",
+            "tare: the baseline 'lxc' is not among the platforms native, docker: add it with --platforms, or choose another with --baseline",
         ),
         (
             "run -p",
@@ -348,7 +348,7 @@ fn values_that_cannot_be_are_told_what_can() {
         ),
         (
             "plan quick -w stream",
-            "tare: --workloads beside the study quick: what is compared stands in the study; leave one of the two out, or change a copy of the study",
+            "tare: --workloads conflicts with the study quick, which defines what is compared: omit one of them, or edit a copy of the study",
         ),
     ]);
 }
@@ -366,11 +366,11 @@ fn programs_that_are_none_are_told_why() {
         ),
         (
             "plan -p fake -- ./folder",
-            "tare: ./folder is a folder and no program: give the path of a program in it",
+            "tare: ./folder is a folder, not a program: give the path of a program in it",
         ),
         (
             "plan -p fake -- ./data.txt",
-            "tare: ./data.txt is not executable: allow it with 'chmod +x ./data.txt', or put the program that reads it before it, such as sh ./data.txt",
+            "tare: ./data.txt is not executable: make it so with 'chmod +x ./data.txt', or put its interpreter before it, such as sh ./data.txt",
         ),
     ]);
 }
@@ -384,15 +384,15 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
         &[
             (
                 "run good.jsonl",
-                "tare: good.jsonl is a results file and no study: see it with 'tare report good.jsonl', or go on with it with 'tare run --resume good.jsonl'",
+                "tare: good.jsonl is a results file, not a study: view it with 'tare report good.jsonl', or continue it with 'tare run --resume good.jsonl'",
             ),
             (
                 "run --resume good.jsonl",
-                "tare: good.jsonl is complete: all 2 blocks were run; see it with 'tare report good.jsonl'; no block is added to a fixed number of them: for more, start anew with -o and --blocks N",
+                "tare: good.jsonl is complete: all 2 blocks were run; view it with 'tare report good.jsonl'; its number of blocks is fixed: for more, start a new one with -o and --blocks N",
             ),
             (
                 "run --resume good.jsonl --blocks 20",
-                "tare: good.jsonl was to have 2 blocks, fixed beforehand: blocks added or left out after a result was seen would make its intervals cover less than they say; start anew with -o and other --blocks, or with --adaptive",
+                "tare: good.jsonl was planned with 2 blocks: adding or dropping blocks after seeing a result makes intervals cover less than they claim; start a new one with -o and other --blocks, or with --adaptive",
             ),
             (
                 "report",
@@ -404,7 +404,7 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
             ),
             (
                 "report empty.jsonl",
-                "tare: empty.jsonl is empty, and a results file begins with a header line: give a file written by 'tare run'",
+                "tare: empty.jsonl is empty: give a results file, as written by 'tare run'",
             ),
             (
                 "report picture.png",
@@ -412,11 +412,11 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
             ),
             (
                 "report table.csv",
-                "tare: table.csv is a table and no results file: analyse it with 'tare analyze table.csv'",
+                "tare: table.csv is a table, not a results file: analyse it with 'tare analyze table.csv'",
             ),
             (
                 "report folder",
-                "tare: folder is no file: give a file written by 'tare run'",
+                "tare: folder is not a file: give a file written by 'tare run'",
             ),
             (
                 "compare good.jsonl",
@@ -424,19 +424,19 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
             ),
             (
                 "compare good.jsonl ./good.jsonl",
-                "tare: good.jsonl is given twice, and nothing can have changed within one file: give the results of two runs",
+                "tare: good.jsonl is given twice: give the results of two runs",
             ),
             (
                 "analyze good.jsonl",
-                "tare: good.jsonl: this is a results file of tare: read it by 'tare report'",
+                "tare: good.jsonl: this is a results file of tare: view it with 'tare report'",
             ),
             (
                 "run -p fake -o good.jsonl",
-                "tare: good.jsonl exists already: give another name with -o, or continue it with --resume",
+                "tare: good.jsonl already exists: choose another name with -o, or continue it with --resume",
             ),
             (
                 "run -p fake -o nosuch/r.jsonl",
-                "tare: there is no folder nosuch: make it, or give another path",
+                "tare: there is no folder nosuch: create it, or give another path",
             ),
             (
                 "run -p fake -o folder",
@@ -448,7 +448,7 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
             ),
             (
                 "run -p fake --html data.txt",
-                "tare: data.txt is there and is no page, and a page would take its place: give another path with --html",
+                "tare: data.txt exists and is not a page; tare does not overwrite it: give another path with --html",
             ),
             (
                 "report good.jsonl --html folder",
@@ -500,7 +500,7 @@ fn a_command_that_cannot_run_in_a_box_is_told_before_the_first_trial() {
     let ran = tare.run("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle -o r.jsonl -- sleep 0");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     for told in [&ran.stderr, &planned.stderr] {
-        assert!(told.contains("tare: nothing could be measured: /"), "{told}");
+        assert!(told.contains("tare: nothing can be measured: /"), "{told}");
         assert!(told.contains("--with-libraries"), "{told}");
     }
     assert!(!tare.path("r.jsonl").exists());
@@ -542,7 +542,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     assert!(
         alone
             .stdout
-            .contains("1 of 2 trials ended well, 1 failed, 1 of 3 blocks"),
+            .contains("1 of 2 trials succeeded, 1 failed, 1 of 3 blocks"),
         "{alone:?}"
     );
     assert!(
@@ -676,7 +676,7 @@ fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
         let ended = tare.run(line);
         assert_eq!(ended.code, 2, "{line}: {ended:?}");
         assert!(ended.stderr.contains(
-            "tare: nothing could be compared: of fake, native only native can run command; the ways out stand behind 'cannot run', or measure -p native alone"
+            "tare: nothing can be compared: of fake, native only native can run command; 'cannot run' says how to fix it, or measure only -p native"
         ), "{line}: {ended:?}");
     }
 }
@@ -691,7 +691,7 @@ fn a_file_that_a_box_will_not_have_is_told_before_the_first_trial() {
         planned.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(told("").contains(
-        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy what it names into the boxes, add --with /etc/hostname --with /etc/passwd"
+        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy these files into the boxes, add --with /etc/hostname --with /etc/passwd"
     ), "{}", told(""));
     let with = told("--with /etc/hostname --with /etc/passwd ");
     assert!(!with.contains("not there"), "{with}");

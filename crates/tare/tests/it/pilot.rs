@@ -54,13 +54,13 @@ fn a_level_that_adds_nothing_is_told() {
         "box",
         "process",
         "iteration",
-        "none to be seen",
+        "none visible",
         "--fresh block",
         "cannot be told",
     ] {
         assert!(text.contains(words), "'{words}' is not in: {text}");
     }
-    assert!(text.contains("length of a trial: as it is"), "{text}");
+    assert!(text.contains("length of a trial: unchanged"), "{text}");
 }
 
 #[test]

@@ -229,20 +229,20 @@ fn what_could_never_be_read_is_refused() {
         tare.refused(&line, words);
     };
     refused(&["--metric", "rate"], &["give a name and a regular expression"]);
-    refused(&["--metric", "rate=x"], &["put the figure", "rate: ([0-9.]+)"]);
-    refused(&["--metric", "rate=(x"], &["no regular expression"]);
+    refused(&["--metric", "rate=x"], &["put only the figure", "rate: ([0-9.]+)"]);
+    refused(&["--metric", "rate=(x"], &["is not a regular expression"]);
     refused(&["--metric", "wall=(x)"], &["metric 'wall' is there already"]);
-    refused(&["--metric", "Rate=(x)"], &["no name of a metric"]);
+    refused(&["--metric", "Rate=(x)"], &["is not a metric name"]);
     refused(
         &["--metric", "rate=(x)", "--unit", "mb/s"],
         &["did you mean 'MB/s'?"],
     );
     refused(
         &["--metric", "a=(x)", "--unit", "s", "--unit", "ms"],
-        &["2 units are given for 1 figure"],
+        &["2 units for 1 figure"],
     );
     refused(&["--unit", "s"], &["--metric"]);
-    refused(&["--check", "("], &["check: ", "no regular expression"]);
+    refused(&["--check", "("], &["check: ", "is not a regular expression"]);
     refused(
         &["--metric", "a=(x)", "--higher", "--lower"],
         &["--higher", "--lower"],
@@ -316,7 +316,7 @@ fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
         }
     }
     let redirected = ["plan", "-p", "native", "--setup", "echo x > y", "--", "true"];
-    tare.refused(&redirected[..], &["there is no shell"]);
+    tare.refused(&redirected[..], &["no shell runs this"]);
     // The loader that comes with a setup brings not the libraries of the command.
     let plan = tare.run("plan -p native,runc --setup true -- ls");
     assert!(plan.stdout.contains("--with-libraries"), "{plan:?}");
@@ -326,6 +326,6 @@ fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
     );
     tare.refused(
         "plan -p native -w syscall --setup true",
-        &["belong to a command of yours"],
+        &["need a command"],
     );
 }

@@ -128,7 +128,7 @@ fn own_figures_stand_beside_those_of_a_study() {
         "docker vanilla linpack",
         "differs",
         "stream (12 figures): no workload stream in the results",
-        "iozone (24 figures): tare has no workload like it",
+        "iozone (24 figures): tare has no such workload",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -77,7 +77,7 @@ fn kept(failure: &Value, stdout: &str, stderr: &str) {
     assert!(printed("stderr").contains(stderr), "'{stderr}': {failure}");
 }
 
-/// The trials, which have all ended well, and how many of them.
+/// The trials, which have all succeeded, and how many of them.
 fn good(tare: &Tare, many: usize) -> Vec<Value> {
     let mut trials = tare.records_of("r.jsonl", "trial");
     // One that failed on a busy host has its second try behind it.
@@ -173,7 +173,7 @@ fn a_server_that_is_killed_or_ends_fails_the_trial_whatever_its_client_printed()
     let failed = failure(&file("echo ready; sleep 0.2", &slow), "");
     told(
         &failed,
-        &["the server db ended: by itself before its client, with exit status 0"],
+        &["the server db ended: before its client, with exit status 0"],
     );
     kept(&failed, "rate: 5", "ready");
     // Of a client that fails for it both are told.
@@ -202,7 +202,7 @@ fn a_server_that_does_not_come_to_serve_fails_the_trial_with_its_own_words() {
     let failed = failure(&file("echo loading; exec sleep 4322", CLIENT), "--timeout 1s");
     told(
         &failed,
-        &["the server db did not come to serve: it printed no line with '^ready$' within 1 s: loading"],
+        &["the server db did not become ready: it printed no line with '^ready$' within 1 s: loading"],
     );
     kept(&failed, "", "[the server db printed]\nloading");
     assert_eq!(failed["reason"], "timeout");
@@ -210,7 +210,7 @@ fn a_server_that_does_not_come_to_serve_fails_the_trial_with_its_own_words() {
     let failed = failure(&file("echo no disk >&2; exit 4", CLIENT), "");
     told(
         &failed,
-        &["the server db did not come to serve: exit status 4: no disk"],
+        &["the server db did not become ready: exit status 4: no disk"],
     );
     for (ready, why) in [
         ("{ tcp = \"{port}\" }", "it takes no connection at 127.0.0.1:"),
@@ -221,7 +221,7 @@ fn a_server_that_does_not_come_to_serve_fails_the_trial_with_its_own_words() {
     ] {
         let text = file(SERVES, CLIENT).replace("{ line = '^ready$' }", ready);
         let failed = failure(&text, "--timeout 1s");
-        told(&failed, &["the server db did not come to serve: ", why]);
+        told(&failed, &["the server db did not become ready: ", why]);
     }
 }
 
@@ -235,7 +235,7 @@ fn a_stranger_at_the_port_of_a_server_is_not_taken_for_it() {
     let failed = failure(&text, "--timeout 5s");
     told(
         &failed,
-        &["another program takes connections at 127.0.0.1:", "already"],
+        &["another program already listens at 127.0.0.1:", "already"],
     );
     assert_eq!(processes_that_bear("sleep\x004325"), Vec::<String>::new());
 }
@@ -294,7 +294,7 @@ fn a_refused_connection_and_a_port_that_is_taken_fail_the_trial() {
     let failed = failure(&iperf3(&port, "{db.port}"), "--timeout 5s");
     told(
         &failed,
-        &["the server db", "another program takes connections at 127.0.0.1:"],
+        &["the server db", "another program already listens at 127.0.0.1:"],
     );
 }
 
@@ -412,7 +412,7 @@ fn roles_are_told_by_show_plan_and_check() {
     std::fs::write(tare.path("w.toml"), file("exit 9", CLIENT)).unwrap();
     let checked = tare.run("workloads check ./w.toml");
     assert_eq!(checked.code, 1, "{checked:?}");
-    assert!(flat(checked.stdout).contains("the server db did not come to serve: exit status 9"));
+    assert!(flat(checked.stdout).contains("the server db did not become ready: exit status 9"));
 }
 
 #[test]
@@ -437,8 +437,8 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         .replace("[command]", "[command]\nplace = \"outside\"");
     let apart = across.replace("place = \"outside\"", "place = \"apart\"");
     for (platform, file, why) in [
-        ("runc", &across, "no network that this host shares"),
-        ("runc", &apart, "no network that they share"),
+        ("runc", &across, "no network with this host"),
+        ("runc", &apart, "share no network"),
         (
             "runc?network=macvlan",
             &swapped,
@@ -486,7 +486,7 @@ settle = false
     std::fs::write(tare.path("s.toml"), study).unwrap();
     let plan = tare.ok("plan s.toml").stdout;
     let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(plan.contains("w in runc: its boxes have no network"), "{plan}");
+    assert!(plan.contains("w in runc: its boxes share no network"), "{plan}");
     tare.run("run s.toml -o r.jsonl");
     let trials = tare.records_of("r.jsonl", "trial");
     for trial in &trials {

@@ -307,7 +307,7 @@ fn the_image_that_a_workload_names_is_taken_by_itself() {
     let asked = format!("-p native,runc -w ./tool.toml {SHORT}");
     let plan = tare.ok(&format!("plan {asked}")).stdout;
     assert!(
-        plan.contains("./rootfs, not made yet: 'tare run' makes it"),
+        plan.contains("./rootfs, not built yet: 'tare run' builds it"),
         "{plan}"
     );
     assert!(!tare.path("state/images").exists(), "a plan makes nothing");
@@ -358,11 +358,11 @@ blocks = 1
 settle = false
 ";
     fs::write(tare.path("s.toml"), study).unwrap();
-    let reach = "no network that this host shares";
+    let reach = "no network with this host";
     let options = format!("run -p native,runc -w tcp-rr?ends=client-outside {SHORT} --image ./rootfs");
     for (args, words) in [
         (options.as_str(), [reach, "platform 'runc' cannot run"]),
-        ("run s.toml", [reach, "nothing could be measured"]),
+        ("run s.toml", [reach, "nothing can be measured"]),
         // Boxes of this platform can have none at all.
         (
             "run -p fake -w syscall --cpus 1 --image ./rootfs",
@@ -397,7 +397,7 @@ settle = false
     let told = tare.ok("run ./s.toml -o r.jsonl").stderr;
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("left out: workload nowhere: its program in-no-image is not in the image ./rootfs"),
+        told.contains("skipped: workload nowhere: its program in-no-image is not in the image ./rootfs"),
         "{told}"
     );
     let trials = tare.records_of("r.jsonl", "trial");

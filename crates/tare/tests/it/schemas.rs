@@ -126,7 +126,7 @@ fn plans() {
         ("--with-libraries --json -- cat /etc/hostname", "left_behind"),
         ("--json -- sleep 0", "cannot_run"),
     ] {
-        // Of what cannot run, nothing could be measured: the exit code says so.
+        // Of what cannot run, nothing can be measured: the exit code says so.
         let plan = tare.run(&format!("plan -p fake --cpus 1 {command}")).stdout;
         Schema::of("tare-plan").holds(&plan);
         let plan: Value = serde_json::from_str(&plan).unwrap();

@@ -101,7 +101,7 @@ fn a_polluter_makes_no_difference() {
     .concat();
     let ended = tare.ok(&args);
     for words in [
-        "beside a polluter",
+        "with a polluter",
         "ratio of typical times",
         "ratio of mean times",
     ] {
@@ -216,10 +216,10 @@ fn what_makes_no_self_test_is_refused() {
         (aa(&["--slices", "turns"]), "for commands"),
         (aa(&["--campaigns", "0"]), "whole number from 1"),
         (aa(&["--blocks", "9"]), "from 10"),
-        (aa(&["--log", "text"]), "no log of a self-test"),
-        (aa(&["--log", "/dev/zero"]), "is no file"),
-        (aa(&["--log", "none/log"]), "cannot make log"),
-        (aa(&["--log", "-"]), "a path is needed"),
+        (aa(&["--log", "text"]), "not a log of a self-test"),
+        (aa(&["--log", "/dev/zero"]), "is not a file"),
+        (aa(&["--log", "none/log"]), "cannot create log"),
+        (aa(&["--log", "-"]), "give a path"),
         (vec!["selftest", "aa", "-p", "dokcer"], "dokcer"),
         (
             vec!["selftest", "inject", "-p", "fake", "--percent", "0.05"],
@@ -232,7 +232,7 @@ fn what_makes_no_self_test_is_refused() {
     }
     tare.refused(
         "selftest aa -p fake?fail=kill --no-settle --log l",
-        &["not one pair"],
+        &["no pair"],
     );
     assert!(tare.path("text").exists());
 }

@@ -395,6 +395,6 @@ fn what_boxes_tell_of_their_errors_does_not_fill_the_results() {
         assert!(length < 200_000, "{length} B");
         let trials = tare.records_of("r.jsonl", "trial");
         let detail = trials[0]["outcome"]["failed"]["detail"].as_str().unwrap();
-        assert!(detail.ends_with("B more are left out]"), "{detail}");
+        assert!(detail.ends_with("B omitted]"), "{detail}");
     }
 }

@@ -176,7 +176,7 @@ fn boxes_that_do_not_fit_side_by_side_are_refused_and_one_by_one_they_run() {
     let tare = Tare::new();
     let memory = memory_for(1);
     let more = ["-w", "syscall", "--blocks", "1", "--memory", &memory];
-    let words = ["3 boxes", "--memory less", "--provisioning", "--slices off"];
+    let words = ["3 boxes", "reduce --memory", "--provisioning", "--slices off"];
     for command in ["run", "plan"] {
         tare.refused(&args(command, "fake,fake?cost=2", &more), &words);
     }
@@ -295,7 +295,7 @@ fn a_length_that_is_none_is_refused() {
     let tare = Tare::new();
     for bad in ["0", "0s", "1h", "-5ms", "short", "", "nan"] {
         let slices = format!("--slices={bad}");
-        let words = [bad, "does not say how to slice", "from 1ms to 1s"];
+        let words = [bad, "is not a slicing", "from 1ms to 1s"];
         tare.refused(
             &args("run", "fake,fake?cost=2", &["-w", "syscall", &slices]),
             &words,

@@ -104,7 +104,7 @@ fn a_look_at_trials_that_are_gone_cannot_be_taken_again() {
     let is_trial = |line: &&str| line.contains("\"record\":\"trial\"");
     let kept: Vec<&str> = text.lines().filter(|line| !is_trial(line)).collect();
     std::fs::write(tare.path("gone.jsonl"), kept.join("\n") + "\n").unwrap();
-    tare.refused("run --resume gone.jsonl", &["looks at trials", "start anew"]);
+    tare.refused("run --resume gone.jsonl", &["looks at trials", "start a new one"]);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn blocks_are_added_by_the_schedule_of_looks_and_not_to_a_fixed_number() {
     fixed.ok(&args("fake,fake?cost=1.1", &["--blocks", "3"]));
     fixed.refused(
         "run --resume r.jsonl --blocks 5",
-        &["3 blocks, fixed beforehand", "--adaptive"],
+        &["planned with 3 blocks", "--adaptive"],
     );
 }
 
@@ -276,7 +276,7 @@ fn a_study_that_cannot_be_adaptive_is_refused() {
 fn a_plan_tells_that_there_will_be_no_verdict() {
     let tare = Tare::new();
     for (option, value, words) in [
-        ("--blocks", "9", "fewer than 10 blocks bring no verdict"),
+        ("--blocks", "9", "verdicts need at least 10 blocks"),
         ("--fresh", "study", "verdicts      none"),
     ] {
         let plan = [

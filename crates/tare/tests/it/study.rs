@@ -183,7 +183,7 @@ fn a_run_that_is_fruitless_ends_after_its_first_block_and_goes_on_where_that_is_
     let tare = Tare::new();
     let ended = tare.run(&run_args("fake,fake?fail=exit", &["--blocks", "2"]));
     assert_eq!(ended.code, 1, "{}", ended.stderr);
-    let told = "the run ended after its first block, which left nothing to compare; to go on all the same: tare run --resume r.jsonl";
+    let told = "the run ended after its first block, which left nothing to compare; to continue anyway: tare run --resume r.jsonl";
     assert!(ended.stderr.contains(told), "{}", ended.stderr);
     assert_eq!(tare.records_of("r.jsonl", "end")[0]["reason"], "fruitless");
     let blocks = |tare: &Tare| {
@@ -201,7 +201,7 @@ fn a_session_that_was_killed_after_one_that_ran_out_of_time_has_something_left()
     let tare = Tare::new();
     tare.ok(&run_args("fake", &["--blocks", "3"]));
     tare.refused("run --resume r.jsonl --blocks 1", &["fixed beforehand"]);
-    tare.refused("run --resume r.jsonl --seed 123456", &["another --seed"]);
+    tare.refused("run --resume r.jsonl --seed 123456", &["its own --seed"]);
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let of = |kind: &str| {
@@ -346,14 +346,14 @@ fn a_file_that_cannot_be_gone_on_with_is_refused_before_anything_runs() {
         }
         vec![record]
     });
-    tare.refused("run --resume none.jsonl", &["blocks", "altered", "start anew"]);
+    tare.refused("run --resume none.jsonl", &["blocks", "altered", "start a new one"]);
     altered(&tare, "baseline.jsonl", |mut record| {
         if record["record"] == "header" {
             record["study"]["baseline"] = "lxc".into();
         }
         vec![record]
     });
-    tare.refused("run --resume baseline.jsonl", &["baseline", "lxc", "start anew"]);
+    tare.refused("run --resume baseline.jsonl", &["baseline", "lxc", "start a new one"]);
     altered(&tare, "twice.jsonl", |record| {
         let mut other = record.clone();
         other["padding"] = 1.into();
@@ -367,6 +367,6 @@ fn a_file_that_cannot_be_gone_on_with_is_refused_before_anything_runs() {
     });
     tare.refused(
         "run --resume twice.jsonl",
-        &["1 trial more than once", "start anew"],
+        &["1 trial more than once", "start a new one"],
     );
 }

@@ -51,7 +51,7 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     }
     assert!(!plan.contains('\u{1b}'), "the study drives the terminal: {plan}");
     let small = tare.ok("plan s.toml --small").stdout;
-    assert!(small.contains("fewer than 10 blocks bring no verdict"), "{small}");
+    assert!(small.contains("verdicts need at least 10 blocks"), "{small}");
     let json: serde_json::Value = serde_json::from_str(&tare.ok("plan s.toml --json").stdout).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), 4);
     assert_eq!(json["blueprint"][2]["available"], false);
@@ -114,7 +114,7 @@ fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let tare = tare_with(STUDY);
     let ended = tare.ok("run s.toml --blocks 3 -o r.jsonl");
     assert!(
-        ended.stderr.contains("left out: workload hibench"),
+        ended.stderr.contains("skipped: workload hibench"),
         "{}",
         ended.stderr
     );
@@ -172,12 +172,12 @@ fn networks_and_storages_are_factors_of_every_platform_that_has_them() {
         missing.contains("platform vm?network=host&storage=tmpfs: 'host' is not a value of option 'network'"),
         "{missing}"
     );
-    tare.refused("plan ./s.toml --networks host", &["--networks beside the study"]);
+    tare.refused("plan ./s.toml --networks host", &["--networks conflicts with the study"]);
     tare.refused("plan --networks brige", &["'brige'", "bridge"]);
     if common::ready("native") && common::ready("runc") {
         let run = "run -p native,runc -w syscall --networks host,macvlan,published --provisioning pinned --cpus 1 --blocks 1 --trial-time 100ms -o r.jsonl";
         let told = tare.ok(run).stderr;
-        assert!(told.contains("left out: runc?network=published:"), "{told}");
+        assert!(told.contains("skipped: runc?network=published:"), "{told}");
         let header = tare.records_of("r.jsonl", "header");
         assert_eq!(
             header[0]["study"]["platforms"],
@@ -225,28 +225,28 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
     tare.refused("plan s.toml", &["s.toml:17:1: "]);
     run(&["gone.toml"], &["gone.toml: cannot read the study file"]);
     run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
-    run(&["/dev/zero"], &["/dev/zero: is no regular file"]);
+    run(&["/dev/zero"], &["/dev/zero: is not a regular file"]);
     std::fs::write(tare.path("bytes.toml"), b"\xff\xfe").unwrap();
     run(
         &["bytes.toml"],
-        &["bytes.toml:1:1: the byte 0xff is no UTF-8 text"],
+        &["bytes.toml:1:1: the byte 0xff is not UTF-8"],
     );
     std::fs::write(tare.path("s.toml"), STUDY).unwrap();
     run(
         &["s.toml", "-w", "stream"],
-        &["--workloads beside the study s.toml"],
+        &["--workloads conflicts with the study s.toml"],
     );
-    run(&["s.toml", "--", "true"], &["a command beside the study s.toml"]);
+    run(&["s.toml", "--", "true"], &["a command conflicts with the study s.toml"]);
     run(
         &["quick", "--small"],
         &[
-            "quick: has no small size: leave --small out; of the shipped studies, ",
+            "quick: has no small size: omit --small; of the shipped studies, ",
             "li2018",
         ],
     );
     run(
         &["s.toml", "--timeout", "1ms"],
-        &["--timeout is 1 ms, and a trial aims for"],
+        &["--timeout is 1 ms but a trial should take"],
     );
     run(
         &["s.toml", "--blocks", "1", "--baseline", "lxc"],

@@ -216,7 +216,7 @@ fn what_cannot_run_on_a_platform_is_skipped_there_and_refused_where_nothing_is_l
     std::fs::write(tare.path("tool.toml"), barred).unwrap();
     let short = "--provisioning pinned --cpus 1 --blocks 1 --no-settle";
     let alone = format!("-p runc -w ./tool.toml {short}");
-    tare.refused(&format!("run {alone}"), &["nothing could be measured: it is so"]);
+    tare.refused(&format!("run {alone}"), &["nothing can be measured: it is so"]);
     let plan = tare.ok(&format!("plan -p native,runc -w ./tool.toml,syscall {short}"));
     assert!(
         plan.stdout.contains("cannot run    tool in runc: it is so"),
@@ -250,7 +250,7 @@ fn what_is_wrong_with_a_workload_is_told() {
     .unwrap();
     tare.refused(
         "plan -p fake -w ./wrong.toml",
-        &["wrong.toml:12:1: metric 'rate': 'mb/s' is no unit: did you mean 'MB/s'?"],
+        &["wrong.toml:12:1: metric 'rate': 'mb/s' is not a unit: did you mean 'MB/s'?"],
     );
     tare.refused(
         "plan -p fake -w ./missing.toml",

@@ -143,7 +143,7 @@ pub fn name_metrics(results: &mut Results) {
     }
 }
 
-/// Names the group of a trial that ended well, and takes its samples from it.
+/// Names the group of a trial that succeeded, and takes its samples from it.
 pub fn set_group(trial: &mut TrialRecord, group: &GroupRecord) {
     trial.group = Some(group.group);
     let member = group.member(&trial.cell).unwrap();

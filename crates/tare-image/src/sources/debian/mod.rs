@@ -36,11 +36,11 @@ const SCRIPT: &str = "TARE_PREPARE";
 #[derive(Debug, thiserror::Error)]
 pub enum NoMirror {
     /// This host has no sources of Debian's.
-    #[error("this host's apt has no sources of Debian: give the address of a mirror")]
+    #[error("this host's apt has no Debian sources: give the address of a mirror")]
     Present,
     /// The archive does not say where its snapshots are.
     #[error(
-        "this host's apt does not say where snapshots of Debian's archive are: give their address, with @SNAPSHOTID@ in the place of the date, or leave the date out"
+        "this host's apt does not say where snapshots of Debian's archive are: give their address, with @SNAPSHOTID@ for the date, or omit the date"
     )]
     Snapshots,
 }

@@ -37,26 +37,26 @@ pub struct DebianSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum NoSpec {
     /// The release.
-    #[error("\"{0}\" cannot be a release of Debian: small letters, digits and hyphens, such as bookworm")]
+    #[error("\"{0}\" is not a Debian release: write lower-case letters, digits and hyphens, such as bookworm")]
     Suite(String),
     /// A part of the archive.
     #[error(
-        "\"{0}\" cannot be a component of Debian's archive: main, contrib, non-free or non-free-firmware"
+        "\"{0}\" is not a component of Debian's archive: choose main, contrib, non-free or non-free-firmware"
     )]
     Component(String),
     /// There is no part.
-    #[error("no component of Debian's archive is named: name main at least")]
+    #[error("no component of Debian's archive is given: give at least main")]
     NoComponent,
     /// A package.
     #[error(
-        "\"{0}\" cannot be a package of Debian: small letters, digits and + - . as in its name, with =VERSION or without"
+        "\"{0}\" is not a Debian package: write lower-case letters, digits and + - . with or without =VERSION"
     )]
     Package(String),
     /// The date.
-    #[error("\"{0}\" is no date of a snapshot: it is written 20250520T000000Z")]
+    #[error("\"{0}\" is not a snapshot date: write it as 20250520T000000Z")]
     Snapshot(String),
     /// The script.
-    #[error("'prepare' has a NUL character: it is the text of a shell script")]
+    #[error("'prepare' has a NUL character: give the text of a shell script")]
     Prepare,
     /// Artifacts of Maven.
     #[error("{wrong}")]

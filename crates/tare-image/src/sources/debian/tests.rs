@@ -208,7 +208,7 @@ fn what_cannot_be_a_specification_is_refused() {
     };
     assert!(wrong(&|s| s.suite = "--help".to_owned()).contains("release"));
     assert!(wrong(&|s| s.components = vec!["../x".to_owned()]).contains("component"));
-    assert!(wrong(&|s| s.components.clear()).contains("main at least"));
+    assert!(wrong(&|s| s.components.clear()).contains("give at least main"));
     for package in ["-o", "a,b", "a b", "A", "", "a=", "./x.deb", "~"] {
         assert!(
             wrong(&|s| s.packages = vec![package.to_owned()]).contains("package"),

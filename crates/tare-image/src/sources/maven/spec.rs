@@ -45,30 +45,30 @@ pub enum Take {
 #[derive(Debug, thiserror::Error)]
 pub enum NoMaven {
     /// There is no artifact.
-    #[error("no artifact is named: give one at least, as group:artifact:version")]
+    #[error("no artifact is given: give at least one, as group:artifact:version")]
     Nothing,
     /// An artifact.
     #[error(
-        "\"{0}\" cannot be an artifact of Maven: it is written group:artifact:version, with :type and :classifier where it has them"
+        "\"{0}\" is not a Maven artifact: write group:artifact:version, plus :type and :classifier if it has them"
     )]
     Artifact(String),
     /// A version that is none.
-    #[error("\"{0}\" names no version that stays the same: write its number")]
+    #[error("\"{0}\" has no fixed version: write its number")]
     Moving(String),
     /// An artifact that cannot be unpacked.
-    #[error("\"{0}\" is no archive that can be unpacked: its type must be tar, tar.gz or tgz")]
+    #[error("\"{0}\" cannot be unpacked: its type must be tar, tar.gz or tgz")]
     Packed(String),
     /// Something that is left out.
-    #[error("\"{0}\" cannot be what an artifact depends on: it is written group:artifact")]
+    #[error("\"{0}\" is not a dependency: write group:artifact")]
     Exclude(String),
     /// Something is left out of nothing.
     #[error(
-        "nothing can be left out where only the artifacts themselves are taken: remove 'exclude' or 'take'"
+        "'exclude' has no effect if only the artifacts themselves are taken: remove 'exclude' or 'take'"
     )]
     Excluded,
     /// The folder.
     #[error(
-        "\"{0}\" cannot be the folder of artifacts: a path below /opt, /srv, /usr or /var, such as /opt/tool/lib"
+        "\"{0}\" cannot be the folder of artifacts: give a path below /opt, /srv, /usr or /var, such as /opt/tool/lib"
     )]
     Folder(String),
 }
@@ -252,10 +252,10 @@ mod tests {
             "g:a:1:",
             "g:a:1:jar:",
         ] {
-            assert!(told(&spec(wrong)).contains("cannot be an artifact"), "{wrong}");
+            assert!(told(&spec(wrong)).contains("is not a Maven artifact"), "{wrong}");
         }
         for wrong in ["g:a:LATEST", "g:a:RELEASE", "g:a:1.0-SNAPSHOT"] {
-            assert!(told(&spec(wrong)).contains("stays the same"), "{wrong}");
+            assert!(told(&spec(wrong)).contains("has no fixed version"), "{wrong}");
         }
         for wrong in [
             "",
@@ -293,7 +293,7 @@ mod tests {
             artifacts: Vec::new(),
             ..spec("g:a:1")
         };
-        assert!(told(&nothing).contains("no artifact is named"));
+        assert!(told(&nothing).contains("no artifact is given"));
         let unpacked = |text| MavenSpec {
             take: Take::Unpacked,
             ..spec(text)
@@ -306,7 +306,7 @@ mod tests {
             exclude: vec!["g:b".to_owned()],
             ..spec("g:a:1")
         };
-        assert!(told(&alone).contains("nothing can be left out"));
+        assert!(told(&alone).contains("'exclude' has no effect"));
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Client {
     fn password(&self, what: &str) -> RegistryError {
         let registry = self.reference.registry.clone();
         let hint = match &self.credentials {
-            Credentials::None => format!("give its password by: docker login {registry}"),
+            Credentials::None => format!("log in with: docker login {registry}"),
             Credentials::Basic(_) => {
                 format!("the password of docker login may be wrong or too old: docker login {registry}")
             }

@@ -12,7 +12,7 @@ pub enum RegistryError {
     #[error(transparent)]
     Reference(#[from] NoReference),
     /// It wants a password, or another, or has no such image and does not say so to strangers.
-    #[error("{registry} gives {what} to no stranger, or has no such image: {hint}")]
+    #[error("{registry} denies access to {what}, or has no such image: {hint}")]
     Password {
         /// The registry.
         registry: String,
@@ -22,7 +22,7 @@ pub enum RegistryError {
         hint: String,
     },
     /// It has no such image.
-    #[error("{registry} has no {what}: look at its name and tag")]
+    #[error("{registry} has no {what}: check its name and tag")]
     NotFound {
         /// The registry.
         registry: String,
@@ -31,7 +31,7 @@ pub enum RegistryError {
     },
     /// It answers too slowly.
     #[error(
-        "{registry} was too slow with {what}: it was given {seconds} s; try again later, or take an archive of the image"
+        "{registry} did not send {what} within {seconds} s: try again later, or import an archive of the image"
     )]
     Slow {
         /// The registry.
@@ -42,7 +42,7 @@ pub enum RegistryError {
         seconds: u64,
     },
     /// Its answer ended too early.
-    #[error("the answer of {registry} ended in the middle of {what}: try again")]
+    #[error("the response of {registry} ended in the middle of {what}: try again")]
     Ended {
         /// The registry.
         registry: String,
@@ -60,7 +60,7 @@ pub enum RegistryError {
         source: Box<ureq::Error>,
     },
     /// It answers with another status.
-    #[error("{registry} answers with the status {status} to {what}{}", match .status { 429 => ": it has had too many requests from here; try again later", 500.. => ": it is out of order; try again later", _ => "" })]
+    #[error("{registry} answers with the status {status} to {what}{}", match .status { 429 => ": too many requests from here; try again later", 500.. => ": the registry has a problem; try again later", _ => "" })]
     Status {
         /// The registry.
         registry: String,
@@ -71,12 +71,12 @@ pub enum RegistryError {
     },
     /// It asks for a password in a way that is unknown or not encrypted.
     #[error(
-        "{0} asks for a password in a way that is not known or not encrypted: take an archive of the image"
+        "{0} uses an unknown or unencrypted authentication method: import an archive of the image"
     )]
     Challenge(String),
     /// There are no certificates to check it by.
     #[error(
-        "there are no certificates to check a registry by: install the package ca-certificates, or name a file of them in SSL_CERT_FILE"
+        "there are no certificates to verify a registry: install the package ca-certificates, or set SSL_CERT_FILE to a file of them"
     )]
     NoCertificates,
     /// Certificates that cannot be read.

@@ -26,11 +26,11 @@ pub struct Reference {
 #[derive(Debug, thiserror::Error)]
 pub enum NoReference {
     /// The registry is not said.
-    #[error("\"{0}\" does not say in which registry: write docker.io/library/{0} for Docker Hub's own")]
+    #[error("\"{0}\" names no registry: write docker.io/library/{0} for Docker Hub")]
     Registry(String),
     /// Something else.
     #[error(
-        "\"{0}\" is no image of a registry: it is written registry.example/name:tag, with @sha256:... or without"
+        "\"{0}\" is not an image of a registry: write registry.example/name:tag, with or without @sha256:..."
     )]
     Form(String),
     /// The digest.

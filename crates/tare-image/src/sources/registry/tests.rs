@@ -223,7 +223,7 @@ fn who_has_no_password_is_told_what_to_do() {
             assert!(error.to_string().contains(expected), "{error}");
             assert!(!error.to_string().contains("dT"), "{error}");
         };
-        hint("give its password by: docker login 127.0.0.1:");
+        hint("log in with: docker login 127.0.0.1:");
         passwords(&site, &fake, "dTpx");
         hint("may be wrong or too old");
         fs::write(site.at("config.json"), r#"{"credsStore": "pass"}"#).unwrap();

@@ -54,8 +54,7 @@ fn values_of_another_type_are_named_with_an_example() {
         told(
             &format!("[protocol]\nslices = {slices}"),
             &format!(
-                "s.toml:3:10: 'slices': '{word}' does not say how to slice: give auto, off, turns, \
-                 or how long a slice is, from 1ms to 1s"
+                "s.toml:3:10: 'slices': '{word}' is not a slicing: give auto, off, turns, or a slice length from 1ms to 1s"
             ),
         );
     }
@@ -73,16 +72,15 @@ fn what_is_missing_or_empty_is_told() {
     );
     told(
         "[factors]\nplatforms = []",
-        "s.toml:3:13: 'platforms' is an empty list: name at least one, as in platforms = [\"native\", \"docker\"], \
-         or leave the key out",
+        "s.toml:3:13: 'platforms' is an empty list: give at least one item, as in platforms = [\"native\", \"docker\"], or omit the key",
     );
     told(
         "[[workload]]\nname = \"linpack\"\nsize = []",
-        "s.toml:4:8: 'size' is an empty list: name at least one, as in size = [\"64M\", \"256M\"], or leave the key out",
+        "s.toml:4:8: 'size' is an empty list: give at least one item, as in size = [\"64M\", \"256M\"], or omit the key",
     );
     told(
         "[requirement]\ntext = \" \"",
-        "s.toml:3:8: 'text' is empty text: write text = \"...\", or leave it out",
+        "s.toml:3:8: 'text' is empty text: write text = \"...\", or omit it",
     );
     told(
         "[design]\nkind = \"cells\"",
@@ -94,11 +92,11 @@ fn what_is_missing_or_empty_is_told() {
 fn unknown_names_are_named_with_the_nearest() {
     told(
         "[factors]\nplatforms = [\"native\", \"dokcer\"]",
-        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' tells which can run here)",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' lists those that can run here)",
     );
     told(
         "[factors]\nplatforms = [\"native\", \"vm/dokcer\"]",
-        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' tells which can run here)",
+        "s.toml:3:24: unknown platform 'dokcer': did you mean 'docker'? ('tare doctor' lists those that can run here)",
     );
     told(
         "[factors]\nplatforms = [\"Docker!\"]",
@@ -107,7 +105,7 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[factors]\nplatforms = [\"gke\"]",
-        "s.toml:3:13: 'platforms' names only what tare does not have: add one that it has, such as \"native\"",
+        "s.toml:3:13: 'platforms' lists only unknown platforms: add a known one, such as \"native\"",
     );
     told(
         "[[workload]]\nname = \"steram\"",
@@ -123,8 +121,8 @@ fn unknown_names_are_named_with_the_nearest() {
     );
     told(
         "[factors]\ninstances = [\"huge\"]",
-        "s.toml:3:14: 'huge' is no instance type: there is none of this name; give one of large, xlarge, 2xlarge, \
-         4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
+        "s.toml:3:14: 'huge' is not an instance type: no such type; choose one of large, xlarge, 2xlarge, \
+         4xlarge, 8xlarge, 16xlarge, or define one as NAME=CPUS:MEMORY, such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
     );
     let on = |host: &str| {
         format!(
@@ -133,8 +131,7 @@ fn unknown_names_are_named_with_the_nearest() {
     };
     told(
         &on("1"),
-        "s.toml:4:1: 'a=2:1G:1' is no instance type: on 1 CPU of the host there is no room for a box of 2 CPUs; \
-         give one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or one of your own as NAME=CPUS:MEMORY, \
+        "s.toml:4:1: 'a=2:1G:1' is not an instance type: a box of 2 CPUs does not fit on 1 CPU of the host; choose one of large, xlarge, 2xlarge, 4xlarge, 8xlarge, 16xlarge, or define one as NAME=CPUS:MEMORY, \
          such as small=1:512M, or NAME=CPUS:MEMORY:HOST_CPUS",
     );
     told(
@@ -144,7 +141,7 @@ fn unknown_names_are_named_with_the_nearest() {
     let wide = study("title = \"t\"\n".to_owned() + &on("4096")).unwrap_err();
     assert!(
         wide.starts_with(
-            "s.toml:3:13: instance type 'a' is to run on 4096 CPUs of the host, and this host has "
+            "s.toml:3:13: instance type 'a' should run on 4096 CPUs of the host, but this host has "
         ),
         "{wide}"
     );
@@ -154,7 +151,7 @@ fn unknown_names_are_named_with_the_nearest() {
 fn what_is_given_twice_is_named_where_it_is_given_again() {
     told(
         "[factors]\nplatforms = [\"native\", \"lxc\", \"native\"]",
-        "s.toml:3:31: platform 'native' is given twice: name each once",
+        "s.toml:3:31: platform 'native' is given twice: give each once",
     );
     told(
         "[factors]\nnetworks = [\"host\", \"brige\"]",
@@ -166,19 +163,19 @@ fn what_is_given_twice_is_named_where_it_is_given_again() {
     );
     told(
         "[factors]\nprovisioning = [\"vanilla\", \"vanilla\"]",
-        "s.toml:3:28: provisioning 'vanilla' is given twice: name each once",
+        "s.toml:3:28: provisioning 'vanilla' is given twice: give each once",
     );
     told(
         "[factors]\ninstances = [\"a=1:1G\", { name = \"a\", cpus = 1, memory = \"2G\" }]",
-        "s.toml:3:24: instance type 'a' is given twice: name each once",
+        "s.toml:3:24: instance type 'a' is given twice: give each once",
     );
     told(
         "[[workload]]\nname = \"spawn\"\n[[workload]]\nname = \"spawn\"",
-        "s.toml:4:1: workload 'spawn' is given twice: name each once",
+        "s.toml:4:1: workload 'spawn' is given twice: give each once",
     );
     told(
         "[design]\nkind = \"cells\"\ncells = [{ platform = \"native\" }, { workload = \"spawn\" }]",
-        "s.toml:4:35: the cell 'native vanilla spawn' is given twice: name each once",
+        "s.toml:4:35: the cell 'native vanilla spawn' is given twice: give each once",
     );
     told(
         "[analysis]\nmargin = 1\nmargin = 2",
@@ -190,8 +187,7 @@ fn what_is_given_twice_is_named_where_it_is_given_again() {
 fn a_baseline_that_is_not_compared_is_named() {
     told(
         "[factors]\nplatforms = [\"lxc\", \"docker\"]\nbaseline = \"native\"",
-        "s.toml:4:12: the baseline 'native' is not among the platforms lxc, docker: add it with platforms, or choose \
-         one of them with baseline",
+        "s.toml:4:12: the baseline 'native' is not among the platforms lxc, docker: add it with platforms, or choose another with baseline",
     );
     told(
         "[factors]\nplatforms = [\"native\", \"lxc\"]\nprovisioning = [\"vanilla\"]\n\
@@ -200,7 +196,7 @@ fn a_baseline_that_is_not_compared_is_named() {
     );
     told(
         "[factors]\nbaseline = \"native\"",
-        "s.toml:3:12: 'baseline' needs to know what is compared with it: name the platforms too",
+        "s.toml:3:12: 'baseline' needs 'platforms' to compare with it: add them",
     );
 }
 
@@ -217,11 +213,11 @@ fn cells_and_bases_have_levels_of_the_study() {
     );
     told(
         "[design]\nbase = { workload = \"spawn\" }",
-        "s.toml:3:1: 'base' belongs to another design: write kind = \"one-at-a-time\", or leave 'base' out",
+        "s.toml:3:1: 'base' belongs to another design: write kind = \"one-at-a-time\", or omit 'base'",
     );
     told(
         "[factors]\nplatforms = [\"native\", \"lxc\"]\n[design]\nkind = \"cells\"\ncells = [{ platform = \"native\" }]",
-        "s.toml:3:13: the platform 'lxc' is in none of the cells: add a cell with it, or leave it out",
+        "s.toml:3:13: the platform 'lxc' is in none of the cells: add a cell with it, or omit it",
     );
 }
 
@@ -234,7 +230,7 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
         ),
         (
             "blocks = 999999999999999999999",
-            "10: 999999999999999999999 is too large a number: give one that makes sense",
+            "10: 999999999999999999999 is out of range: give a smaller number",
         ),
         (
             "blocks = -1",
@@ -250,13 +246,12 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
         ),
         (
             "adaptive = true\nblocks = 12",
-            "4:10: an adaptive study ends with a look, and there is none after 12 blocks: give one of 10, 15, 20, 25, \
+            "4:10: an adaptive study ends with a look, and there is none after 12 blocks: choose one of 10, 15, 20, 25, \
              30, 40, 50, 60 blocks",
         ),
         (
             "timeout = \"500ms\"\ntrial_time = \"1s\"",
-            "11: timeout is 500 ms, and a trial aims for 1.0 s, so that every one would be given up: give timeout more, \
-             or trial_time less",
+            "11: timeout is 500 ms but a trial should take 1.0 s, so every trial would be aborted: raise timeout or reduce trial_time",
         ),
         (
             "pause = 1e18",
@@ -265,7 +260,7 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
         ("trial_time = \"2h\"", "14: trial_time is 7200: give 0 s to 1 h"),
         (
             "duration = \"5m\"\nblocks = 9",
-            "12: 'duration' says how long blocks are run, and so does 'blocks': leave one of them out",
+            "12: 'duration' and 'blocks' both say how long to run blocks: omit one of them",
         ),
     ] {
         // A place of another line is told in full.
@@ -281,8 +276,7 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
     );
     told(
         "[analysis]\nconfidence = 0.99",
-        "s.toml:3:14: 'confidence' is 0.99: every interval and verdict of tare is at 95 %, write confidence = 0.95 or \
-         leave it out",
+        "s.toml:3:14: 'confidence' is 0.99: all intervals and verdicts of tare use 95 %; write confidence = 0.95 or omit it",
     );
 }
 
@@ -316,7 +310,7 @@ fn absurd_sizes_are_refused_with_what_makes_sense() {
     );
     told(
         "[factors]\ninstances = [\"a=1:1G\"]\ncpus = 1",
-        "s.toml:3:13: instances gives both CPUs and memory: leave out cpus and memory",
+        "s.toml:3:13: instances sets both CPUs and memory: omit cpus and memory",
     );
     told(
         "[[workload]]\nname = \"linpack\"\nsize = [500, 100000]",
@@ -334,7 +328,7 @@ fn absurd_sizes_are_refused_with_what_makes_sense() {
     let many = "title = \"t\"\n[factors]\ncpus = 9999\nprovisioning = [\"vanilla\"]";
     let found = study(many).unwrap_err();
     assert!(
-        found.starts_with("s.toml:3:8: 9999 CPUs are asked for, and this host has "),
+        found.starts_with("s.toml:3:8: 9999 CPUs are requested, but this host has "),
         "{found}"
     );
 }
@@ -349,12 +343,12 @@ fn more_than_anybody_could_run_is_refused_before_it_is_made() {
     let kernels = format!("[[workload]]\nname = \"linpack\"\nsize = [{}]", numbers(50..900));
     told(
         &format!("{kernels}\n{kernels}"),
-        "s.toml:5:1: linpack makes more than 1000 runs with its parameters: give fewer levels",
+        "s.toml:5:1: the parameters of linpack make more than 1000 runs: give fewer levels",
     );
     let platforms: Vec<String> = (1..=200).map(|i| format!("\"fake?seed={i}\"")).collect();
     told(
         &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
-        "s.toml:6:13: that is 340000 cells in 10 blocks: give at most 100000 cells and 4294967295 trials",
+        "s.toml:6:13: 340000 cells in 10 blocks are too many: the limits are 100000 cells and 4294967295 trials",
     );
 }
 
@@ -376,13 +370,13 @@ fn an_effect_names_two_workloads_of_the_study() {
     );
     told(
         &effect("spawn", "spawn"),
-        "s.toml:7:1: an effect holds the workload 'spawn' against itself: name two that differ",
+        "s.toml:7:1: an effect compares the workload 'spawn' with itself: give two different ones",
     );
     let twice = effect("spawn", "stream?threads=1");
     let (_, entry) = twice.split_once("[[effect]]").unwrap();
     told(
         &format!("{twice}\n[[effect]]{entry}"),
-        "s.toml:11:1: effect 'e (spawn against stream threads=1)' is given twice: name each once",
+        "s.toml:11:1: effect 'e (spawn against stream threads=1)' is given twice: give each once",
     );
     told(
         "[[workload]]\nname = \"spawn\"\n[[effect]]\nname = \"e\"\nof = \"spawn\"",

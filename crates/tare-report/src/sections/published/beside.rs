@@ -9,7 +9,7 @@ use tare_analysis::{Analysis, Estimate, Word};
 use tare_model::size::counted;
 use tare_published::{Beside, BesideRow, Detectable, Library, StudyRow, TheirFigure, Verdict, beside_all};
 
-const ABOUT: &str = "Intervals and verdicts at 95 %, row by row. Host, kernel and year are others there: 'differs' says that the cost is another here, not that one of the two is wrong.";
+const ABOUT: &str = "Intervals and verdicts at 95 %, per row. Host, kernel and year differ: 'differs' means that the cost here is different, not that one of the two is wrong.";
 
 /// Every figure of the study with a verdict, those that can be compared first.
 pub fn beside(beside: &Beside) -> Document {
@@ -20,7 +20,7 @@ pub fn beside(beside: &Beside) -> Document {
     let facts = facts.map(|(name, value)| (name.to_owned(), value.clone()));
     let instead = beside.instead_of.as_ref().map(|own| {
         format!(
-            "The study has no figure of {own}, the baseline of your results: they are held against {} in the same blocks instead.",
+            "The study has no figure for {own}, the baseline of your results: they are compared with {} in the same blocks instead.",
             beside.own_baseline
         )
     });
@@ -28,22 +28,22 @@ pub fn beside(beside: &Beside) -> Document {
     let nothing = beside
         .rows
         .is_empty()
-        .then(|| "The study prints no table: nothing can stand beside own figures".to_owned());
+        .then(|| "The study prints no table, so there is nothing to compare with".to_owned());
     let sections = [
         Section::new("The study")
             .facts(facts.into())
             .list(instead.into_iter().collect()),
         Section::new(format!(
-            "Costs against {} here, and there (over 1 costs more)",
+            "Costs over {}, here and there (over 1 costs more)",
             beside.own_baseline
         ))
         .about(ABOUT)
         .table(table(beside))
         .list(nothing.into_iter().collect()),
         Section::detail("Not comparable").list(others.map(not_compared).collect()),
-        Section::detail("What the study says without figures in a table").list(beside.statements.clone()),
+        Section::detail("What the study states without figures in a table").list(beside.statements.clone()),
     ];
-    let title = format!("Your figures beside {}: {}", beside.study, beside.title);
+    let title = format!("Your figures next to {}: {}", beside.study, beside.title);
     document(
         title,
         sections.into_iter().filter_map(Section::unless_empty).collect(),
@@ -60,8 +60,8 @@ pub(in crate::sections) fn in_report(analysis: &Analysis) -> Option<Section> {
             .chain(row(&of.row))
             .collect()
     };
-    Section::detail("What published studies have of the same work")
-        .about(format!("{} {ABOUT} Settings differ too: 'tare compare --published STUDY' tells how, and what cannot be compared.", tally(&found)))
+    Section::detail("Published figures for the same work")
+        .about(format!("{} {ABOUT} Settings differ too: 'tare compare --published STUDY' shows how, and what cannot be compared.", tally(&found)))
         .table(Table::new("published", 2, heads.collect()).with(found.iter().map(row)))
         .unless_empty()
 }
@@ -74,7 +74,7 @@ fn tally(found: &[StudyRow]) -> String {
     let differ = count(|verdict| matches!(verdict, Verdict::Differs(_)));
     let open = match found.len() - agree - differ {
         0 => String::new(),
-        open => format!(", {open} cannot be told"),
+        open => format!(", {open} undecided"),
     };
     let figures: BTreeSet<[&str; 4]> = found
         .iter()
@@ -150,13 +150,13 @@ fn verdict(verdict: &Verdict) -> (Cell, String) {
         Verdict::Agrees(seen) => (Cell::State("agrees", Word::Equal), hidden(*seen)),
         Verdict::CannotTell(seen) => {
             let words = format!("too much noise: {}", hidden(*seen));
-            (Cell::State("cannot tell", Word::Inconclusive), words)
+            (Cell::State("not known", Word::Inconclusive), words)
         }
         Verdict::Differs(by) => {
             let known = if by.with_their_error {
                 ""
             } else {
-                ", by the error here alone: the study's own, which it does not print, may explain it"
+                ", by the error here only: the study's own error, which it does not print, may explain it"
             };
             let words = format!("{} times the cost there{known}", Show::Ratio.interval(by.ratio));
             (Cell::State("differs", Word::Slower), words)
@@ -170,7 +170,7 @@ fn hidden(seen: Detectable) -> String {
     let known = if seen.with_their_error {
         ""
     } else {
-        ", nor such as the study's own error, which it does not print, would hide"
+        ", nor differences within the study's own error, which it does not print"
     };
     format!("differences under {} would not show{known}", percent(seen.share))
 }

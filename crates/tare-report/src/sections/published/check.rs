@@ -35,7 +35,7 @@ fn study(study: &CheckedStudy) -> Section {
             .for_each(|figure| table.push(row(claim, figure)));
     }
     let others = study.claims.iter().filter(|c| !c.checkable);
-    let others = others.map(|c| format!("{} (not checkable: it rests on no figure printed here)", c.text));
+    let others = others.map(|c| format!("{} (not checkable: it uses no figure printed here)", c.text));
     let errata = study.errata.iter().map(|text| format!("erratum: {text}"));
     Section::new(&study.id)
         .table(table)
@@ -107,7 +107,7 @@ fn sentences(tally: &Tally) -> Vec<String> {
             tally.figures
         ),
         format!(
-            "{} a number in the study's own words: {} with the figures, if only to rounding, {}.",
+            "{} a number in the study's own words: {} with the figures, at least after rounding, {}.",
             has(&claims(tally.with_number), tally.with_number),
             agree(tally.agree),
             if tally.differ == 1 {

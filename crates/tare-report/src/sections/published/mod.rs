@@ -37,24 +37,24 @@ pub fn list(library: &Library) -> Document {
         ]
     };
     let title = format!(
-        "{} studies, {} figures, {} claims that can be checked. None was measured by tare.",
+        "{} studies, {} figures, {} checkable claims. None was measured by tare.",
         studies.len(),
         sum(Published::figures),
         sum(Published::checkable),
     );
     let next = [
-        "tare published show STUDY: one study whole",
+        "tare published show STUDY: one study in full",
         "tare published check [STUDY]: its claims against its tables",
-        "tare published workload NAME: what all say of a workload",
+        "tare published workload NAME: what the studies say about a workload",
         "tare published scores: which study defines which score",
-        "tare compare RESULTS --published STUDY: your figures beside a study's",
+        "tare compare RESULTS --published STUDY: your figures next to a study's",
     ];
     let table = Table::new("studies", 0, columns).with(studies.iter().map(row));
     document(
         title,
         vec![
             Section::new("Studies").table(table),
-            Section::new("What else there is").list(next.map(str::to_owned).into()),
+            Section::new("Related commands").list(next.map(str::to_owned).into()),
         ],
     )
 }

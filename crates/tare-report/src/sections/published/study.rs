@@ -165,14 +165,14 @@ fn contradictions(library: &Library, id: &str) -> Vec<String> {
 }
 
 fn differing(study: &str, other: &Contradiction) -> String {
-    format!("{study} against {}: {}", other.with_study, other.text)
+    format!("{study} and {}: {}", other.with_study, other.text)
 }
 
 /// A table of the study: platform, metric, levels, figures.
 fn table(printed: &tare_published::Table) -> Section {
     let better = match printed.direction {
-        Direction::Higher => "more is better",
-        Direction::Lower => "less is better",
+        Direction::Higher => "higher is better",
+        Direction::Lower => "lower is better",
     };
     let spread = match printed.spread {
         Spread::Runs => None,

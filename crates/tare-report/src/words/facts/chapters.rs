@@ -25,7 +25,7 @@ pub(crate) fn chapters(template: &Template) -> Vec<Fact> {
     }
     let left_out = |item: &LeftOut| {
         let value = format!("{} {}: {}", item.what, item.name, item.why);
-        ("left out".to_owned(), value)
+        ("skipped".to_owned(), value)
     };
     facts.extend(template.left_out.iter().map(left_out));
     facts
@@ -68,7 +68,7 @@ mod tests {
                 "requirement=r",
                 "question=q?",
                 "conclusion=c",
-                "left out=workload fio: not yet"
+                "skipped=workload fio: not yet"
             ]
         );
     }

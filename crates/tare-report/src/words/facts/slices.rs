@@ -12,10 +12,10 @@ pub(super) fn asked(slicing: Slicing) -> Option<Fact> {
     let value = match slicing {
         Slicing::Off => return None,
         Slicing::Auto { seconds: aim } => {
-            format!("{} aimed at, in rounds, where a trial can be cut", seconds(aim))
+            format!("{}, in rounds, if a trial can be divided", seconds(aim))
         }
         Slicing::Turns { seconds: length } => {
-            format!("turns of {}, in which commands are let run", seconds(length))
+            format!("turns of {}, in which commands run", seconds(length))
         }
     };
     Some(fact("slices", value))
@@ -30,7 +30,7 @@ pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
     facts.extend(processes(&slicing.processes).map(|value| fact("processes of a trial", value)));
     if !slicing.gates.is_empty() {
         let gates: Vec<String> = slicing.gates.iter().map(gate).collect();
-        facts.push(fact("a slice's way there and back (median)", gates.join(", ")));
+        facts.push(fact("round trip of a slice (median)", gates.join(", ")));
     }
     if !slicing.in_turns.is_empty() {
         let cells: Vec<String> = slicing.in_turns.iter().map(in_turns).collect();
@@ -43,7 +43,7 @@ pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
     facts
 }
 
-/// `2, which took the rounds in turn`, or of which workloads, where some had one as ever;
+/// `2, which took turns by round`, or of which workloads, where some had one as ever;
 /// nothing where all had.
 fn processes(all: &[Processes]) -> Option<String> {
     let several: Vec<&Processes> = all.iter().filter(|p| p.processes > 1).collect();
@@ -55,7 +55,7 @@ fn processes(all: &[Processes]) -> Option<String> {
     } else {
         of_workloads.join(", ")
     };
-    Some(format!("{what}, which took the rounds in turn"))
+    Some(format!("{what}, which took turns by round"))
 }
 
 /// `2 of syscall`, or `2 of linpack (9 times of 10)`.

@@ -20,7 +20,7 @@ use tare_platforms::state;
 /// # Errors
 /// Those of the store and of what is taken; all that could not be removed, in one line.
 pub fn run(args: &ImageArgs) -> anyhow::Result<ExitCode> {
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let site = open(&args.store)?;
     let done = match &args.command {
         None | Some(ImageCommand::List) => shown::list(&site, args.store.limit, args.json),
@@ -39,7 +39,7 @@ pub fn run(args: &ImageArgs) -> anyhow::Result<ExitCode> {
     };
     match done {
         Err(error) if is_stopped(&error) => {
-            out::say("stopped; the store is as it was");
+            out::say("stopped; the store is unchanged");
             Ok(ExitCode::from(out::INTERRUPTED))
         }
         done => done.map(|()| ExitCode::SUCCESS),
@@ -69,7 +69,7 @@ fn build(site: &Site, name: &str, json: bool) -> anyhow::Result<()> {
     let is_file = name.ends_with(".toml");
     anyhow::ensure!(
         is_file || images::shipped(name).is_some(),
-        "there is no image '{name}' to build: name one of {}, or a file such as ./mine.toml; 'tare image import' takes all others",
+        "there is no image '{name}' to build: choose one of {}, or a file such as ./mine.toml; 'tare image import' gets all others",
         images::names().join(", ")
     );
     import(site, &Wish::of(name), None, json)

@@ -121,7 +121,7 @@ fn show_file(file: &ImageFile, as_json: bool) -> anyhow::Result<()> {
     let mut row = |name: &str, words: &str| text += &out::wrapped(&format!("  {name}"), INDENT, words);
     row(
         "not built",
-        &format!("build it by 'tare image build {}'", file.name),
+        &format!("build it with 'tare image build {}'", file.name),
     );
     let debian = &file.debian;
     let date = debian

@@ -28,7 +28,7 @@ const PIECE: f64 = 0.1;
 /// Runs the campaigns that the log does not have, then scores all; the second arm
 /// does so many tenths of a percent more.
 pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let earlier = args.log.as_deref().filter(|path| path.exists());
     let earlier = earlier.map(Earlier::read).transpose()?;
     let options = options(args, tenths, earlier.as_ref().map(|log| &log.header.options))?;
@@ -68,11 +68,11 @@ fn options(args: &CampaignArgs, tenths: u32, earlier: Option<&Options>) -> anyho
     let slicing = args.slices.or(begun).unwrap_or(Slicing::AUTO);
     anyhow::ensure!(
         slicing.is_off() || !args.batches,
-        "--batches measures each arm by itself, in one piece: give --slices off with it"
+        "--batches measures each arm by itself, in one piece: add --slices off"
     );
     anyhow::ensure!(
         !slicing.is_off() || !args.polluter,
-        "--polluter works between the slices of others: leave out --slices off"
+        "--polluter works between the slices of the arms: omit --slices off"
     );
     Ok(Options {
         platform: args.platform.clone(),
@@ -150,7 +150,7 @@ fn finish(
     }
     if !complete {
         out::say(&format!(
-            "stopped; go on with the same options and --log {}",
+            "stopped; continue with the same options and --log {}",
             out::word(&path.display().to_string())
         ));
         return Ok(ExitCode::from(out::INTERRUPTED));

@@ -12,7 +12,7 @@ use tare_selftest::table::{Row, Table, Verdict, text};
 
 /// Simulates every case and prints the table.
 pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     let mut eta = Eta::new();
     let rows = simulate(
         &tare_selftest::all(),
@@ -26,7 +26,7 @@ pub fn run(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
     );
     eta.finish();
     let Some(rows) = rows else {
-        out::say("stopped; nothing is kept of a simulation");
+        out::say("stopped; a simulation keeps no partial results");
         return Ok(ExitCode::from(out::INTERRUPTED));
     };
     if args.json {

@@ -26,7 +26,7 @@ impl Log {
         let made = own::create(path, 0o644);
         let file = made.with_context(|| {
             format!(
-                "cannot make log {}: give a path that can be written with --log",
+                "cannot create log {}: give a writable path with --log",
                 path.display()
             )
         })?;
@@ -51,7 +51,7 @@ impl Log {
             let _ = self.file.set_len(self.length);
             return Err(error).with_context(|| {
                 format!(
-                    "cannot write to log {}: the campaigns up to here are whole; make room, then start again with the same --log",
+                    "cannot write to log {}: the campaigns so far are intact; free disk space, then start again with the same --log",
                     self.path.display()
                 )
             });
@@ -76,7 +76,7 @@ impl Earlier {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         // What is no file may have no end.
-        anyhow::ensure!(path.is_file(), "{shown} is no file: name another log with --log");
+        anyhow::ensure!(path.is_file(), "{shown} is not a file: choose another log with --log");
         let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
         let end = bytes
             .iter()
@@ -88,12 +88,12 @@ impl Earlier {
         let header: Header = lines
             .next()
             .and_then(|line| serde_json::from_slice(line).ok())
-            .with_context(|| format!("{shown} is no log of a self-test: name another with --log"))?;
+            .with_context(|| format!("{shown} is not a log of a self-test: choose another with --log"))?;
         let mut campaigns = Vec::new();
         for (number, line) in (2..).zip(lines) {
             let read = serde_json::from_slice(line);
             campaigns.push(read.with_context(|| {
-                format!("{shown}:{number} is no campaign: remove the line, or name another log with --log")
+                format!("{shown}:{number} is not a campaign: remove the line, or choose another log with --log")
             })?);
         }
         Ok(Self {
@@ -158,7 +158,7 @@ fn check(path: &str, header: &Header, options: &Options) -> anyhow::Result<()> {
     ];
     match differs.into_iter().find(|(_, differs)| *differs) {
         Some((option, _)) => anyhow::bail!(
-            "{path} was begun with another {option}: give the same options to continue it, or begin another log"
+            "{path} was started with another {option}: give the same options to continue it, or start another log"
         ),
         None => Ok(()),
     }

@@ -81,13 +81,13 @@ impl Measured {
             Outcome::Ok(_) => None,
         });
         failure.map_or_else(
-            || "no trial was begun".to_owned(),
+            || "no trial started".to_owned(),
             |failure| format!("{}: {}", failure.reason, failure.detail),
         )
     }
 }
 
-/// Time and CPU time of a trial that ended well.
+/// Time and CPU time of a trial that succeeded.
 fn figures(trial: &TrialRecord) -> Option<(f64, f64)> {
     match &trial.outcome {
         Outcome::Ok(success) => Some((*success.samples.get("time")?, *success.samples.get("cpu")?)),

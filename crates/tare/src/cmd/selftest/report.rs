@@ -53,7 +53,7 @@ fn title(header: &Header, score: &Score) -> String {
         "{} {what}{}: {} of {}, new boxes per {}, {}, margin {} %, seed {}",
         options.platform,
         if options.polluter {
-            ", beside a polluter"
+            ", with a polluter"
         } else {
             ""
         },

@@ -32,7 +32,7 @@ impl Site {
         let (pairs, lost) = measured.pairs(&comparison);
         anyhow::ensure!(
             !pairs.is_empty(),
-            "not one pair was measured: {}",
+            "no pair was measured: {}",
             measured.first_failure()
         );
         let batches = if header.options.batches {

@@ -121,7 +121,7 @@ impl Folder {
                 .and_then(|(_, value)| super::http::unescaped(value))
         };
         let (Some(before), Some(after)) = (value("before"), value("after")) else {
-            return Err(NoPage::Failed("choose a file before and a file after".to_owned()));
+            return Err(NoPage::Failed("choose an earlier and a later file".to_owned()));
         };
         let change = change::compare(&self.read(&before)?, &self.read(&after)?, None)?;
         shown(&sections::change(&change), "./")

@@ -38,7 +38,7 @@ pub(super) fn serve(folder: Folder, token: &str, port: u16) -> anyhow::Result<()
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener =
-            listener.with_context(|| format!("cannot listen on port {port}: give another with --port"))?;
+            listener.with_context(|| format!("cannot listen on port {port}: choose another with --port"))?;
         let address = listener.local_addr().context("cannot serve")?;
         out::print(&format!("http://{address}/{token}/\n"))?;
         let site = Arc::new(Site {
@@ -86,11 +86,11 @@ impl Site {
         if !is_here {
             return plain(
                 StatusCode::MISDIRECTED_REQUEST,
-                "this is not the address that was printed",
+                "this is not the address that tare printed",
             );
         }
         if method != Method::GET {
-            return plain(StatusCode::METHOD_NOT_ALLOWED, "this page is only read");
+            return plain(StatusCode::METHOD_NOT_ALLOWED, "this server only answers GET");
         }
         let below = path
             .strip_prefix('/')
@@ -98,13 +98,13 @@ impl Site {
         let Some(below) = below.and_then(unescaped) else {
             return plain(
                 StatusCode::NOT_FOUND,
-                "there is nothing here: use the address that was printed",
+                "nothing here: use the address that tare printed",
             );
         };
         match self.folder.page(&below, query.unwrap_or_default()) {
             Ok(Served::Page(page)) => with_type(StatusCode::OK, "text/html; charset=utf-8", page),
             Ok(Served::Data(lines)) => with_type(StatusCode::OK, "application/jsonl", lines),
-            Err(NoPage::NotFound) => plain(StatusCode::NOT_FOUND, "there is no such page"),
+            Err(NoPage::NotFound) => plain(StatusCode::NOT_FOUND, "no such page"),
             Err(NoPage::Failed(why)) => plain(StatusCode::UNPROCESSABLE_ENTITY, &out::one_line(&why)),
         }
     }

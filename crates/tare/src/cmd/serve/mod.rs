@@ -16,10 +16,10 @@ use tare_host::interrupt;
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         args.folder.is_dir(),
-        "{} is no folder: give one with results files",
+        "{} is not a folder: give a folder of results files",
         args.folder.display()
     );
-    interrupt::install().context("cannot take signals")?;
+    interrupt::install().context("cannot handle signals")?;
     http::serve(Folder::new(args.folder.clone()), &token()?, args.port)?;
     out::say("stopped");
     Ok(ExitCode::SUCCESS)
