@@ -9,7 +9,9 @@ mod bench_network;
 mod bench_precision;
 mod bench_startup;
 mod bench_tools;
+mod libtest;
 mod schema;
+mod test;
 mod test_all;
 
 use anyhow::Context;
@@ -45,6 +47,8 @@ enum Command {
     BenchPrecision(bench_precision::Options),
     /// Hold memory bandwidth against hpcc's STREAM, and the time of a command against hyperfine's, where these are installed
     BenchTools(bench_tools::Options),
+    /// Check format and lints, run all tests, and print how long each part took and which tests are slowest
+    Test(test::Options),
     /// Run every workload that comes with tare once on every platform that can run here, and tell how each ended
     TestAll(test_all::Options),
     /// Write docs/schemas: the JSON Schema of every document that tare prints or stores, by its types
@@ -73,6 +77,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchPrecision(options) => return bench_precision::run(&options),
         Command::BenchTools(options) => bench_tools::run(&options)?,
         Command::Schema => schema::run()?,
+        Command::Test(options) => return test::run(&options),
         Command::TestAll(options) => return test_all::run(&options),
         Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }
