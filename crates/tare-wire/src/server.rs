@@ -35,7 +35,7 @@ impl fmt::Display for Ready {
             Self::Line(pattern) => write!(f, "it prints '{pattern}'"),
             Self::Tcp(port) => write!(f, "it takes a connection at port {port}"),
             Self::Command(argv) => write!(f, "'{}' ends with status 0", argv.join(" ")),
-            Self::Later(_) => f.write_str("it tells so in a way that this version of tare does not know"),
+            Self::Later(_) => f.write_str("it signals that in a way unknown to this version of tare"),
         }
     }
 }
