@@ -11,7 +11,6 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
-mod against;
 pub mod collect;
 pub mod density;
 pub mod design;
@@ -26,6 +25,7 @@ mod load;
 pub mod looks;
 pub mod own;
 pub mod plan;
+mod plausibility;
 pub mod preflight;
 pub mod resume;
 pub mod runner;

@@ -1,12 +1,12 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::addresses::Book;
-use crate::against::{self, Known, Witness};
 use crate::collect::{Collectors, Others, Seen, Stage};
 use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::home::Home;
+use crate::plausibility::{self, Known, Witness};
 use crate::settle::HostMonitor;
 use std::io;
 use std::net::SocketAddr;
@@ -135,14 +135,14 @@ impl Tried {
 
     /// Fails a trial whose result does not fit what the host saw; its box is not trusted
     /// with another. CPU time of what ran in another box was not counted there.
-    pub(crate) fn hold_against(&mut self, known: Known, timed: &Home) {
+    pub(crate) fn check_plausibility(&mut self, known: Known, timed: &Home) {
         let seen = Witness {
             readings: &self.host,
             window: self.window,
             others: self.others,
         };
         if let Outcome::Ok(success) = &self.outcome
-            && let Err(failure) = against::piece(success, *timed == Home::Cell, known, seen)
+            && let Err(failure) = plausibility::whole_trial(success, *timed == Home::Cell, known, seen)
         {
             self.outcome = Outcome::Failed(failure);
             self.box_lives = false;

@@ -3,11 +3,11 @@
 
 use super::live::CellBoxes;
 use super::{Stop, aside};
-use crate::against::Exchange;
 use crate::faults;
 use crate::home::Home;
 use crate::load;
 use crate::plan::PlannedTrial;
+use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_model::finding::Reason;

@@ -3,10 +3,10 @@
 use super::live::{CellBoxes, LiveBox, LiveBoxes};
 use super::recorder::Recorder;
 use super::{Event, RunError, Stop};
-use crate::against::Known;
 use crate::home::Home;
 use crate::kept_checks::{Basis, KeptChecks};
 use crate::plan::PlannedTrial;
+use crate::plausibility::Known;
 use crate::preflight::Platforms;
 use crate::session::Session;
 use crate::settle::HostMonitor;

@@ -99,7 +99,7 @@ impl Runner<'_> {
                 Sliced { bench }.measure(&mut arms, pass, present)?
             };
             memory::judge(&mut arms, present);
-            bench.boxes.hold_against(&mut arms, &measured, present);
+            bench.boxes.check_plausibility(&mut arms, &measured, present);
             bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
             let spoiled = is_spoiled(bench.study, &arms, pass);
             let (group, trials) = measured.told(&arms, bench.recorder.next_group(), spoiled);

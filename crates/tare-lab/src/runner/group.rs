@@ -7,12 +7,12 @@ use super::live::LiveBoxes;
 use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
 use super::{RunError, Stop, aside};
-use crate::against::{self, Exchange};
 use crate::faults;
 use crate::figures;
 use crate::home::Home;
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
+use crate::plausibility::{self, Exchange};
 use crate::trial;
 use std::time::Duration;
 use tare_host::interrupt;
@@ -92,7 +92,7 @@ impl Boxes<'_> {
     }
 
     /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
-    pub fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &LiveBoxes) {
+    pub fn check_plausibility(&mut self, arms: &mut [Arm], measured: &Measured, present: &LiveBoxes) {
         for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
             let kind = &arm.planned.cell.kind;
             let told = present.get(kind).zip(end.as_ref());
@@ -102,7 +102,7 @@ impl Boxes<'_> {
             let home = arm.home();
             let known = self.known(kind, held, &home);
             let held = if arm.tally.turns > 0 {
-                against::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
+                plausibility::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
                 // What is told elsewhere is no CPU time of the box that was counted.
                 let told_ns = match home {
@@ -110,7 +110,7 @@ impl Boxes<'_> {
                     Home::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
                 };
                 let busy = arm.workload.never_waits();
-                against::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)
+                plausibility::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)
             };
             if let Err(failure) = held {
                 arm.lose_box(failure);

@@ -123,7 +123,7 @@ impl Whole<'_, '_> {
         if tried.interrupted {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.bench.boxes.known(&planned.cell.kind, held, &home), &home);
+        tried.check_plausibility(self.bench.boxes.known(&planned.cell.kind, held, &home), &home);
         Ok(tried)
     }
 
@@ -168,7 +168,7 @@ impl Whole<'_, '_> {
             ends,
         };
         memory::judge(&mut arms, present);
-        self.bench.boxes.hold_against(&mut arms, &measured, present);
+        self.bench.boxes.check_plausibility(&mut arms, &measured, present);
         self.bench
             .boxes
             .remove_dead(&arms, present, &mut self.bench.recorder)?;
