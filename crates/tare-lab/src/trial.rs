@@ -195,7 +195,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
 }
 
 /// What runs before a trial or behind it, as the same user in the same environment.
-pub(crate) fn aside(role: &Role, argv: &[String], timeout: Duration) -> Request {
+pub(crate) fn hook(role: &Role, argv: &[String], timeout: Duration) -> Request {
     Request::Command(CommandRequest {
         task: as_role(role, argv.to_vec()),
         bounds: Bounds {

@@ -2,7 +2,7 @@
 //! and what their slices told.
 
 use super::live::CellBoxes;
-use super::{Stop, aside};
+use super::{Stop, hooks};
 use crate::faults;
 use crate::home::Home;
 use crate::load;
@@ -262,7 +262,7 @@ impl Arm {
     /// Runs the teardown of its workload, if its box is there.
     pub fn tear_down(&mut self, held: &mut CellBoxes) {
         if self.lost.as_ref().is_none_or(|lost| lost.box_lives)
-            && let Err(failure) = aside::tear_down(held, &self.workload, self.patience)
+            && let Err(failure) = hooks::tear_down(held, &self.workload, self.patience)
         {
             self.lose_box(failure);
         }

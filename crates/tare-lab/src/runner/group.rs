@@ -6,7 +6,7 @@ use super::boxes::Boxes;
 use super::live::LiveBoxes;
 use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
-use super::{RunError, Stop, aside};
+use super::{RunError, Stop, hooks};
 use crate::faults;
 use crate::figures;
 use crate::home::Home;
@@ -81,7 +81,7 @@ impl Boxes<'_> {
             };
             held.count_memory();
             let timeout = trial::timeout(self.study);
-            if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
+            if let Err(failure) = hooks::make_ready(held, &arm.workload, has_host_files, timeout) {
                 if interrupt::requested() {
                     return Err(Stop::Interrupted);
                 }

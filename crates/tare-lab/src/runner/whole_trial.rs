@@ -5,7 +5,7 @@ use super::bench::Bench;
 use super::group::Measured;
 use super::live::{CellBoxes, LiveBoxes};
 use super::recorder::Ended;
-use super::{Stop, aside, cold, group, memory, pace, throttle};
+use super::{Stop, cold, group, hooks, memory, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
 use crate::home::Home;
@@ -61,7 +61,7 @@ impl Whole<'_, '_> {
         let timeout = trial::timeout(self.bench.study);
         let has_host_files = self.bench.boxes.has_host_files(&planned.cell.kind);
         held.count_memory();
-        let ready = aside::make_ready(held, &workload, has_host_files, timeout);
+        let ready = hooks::make_ready(held, &workload, has_host_files, timeout);
         if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
             if interrupt::requested() {
                 return Err(Stop::Interrupted);
@@ -76,7 +76,7 @@ impl Whole<'_, '_> {
         let (waited, mut findings) = self.bench.quiet(planned)?;
         let mut tried = self.try_once(planned, held, &workload, &Book::default())?;
         if tried.box_lives
-            && let Err(failure) = aside::tear_down(held, &workload, timeout)
+            && let Err(failure) = hooks::tear_down(held, &workload, timeout)
         {
             tried.fail(failure);
         }

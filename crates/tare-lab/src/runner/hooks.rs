@@ -39,7 +39,7 @@ fn run(
     let (Some(argv), Some(role)) = (argv.filter(|argv| !argv.is_empty()), workload.timed()) else {
         return Ok(());
     };
-    let request = trial::aside(role, argv, timeout);
+    let request = trial::hook(role, argv, timeout);
     let ended = match held
         .link(&Home::of(role))
         .request(&request, timeout + ANSWER_DEADLINE)
