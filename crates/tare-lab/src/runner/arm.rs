@@ -4,8 +4,8 @@
 use super::live::CellBoxes;
 use super::{Stop, hooks};
 use crate::faults;
-use crate::home::Home;
 use crate::load;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
 use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ pub(super) struct Serving {
     /// Its number in its box.
     pub process: u16,
     /// Which box that is.
-    pub home: Home,
+    pub home: Placement,
 }
 
 /// What a server printed.
@@ -122,8 +122,8 @@ impl Arm {
     }
 
     /// Where its processes are, and their time is taken.
-    pub fn home(&self) -> Home {
-        self.workload.timed().map_or(Home::Cell, Home::of)
+    pub fn home(&self) -> Placement {
+        self.workload.timed().map_or(Placement::Cell, Placement::of)
     }
 
     /// The process whose turn it is in a round.
@@ -301,7 +301,7 @@ impl Arm {
         }
         let unix_ns = tare_host::host::unix_ns();
         let answer = held
-            .link(&Home::Cell)
+            .link(&Placement::Cell)
             .request(&Request::SetClock { unix_ns }, self.patience);
         self.reply(answer).map(drop)
     }

@@ -9,8 +9,8 @@ use super::seen::Seen;
 use super::{RunError, Stop, hooks};
 use crate::faults;
 use crate::figures;
-use crate::home::Home;
 use crate::load::Loaded;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
 use crate::plausibility::{self, Exchange};
 use crate::trial;
@@ -106,8 +106,8 @@ impl Boxes<'_> {
             } else {
                 // What is told elsewhere is no CPU time of the box that was counted.
                 let told_ns = match home {
-                    Home::Host | Home::Own(_) => 0,
-                    Home::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
+                    Placement::Host | Placement::Own(_) => 0,
+                    Placement::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
                 };
                 let busy = arm.workload.never_waits();
                 plausibility::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)

@@ -3,7 +3,7 @@
 
 use super::live::{CellBoxes, supply};
 use crate::faults;
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::trial;
 use std::time::Duration;
 use tare_model::protocol::Reply;
@@ -41,7 +41,7 @@ fn run(
     };
     let request = trial::hook(role, argv, timeout);
     let ended = match held
-        .link(&Home::of(role))
+        .link(&Placement::of(role))
         .request(&request, timeout + ANSWER_DEADLINE)
     {
         Ok(answer) => match &answer.reply {

@@ -8,7 +8,7 @@ use super::recorder::Ended;
 use super::{Stop, cold, group, hooks, memory, pace, throttle};
 use crate::addresses::Book;
 use crate::faults;
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Whole<'_, '_> {
         workload: &Workload,
         book: &Book,
     ) -> Result<Tried, Stop> {
-        let home = workload.timed().map_or(Home::Cell, Home::of);
+        let home = workload.timed().map_or(Placement::Cell, Placement::of);
         let padding = self.bench.padding(planned);
         let id = held.own.id;
         let (link, elsewhere) = held.links(&home);
