@@ -19,7 +19,6 @@ mod memory;
 mod pace;
 mod peak;
 mod recorder;
-mod rounds;
 mod seen;
 mod served;
 mod server;
