@@ -144,14 +144,14 @@ pub fn trials_per_block(study: &Study) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::{ProtocolOptions, Wishes, study};
+    use crate::design::{ProtocolOptions, StudyRequest, study};
     use std::collections::BTreeSet;
     use tare_model::host::HostFacts;
 
     const ROOM: Room = Room::UNBOUNDED;
 
     fn example(fresh: Fresh, seed: u64) -> Study {
-        let wishes = Wishes {
+        let wishes = StudyRequest {
             platforms: vec!["fake".into(), "fake?cost=2".into(), "fake?cost=3".into()],
             cpus: "1".parse().ok(),
             protocol: ProtocolOptions {
@@ -159,7 +159,7 @@ mod tests {
                 seed: Some(seed),
                 ..ProtocolOptions::default()
             },
-            ..Wishes::default()
+            ..StudyRequest::default()
         };
         study(
             &wishes,

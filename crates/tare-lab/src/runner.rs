@@ -2,7 +2,6 @@
 //! trials, in rounds of slices or one by one in one piece, each appended as it ends.
 
 mod arm;
-mod aside;
 mod baselines;
 mod bench;
 mod beside;
@@ -13,13 +12,13 @@ mod cold;
 mod course;
 mod eta;
 mod group;
+mod hooks;
 mod idle;
 mod live;
 mod memory;
 mod pace;
 mod peak;
 mod recorder;
-mod rounds;
 mod seen;
 mod served;
 mod server;

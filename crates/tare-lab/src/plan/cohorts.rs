@@ -196,13 +196,13 @@ fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::{ProtocolOptions, Wishes, study};
+    use crate::design::{ProtocolOptions, StudyRequest, study};
     use crate::plan;
     use tare_model::host::HostFacts;
     use tare_model::measuring::Slicing;
 
     fn example(platforms: usize) -> Study {
-        let wishes = Wishes {
+        let wishes = StudyRequest {
             platforms: (1..=platforms).map(|cost| format!("fake?cost={cost}")).collect(),
             cpus: "1".parse().ok(),
             protocol: ProtocolOptions {
@@ -210,7 +210,7 @@ mod tests {
                 slicing: Some(Slicing::AUTO),
                 ..ProtocolOptions::default()
             },
-            ..Wishes::default()
+            ..StudyRequest::default()
         };
         let facts = HostFacts {
             memory_bytes: 64 << 30,

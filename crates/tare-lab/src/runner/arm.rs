@@ -2,12 +2,12 @@
 //! and what their slices told.
 
 use super::live::CellBoxes;
-use super::{Stop, aside};
-use crate::against::Exchange;
+use super::{Stop, hooks};
 use crate::faults;
-use crate::home::Home;
 use crate::load;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
+use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_model::finding::Reason;
@@ -90,7 +90,7 @@ pub(super) struct Serving {
     /// Its number in its box.
     pub process: u16,
     /// Which box that is.
-    pub home: Home,
+    pub home: Placement,
 }
 
 /// What a server printed.
@@ -122,8 +122,8 @@ impl Arm {
     }
 
     /// Where its processes are, and their time is taken.
-    pub fn home(&self) -> Home {
-        self.workload.timed().map_or(Home::Cell, Home::of)
+    pub fn home(&self) -> Placement {
+        self.workload.timed().map_or(Placement::Cell, Placement::of)
     }
 
     /// The process whose turn it is in a round.
@@ -262,7 +262,7 @@ impl Arm {
     /// Runs the teardown of its workload, if its box is there.
     pub fn tear_down(&mut self, held: &mut CellBoxes) {
         if self.lost.as_ref().is_none_or(|lost| lost.box_lives)
-            && let Err(failure) = aside::tear_down(held, &self.workload, self.patience)
+            && let Err(failure) = hooks::tear_down(held, &self.workload, self.patience)
         {
             self.lose_box(failure);
         }
@@ -301,7 +301,7 @@ impl Arm {
         }
         let unix_ns = tare_host::host::unix_ns();
         let answer = held
-            .link(&Home::Cell)
+            .link(&Placement::Cell)
             .request(&Request::SetClock { unix_ns }, self.patience);
         self.reply(answer).map(drop)
     }

@@ -5,7 +5,7 @@ use super::boxes::{Boxes, Obtain};
 use super::live::{CellBoxes, LiveBoxes};
 use super::pace::{self, Paces};
 use super::recorder::{Ended, Recorder};
-use super::{Event, Stop, aside};
+use super::{Event, Stop, hooks};
 use crate::design;
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -227,7 +227,7 @@ impl Bench<'_> {
         let box_id = held.own.id;
         let timeout = trial::timeout(self.study);
         held.count_memory();
-        match aside::make_ready(held, &arm.workload, has_host_files, timeout) {
+        match hooks::make_ready(held, &arm.workload, has_host_files, timeout) {
             Err(failure) => arm.lose_box(failure),
             Ok(()) => self.start(&mut arm, held, FIRST)?,
         }

@@ -5,7 +5,7 @@ use super::Stop;
 use super::boxes::{Boxes, Obtain, not_made, unknown};
 use super::live::{CellBoxes, LiveBox, carry_in};
 use super::recorder::Recorder;
-use crate::home::Home;
+use crate::placement::Placement;
 use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
@@ -23,9 +23,9 @@ impl Boxes<'_> {
     ) -> Result<(), Obtain> {
         let mut aparts = 0;
         for role in &workload.roles {
-            let home = Home::of(role);
-            aparts += usize::from(matches!(home, Home::Own(_)));
-            if home == Home::Cell {
+            let home = Placement::of(role);
+            aparts += usize::from(matches!(home, Placement::Own(_)));
+            if home == Placement::Cell {
                 continue;
             }
             if !held.beside.contains_key(&home) {
@@ -33,15 +33,15 @@ impl Boxes<'_> {
                     return Err(Obtain::Stop(Stop::Interrupted));
                 }
                 let made = match home {
-                    Home::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,
-                    Home::Host | Home::Cell => self.make_outside(role)?,
+                    Placement::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,
+                    Placement::Host | Placement::Cell => self.make_outside(role)?,
                 };
                 held.beside.insert(home.clone(), made);
             }
             let has_host_files = match home {
-                Home::Own(_) => self.has_host_files(&held.kind),
+                Placement::Own(_) => self.has_host_files(&held.kind),
                 // Without an image it has the host's own files.
-                Home::Host | Home::Cell => self.study.image.is_none(),
+                Placement::Host | Placement::Cell => self.study.image.is_none(),
             };
             if let Some(boxed) = held.beside.get_mut(&home).filter(|_| !has_host_files) {
                 carry_in(boxed, role.files.iter()).map_err(Obtain::Failed)?;

@@ -3,10 +3,10 @@
 use super::live::{CellBoxes, LiveBox, LiveBoxes};
 use super::recorder::Recorder;
 use super::{Event, RunError, Stop};
-use crate::against::Known;
-use crate::home::Home;
 use crate::kept_checks::{Basis, KeptChecks};
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
+use crate::plausibility::Known;
 use crate::preflight::Platforms;
 use crate::session::Session;
 use crate::settle::HostMonitor;
@@ -264,7 +264,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// What is known of a box, and of where its work is timed, before anything is told.
-    pub fn known(&mut self, kind: &BoxKind, held: &CellBoxes, timed: &Home) -> Known {
+    pub fn known(&mut self, kind: &BoxKind, held: &CellBoxes, timed: &Placement) -> Known {
         let platform = self.platforms.get(&kind.platform);
         let instance = self.study.instance_of(kind);
         Known {
@@ -338,8 +338,8 @@ impl<'a> Boxes<'a> {
         for (home, boxed) in beside {
             let ended = match home {
                 // Of what is the same beside every cell nothing is told.
-                Home::Host | Home::Cell => self.end(boxed).map(drop),
-                Home::Own(role) => self.end_and_tell(boxed, &kind, Some(role), recorder),
+                Placement::Host | Placement::Cell => self.end(boxed).map(drop),
+                Placement::Own(role) => self.end_and_tell(boxed, &kind, Some(role), recorder),
             };
             outcome = outcome.and(ended);
         }

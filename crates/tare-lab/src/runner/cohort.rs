@@ -6,10 +6,7 @@ use super::bench::Bench;
 use super::boxes::Obtain;
 use super::live::LiveBoxes;
 use super::recorder::Ended;
-use super::sliced::Sliced;
-use super::turns::Turns;
-use super::whole_trial::Whole;
-use super::{Event, Runner, Stop, memory};
+use super::{Event, Runner, Stop, memory, peak, sliced, throttle, turns, whole_trial};
 use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
@@ -57,12 +54,11 @@ impl Runner<'_> {
             due.retain(|planned| present.contains_key(&planned.cell.kind));
             let bench = &mut self.bench;
             if bench.study.protocol.slicing.is_off() || is_whole(bench.study, &due) {
-                let mut whole = Whole { bench };
-                whole.find_peaks(&mut due, present)?;
-                whole.measure(&due, present)?;
+                peak::find_peaks(bench, &mut due, present)?;
+                whole_trial::measure(bench, &due, present)?;
                 continue;
             }
-            Sliced { bench }.probe_quotas(&mut due, present)?;
+            throttle::probe_quotas(bench, &mut due, present)?;
             if pass == 0 {
                 let known = (bench.study, &bench.boxes.refused);
                 put_off(known, &mut due, &shadow_baselines, &wanted, present);
@@ -89,23 +85,23 @@ impl Runner<'_> {
         bench.boxes.find_idle_use(present, &mut bench.paces.freezes)?;
         let is_throttled = |planned: &PlannedTrial| bench.paces.is_throttled(&planned.cell);
         let (whole, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
-        let in_turns = Turns { bench }.are_taken(&sliced, present)?;
+        let in_turns = turns::are_taken(bench, &sliced, present)?;
         bench.recorder.observe(Event::SideBySide(&sliced));
         let mut arms = bench.arms(sliced, shadow_baselines, present);
         if arms.iter().any(|arm| !arm.is_shadow) {
             let measured = if in_turns {
-                Turns { bench }.measure(&mut arms, pass, present)?
+                turns::measure(bench, &mut arms, pass, present)?
             } else {
-                Sliced { bench }.measure(&mut arms, pass, present)?
+                sliced::measure(bench, &mut arms, pass, present)?
             };
             memory::judge(&mut arms, present);
-            bench.boxes.hold_against(&mut arms, &measured, present);
+            bench.boxes.check_plausibility(&mut arms, &measured, present);
             bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
             let spoiled = is_spoiled(bench.study, &arms, pass);
             let (group, trials) = measured.told(&arms, bench.recorder.next_group(), spoiled);
             bench.recorder.record_group(group, trials)?;
         }
-        Whole { bench }.measure(&whole, present)
+        whole_trial::measure(bench, &whole, present)
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.

@@ -6,13 +6,13 @@ use super::boxes::Boxes;
 use super::live::LiveBoxes;
 use super::recorder::{Ended, Recorder};
 use super::seen::Seen;
-use super::{RunError, Stop, aside};
-use crate::against::{self, Exchange};
+use super::{RunError, Stop, hooks};
 use crate::faults;
 use crate::figures;
-use crate::home::Home;
 use crate::load::Loaded;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
+use crate::plausibility::{self, Exchange};
 use crate::trial;
 use std::time::Duration;
 use tare_host::interrupt;
@@ -81,7 +81,7 @@ impl Boxes<'_> {
             };
             held.count_memory();
             let timeout = trial::timeout(self.study);
-            if let Err(failure) = aside::make_ready(held, &arm.workload, has_host_files, timeout) {
+            if let Err(failure) = hooks::make_ready(held, &arm.workload, has_host_files, timeout) {
                 if interrupt::requested() {
                     return Err(Stop::Interrupted);
                 }
@@ -92,7 +92,7 @@ impl Boxes<'_> {
     }
 
     /// Loses the arms of which was told what does not fit what the host saw, with their boxes.
-    pub fn hold_against(&mut self, arms: &mut [Arm], measured: &Measured, present: &LiveBoxes) {
+    pub fn check_plausibility(&mut self, arms: &mut [Arm], measured: &Measured, present: &LiveBoxes) {
         for ((i, arm), end) in arms.iter_mut().enumerate().zip(&measured.ends) {
             let kind = &arm.planned.cell.kind;
             let told = present.get(kind).zip(end.as_ref());
@@ -102,15 +102,15 @@ impl Boxes<'_> {
             let home = arm.home();
             let known = self.known(kind, held, &home);
             let held = if arm.tally.turns > 0 {
-                against::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
+                plausibility::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
                 // What is told elsewhere is no CPU time of the box that was counted.
                 let told_ns = match home {
-                    Home::Host | Home::Own(_) => 0,
-                    Home::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
+                    Placement::Host | Placement::Own(_) => 0,
+                    Placement::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
                 };
                 let busy = arm.workload.never_waits();
-                against::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)
+                plausibility::slices(&arm.tally.exchanges, (told_ns, busy), known, seen)
             };
             if let Err(failure) = held {
                 arm.lose_box(failure);

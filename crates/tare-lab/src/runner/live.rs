@@ -1,6 +1,6 @@
 //! The boxes of a cell while they are there, and how files come into them.
 
-use crate::home::Home;
+use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl LiveBox {
 pub(super) struct CellBoxes {
     pub(super) own: LiveBox,
     /// Those in which roles of its workloads run elsewhere, once one did.
-    pub(super) beside: BTreeMap<Home, LiveBox>,
+    pub(super) beside: BTreeMap<Placement, LiveBox>,
     pub(super) kind: BoxKind,
     /// Time that freezing it took, while it is frozen.
     pub(super) frozen: Option<Duration>,
@@ -62,17 +62,17 @@ pub(super) struct CellBoxes {
 
 impl CellBoxes {
     /// The box in which a role runs.
-    pub(super) fn at(&self, home: &Home) -> &LiveBox {
+    pub(super) fn at(&self, home: &Placement) -> &LiveBox {
         self.beside.get(home).unwrap_or(&self.own)
     }
 
     /// The link to the agent in whose box a role runs.
-    pub(super) fn link(&mut self, home: &Home) -> &mut Link {
+    pub(super) fn link(&mut self, home: &Placement) -> &mut Link {
         self.beside.get_mut(home).unwrap_or(&mut self.own).running.link()
     }
 
     /// The links to the agent in the box, and to that in another one in which a role runs.
-    pub(super) fn links(&mut self, home: &Home) -> (&mut Link, Option<&mut Link>) {
+    pub(super) fn links(&mut self, home: &Placement) -> (&mut Link, Option<&mut Link>) {
         let elsewhere = self.beside.get_mut(home);
         (
             self.own.running.link(),
@@ -83,8 +83,8 @@ impl CellBoxes {
     /// The boxes of its kind: its own, and that of each role that has one for itself, by name.
     pub(super) fn of_its_kind(&mut self) -> impl Iterator<Item = (Option<&str>, &mut LiveBox)> {
         let apart = self.beside.iter_mut().filter_map(|(home, other)| match home {
-            Home::Own(role) => Some((Some(role.as_str()), other)),
-            Home::Cell | Home::Host => None,
+            Placement::Own(role) => Some((Some(role.as_str()), other)),
+            Placement::Cell | Placement::Host => None,
         });
         std::iter::once((None, &mut self.own)).chain(apart)
     }

@@ -4,12 +4,12 @@
 //! then on.
 
 use super::arm::{Arm, FIRST};
+use super::bench::Bench;
 use super::live::{CellBoxes, LiveBoxes};
 use super::pace::Paces;
 use super::recorder::Ended;
-use super::whole_trial::Whole;
 use super::whole_trial::order_of;
-use super::{Stop, pace};
+use super::{Stop, bounded, pace};
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
 use tare_model::peak::PeakRecord;
@@ -22,74 +22,69 @@ const SLICE_NS: f64 = 100e6;
 /// Slices whose median is the peak: none of them is chosen for being high.
 const SLICES: u32 = 11;
 
-impl Whole<'_, '_> {
-    /// Finds the peaks that the rates of these trials are shares of. A trial whose peak cannot be
-    /// found fails.
-    pub(super) fn find_peaks(
-        &mut self,
-        due: &mut Vec<PlannedTrial>,
-        present: &mut LiveBoxes,
-    ) -> Result<(), Stop> {
-        self.bench.find_out(due, present, |bench, planned, present| {
-            Whole { bench }.find_peak(planned, present)
-        })
-    }
+/// Finds the peaks that the rates of these trials are shares of. A trial whose peak cannot be
+/// found fails.
+pub(super) fn find_peaks(
+    bench: &mut Bench<'_>,
+    due: &mut Vec<PlannedTrial>,
+    present: &mut LiveBoxes,
+) -> Result<(), Stop> {
+    bench.find_out(due, present, find_peak)
+}
 
-    fn find_peak(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<Option<Ended>, Stop> {
-        let baseline = baseline_of(self.bench.study, &planned.cell);
-        let workload = self.bench.study.workload(&planned.cell);
-        let load = workload.as_ref().and_then(|workload| workload.load());
-        let bound = load.and_then(|load| load.bound);
-        let asked = load.is_some_and(|load| load.of_peak.is_some());
-        if !asked
-            || self
-                .bench
-                .paces
-                .peak_of(self.bench.study, &planned.cell)
-                .is_some()
-        {
-            return Ok(None);
-        }
-        let failed = |why: String| {
-            let failure = Failure::new(Reason::CannotRun, why);
-            Ok(Some(Ended::without_box(Outcome::Failed(failure))))
-        };
-        if !present.contains_key(&baseline.kind) {
-            return failed(format!(
-                "its rate is a share of the peak of {}, whose box does not run at the same time: give a number of requests per second, or run boxes side by side",
-                baseline.kind
-            ));
-        }
-        let on_baseline = PlannedTrial {
-            cell: baseline.clone(),
-            ..planned.clone()
-        };
-        let mut rates = Vec::new();
-        let probed = self.bench.probe(&on_baseline, present, |arm, held, _| {
-            rates = rates_of(arm, held)?;
-            Ok(())
-        })?;
-        if let Err(ended) = probed {
-            return Ok(Some(ended));
-        }
-        let mut found = PeakRecord {
-            cell: baseline.clone(),
-            rates,
-            within: None,
-        };
-        if let (Some(bound), Some(answered)) = (bound, found.answered()) {
-            match self.search_within(bound, answered, &on_baseline, present)? {
-                Ok(within) => found.within = Some(within),
-                Err(ended) => return Ok(Some(ended)),
-            }
-        }
-        let Some(peak) = found.peak() else {
-            return failed(no_peak(&found));
-        };
-        self.bench.recorder.write(&Record::Peak(found))?;
-        self.bench.paces.peaks.insert(baseline, peak);
-        Ok(None)
+fn find_peak(
+    bench: &mut Bench<'_>,
+    planned: &PlannedTrial,
+    present: &mut LiveBoxes,
+) -> Result<Option<Ended>, Stop> {
+    let baseline = baseline_of(bench.study, &planned.cell);
+    let workload = bench.study.workload(&planned.cell);
+    let load = workload.as_ref().and_then(|workload| workload.load());
+    let bound = load.and_then(|load| load.bound);
+    let asked = load.is_some_and(|load| load.of_peak.is_some());
+    if !asked || bench.paces.peak_of(bench.study, &planned.cell).is_some() {
+        return Ok(None);
     }
+    let failed = |why: String| {
+        let failure = Failure::new(Reason::CannotRun, why);
+        Ok(Some(Ended::without_box(Outcome::Failed(failure))))
+    };
+    if !present.contains_key(&baseline.kind) {
+        return failed(format!(
+            "its rate is a share of the peak of {}, whose box is not beside it: give a number of requests per \
+             second, or let boxes stand side by side",
+            baseline.kind
+        ));
+    }
+    let on_baseline = PlannedTrial {
+        cell: baseline.clone(),
+        ..planned.clone()
+    };
+    let mut rates = Vec::new();
+    let probed = bench.probe(&on_baseline, present, |arm, held, _| {
+        rates = rates_of(arm, held)?;
+        Ok(())
+    })?;
+    if let Err(ended) = probed {
+        return Ok(Some(ended));
+    }
+    let mut found = PeakRecord {
+        cell: baseline.clone(),
+        rates,
+        within: None,
+    };
+    if let (Some(bound), Some(answered)) = (bound, found.answered()) {
+        match bounded::search_within(bench, bound, answered, &on_baseline, present)? {
+            Ok(within) => found.within = Some(within),
+            Err(ended) => return Ok(Some(ended)),
+        }
+    }
+    let Some(peak) = found.peak() else {
+        return failed(no_peak(&found));
+    };
+    bench.recorder.write(&Record::Peak(found))?;
+    bench.paces.peaks.insert(baseline, peak);
+    Ok(None)
 }
 
 impl Paces {

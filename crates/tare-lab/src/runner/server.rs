@@ -7,7 +7,7 @@ use super::live::CellBoxes;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -41,7 +41,7 @@ impl Way {
         let from = addresses::talked_to_from(&arm.workload, server);
         let way = match from.is_empty() {
             true => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
-            false => Self::across(&Home::of(server), &from, held)?,
+            false => Self::across(&Placement::of(server), &from, held)?,
         };
         Ok(match server.run {
             // It tells at which port it listens.
@@ -51,17 +51,17 @@ impl Way {
     }
 
     /// To a server that has its home here, from these other ones.
-    fn across(server: &Home, from: &BTreeSet<Home>, held: &CellBoxes) -> Result<Self, Failure> {
+    fn across(server: &Placement, from: &BTreeSet<Placement>, held: &CellBoxes) -> Result<Self, Failure> {
         let failed = |why: &str| Failure::new(Reason::CannotRun, why);
         let apart = || failed("the host and the box share no network");
-        if *server == Home::Host {
+        if *server == Placement::Host {
             // All boxes of a kind see the host at the same address.
             let host = held.own.running.host_address().ok_or_else(apart)?;
             return Ok(Self::direct((host, 0).into()));
         }
         let running = &held.at(server).running;
         let own = running.address();
-        if !from.contains(&Home::Host) {
+        if !from.contains(&Placement::Host) {
             let own = own.ok_or_else(|| failed("its boxes share no network"))?;
             return Ok(Self::direct((own, 0).into()));
         }
@@ -98,7 +98,7 @@ impl Way {
         listens.set_port(port.unwrap_or_else(|| listens.port()));
         Entry {
             name: role.name.clone(),
-            home: Home::of(role),
+            home: Placement::of(role),
             listens,
             found: self.found.unwrap_or(listens),
         }
@@ -150,7 +150,7 @@ impl Arm {
             self.servers.serving.push(Serving {
                 name: called(role),
                 process: number,
-                home: Home::of(role),
+                home: Placement::of(role),
             });
             book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
@@ -165,7 +165,7 @@ impl Arm {
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
         let begun = Instant::now();
-        let answer = held.link(&Home::of(role)).request(request, self.patience);
+        let answer = held.link(&Placement::of(role)).request(request, self.patience);
         self.servers.ready_seconds += begun.elapsed().as_secs_f64();
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),

@@ -3,7 +3,7 @@
 use super::Runner;
 use super::arm::Arm;
 use super::bench::Bench;
-use crate::design::{self, ProtocolOptions, Wishes};
+use crate::design::{self, ProtocolOptions, StudyRequest};
 use crate::plan::{self, Room};
 use crate::session::Session;
 use tare_model::host::HostFacts;
@@ -14,7 +14,7 @@ use tare_platforms::state::Run;
 
 /// A study of two blocks on these platforms.
 pub(super) fn study(platforms: &[&str], workloads: &[&str], protocol: ProtocolOptions) -> Study {
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         platforms: platforms.iter().map(|name| (*name).to_owned()).collect(),
         provisioning: vec![Provisioning::Vanilla],
         workloads: workloads.iter().map(|name| (*name).into()).collect(),
@@ -24,7 +24,7 @@ pub(super) fn study(platforms: &[&str], workloads: &[&str], protocol: ProtocolOp
             settle: Some(false),
             ..protocol
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let facts = HostFacts {
         memory_bytes: 16 << 30,

@@ -2,9 +2,9 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::{Arm, FIRST};
+use super::bench::Bench;
 use super::live::{CellBoxes, LiveBoxes};
 use super::recorder::Ended;
-use super::sliced::Sliced;
 use super::{Stop, pace};
 use crate::collect::quota;
 use crate::plan::PlannedTrial;
@@ -17,60 +17,60 @@ pub(super) const STRETCH_NS: f64 = 350e6;
 /// Share of the stretch for which a cell that counts as throttled was.
 const SHARE: f64 = 0.01;
 
-impl Sliced<'_, '_> {
-    /// Finds out which of these cells a quota throttles, of each once. What fails by that
-    /// is a trial that failed.
-    pub fn probe_quotas(&mut self, due: &mut Vec<PlannedTrial>, present: &mut LiveBoxes) -> Result<(), Stop> {
-        self.bench.find_out(due, present, |bench, planned, present| {
-            Sliced { bench }.probe_quota(planned, present)
-        })
-    }
+/// Finds out which of these cells a quota throttles, of each once. What fails by that
+/// is a trial that failed.
+pub(super) fn probe_quotas(
+    bench: &mut Bench<'_>,
+    due: &mut Vec<PlannedTrial>,
+    present: &mut LiveBoxes,
+) -> Result<(), Stop> {
+    bench.find_out(due, present, probe_quota)
+}
 
-    fn probe_quota(
-        &mut self,
-        planned: &PlannedTrial,
-        present: &mut LiveBoxes,
-    ) -> Result<Option<Ended>, Stop> {
-        let cell = &planned.cell;
-        if cell.kind.provisioning == Provisioning::Pinned || self.bench.paces.throttled.contains_key(cell) {
-            return Ok(None);
-        }
-        let found = match self.threads_over_quota(cell) {
-            Some(over) => over > 1.0,
-            None => match self.try_quota(planned, present)? {
-                Ok(found) => found,
-                Err(ended) => return Ok(Some(ended)),
-            },
-        };
-        self.bench.paces.throttled.insert(cell.clone(), found);
-        Ok(None)
+fn probe_quota(
+    bench: &mut Bench<'_>,
+    planned: &PlannedTrial,
+    present: &mut LiveBoxes,
+) -> Result<Option<Ended>, Stop> {
+    let cell = &planned.cell;
+    if cell.kind.provisioning == Provisioning::Pinned || bench.paces.throttled.contains_key(cell) {
+        return Ok(None);
     }
+    let found = match threads_over_quota(bench, cell) {
+        Some(over) => over > 1.0,
+        None => match try_quota(bench, planned, present)? {
+            Ok(found) => found,
+            Err(ended) => return Ok(Some(ended)),
+        },
+    };
+    bench.paces.throttled.insert(cell.clone(), found);
+    Ok(None)
+}
 
-    /// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
-    /// one CPU at most. `None` of a command, and of a box with threads of its own.
-    fn threads_over_quota(&mut self, cell: &Cell) -> Option<f64> {
-        let instance = self.bench.study.instance_of(&cell.kind)?;
-        let workload = self.bench.study.workload(cell)?;
-        let quota = instance.size.cpus.as_f64();
-        let threads = f64::from(workload.threads()?);
-        let platform = self.bench.boxes.platforms.get(&cell.kind.platform)?;
-        let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
-        tells.then(|| threads / quota)
-    }
+/// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
+/// one CPU at most. `None` of a command, and of a box with threads of its own.
+fn threads_over_quota(bench: &mut Bench<'_>, cell: &Cell) -> Option<f64> {
+    let instance = bench.study.instance_of(&cell.kind)?;
+    let workload = bench.study.workload(cell)?;
+    let quota = instance.size.cpus.as_f64();
+    let threads = f64::from(workload.threads()?);
+    let platform = bench.boxes.platforms.get(&cell.kind.platform)?;
+    let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
+    tells.then(|| threads / quota)
+}
 
-    /// Runs it for some quota periods and looks at the counters of its quota.
-    fn try_quota(
-        &mut self,
-        planned: &PlannedTrial,
-        present: &mut LiveBoxes,
-    ) -> Result<Result<bool, Ended>, Stop> {
-        let mut throttled = false;
-        let probed = self.bench.probe(planned, present, |arm, held, monitor| {
-            throttled = is_throttled(arm, held, monitor)?;
-            Ok(())
-        })?;
-        Ok(probed.map(|_| throttled))
-    }
+/// Runs it for some quota periods and looks at the counters of its quota.
+fn try_quota(
+    bench: &mut Bench<'_>,
+    planned: &PlannedTrial,
+    present: &mut LiveBoxes,
+) -> Result<Result<bool, Ended>, Stop> {
+    let mut throttled = false;
+    let probed = bench.probe(planned, present, |arm, held, monitor| {
+        throttled = is_throttled(arm, held, monitor)?;
+        Ok(())
+    })?;
+    Ok(probed.map(|_| throttled))
 }
 
 /// Whether its quota throttles a process that works for some periods without a rest.

@@ -32,156 +32,162 @@ const BUSY: f64 = 0.9;
 const PUSHED_ASIDE: f64 = 0.15;
 const FEW_WAITS: f64 = 10.0;
 
-/// Measures commands turn by turn.
-pub(super) struct Turns<'b, 'a> {
-    pub bench: &'b mut Bench<'a>,
+/// Whether these trials of one workload take turns: what was asked for, or what one
+/// run of the command tells, found out once.
+pub(super) fn are_taken(
+    bench: &mut Bench<'_>,
+    due: &[PlannedTrial],
+    present: &mut LiveBoxes,
+) -> Result<bool, Stop> {
+    let Some(planned) = due.first() else {
+        return Ok(false);
+    };
+    let Some(workload) = bench.study.workload(&planned.cell) else {
+        return Ok(false);
+    };
+    if !workload.is_command() {
+        return Ok(false);
+    }
+    if matches!(bench.study.protocol.slicing, Slicing::Turns { .. }) {
+        return Ok(true);
+    }
+    if let Some(known) = bench.paces.turns.get(&workload.name) {
+        return Ok(*known);
+    }
+    let quickest = due
+        .iter()
+        .min_by_key(|p| p.cell.kind.platform != bench.study.baseline);
+    let found = match quickest.cloned() {
+        Some(planned) => is_worth_turns(bench, &planned, present)?,
+        None => false,
+    };
+    bench.paces.turns.insert(workload.name, found);
+    Ok(found)
 }
 
-impl Turns<'_, '_> {
-    /// Whether these trials of one workload take turns: what was asked for, or what one
-    /// run of the command tells, found out once.
-    pub fn are_taken(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<bool, Stop> {
-        let Some(planned) = due.first() else {
-            return Ok(false);
-        };
-        let Some(workload) = self.bench.study.workload(&planned.cell) else {
-            return Ok(false);
-        };
-        if !workload.is_command() {
-            return Ok(false);
-        }
-        if matches!(self.bench.study.protocol.slicing, Slicing::Turns { .. }) {
-            return Ok(true);
-        }
-        if let Some(known) = self.bench.paces.turns.get(&workload.name) {
-            return Ok(*known);
-        }
-        let quickest = due
-            .iter()
-            .min_by_key(|p| p.cell.kind.platform != self.bench.study.baseline);
-        let found = match quickest.cloned() {
-            Some(planned) => self.is_long_and_busy(&planned, present)?,
-            None => false,
-        };
-        self.bench.paces.turns.insert(workload.name, found);
-        Ok(found)
-    }
+/// Runs a command once by itself.
+fn is_worth_turns(
+    bench: &mut Bench<'_>,
+    planned: &PlannedTrial,
+    present: &mut LiveBoxes,
+) -> Result<bool, Stop> {
+    let used = bench.probe(planned, present, |arm, held, _| {
+        arm.go(held, FIRST, pace::order(1)).map(drop)
+    })?;
+    let instance = bench.study.instance_of(&planned.cell.kind);
+    let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
+    // What fails here fails in its trial too, and is told there.
+    Ok(used
+        .ok()
+        .flatten()
+        .is_some_and(|used| is_long_and_busy(&used, cpus)))
+}
 
-    /// Runs a command once by itself.
-    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<bool, Stop> {
-        let used = self.bench.probe(planned, present, |arm, held, _| {
-            arm.go(held, FIRST, pace::order(1)).map(drop)
-        })?;
-        let instance = self.bench.study.instance_of(&planned.cell.kind);
-        let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
-        // What fails here fails in its trial too, and is told there.
-        Ok(used
-            .ok()
-            .flatten()
-            .is_some_and(|used| is_long_and_busy(&used, cpus)))
+/// Starts a command in every box and lets the boxes run in turns until all have ended.
+pub(super) fn measure(
+    bench: &mut Bench<'_>,
+    arms: &mut [Arm],
+    pass: u32,
+    present: &mut LiveBoxes,
+) -> Result<Measured, Stop> {
+    bench.boxes.supply_all(arms, present)?;
+    // A guest's clock stands still while its machine is stopped: it is not compared.
+    arms.iter_mut().for_each(|arm| arm.freezes = true);
+    let beginning = bench.boxes.look_around(arms, present)?;
+    // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
+    // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
+    let instances = bench.study.instances.iter();
+    let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
+    let ends = seat::clear_of(pinned, || let_run(bench, arms, pass, present))?;
+    for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
+        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+            arm.wake(held)?;
+        }
     }
+    let seen = bench.boxes.look_back(beginning, arms, present)?;
+    for arm in arms.iter_mut().filter(|arm| !arm.paused) {
+        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+            arm.tear_down(held);
+        }
+    }
+    // Of a group that was given up: a command is under way in them, which would go on
+    // beside what runs next.
+    for arm in arms.iter().filter(|arm| arm.paused) {
+        bench
+            .boxes
+            .remove(&arm.planned.cell.kind, present, &mut bench.recorder)?;
+    }
+    Ok(Measured {
+        slice: turn(bench),
+        rounds: 1,
+        seen,
+        ends,
+    })
+}
 
-    /// Starts a command in every box and lets the boxes run in turns until all have ended.
-    pub fn measure(
-        &mut self,
-        arms: &mut [Arm],
-        pass: u32,
-        present: &mut LiveBoxes,
-    ) -> Result<Measured, Stop> {
-        self.bench.boxes.supply_all(arms, present)?;
-        // A guest's clock stands still while its machine is stopped: it is not compared.
-        arms.iter_mut().for_each(|arm| arm.freezes = true);
-        let beginning = self.bench.boxes.look_around(arms, present)?;
-        // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
-        // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
-        let instances = self.bench.study.instances.iter();
-        let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
-        let ends = seat::clear_of(pinned, || self.let_run(arms, pass, present))?;
-        for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.wake(held)?;
+fn let_run(
+    bench: &mut Bench<'_>,
+    arms: &mut [Arm],
+    pass: u32,
+    present: &mut LiveBoxes,
+) -> Result<Vec<End>, Stop> {
+    let mut commands = ask_stopped(bench, arms, present)?;
+    let turn = turn(bench);
+    let limit = Duration::from_secs_f64(bench.study.protocol.timeout_seconds);
+    let mut rng = bench.round_order(arms);
+    let mut order: Vec<usize> = (0..arms.len()).collect();
+    loop {
+        order.shuffle(&mut rng);
+        let mut running = false;
+        for i in &order {
+            let (arm, command) = (&mut arms[*i], &mut commands[*i]);
+            let held = present.get_mut(&arm.planned.cell.kind);
+            let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
+                continue;
+            };
+            running = true;
+            command.take_turn(arm, held, turn)?;
+            if command.ran > limit && command.ended.is_none() {
+                arm.lose_box(Failure::new(
+                    Reason::Timeout,
+                    format!("did not end within {} s of turns", limit.as_secs_f64()),
+                ));
             }
         }
-        let seen = self.bench.boxes.look_back(beginning, arms, present)?;
-        for arm in arms.iter_mut().filter(|arm| !arm.paused) {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.tear_down(held);
-            }
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
         }
-        // Of a group that was given up: a command is under way in them, which would go on
-        // beside what runs next.
-        for arm in arms.iter().filter(|arm| arm.paused) {
-            self.bench
-                .boxes
-                .remove(&arm.planned.cell.kind, present, &mut self.bench.recorder)?;
+        if !running || is_spoiled(bench.study, arms, pass) {
+            break;
         }
-        Ok(Measured {
-            slice: self.turn(),
-            rounds: 1,
-            seen,
-            ends,
-        })
     }
+    Ok(commands
+        .into_iter()
+        .map(|command| command.ended.map(|exited| (exited, None)))
+        .collect())
+}
 
-    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut LiveBoxes) -> Result<Vec<End>, Stop> {
-        let mut commands = self.ask_stopped(arms, present)?;
-        let turn = self.turn();
-        let limit = Duration::from_secs_f64(self.bench.study.protocol.timeout_seconds);
-        let mut rng = self.bench.round_order(arms);
-        let mut order: Vec<usize> = (0..arms.len()).collect();
-        loop {
-            order.shuffle(&mut rng);
-            let mut running = false;
-            for i in &order {
-                let (arm, command) = (&mut arms[*i], &mut commands[*i]);
-                let held = present.get_mut(&arm.planned.cell.kind);
-                let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
-                    continue;
-                };
-                running = true;
-                command.take_turn(arm, held, turn)?;
-                if command.ran > limit && command.ended.is_none() {
-                    arm.lose_box(Failure::new(
-                        Reason::Timeout,
-                        format!("did not end within {} s of turns", limit.as_secs_f64()),
-                    ));
-                }
-            }
-            if interrupt::requested() {
-                return Err(Stop::Interrupted);
-            }
-            if !running || is_spoiled(self.bench.study, arms, pass) {
-                break;
+/// Stops every box and asks its agent to run the command, which begins with the box's
+/// first turn.
+fn ask_stopped(bench: &Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<Vec<Turned>, Stop> {
+    let mut commands = Vec::new();
+    for arm in arms {
+        let command = Turned::of(trial::once(bench.study, &arm.workload, arm.padding_bytes)?);
+        if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
+            arm.pause(held);
+            let asked = held.own.running.link().ask(&command.request, arm.patience);
+            if let (true, Err(e)) = (arm.lives(), asked) {
+                arm.lose_box(faults::failure(&e));
             }
         }
-        Ok(commands
-            .into_iter()
-            .map(|command| command.ended.map(|exited| (exited, None)))
-            .collect())
+        commands.push(command);
     }
+    Ok(commands)
+}
 
-    /// Stops every box and asks its agent to run the command, which begins with the box's
-    /// first turn.
-    fn ask_stopped(&self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<Vec<Turned>, Stop> {
-        let mut commands = Vec::new();
-        for arm in arms {
-            let command = Turned::of(trial::once(self.bench.study, &arm.workload, arm.padding_bytes)?);
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
-                arm.pause(held);
-                let asked = held.own.running.link().ask(&command.request, arm.patience);
-                if let (true, Err(e)) = (arm.lives(), asked) {
-                    arm.lose_box(faults::failure(&e));
-                }
-            }
-            commands.push(command);
-        }
-        Ok(commands)
-    }
-
-    /// Length of a turn.
-    fn turn(&self) -> Duration {
-        Duration::try_from_secs_f64(self.bench.study.protocol.slicing.turn_seconds()).unwrap_or_default()
-    }
+/// Length of a turn.
+fn turn(bench: &Bench<'_>) -> Duration {
+    Duration::try_from_secs_f64(bench.study.protocol.slicing.turn_seconds()).unwrap_or_default()
 }
 
 /// Whether a command that used this in a box of so many CPUs is worth turns: one that used
@@ -279,10 +285,7 @@ mod tests {
                 .into_iter()
                 .map(|arm| arm.planned)
                 .collect();
-            let mut turns = Turns {
-                bench: &mut runner.bench,
-            };
-            let are_taken = turns.are_taken(&due, &mut LiveBoxes::new());
+            let are_taken = super::are_taken(&mut runner.bench, &due, &mut LiveBoxes::new());
             assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
         });
     }

@@ -5,10 +5,10 @@ use super::bench::Bench;
 use super::group::Measured;
 use super::live::{CellBoxes, LiveBoxes};
 use super::recorder::Ended;
-use super::{Stop, aside, cold, group, memory, pace, throttle};
+use super::{Stop, cold, group, hooks, memory, pace, served, throttle};
 use crate::addresses::Book;
 use crate::faults;
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
 use std::time::Duration;
@@ -18,168 +18,163 @@ use tare_model::results::HostReadings;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
-/// Measures trials in one piece.
-pub(super) struct Whole<'b, 'a> {
-    pub bench: &'b mut Bench<'a>,
+/// Runs trials in one piece, in their order; a box that is dead after one is removed.
+pub(super) fn measure(
+    bench: &mut Bench<'_>,
+    due: &[PlannedTrial],
+    present: &mut LiveBoxes,
+) -> Result<(), Stop> {
+    for planned in due {
+        let kind = &planned.cell.kind;
+        match bench.study.workload(&planned.cell) {
+            Some(workload) if workload.is_served_command() => {
+                served::run(bench, planned, present)?;
+                continue;
+            }
+            Some(workload) if workload.servers().next().is_some() => {
+                run_at_gate(bench, planned, present)?;
+                continue;
+            }
+            _ => {}
+        }
+        let Some(mut held) = present.remove(kind) else {
+            continue;
+        };
+        let lives = run_in_box(bench, planned, &mut held);
+        if matches!(lives, Ok(false)) {
+            bench.boxes.destroy(held, &mut bench.recorder)?;
+        } else {
+            present.insert(kind.clone(), held);
+        }
+        lives?;
+    }
+    Ok(())
 }
 
-impl Whole<'_, '_> {
-    /// Runs trials in one piece, in their order; a box that is dead after one is removed.
-    pub fn measure(&mut self, due: &[PlannedTrial], present: &mut LiveBoxes) -> Result<(), Stop> {
-        for planned in due {
-            let kind = &planned.cell.kind;
-            match self.bench.study.workload(&planned.cell) {
-                Some(workload) if workload.is_served_command() => {
-                    self.run_served(planned, present)?;
-                    continue;
-                }
-                Some(workload) if workload.servers().next().is_some() => {
-                    self.run_at_gate(planned, present)?;
-                    continue;
-                }
-                _ => {}
-            }
-            let Some(mut held) = present.remove(kind) else {
-                continue;
-            };
-            let lives = self.run_in_box(planned, &mut held);
-            if matches!(lives, Ok(false)) {
-                self.bench.boxes.destroy(held, &mut self.bench.recorder)?;
-            } else {
-                present.insert(kind.clone(), held);
-            }
-            lives?;
-        }
-        Ok(())
-    }
-
-    /// One trial in a living box; false if the box is dead after it.
-    fn run_in_box(&mut self, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
-        let Some(workload) = self.bench.study.workload(&planned.cell) else {
-            return Ok(true);
-        };
-        let timeout = trial::timeout(self.bench.study);
-        let has_host_files = self.bench.boxes.has_host_files(&planned.cell.kind);
-        held.count_memory();
-        let ready = aside::make_ready(held, &workload, has_host_files, timeout);
-        if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
-            if interrupt::requested() {
-                return Err(Stop::Interrupted);
-            }
-            let ended = Ended {
-                box_id: Some(held.own.id),
-                ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
-            };
-            self.bench.recorder.record(planned, ended)?;
-            return Ok(false);
-        }
-        let (waited, mut findings) = self.bench.quiet(planned)?;
-        let mut tried = self.try_once(planned, held, &workload, &Book::default())?;
-        if tried.box_lives
-            && let Err(failure) = aside::tear_down(held, &workload, timeout)
-        {
-            tried.fail(failure);
-        }
-        held.judge_memory(&mut tried);
-        findings.extend(tried.findings);
-        let ended = Ended {
-            box_id: Some(held.own.id),
-            group: None,
-            begun_unix_ns: None,
-            findings,
-            host: Some(readings(held, waited, tried.host)),
-            outcome: tried.outcome,
-        };
-        self.bench.recorder.record(planned, ended)?;
-        Ok(tried.box_lives)
-    }
-
-    /// Runs what is timed once, where it runs, and holds what it tells against the host.
-    pub(super) fn try_once(
-        &mut self,
-        planned: &PlannedTrial,
-        held: &mut CellBoxes,
-        workload: &Workload,
-        book: &Book,
-    ) -> Result<Tried, Stop> {
-        let home = workload.timed().map_or(Home::Cell, Home::of);
-        let padding = self.bench.padding(planned);
-        let id = held.own.id;
-        let (link, elsewhere) = held.links(&home);
-        let site = Site {
-            id,
-            link,
-            elsewhere,
-            cpu_set: self.bench.study.cpu_set(&planned.cell.kind),
-        };
-        let mut tried = trial::run(
-            site,
-            &mut self.bench.boxes.monitor,
-            self.bench.study,
-            workload,
-            book,
-            padding,
-        )?;
-        if tried.interrupted {
+/// One trial in a living box; false if the box is dead after it.
+fn run_in_box(bench: &mut Bench<'_>, planned: &PlannedTrial, held: &mut CellBoxes) -> Result<bool, Stop> {
+    let Some(workload) = bench.study.workload(&planned.cell) else {
+        return Ok(true);
+    };
+    let timeout = trial::timeout(bench.study);
+    let has_host_files = bench.boxes.has_host_files(&planned.cell.kind);
+    held.count_memory();
+    let ready = hooks::make_ready(held, &workload, has_host_files, timeout);
+    if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
+        if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
-        tried.hold_against(self.bench.boxes.known(&planned.cell.kind, held, &home), &home);
-        Ok(tried)
+        let ended = Ended {
+            box_id: Some(held.own.id),
+            ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
+        };
+        bench.recorder.record(planned, ended)?;
+        return Ok(false);
     }
+    let (waited, mut findings) = bench.quiet(planned)?;
+    let mut tried = try_once(bench, planned, held, &workload, &Book::default())?;
+    if tried.box_lives
+        && let Err(failure) = hooks::tear_down(held, &workload, timeout)
+    {
+        tried.fail(failure);
+    }
+    held.judge_memory(&mut tried);
+    findings.extend(tried.findings);
+    let ended = Ended {
+        box_id: Some(held.own.id),
+        group: None,
+        begun_unix_ns: None,
+        findings,
+        host: Some(readings(held, waited, tried.host)),
+        outcome: tried.outcome,
+    };
+    bench.recorder.record(planned, ended)?;
+    Ok(tried.box_lives)
+}
 
-    /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
-    /// behind some that warm up and tell how much work that is.
-    fn run_at_gate(&mut self, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
-        let Some(arm) = self.bench.arm(planned.clone(), false) else {
-            return Ok(());
-        };
-        let mut arms = [arm];
-        self.bench.boxes.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.bench.quiet(planned)?;
-        let [arm] = &mut arms;
-        let mut order = None;
-        if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
-            self.bench.start(arm, held, FIRST)?;
-            // An open loop lasts as long as its file says: rare latencies take many requests.
-            let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
-            let trial_ns = told.unwrap_or(self.bench.study.protocol.trial_seconds) * 1e9;
-            // In a part of a quota's period, work is either not throttled at all or stands still.
-            let least_ns = match self.bench.paces.is_throttled(&planned.cell) {
-                true => throttle::STRETCH_NS,
-                false => 0.0,
-            };
-            order = order_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
-        }
-        let beginning = self.bench.boxes.look_around(&arms, present)?;
-        let [arm] = &mut arms;
-        arm.tally.host_ns = 0;
-        if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
-            && let Some(done) = arm.go(held, FIRST, order)?
-        {
-            arm.keep(done, 0);
-        }
-        let seen = self.bench.boxes.look_back(beginning, &arms, present)?;
-        let [arm] = &mut arms;
-        let ends = vec![group::stop(arm, present)?];
-        let mut measured = Measured {
-            slice: Duration::ZERO,
-            rounds: 1,
-            seen,
-            ends,
-        };
-        memory::judge(&mut arms, present);
-        self.bench.boxes.hold_against(&mut arms, &measured, present);
-        self.bench
-            .boxes
-            .remove_dead(&arms, present, &mut self.bench.recorder)?;
-        let end = measured.ends.pop().flatten();
-        let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
-        ended.findings.append(&mut findings);
-        if let Some(host) = &mut ended.host {
-            host.waited_ns = nanoseconds(waited);
-        }
-        Ok(self.bench.recorder.record(planned, ended)?)
+/// Runs what is timed once, where it runs, and holds what it tells against the host.
+pub(super) fn try_once(
+    bench: &mut Bench<'_>,
+    planned: &PlannedTrial,
+    held: &mut CellBoxes,
+    workload: &Workload,
+    book: &Book,
+) -> Result<Tried, Stop> {
+    let home = workload.timed().map_or(Placement::Cell, Placement::of);
+    let padding = bench.padding(planned);
+    let id = held.own.id;
+    let (link, elsewhere) = held.links(&home);
+    let site = Site {
+        id,
+        link,
+        elsewhere,
+        cpu_set: bench.study.cpu_set(&planned.cell.kind),
+    };
+    let mut tried = trial::run(
+        site,
+        &mut bench.boxes.monitor,
+        bench.study,
+        workload,
+        book,
+        padding,
+    )?;
+    if tried.interrupted {
+        return Err(Stop::Interrupted);
     }
+    tried.check_plausibility(bench.boxes.known(&planned.cell.kind, held, &home), &home);
+    Ok(tried)
+}
+
+/// A trial in one piece of a kernel whose server is a process of its own: one long slice,
+/// behind some that warm up and tell how much work that is.
+fn run_at_gate(bench: &mut Bench<'_>, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
+    let Some(arm) = bench.arm(planned.clone(), false) else {
+        return Ok(());
+    };
+    let mut arms = [arm];
+    bench.boxes.supply_all(&mut arms, present)?;
+    let (waited, mut findings) = bench.quiet(planned)?;
+    let [arm] = &mut arms;
+    let mut order = None;
+    if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
+        bench.start(arm, held, FIRST)?;
+        // An open loop lasts as long as its file says: rare latencies take many requests.
+        let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
+        let trial_ns = told.unwrap_or(bench.study.protocol.trial_seconds) * 1e9;
+        // In a part of a quota's period, work is either not throttled at all or stands still.
+        let least_ns = match bench.paces.is_throttled(&planned.cell) {
+            true => throttle::STRETCH_NS,
+            false => 0.0,
+        };
+        order = order_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
+    }
+    let beginning = bench.boxes.look_around(&arms, present)?;
+    let [arm] = &mut arms;
+    arm.tally.host_ns = 0;
+    if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
+        && let Some(done) = arm.go(held, FIRST, order)?
+    {
+        arm.keep(done, 0);
+    }
+    let seen = bench.boxes.look_back(beginning, &arms, present)?;
+    let [arm] = &mut arms;
+    let ends = vec![group::stop(arm, present)?];
+    let mut measured = Measured {
+        slice: Duration::ZERO,
+        rounds: 1,
+        seen,
+        ends,
+    };
+    memory::judge(&mut arms, present);
+    bench.boxes.check_plausibility(&mut arms, &measured, present);
+    bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
+    let end = measured.ends.pop().flatten();
+    let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
+    ended.findings.append(&mut findings);
+    if let Some(host) = &mut ended.host {
+        host.waited_ns = nanoseconds(waited);
+    }
+    Ok(bench.recorder.record(planned, ended)?)
 }
 
 /// What the host read of a trial, and how long waking its box took.
@@ -242,8 +237,7 @@ mod tests {
                 panic!("no box");
             };
             let mut present = LiveBoxes::from([(kind.clone(), held)]);
-            let mut whole = Whole { bench: &mut bench };
-            let measured = whole.measure(std::slice::from_ref(&planned), &mut present);
+            let measured = measure(&mut bench, std::slice::from_ref(&planned), &mut present);
             assert!(measured.is_ok() && present.contains_key(kind));
             bench
                 .boxes

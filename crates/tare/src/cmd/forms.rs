@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use tare_image::Digest;
-use tare_lab::own;
+use tare_lab::safe_file;
 use tare_report::document::Document;
 use tare_report::html::Data;
 use tare_report::{html, json, markdown, tabular, text};
@@ -86,7 +86,7 @@ pub fn data(source: &Path, href: Option<String>) -> Option<Data> {
 
 /// The address of a file that lies in the folder of the page: both can be moved together.
 fn beside(page: &Path, source: &Path) -> Option<String> {
-    let folder = |path: &Path| own::folder_of(path).canonicalize().ok();
+    let folder = |path: &Path| safe_file::folder_of(path).canonicalize().ok();
     let is_beside = folder(page).is_some() && folder(page) == folder(source);
     let name = source.file_name()?.to_str()?;
     is_beside.then(|| html::address(name))

@@ -33,7 +33,7 @@ use crate::args::StudyArgs;
 use crate::out;
 use root_image::Unmade;
 use std::path::Path;
-use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -76,7 +76,7 @@ struct Asked {
     compared: Option<&'static str>,
     /// Whether nothing is asked for, but a number of blocks.
     is_empty: bool,
-    wishes: Wishes,
+    wishes: StudyRequest,
 }
 
 impl Asked {
@@ -121,8 +121,8 @@ fn study(
 }
 
 /// The wishes with a platform that always exists, and without a baseline.
-fn wishes_for_check(wishes: &Wishes) -> Wishes {
-    Wishes {
+fn wishes_for_check(wishes: &StudyRequest) -> StudyRequest {
+    StudyRequest {
         platforms: vec!["native".to_owned()],
         baseline: None,
         // With one platform there may be nothing to stop by.

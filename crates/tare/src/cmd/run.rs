@@ -15,7 +15,7 @@ use tare_host::{host, interrupt};
 use tare_lab::design::NO_IMAGE;
 use tare_lab::runner::{Event, Runner, Summary};
 use tare_lab::session::Session;
-use tare_lab::{own, resume, versions};
+use tare_lab::{resume, safe_file, versions};
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -186,7 +186,7 @@ fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, forms: &FormArgs
         anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.to_owned()));
     }
     for path in [output, forms.html.as_deref()].into_iter().flatten() {
-        let folder = own::folder_of(path);
+        let folder = safe_file::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
             "there is no folder {}: create it, or give another path",

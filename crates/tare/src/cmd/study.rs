@@ -4,7 +4,7 @@ use super::root_image::{self, Unmade};
 use super::{Asked, runnable, wishes_for_check};
 use crate::{misplaced, out};
 use std::path::Path;
-use tare_lab::design::{Programs, Wishes};
+use tare_lab::design::{Programs, StudyRequest};
 use tare_lab::study_file::{self, StudyFile, StudyFileError};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
@@ -39,7 +39,7 @@ pub(super) fn sketch(
         file.sketch(&wishes_for_check(file.wishes()), facts)?;
         platforms = runnable(state, |entry| entry.by_default);
     }
-    let chosen = |file: &StudyFile| Wishes {
+    let chosen = |file: &StudyFile| StudyRequest {
         platforms: platforms.clone(),
         ..file.wishes().clone()
     };
@@ -57,7 +57,7 @@ pub(super) fn sketch(
 }
 
 /// The study of a file, if it fits this host.
-fn fitting(file: &StudyFile, wishes: &Wishes, facts: &HostFacts) -> anyhow::Result<Study> {
+fn fitting(file: &StudyFile, wishes: &StudyRequest, facts: &HostFacts) -> anyhow::Result<Study> {
     let (study, misfits) = file.sketch(wishes, facts)?;
     misfits.into_iter().next().map_or(Ok(()), Err)?;
     Ok(study)

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_host::interrupt;
-use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::runner::{Event, Runner};
 use tare_lab::session::Session;
 use tare_lab::versions;
@@ -75,7 +75,7 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
 
 /// A study of one trial of it, natively, on a CPU of its own.
 fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
-    let mut wishes = Wishes {
+    let mut wishes = StudyRequest {
         platforms: vec!["native".to_owned()],
         provisioning: vec![Provisioning::Pinned],
         workloads: vec![name.into()],
@@ -87,7 +87,7 @@ fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> a
             timeout_seconds: timeout,
             ..ProtocolOptions::default()
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let facts = tare_host::host::facts();
     wishes.programs = root_image::asked(&wishes, state, unmade)?;

@@ -6,7 +6,7 @@ mod slices;
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::looks::Looks;
 use tare_model::finding::Reason;
 use tare_model::host::HostFacts;
@@ -19,7 +19,7 @@ use tare_model::study::{Against, Cell, Study};
 const BLOCKS: u32 = 60;
 
 fn study(instances: &[&str]) -> Study {
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         platforms: ["fake", "fake?cost=2", "fake?cost=3"].map(str::to_owned).to_vec(),
         workloads: vec!["syscall".into()],
         cpus: instances.is_empty().then(|| "1".parse().unwrap()),
@@ -29,7 +29,7 @@ fn study(instances: &[&str]) -> Study {
             seed: Some(1),
             ..ProtocolOptions::default()
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let facts = HostFacts {
         memory_bytes: 16 << 30,
@@ -264,8 +264,8 @@ fn with_a_lost_pair_the_first_look_settles_nothing() {
 
 #[test]
 fn a_study_that_cannot_be_looked_at_is_refused() {
-    let wishes = |change: &dyn Fn(&mut Wishes)| {
-        let mut wishes = Wishes {
+    let wishes = |change: &dyn Fn(&mut StudyRequest)| {
+        let mut wishes = StudyRequest {
             platforms: vec!["fake".into(), "fake?cost=2".into()],
             workloads: vec!["syscall".into()],
             cpus: "1".parse().ok(),
@@ -273,7 +273,7 @@ fn a_study_that_cannot_be_looked_at_is_refused() {
                 adaptive: Some(true),
                 ..ProtocolOptions::default()
             },
-            ..Wishes::default()
+            ..StudyRequest::default()
         };
         change(&mut wishes);
         let facts = HostFacts {

@@ -4,7 +4,7 @@ use tare_model::workload::{Place, Role};
 
 /// The box of a role, among those that one trial has.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Home {
+pub(crate) enum Placement {
     /// That of the cell.
     Cell,
     /// That on the host, which is the same beside every cell.
@@ -13,7 +13,7 @@ pub(crate) enum Home {
     Own(String),
 }
 
-impl Home {
+impl Placement {
     pub(crate) fn of(role: &Role) -> Self {
         match role.place {
             Place::Tested | Place::Later(_) => Self::Cell,

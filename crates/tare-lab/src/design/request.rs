@@ -18,7 +18,7 @@ pub const NO_IMAGE: &str = "none";
 
 /// What a user asks; what is absent gets a default that fits the host.
 #[derive(Debug, Clone, Default)]
-pub struct Wishes {
+pub struct StudyRequest {
     /// What a study file says in words.
     pub template: Option<Box<Template>>,
     /// Platforms; empty: the caller chooses.
@@ -55,7 +55,7 @@ pub struct Wishes {
     pub isa: Option<Isa>,
 }
 
-impl Wishes {
+impl StudyRequest {
     /// What means the root filesystem of all boxes; `None` where they have none.
     pub fn wanted_image(&self) -> Option<&str> {
         self.image_name.as_deref().filter(|name| *name != NO_IMAGE)

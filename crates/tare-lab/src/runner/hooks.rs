@@ -3,7 +3,7 @@
 
 use super::live::{CellBoxes, supply};
 use crate::faults;
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::trial;
 use std::time::Duration;
 use tare_model::protocol::Reply;
@@ -39,9 +39,9 @@ fn run(
     let (Some(argv), Some(role)) = (argv.filter(|argv| !argv.is_empty()), workload.timed()) else {
         return Ok(());
     };
-    let request = trial::aside(role, argv, timeout);
+    let request = trial::hook(role, argv, timeout);
     let ended = match held
-        .link(&Home::of(role))
+        .link(&Placement::of(role))
         .request(&request, timeout + ANSWER_DEADLINE)
     {
         Ok(answer) => match &answer.reply {

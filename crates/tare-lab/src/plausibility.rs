@@ -142,7 +142,7 @@ pub(crate) struct Witness<'a> {
 ///
 /// # Errors
 /// Where the two disagree, or the box used more CPU time than it was granted.
-pub(crate) fn piece(
+pub(crate) fn whole_trial(
     success: &Success,
     is_in_box: bool,
     known: Known,
@@ -347,7 +347,7 @@ mod tests {
             window: *window,
             others: Others::default(),
         };
-        piece(success, true, BOX, seen).map_err(|failure| failure.reason)
+        whole_trial(success, true, BOX, seen).map_err(|failure| failure.reason)
     }
 
     fn slice(host_ms: u64, timed_ms: u64, untimed_ms: u64) -> Exchange {
