@@ -1,7 +1,5 @@
 //! Which cells of an adaptive study run, whatever their figures are.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod slices;
 
 use proptest::prelude::*;
@@ -94,6 +92,7 @@ fn run(study: &Study, mut figure: impl FnMut(usize, u32) -> Option<f64>) -> Vec<
 fn file(study: &Study, records: &[Record]) -> Results {
     Results {
         header: Header {
+            agent: None,
             schema: SCHEMA.to_owned(),
             tare: String::new(),
             build: String::new(),
