@@ -1,8 +1,6 @@
 //! What a slice leaves behind for the next one.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Analysis, Comparison, Refusal, Side, analyze};
 
 const THREE: &[&str] = &["native", "docker", "vm"];
@@ -120,11 +118,6 @@ fn a_third_cell_that_one_side_feels_forbids_a_verdict_and_tells_by_how_much() {
         "{found:?}"
     );
     assert!(found.disqualifies && refused(docker), "{found:?}");
-    let told = tare_report::words::carry_over::words(found);
-    assert!(
-        told.starts_with("carry-over: vm pinned syscall right before a slice changes the typical cost by 0."),
-        "{told}"
-    );
     assert!(!refused(of(&analysis, "lxc")));
 }
 

@@ -1,8 +1,6 @@
 //! Figures of results whose truth is known.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Against, Family, Flag, IdleMemory, analyze};
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
@@ -201,26 +199,9 @@ fn a_repetition_counts_where_the_first_attempt_has_no_result() {
     assert_eq!((trials.ok, trials.attempts), (trials.all(), trials.all() + 1));
 }
 
-/// Words, tables, the head and JSON count the same trials, and name attempts as such.
 #[test]
 fn trials_are_counted_once_and_their_attempts_beside() {
-    let mut results = Synthetic::new().build();
-    let mut second = |block: u32, first: Reason, then: Option<Reason>| {
-        let trial = trials_of(&mut results, "docker", Pinned).find(|t| t.block == block);
-        let trial = trial.unwrap();
-        let mut repeated = trial.clone();
-        trial.outcome = Outcome::Failed(failure(first, "seen"));
-        repeated.attempt = 1;
-        if let Some(reason) = then {
-            repeated.outcome = Outcome::Failed(failure(reason, "seen again"));
-        }
-        results.records.push(repeated.into());
-    };
-    second(0, Reason::Timeout, None);
-    second(1, Reason::ExitStatus, None);
-    second(2, Reason::ExitStatus, Some(Reason::ExitStatus));
-    second(3, Reason::Timeout, Some(Reason::ExitStatus));
-    let analysis = analyze(&results);
+    let analysis = analyze(&repeated());
     let trials = &analysis.run.trials;
     let all = trials.all();
     assert_eq!((trials.ok, trials.failed, trials.repeated), (all - 2, 2, 4));
@@ -237,21 +218,6 @@ fn trials_are_counted_once_and_their_attempts_beside() {
     assert_eq!(counted, [(exit.as_str(), 2, 4), (timeout.as_str(), 0, 2)]);
     let lost: usize = failures.iter().map(|f| f.trials).sum();
     assert_eq!(lost, trials.failed);
-    let text = whole(&analysis);
-    let text: Vec<&str> = text.split_whitespace().collect();
-    let text = text.join(" ");
-    for told in [
-        &format!("{} of {all} trials succeeded, 2 failed, ", trials.ok),
-        &format!(
-            "{} succeeded, 2 failed, 0 skipped; 4 of them repeated: {} attempts",
-            trials.ok,
-            all + 4
-        ),
-        "2 trials failed in docker (4 attempts): ended with an error: seen",
-        "2 attempts failed in docker and were repeated: did not end in time: seen",
-    ] {
-        assert!(text.contains(told), "{told}: {text}");
-    }
 }
 
 /// Bytes read by one trial in many: the mean of what cannot be below 0 is not told to lie there.

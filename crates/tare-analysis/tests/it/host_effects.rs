@@ -1,42 +1,9 @@
 //! The same box on hosts of several sizes.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{HostEffect, Shown, analyze};
 use tare_model::platform::Provisioning;
-use tare_model::results::{Record, Results};
-use tare_model::study::Instance;
-
-/// Native and docker, both provisionings, boxes of one CPU on hosts of these sizes; vanilla docker
-/// costs `cost` of the host's CPUs, all else what it always does.
-fn hosted(hosts: &[u32], cost: impl Fn(u32) -> f64) -> Results {
-    let mut synthetic = Synthetic::new()
-        .provisioning(&[Vanilla, Pinned])
-        .blocks(12)
-        .noise(0.002)
-        .block_noise(0.01);
-    let of = synthetic.study.instances[0].clone();
-    let instance = |n: &u32| Instance {
-        name: Some(format!("on{n}")),
-        host_cpus: Some(*n),
-        host_set: (0..*n).collect(),
-        ..of.clone()
-    };
-    synthetic.study.instances = hosts.iter().map(instance).collect();
-    let mut results = synthetic.build();
-    results.header.host.cpus = 16;
-    for record in &mut results.records {
-        if let Record::Trial(trial) = record
-            && trial.cell.kind.platform.to_string() == "docker"
-            && trial.cell.kind.provisioning == Vanilla
-        {
-            let name = trial.cell.kind.instance.clone().expect("a name");
-            scale(trial, cost(name[2..].parse().expect("CPUs")));
-        }
-    }
-    results
-}
+use tare_model::results::Results;
 
 fn docker(results: &Results, by: Provisioning) -> HostEffect {
     let found = analyze(results).host_effects.effects;
@@ -75,16 +42,6 @@ fn the_chr_counts_the_cpus_that_boxes_run_on_as_the_host() {
     let effect = docker(&hosted(&[2, 4, 8], |_| 1.0), Vanilla);
     let chr: Vec<f64> = effect.hosts.iter().map(|point| point.chr).collect();
     assert_eq!(chr, [1.0, 0.5, 0.25]);
-    let text = whole(&analyze(&hosted(&[2, 4], |_| 1.0)));
-    let told = "CHR 0.50: 2 of the host's 4 CPUs that boxes run on, 0, 1, 2, 3 of 16";
-    assert!(
-        text.replace("\n", " ")
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .contains(told),
-        "{text}"
-    );
 }
 
 #[test]
@@ -108,24 +65,4 @@ fn sizes_and_hosts_are_not_mistaken_for_one_another() {
     let mut one = Synthetic::new().provisioning(&[Vanilla, Pinned]);
     one.study.instances[0].name = Some("one".to_owned());
     assert!(analyze(&one.build()).host_effects.effects.is_empty());
-}
-
-#[test]
-fn text_page_and_json_tell_the_same() {
-    let analysis = analyze(&hosted(&[2, 4], f64::from));
-    let text = whole(&analysis);
-    let answer = tare_report::text::answer(&analysis, Default::default(), Default::default());
-    let page = page(&analysis);
-    for told in ["Host-size effect", "docker vanilla 2 CPUs", "shown"] {
-        assert!(
-            text.contains(told) && page.contains(told) && answer.contains(told),
-            "{told}\n{text}"
-        );
-    }
-    for told in ["above CHR 0.50", "0.50"] {
-        assert!(text.contains(told) && page.contains(told), "{told}\n{text}");
-    }
-    let json: serde_json::Value = serde_json::from_str(&json(&analysis)).unwrap();
-    let last = &json["host_effects"]["effects"][1]["hosts"][1];
-    assert_eq!((&last["host_cpus"], &last["chr"]), (&4.into(), &0.5.into()));
 }

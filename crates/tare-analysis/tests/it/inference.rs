@@ -1,33 +1,7 @@
 //! What the analysis makes of the inference: labels, flags, families.
 
-mod common;
-
-use common::*;
-use tare_analysis::{Analysis, Flag, Steadiness, analyze};
-use tare_model::results::{Outcome, Results};
-use tare_model::study::Stopping;
-
-/// The text on one line: phrases may be wrapped anywhere.
-fn text(analysis: &Analysis) -> String {
-    let text = whole(analysis);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn adaptive(mut results: Results) -> Results {
-    results.header.study.protocol.stopping = Stopping::Adaptive { half_width: 0.005 };
-    results
-}
-
-/// Makes the figures of `docker` vary `times` as much about their mean of 1 ms.
-fn shake(results: &mut Results, times: f64) {
-    for trial in trials_of(results, "docker", Pinned) {
-        if let Outcome::Ok(success) = &mut trial.outcome {
-            for value in success.samples.values_mut() {
-                *value = 1e-3 * (*value / 1e-3).powf(times);
-            }
-        }
-    }
-}
+use crate::common::*;
+use tare_analysis::{Flag, Steadiness, analyze};
 
 #[test]
 fn a_study_with_looks_allows_for_them() {
@@ -48,10 +22,6 @@ fn a_study_with_looks_allows_for_them() {
     let wider = width(other.ratio.low, other.ratio.high) / width(one.ratio.low, one.ratio.high);
     assert!((wider - 2.099_97 / 2.000_995).abs() < 1e-4, "{wider}");
     near(other.p.unwrap(), 1.25 * one.p.unwrap());
-    let text = text(&looked_at);
-    assert!(text.contains("Intervals: 95 % (allowing for looks). "), "{text}");
-    assert!(text.contains("96 % t intervals of the last look"), "{text}");
-    assert!(page(&looked_at).contains("(allowing for looks)."));
 }
 
 #[test]
@@ -106,11 +76,6 @@ fn a_tail_shows_ratios_of_quantiles() {
     assert_eq!(told, [0.5, 0.9]);
     assert!((metric.quantiles[0].ratio.value - 1.0).abs() < 0.01);
     assert!(metric.quantiles[1].ratio.value > 5.0);
-    assert!(
-        text(&analysis).contains("quantile ratios p50 1.0"),
-        "{}",
-        text(&analysis)
-    );
     let calm = analyze(&Synthetic::new().noise(0.001).build());
     assert_eq!(headline(&calm).quantiles, []);
 }
@@ -158,26 +123,7 @@ fn the_blocks_needed_bring_the_corrected_p_down() {
 }
 
 #[test]
-fn where_cells_do_not_move_together_pairing_gained_nothing() {
-    let told = |block_noise| {
-        let results = Synthetic::new().noise(0.01).block_noise(block_noise).build();
-        text(&analyze(&results)).contains("pairing gained nothing")
-    };
-    assert!(!told(0.2));
-    let mut results = Synthetic::new().noise(0.01).build();
-    // Slow where the baseline is fast.
-    let native: Vec<f64> = trials_of(&mut results, "native", Pinned).map(latency).collect();
-    for (trial, native) in trials_of(&mut results, "docker", Pinned).zip(native) {
-        scale(trial, 1e-3 / native);
-    }
-    let analysis = analyze(&results);
+fn cells_that_do_not_move_together_have_no_correlation() {
+    let analysis = analyze(&moving_apart());
     assert!(headline(&analysis).pair_correlation.unwrap() < 0.1);
-    assert!(text(&analysis).contains("In 1 of 1 comparison the correlation"));
-}
-
-fn latency(trial: &mut tare_model::results::TrialRecord) -> f64 {
-    match &trial.outcome {
-        Outcome::Ok(success) => success.samples["latency"],
-        other => panic!("{other:?}"),
-    }
 }

@@ -1,35 +1,17 @@
 //! Files of one study from several hosts, and one cost over many files.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::merge::{CannotMerge, merge};
 use tare_analysis::trend::{NoTrend, trend};
 use tare_analysis::{Refusal, Word};
-use tare_model::results::{Record, Results};
-
-/// A run in which docker costs so much, on a host of this name.
-fn run(cost: f64, host: &str, seed: u64) -> (String, Results) {
-    let mut results = Synthetic::new()
-        .cost("docker", Pinned, "syscall", cost)
-        .noise(0.004)
-        .seed(seed)
-        .build();
-    results.header.host.id = Some(host.to_owned());
-    for record in &mut results.records {
-        if let Record::Session(session) = record {
-            session.run = format!("run-{host}-{seed}");
-            session.started_unix_ns += seed * 1_000_000_000;
-        }
-    }
-    (format!("{host}-{seed}.jsonl"), results)
-}
 
 #[test]
 fn three_hosts_tell_of_hosts_and_two_do_not() {
-    let files = [run(1.18, "a", 1), run(1.20, "b", 2), run(1.22, "c", 3)];
+    let files = [
+        run_on_host(1.18, "a", 1),
+        run_on_host(1.20, "b", 2),
+        run_on_host(1.22, "c", 3),
+    ];
     let merged = merge(&files, None).unwrap();
     let found = &merged.comparisons[0];
     assert_eq!((merged.hosts, merged.files.len(), found.hosts.len()), (3, 3, 3));
@@ -51,13 +33,13 @@ fn three_hosts_tell_of_hosts_and_two_do_not() {
 
 #[test]
 fn the_same_file_counts_once_and_days_of_one_host_are_one_host() {
-    let again = [run(1.2, "a", 1), run(1.2, "a", 1)];
+    let again = [run_on_host(1.2, "a", 1), run_on_host(1.2, "a", 1)];
     assert!(matches!(merge(&again, None), Err(CannotMerge::OneRun(_))));
     let days = [
-        run(1.18, "a", 1),
-        run(1.22, "a", 2),
-        run(1.2, "b", 3),
-        run(1.2, "b", 3),
+        run_on_host(1.18, "a", 1),
+        run_on_host(1.22, "a", 2),
+        run_on_host(1.2, "b", 3),
+        run_on_host(1.2, "b", 3),
     ];
     let merged = merge(&days, None).unwrap();
     assert_eq!((merged.hosts, merged.files.len(), merged.copies), (2, 3, 1));
@@ -68,7 +50,7 @@ fn the_same_file_counts_once_and_days_of_one_host_are_one_host() {
 
 #[test]
 fn other_work_of_the_same_name_is_refused() {
-    let (mut one, other) = (run(1.2, "a", 1), run(1.2, "b", 2));
+    let (mut one, other) = (run_on_host(1.2, "a", 1), run_on_host(1.2, "b", 2));
     one.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
     assert!(matches!(
         merge(&[one, other], None),
@@ -79,7 +61,7 @@ fn other_work_of_the_same_name_is_refused() {
 #[test]
 fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     let cost = |i: u64| if i < 8 { 1.1 } else { 1.2 };
-    let mut files: Vec<_> = (0..14).map(|i| run(cost(i), "a", i)).collect();
+    let mut files: Vec<_> = (0..14).map(|i| run_on_host(cost(i), "a", i)).collect();
     files.reverse();
     let found = trend(&files).unwrap();
     let series = &found.series[0];
@@ -91,31 +73,18 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     assert!((change.ratio() - 1.2 / 1.1).abs() < 0.01, "{change:?}");
     assert_eq!(found.dearer(0.05).count(), 1);
     assert_eq!(found.dearer(0.2).count(), 0);
-    let still: Vec<_> = (0..14).map(|i| run(1.1, "a", i)).collect();
+    let still: Vec<_> = (0..14).map(|i| run_on_host(1.1, "a", i)).collect();
     assert!(trend(&still).unwrap().series[0].changes.is_empty());
 }
 
 #[test]
 fn what_is_not_in_two_files_has_no_trend() {
     assert_eq!(trend(&[]).unwrap_err(), NoTrend::FewFiles(0));
-    let (one, mut other) = (run(1.1, "a", 1), run(1.1, "a", 2));
+    let (one, mut other) = (run_on_host(1.1, "a", 1), run_on_host(1.1, "a", 2));
     assert_eq!(
         trend(std::slice::from_ref(&one)).unwrap_err(),
         NoTrend::FewFiles(1)
     );
     other.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
     assert!(matches!(trend(&[one, other]), Err(NoTrend::NothingInCommon(_))));
-}
-
-#[test]
-fn of_few_runs_nobody_says_that_nothing_changed() {
-    let told = |n: u64| {
-        let files: Vec<_> = (0..n).map(|i| run(1.1, "a", i)).collect();
-        let found = trend(&files).unwrap();
-        tare_report::markdown::render(&tare_report::sections::trend(&found))
-    };
-    assert!(told(2).contains("have fewer than 10 runs, too few to find a change in"));
-    assert!(told(9).contains("have fewer than 10 runs, too few to find a change in"));
-    assert!(told(10).contains("no change found in"));
-    assert!(!told(10).contains("too few"));
 }

@@ -1,45 +1,10 @@
 //! Size effects: what depends on the CPUs of the box.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Class, NoEffects, Refusal, SizeEffect, SizeEffects, Standing, analyze};
 use tare_model::platform::Provisioning;
 use tare_model::results::{Outcome, Record, Results};
-use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::Instance;
-
-/// Native and docker, both provisionings, in these sizes; docker costs `cost` of
-/// its CPUs, native what it always does.
-fn sized(cpus: &[u32], cost: impl Fn(f64) -> f64) -> Results {
-    let mut synthetic = Synthetic::new()
-        .provisioning(&[Vanilla, Pinned])
-        .blocks(12)
-        .noise(0.002)
-        .block_noise(0.01);
-    let instance = |n: &u32| Instance {
-        name: Some(format!("c{n}")),
-        size: InstanceType {
-            cpus: Cpus::from_milli(n * 1000),
-            memory_bytes: 1 << 30,
-        },
-        pinned_set: (0..*n).collect(),
-        host_cpus: None,
-        host_set: Vec::new(),
-    };
-    synthetic.study.instances = cpus.iter().map(instance).collect();
-    let mut results = synthetic.build();
-    results.header.host.cpus = 16;
-    for record in &mut results.records {
-        if let Record::Trial(trial) = record
-            && trial.cell.kind.platform.to_string() == "docker"
-        {
-            let name = trial.cell.kind.instance.clone().expect("a name");
-            scale(trial, cost(name[1..].parse().expect("CPUs")));
-        }
-    }
-    results
-}
 
 fn effects(results: &Results) -> SizeEffects {
     analyze(results).size_effects
@@ -164,30 +129,4 @@ fn a_block_that_lacks_a_size_is_lost_and_too_many_forbid_a_class() {
         "{:?}",
         effect.refusals
     );
-}
-
-#[test]
-fn text_page_and_json_tell_the_same() {
-    let analysis = analyze(&sized(&[1, 2, 4, 8], |c| 1.03 + 0.2 / c));
-    let text = whole(&analysis);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in [
-        "Size effects",
-        "PTO is the cost at the largest size",
-        "dies out",
-        "above 4 CPUs (CHR 0.25)",
-        "lack of fit p",
-    ] {
-        assert!(text.contains(told), "{told}\n{text}");
-    }
-    let page = page(&analysis);
-    assert!(page.contains("Paired ratios against the size of the box"));
-    assert!(page.contains("<polyline"));
-    let json: serde_json::Value = serde_json::from_str(&json(&analysis)).unwrap();
-    let first = &json["size_effects"]["effects"][0];
-    assert_eq!(
-        (&first["class"], &first["fit"]["standing"]),
-        (&"both".into(), &"quoted".into())
-    );
-    assert!(first["range"]["within"].is_null());
 }

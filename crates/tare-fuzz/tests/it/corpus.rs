@@ -1,7 +1,5 @@
 //! Every example, and everything that was ever found, is read without a fault.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use tare_fuzz::corpus;
 use tare_fuzz::targets::{TARGETS, named};
 

@@ -1,7 +1,5 @@
 //! A fault that is planted in the worker is found, whatever the target and whatever the fault.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 use tare_fuzz::corpus;

@@ -1,10 +1,6 @@
 //! Advice: nothing that was not measured.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::advice::{Advice, Criterion, Missing, Outcome, Weights, advise};
 use tare_analysis::{Word, analyze};
 use tare_report::sections;

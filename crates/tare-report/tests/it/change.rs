@@ -1,10 +1,6 @@
 //! Two results files held against each other.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::change::{Change, NothingInCommon, OverheadChange, compare};
 use tare_analysis::{Refusal, Word};
 use tare_model::finding::{Finding, Reason};

@@ -1,10 +1,6 @@
 //! Foreign data: what is read, what is said, what is refused and in which words.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tare_analysis::foreign::{ForeignAnalysis, Table, Wishes, analyze, read};
 use tare_analysis::{Refusal, Word, analyze as analyze_results};

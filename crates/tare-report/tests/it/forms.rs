@@ -1,10 +1,6 @@
 //! One document in every form.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::analyze;
 use tare_model::results::Results;
 use tare_report::document::Document;

@@ -1,13 +1,11 @@
 //! Files of every released version of the results format, read for ever.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Word, analyze};
 use tare_model::results::{Outcome, Record, Results};
 
 fn golden(name: &str) -> Results {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/it/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     Results::read(path.as_ref()).expect("a golden file stays readable")
 }
 

@@ -1,8 +1,6 @@
 //! The page.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::analyze;
 use tare_model::finding::Reason;
 use tare_model::results::Outcome;

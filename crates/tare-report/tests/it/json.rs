@@ -1,8 +1,6 @@
 //! The analysis for machines.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 use tare_analysis::analyze;
 use tare_model::results::Results;
@@ -107,7 +105,7 @@ fn every_key_of_a_comparison_is_in_its_document() {
         found.contains("quantile") && found.contains("ends_moved"),
         "{found:?}"
     );
-    let document = include_str!("../../../docs/analysis-format.md");
+    let document = include_str!("../../../../docs/analysis-format.md");
     let missing: Vec<_> = found
         .iter()
         .filter(|key| !document.contains(&format!("`{key}`")))

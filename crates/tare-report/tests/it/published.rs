@@ -1,10 +1,6 @@
 //! Own figures beside a study's.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::analyze;
 use tare_model::kernel::Kernel;
 use tare_model::results::Results;

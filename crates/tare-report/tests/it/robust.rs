@@ -1,8 +1,6 @@
 //! Results that no run of ours writes: no panic, and a word about it.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tare_analysis::{Analysis, analyze};
 use tare_model::group::{Member, WorkDone};

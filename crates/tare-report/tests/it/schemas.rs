@@ -1,11 +1,7 @@
 //! Every document that is printed or stored is what its schema in `docs/schemas` says, and has no key that the
 //! schema does not name.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde::Serialize;
 use serde_json::Value;
 use tare_analysis::advice::{Criterion, Weights, advise};
@@ -32,7 +28,7 @@ fn printed(figures: &impl Serialize) -> String {
 }
 
 fn golden(name: &str) -> String {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/it/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).unwrap()
 }
 

@@ -1,8 +1,6 @@
 //! The report on a terminal.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::analyze;
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};

@@ -1,10 +1,6 @@
 //! Files that no run writes, and trials of which little is known: nothing of it is silent.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Analysis, Refusal, Word, analyze};
 use tare_model::group::WorkDone;
 use tare_model::results::{HostReadings, Outcome, Record, Results, TrialRecord};

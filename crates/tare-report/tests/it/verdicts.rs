@@ -1,8 +1,6 @@
 //! The decision table, from results to verdict.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Family, Refusal, Word, analyze};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};

@@ -1,11 +1,7 @@
 //! What a box tells is held against what the host saw, on the scripted platform and on
 //! real boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ready};
+use crate::common::{self, Tare, ready};
 use serde_json::Value;
 
 /// How the trials of a study ended: `ok`, or the reason why not.

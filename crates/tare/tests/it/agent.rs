@@ -1,10 +1,7 @@
 //! The real agent over pipes: every misbehaviour of the other side ends in an
 //! answer or in the agent's end, never in a hang.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{self, Turn};
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,6 +18,7 @@ struct Agent {
     input: Option<ChildStdin>,
     output: ChildStdout,
     decoder: Decoder,
+    _turn: Turn,
 }
 
 impl Agent {
@@ -33,6 +31,7 @@ impl Agent {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
+        let turn = Turn::take();
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Self {
@@ -40,6 +39,7 @@ impl Agent {
             input,
             output,
             decoder: Decoder::default(),
+            _turn: turn,
         }
     }
 

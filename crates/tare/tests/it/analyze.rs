@@ -1,10 +1,6 @@
 //! `tare analyze` as a user runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended};
+use crate::common::{Tare, ended};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -18,8 +14,8 @@ fn block<'a>(document: &'a str, kind: &str) -> &'a str {
 
 #[test]
 fn the_example_of_the_document_is_what_tare_prints() {
-    let tare = Tare::new();
-    let document = include_str!("../../../docs/analyze.md");
+    let tare = Tare::beside_others();
+    let document = include_str!("../../../../docs/analyze.md");
     std::fs::write(tare.path("runs.csv"), block(document, "csv")).unwrap();
     let command: Vec<&str> = block(document, "sh").split_whitespace().skip(1).collect();
     let ended = tare.ok(&command);
@@ -29,7 +25,7 @@ fn the_example_of_the_document_is_what_tare_prints() {
 
 #[test]
 fn standard_input_is_read_and_json_printed() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let mut rows = String::new();
     for block in 0..12 {
         for (cell, value) in [("a", 1.0), ("b", 1.1)] {
@@ -74,7 +70,7 @@ fn standard_input_is_read_and_json_printed() {
 
 #[test]
 fn bad_data_is_one_line_without_control_characters() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     std::fs::write(tare.path("bad.csv"), "block,cell,metric,value\n1,a,t,\u{1b}[2J\n").unwrap();
     let refused = tare.refused(
         "analyze bad.csv --baseline a",

@@ -1,11 +1,7 @@
 //! Every bad input: one message with what, why and what next, exit code 2, and
 //! nothing written or left.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, Words, ended};
+use crate::common::{self, Tare, Words, ended};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -19,7 +15,7 @@ fn run(tare: &Tare, more: &[&str], words: &[&str]) {
 
 #[test]
 fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for hostile in [
         "ssh:-oProxyCommand=x",
         "ssh:a;b",
@@ -129,7 +125,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
 
 #[test]
 fn unknown_names_are_named_with_the_known_ones() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     run(
         &tare,
         &["-p", "dokcer"],
@@ -201,7 +197,7 @@ fn unknown_names_are_named_with_the_known_ones() {
 
 #[test]
 fn what_belongs_to_one_kernel_is_refused_with_the_others() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for name in ["linpack", "syscall", "spawn"] {
         tare.refused(&["kernel", name, "--threads", "4"], &[name, "only stream"]);
     }
@@ -215,7 +211,7 @@ fn what_belongs_to_one_kernel_is_refused_with_the_others() {
 
 #[test]
 fn a_missing_or_second_subject_is_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     run(
         &tare,
         &["-p", "fake", "--cpus", "1", "--"],
@@ -238,7 +234,7 @@ fn a_missing_or_second_subject_is_refused() {
 #[test]
 fn arguments_that_are_no_text_are_shown() {
     use std::os::unix::ffi::OsStrExt;
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let mut command = tare.command("run -p fake --");
     command.arg(std::ffi::OsStr::from_bytes(b"a\xffb"));
     let done = ended(command.output().unwrap());
@@ -252,7 +248,7 @@ fn arguments_that_are_no_text_are_shown() {
 
 #[test]
 fn a_page_never_takes_the_place_of_results() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let same = ["is the results file", "--html"];
     run(&tare, &["-p", "fake", "--html", "./out.jsonl"], &same);
     std::fs::write(tare.path("old.jsonl"), "kept").unwrap();
@@ -262,7 +258,7 @@ fn a_page_never_takes_the_place_of_results() {
 
 #[test]
 fn a_page_takes_the_place_of_nothing_but_a_page() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
     tare.ok("report r.jsonl --html p.html");
     std::fs::write(tare.path("notes.txt"), "kept").unwrap();
@@ -287,7 +283,7 @@ fn a_page_takes_the_place_of_nothing_but_a_page() {
 #[test]
 fn no_link_of_another_user_is_followed_to_what_is_written() {
     use std::os::unix::fs::{PermissionsExt, lchown, symlink};
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl --html p.html");
     let page = std::fs::read(tare.path("p.html")).unwrap();
     let shared = tare.path("shared");
@@ -327,7 +323,7 @@ fn no_link_of_another_user_is_followed_to_what_is_written() {
 
 #[test]
 fn a_pipe_is_not_waited_for() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let made = Command::new("mkfifo").arg(tare.path("pipe")).status();
     assert!(made.unwrap().success());
     let of = ["already exists", "pipe"];
@@ -340,7 +336,7 @@ fn a_pipe_is_not_waited_for() {
 
 #[test]
 fn a_clock_that_was_set_back_spoils_nothing() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle --seed 1 -w linpack -o r.jsonl");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let end = text.rfind("{\"record\":\"end\"").unwrap();
@@ -366,7 +362,7 @@ fn a_clock_that_was_set_back_spoils_nothing() {
 
 #[test]
 fn an_engine_that_cannot_be_asked_is_not_missing() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let binary = common::binary();
     let few = format!(
         "ulimit -n 8; exec {} plan -p runc --state-dir state",
@@ -387,7 +383,7 @@ fn an_engine_that_cannot_be_asked_is_not_missing() {
 /// A file of a stranger who altered its header or its records.
 #[test]
 fn a_study_that_no_options_could_have_made_is_not_gone_on_with() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle --seed 1 -w linpack,stream -o r.jsonl");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let (header, records) = text.split_once('\n').unwrap();
@@ -448,7 +444,7 @@ fn a_study_that_no_options_could_have_made_is_not_gone_on_with() {
 /// another host is handed keys.
 #[test]
 fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.run("run -p fake --cpus 1 --blocks 2 --no-settle --seed 1 -o r.jsonl --with-libraries -- /bin/true");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let (header, records) = text.split_once('\n').unwrap();
@@ -497,7 +493,7 @@ fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
 
 #[test]
 fn results_that_are_no_file_or_two_files_are_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake --blocks 1 --no-settle -o r.jsonl");
     tare.refused("report /dev/zero", &["/dev/zero is not a file"]);
     tare.refused("report .", &[". is not a file"]);
@@ -511,7 +507,7 @@ fn results_that_are_no_file_or_two_files_are_refused() {
 
 #[test]
 fn hostile_names_are_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for name in [
         "../native",
         "native;reboot",
@@ -525,7 +521,7 @@ fn hostile_names_are_refused() {
 
 #[test]
 fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     run(
         &tare,
         &["-p", "fake", "--cpus", "100000"],
@@ -584,7 +580,7 @@ fn sizes_that_do_not_fit_are_refused_with_the_numbers() {
 
 #[test]
 fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     std::fs::write(tare.path("there.jsonl"), "mine").unwrap();
     tare.refused(
         "run -p fake --cpus 1 -o there.jsonl",
@@ -611,7 +607,7 @@ fn outputs_that_cannot_be_written_are_refused_before_anything_runs() {
 
 #[test]
 fn missing_engines_say_how_to_get_them() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let with = |name: &str, value: &str, platform: &str, words: &[&str]| {
         let args = format!("run -p {platform} --cpus 1 -w syscall -o out.jsonl");
         let done = ended(tare.command(&args).env(name, value).output().unwrap());
@@ -682,7 +678,7 @@ fn as_nobody(tare: &Tare, args: &str) -> Option<common::Ended> {
 
 #[test]
 fn without_root_the_reason_is_told() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let args = "run -p native --cpus 1 -w syscall -o out.jsonl";
     let Some(done) = as_nobody(&tare, args) else {
         eprintln!("skipped: setpriv is not there to become another user");
@@ -700,7 +696,7 @@ fn without_root_the_reason_is_told() {
 #[test]
 fn a_socket_without_permission_is_told_from_a_stopped_engine() {
     use std::os::unix::fs::PermissionsExt;
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let socket = tare.path("closed.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let Some(_) = as_nobody(&tare, "--version") else {
@@ -725,7 +721,7 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
 
 #[test]
 fn damaged_foreign_and_future_results_are_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake --cpus 1 -w syscall --no-settle --blocks 2 -o good.jsonl");
     let good = std::fs::read_to_string(tare.path("good.jsonl")).unwrap();
     let check = |content: &str, words: &[&str]| {
@@ -760,7 +756,7 @@ fn damaged_foreign_and_future_results_are_refused() {
 
 #[test]
 fn another_study_or_build_is_not_continued() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake --cpus 1 -w syscall --no-settle --blocks 2 -o r.jsonl");
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let cut: String = text.lines().take(4).map(|l| format!("{l}\n")).collect();
@@ -777,7 +773,7 @@ fn another_study_or_build_is_not_continued() {
 
 #[test]
 fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_file() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     // Longer than slices may be for the usual trial; a baseline that is not the first platform.
     let more =
         "--cpus 1 -w syscall,stream --no-settle --slices 600ms --trial-time 700ms --memory 512M --isa v3";
@@ -850,7 +846,7 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let Some(small) = Small::mount(tare.path("small"), "128k") else {
         eprintln!("skipped: mounting a small file system is not allowed here");
         return;
@@ -876,7 +872,7 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
 
 #[test]
 fn a_file_beyond_the_limit_of_the_system_is_an_error_and_not_the_end() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let mut limited = std::process::Command::new("sh");
     limited
         .args(["-c", "ulimit -f 8; exec \"$@\"", "sh"])

@@ -1,12 +1,9 @@
 //! The pages as a browser shows them: what is drawn and where, what its script does, what it asks
 //! for. How soon a page is painted is printed, not judged: it depends on what else the host does.
 
-mod common;
-mod devtools;
-
-use common::Tare;
-use common::served::{Served, folder};
-use devtools::Browser;
+use crate::common::Tare;
+use crate::common::served::{Served, folder};
+use crate::devtools::Browser;
 
 /// Everything that folds, opened.
 const UNFOLD: &str = "document.querySelectorAll('details').forEach(fold => fold.open = true)";
@@ -90,7 +87,7 @@ const WATCH_PAINT: &str = r#"new MutationObserver((_, watch) => {
 
 /// A page from a results file that the report's tests keep, and its address.
 fn page(tare: &Tare, results: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tare-report/tests/golden");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tare-report/tests/it/golden");
     let results = format!("{folder}/{results}.jsonl");
     tare.ok(&["report", &results, "--html", "page.html"]);
     format!("file://{}", tare.path("page.html").display())

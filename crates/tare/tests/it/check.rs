@@ -1,12 +1,9 @@
 //! Every platform that measures something real keeps what every platform
 //! promises, on its real engine.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::schema::Schema;
-use common::{Tare, ended, ready};
+use crate::common;
+use crate::common::schema::Schema;
+use crate::common::{Tare, ended, ready};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;

@@ -1,10 +1,6 @@
 //! Trials that begin with cold caches: what they read comes from storage, and not from memory.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, alone, left_of, ready};
+use crate::common::{Tare, alone, left_of, ready};
 
 /// Bytes of the file that is read.
 const BYTES: f64 = 8e6;

@@ -1,10 +1,6 @@
 //! Two results files held against each other, on the scripted platform.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 
 /// Measures what a box costs that costs so much, into a file.
 fn measured(tare: &Tare, cost: &str, seed: &str, file: &str) {
@@ -20,7 +16,7 @@ fn renamed(tare: &Tare, file: &str, from: &str, to: &str) {
 }
 
 fn before_and_after(before: &str, after: &str) -> Tare {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for (cost, seed, file) in [(before, "1", "before.jsonl"), (after, "2", "after.jsonl")] {
         let platform = format!("fake?cost={cost}&sd=0.002");
         measured(&tare, &platform, seed, file);
@@ -79,7 +75,7 @@ fn the_comparison_as_json_has_every_figure() {
 
 #[test]
 fn files_that_cannot_be_compared_are_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measured(&tare, "fake?cost=1.1", "1", "one.jsonl");
     measured(&tare, "fake?cost=1.1", "2", "two.jsonl");
     renamed(&tare, "two.jsonl", "\"linpack\"", "\"syscall\"");
@@ -108,7 +104,7 @@ fn files_that_cannot_be_compared_are_refused() {
 
 #[test]
 fn a_limit_that_holds_nothing_is_refused() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let args = "run -p fake,fake?cost=1.1 -w linpack --provisioning vanilla --blocks 3 --cpus 1 --no-settle";
     tare.ok(&format!("{args} -o few.jsonl"));
     tare.refused(

@@ -1,11 +1,7 @@
 //! Idle boxes on real engines: what is measured, what is told, and that nothing
 //! stays, however it ends.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended, left_of, ready};
+use crate::common::{Tare, ended, left_of, ready};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};

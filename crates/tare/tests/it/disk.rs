@@ -1,11 +1,7 @@
 //! Kernels that touch a disk, as a user runs them: what they tell, what they refuse, and
 //! that they leave nothing behind.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended};
+use crate::common::{self, Tare, ended};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

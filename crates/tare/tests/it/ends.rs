@@ -1,10 +1,6 @@
 //! Network kernels whose ends are in two places: one in the box, one on the host.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, alone, ended, installed, left_of, processes_that_bear, ready};
+use crate::common::{self, Tare, alone, ended, installed, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,11 +1,7 @@
 //! A Docker engine that dies under a run. It is one of this test's own: nobody
 //! else's is killed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended, left_of};
+use crate::common::{Tare, ended, left_of};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

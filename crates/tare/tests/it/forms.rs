@@ -1,10 +1,6 @@
 //! Figures in every form, several files together, words explained.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 use std::fs;
 
@@ -16,7 +12,7 @@ fn measure(tare: &Tare, output: &str, seed: u32) {
 
 #[test]
 fn a_report_has_every_form() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     let markdown = tare.ok("report r.jsonl --markdown").stdout;
     assert!(
@@ -42,7 +38,7 @@ fn a_report_has_every_form() {
 
 #[test]
 fn a_page_names_the_file_of_its_samples_and_leads_to_one_that_lies_beside_it() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     fs::rename(tare.path("r.jsonl"), tare.path("r 1.jsonl")).unwrap();
     fs::create_dir(tare.path("pages")).unwrap();
@@ -61,7 +57,7 @@ fn a_page_names_the_file_of_its_samples_and_leads_to_one_that_lies_beside_it() {
 
 #[test]
 fn a_picture_takes_the_place_of_no_other_file() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     fs::create_dir(tare.path("p")).unwrap();
     fs::write(tare.path("p/heat-map.svg"), "notes").unwrap();
@@ -71,7 +67,7 @@ fn a_picture_takes_the_place_of_no_other_file() {
 
 #[test]
 fn files_of_one_study_are_put_together_and_one_file_is_not() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for seed in 1..4 {
         measure(&tare, &format!("{seed}.jsonl"), seed);
     }
@@ -95,7 +91,7 @@ fn files_of_one_study_are_put_together_and_one_file_is_not() {
 
 #[test]
 fn a_folder_of_results_has_a_trend_and_what_is_no_result_is_left_out() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     fs::create_dir(tare.path("all")).unwrap();
     for seed in 1..4 {
         measure(&tare, &format!("all/{seed}.jsonl"), seed);
@@ -112,7 +108,7 @@ fn a_folder_of_results_has_a_trend_and_what_is_no_result_is_left_out() {
 
 #[test]
 fn words_are_explained() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let told = tare.ok("explain typical cost").stdout;
     assert!(told.contains("carries the verdict"), "{told}");
     assert!(tare.ok("explain").stdout.contains("host-busy"));
@@ -121,7 +117,7 @@ fn words_are_explained() {
 
 #[test]
 fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     let printed = tare.ok("export r.jsonl").stdout;
     assert_eq!(
@@ -144,7 +140,7 @@ fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
 
 #[test]
 fn advice_says_what_is_shown_and_what_is_not_known() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     let text = tare.ok("advise r.jsonl --weigh start=0.1").stdout;
     for words in [
@@ -163,7 +159,7 @@ fn advice_says_what_is_shown_and_what_is_not_known() {
 
 #[test]
 fn a_run_is_watched_by_its_file() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measure(&tare, "r.jsonl", 1);
     let told = tare.ok("watch r.jsonl").stdout;
     assert!(told.contains("block 10 of 10, "), "{told}");

@@ -1,10 +1,7 @@
 //! Kernels that work in slices, as the agent runs them: a process that answers each
 //! order before the next one comes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{self, Turn};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tare_model::gate::{Order, Slice};
@@ -14,6 +11,7 @@ struct Gate {
     child: Child,
     orders: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
+    _turn: Turn,
 }
 
 impl Gate {
@@ -38,6 +36,7 @@ impl Gate {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
+        let turn = Turn::take();
         let mut child = command.spawn().unwrap();
         let orders = child.stdin.take().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -45,6 +44,7 @@ impl Gate {
             child,
             orders,
             answers,
+            _turn: turn,
         };
         assert_eq!(gate.answer(), "ready");
         gate

@@ -1,11 +1,7 @@
 //! A workload that writes to the link of its agent, as root of the host itself: what it
 //! costs the controller is bounded, and nothing that it says is believed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ready};
+use crate::common::{self, Tare, ready};
 use std::process::Child;
 use std::time::{Duration, Instant};
 use tare_model::frame::{Head, Kind, MAX_PAYLOAD, encode};

@@ -1,11 +1,7 @@
 //! `tare image`: images taken into the store from everywhere, listed and removed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
-use common::schema::Schema;
+use crate::common::schema::Schema;
+use crate::common::{self, Tare};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,10 +1,6 @@
 //! A results file to which a later version has added what this one does not know.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use std::fs;
 
 const RECORD: &str = "{\"record\":\"evidence\",\"of\":{\"trial\":0},\"counts\":[1,2,3]}\n";
@@ -28,7 +24,7 @@ fn notices(tare: &Tare) -> Vec<serde_json::Value> {
 
 #[test]
 fn what_nobody_knows_is_told_and_kept_when_the_run_goes_on() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let before = changed(&tare);
     tare.ok("run --resume r.jsonl");
     let after = fs::read_to_string(tare.path("r.jsonl")).unwrap();
@@ -49,7 +45,7 @@ fn what_nobody_knows_is_told_and_kept_when_the_run_goes_on() {
 
 #[test]
 fn a_record_of_an_unknown_kind_that_is_damaged_is_still_an_error() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let text = changed(&tare).replace("\"counts\":[1,2,3]", "\"counts\":[1,2");
     fs::write(tare.path("r.jsonl"), &text).unwrap();
     let line = format!("r.jsonl:{}", text.lines().count());

@@ -1,7 +1,5 @@
 //! Local links in Markdown files name an existing file, and their anchors a heading in it.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

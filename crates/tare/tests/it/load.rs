@@ -1,10 +1,6 @@
 //! Loads: tare's own client beside servers in boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, left_of};
+use crate::common::{Tare, left_of};
 use serde_json::Value;
 
 /// A web server of Python's that answers by this.

@@ -1,10 +1,6 @@
 //! Boxes that run out of memory: whom the kernel killed is the reason of the trial that failed by it.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, left_of, ready};
+use crate::common::{Tare, left_of, ready};
 use serde_json::Value;
 
 /// Runs a workload file in boxes of 64 MiB on each of these platforms that is ready, where no trial

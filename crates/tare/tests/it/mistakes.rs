@@ -1,15 +1,11 @@
 //! What a new user mistypes, each with the whole message: it says what is wrong and what
 //! to type instead. `bad_input.rs` has what is hostile, damaged or in the way.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 
 /// A folder with files of several kinds.
 fn folder() -> Tare {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     std::fs::create_dir(tare.path("folder")).unwrap();
     for (name, content) in [
         ("data.txt", &b"x\n"[..]),
@@ -69,7 +65,7 @@ fn of_any_host(message: &str) -> String {
 
 #[test]
 fn without_arguments_the_help_is_shown() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let (none, help) = (tare.run(&[]), tare.ok("--help"));
     assert_eq!((none.code, none.stdout.as_str()), (2, ""));
     for told in [&none.stderr, &help.stdout] {
@@ -460,7 +456,7 @@ fn files_that_are_of_another_kind_are_told_what_they_are_for() {
 
 #[test]
 fn what_is_plain_enough_is_taken() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for line in [
         &["plan", "-p", "fake", "--margin", "5%"][..],
         &["plan", "-p", "fake", "--margin", "5 %"],
@@ -479,7 +475,7 @@ fn what_is_plain_enough_is_taken() {
 /// The test bed has none of the host's files, as a container has none.
 #[test]
 fn a_command_that_cannot_run_in_a_box_is_told_before_the_first_trial() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let words = [
         "fake, fake?cost=2: ",
         "needs the loader /",
@@ -565,7 +561,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
 
 #[test]
 fn names_of_files_drive_no_terminal() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let name = "a\u{1b}[2J\nb\u{202e}c";
     let plain = |told: &common::Ended| {
         let text = told.stderr.clone() + &told.stdout;
@@ -626,7 +622,7 @@ fn names_of_files_drive_no_terminal() {
 
 #[test]
 fn bash_completes_names_and_lists() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let script = tare.ok("completions bash").stdout;
     std::fs::write(tare.path("completions"), script).unwrap();
     let completed = |words: &[&str]| {
@@ -667,7 +663,7 @@ fn bash_completes_names_and_lists() {
 
 #[test]
 fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for line in [
         "plan -p fake,native -- sleep 0",
         "run -p fake,native -- sleep 0",
@@ -683,7 +679,7 @@ fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
 
 #[test]
 fn a_file_that_a_box_will_not_have_is_told_before_the_first_trial() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let line = "plan -p native,fake --cpus 1 -- /proc/self/exe /etc/hostname --in=/etc/passwd /proc/stat";
     let told = |more: &str| {
         let line = line.replace("-- ", &format!("{more}-- "));

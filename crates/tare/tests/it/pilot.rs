@@ -1,10 +1,6 @@
 //! A pilot on the scripted platform: the levels that were scripted are found.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 
 fn args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {

@@ -1,10 +1,6 @@
 //! Every platform that measures something real, on its real engine.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, left_of, processes_that_bear, ready};
+use crate::common::{self, Tare, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::time::Duration;
 

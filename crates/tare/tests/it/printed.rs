@@ -1,11 +1,7 @@
 //! Figures and checks in what a command prints: a workload that fails and still reports a
 //! figure is a failed trial, with what it printed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,10 +1,6 @@
 //! No value of the host's environment ever enters what tare writes or prints.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended, ready};
+use crate::common::{Tare, ended, ready};
 use std::path::Path;
 
 /// Names that programs are wont to keep secrets and places under.

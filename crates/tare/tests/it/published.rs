@@ -1,10 +1,6 @@
 //! `tare published`: the list, a study, the check, a workload.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 
 fn json(tare: &Tare, args: &[&str]) -> Value {
@@ -13,7 +9,7 @@ fn json(tare: &Tare, args: &[&str]) -> Value {
 
 #[test]
 fn the_list_names_every_study_with_its_figures() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let list = json(&tare, &["published", "--json"]);
     let list = list.as_array().unwrap();
     assert_eq!(list.len(), 15);
@@ -28,7 +24,7 @@ fn the_list_names_every_study_with_its_figures() {
 
 #[test]
 fn every_study_can_be_shown() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for study in json(&tare, &["published", "list", "--json"]).as_array().unwrap() {
         let id = study["id"].as_str().unwrap();
         let shown = tare.ok(&["published", "show", id]).stdout;
@@ -45,7 +41,7 @@ fn every_study_can_be_shown() {
 
 #[test]
 fn every_checkable_claim_is_reproduced() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let checked = json(&tare, &["published", "check", "--json"]);
     let tally = &checked["tally"];
     for (key, count) in [
@@ -75,7 +71,7 @@ fn every_checkable_claim_is_reproduced() {
 
 #[test]
 fn a_workload_shows_what_all_studies_say_and_where_they_differ() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     let text = tare.ok("published workload redis").stdout;
     for words in [
         "felter2015",
@@ -92,7 +88,7 @@ fn a_workload_shows_what_all_studies_say_and_where_they_differ() {
 
 #[test]
 fn unknown_names_are_refused_with_the_nearest() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     for command in ["show", "check"] {
         let words = ["no study 'li2019'", "did you mean 'li2018'?"];
         tare.refused(&["published", command, "li2019"], &words);
@@ -120,7 +116,7 @@ fn measured(tare: &Tare) {
 
 #[test]
 fn own_figures_stand_beside_those_of_a_study() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measured(&tare);
     let args = ["compare", "own.jsonl", "--published", "conaboy2021"];
     let text = tare.ok(&args).stdout;
@@ -141,7 +137,7 @@ fn own_figures_stand_beside_those_of_a_study() {
 
 #[test]
 fn a_comparison_names_a_study_or_a_second_file() {
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     measured(&tare);
     tare.refused("compare own.jsonl", &["<AFTER>", "--published <STUDY>"]);
     let both = ["compare", "own.jsonl", "own.jsonl", "--published", "li2018"];

@@ -1,10 +1,6 @@
 //! What `tare export` writes is read by other programs, as it was measured.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -44,7 +40,7 @@ fn duckdb_pandas_and_polars_read_the_samples_as_they_were_measured() {
         );
         return;
     };
-    let tare = Tare::new();
+    let tare = Tare::beside_others();
     tare.ok("run -p fake,fake?cost=1.5 --cpus 1 -w syscall,spawn --no-settle --blocks 3 --seed 1 -o r.jsonl");
     tare.ok("export r.jsonl -o r.parquet");
     let read = Command::new(python)

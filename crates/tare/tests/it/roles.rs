@@ -1,10 +1,6 @@
 //! Commands with servers: workload files with roles, in boxes and outside of them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, alone, installed, left_of, processes_that_bear, ready};
+use crate::common::{Tare, alone, installed, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::net::TcpListener;
 

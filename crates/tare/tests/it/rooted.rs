@@ -1,10 +1,6 @@
 //! Boxes whose root is an image: the same files, and the same way to run them, on every platform.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, left_of, ready};
+use crate::common::{Tare, left_of, ready};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

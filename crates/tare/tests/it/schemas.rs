@@ -1,11 +1,7 @@
 //! What the program itself prints and stores is what the schemas in `docs/schemas` say.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::schema::Schema;
-use common::{Tare, ready};
+use crate::common::schema::Schema;
+use crate::common::{Tare, ready};
 use serde_json::Value;
 use tare_model::results::PlatformVersion;
 use tare_platforms::conformance::{Checked, CheckedPlatform, Outcome, Report};

@@ -2,9 +2,7 @@
 //! scores are the same in every run; on `native` only what a correct build fails less
 //! than once in 1,000 times is asked, which is what exit code 0 says of few campaigns.
 
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 use serde_json::Value;
 
 const FEW: [&str; 4] = ["--campaigns", "20", "--no-settle", "--log"];

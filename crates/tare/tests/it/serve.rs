@@ -1,8 +1,6 @@
 //! The page over a folder: who may read it, and what it shows.
 
-mod common;
-
-use common::served::{Served, folder};
+use crate::common::served::{Served, folder};
 
 #[test]
 fn files_are_listed_opened_compared_and_followed_over_time() {

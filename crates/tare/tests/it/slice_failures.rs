@@ -1,11 +1,7 @@
 //! What fails in slices, on the scripted platform: which trials lose by it, and how they
 //! are repeated.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

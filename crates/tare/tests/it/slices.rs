@@ -1,11 +1,7 @@
 //! Groups of cells in slices, on the scripted platform: which boxes stand side by side, in
 //! what order they work, and how a study goes on.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,6 @@
 //! Adaptive stopping, warm-up, rest and budget, on the scripted platform.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::Tare;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,6 @@
 //! Order, repetition, resumption and refusal, on the scripted platform.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 
 const QUICK: [&str; 6] = [
     "--cpus",

@@ -1,10 +1,6 @@
 //! Study files from the command line: plan, run, resume, and what is refused.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::Tare;
+use crate::common::{self, Tare};
 
 const STUDY: &str = "title = \"Does twice the cost show?\"
 [requirement]
@@ -89,7 +85,7 @@ fn every_key_of_a_plan_is_in_its_document() {
     for expected in ["side_by_side", "capacity", "small", "half_width", "argv"] {
         assert!(found.contains(expected), "{expected} is not in {found:?}");
     }
-    let document = include_str!("../../../docs/results-format.md");
+    let document = include_str!("../../../../docs/results-format.md");
     let missing: Vec<_> = found
         .iter()
         .filter(|key| !document.contains(&format!("`{key}`")))

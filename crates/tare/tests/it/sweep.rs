@@ -1,10 +1,6 @@
 //! What `tare clean` and the sweep of dead runs remove, and what they do not.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Ended, Tare, ended};
+use crate::common::{self, Ended, Tare, ended};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::UnixListener;

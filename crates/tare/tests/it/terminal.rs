@@ -1,10 +1,6 @@
 //! What a person sees: the answer after a run, wherever it is printed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, ended};
+use crate::common::{self, Tare, ended};
 use std::process::{Command, Stdio};
 
 /// A study with something to compare.

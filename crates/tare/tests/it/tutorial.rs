@@ -1,9 +1,6 @@
 //! `docs/tutorial.md` runs as written, and prints what it says.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{self, Turn};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,6 +27,8 @@ struct Shown {
 /// A folder for the reader, with tare on the search path.
 struct Reader {
     folder: TempDir,
+    /// Dropped after the folder.
+    _turn: Turn,
 }
 
 impl Reader {
@@ -40,6 +39,7 @@ impl Reader {
             .tempdir_in("/var/tmp");
         let reader = Self {
             folder: folder.unwrap(),
+            _turn: Turn::take(),
         };
         fs::create_dir(reader.folder("bin")).unwrap();
         fs::create_dir(reader.folder("work")).unwrap();

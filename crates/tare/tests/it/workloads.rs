@@ -1,10 +1,6 @@
 //! Workload files: listed, shown, tried natively, measured in boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Tare, alone};
+use crate::common::{self, Tare, alone};
 
 const TOOL: &str = r#"about = "a tool that prints a rate"
 feature = { property = "memory", capacity = "throughput" }

@@ -1,7 +1,5 @@
 //! Which cells of an adaptive study run, whatever their figures are.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod slices;
 
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! Study files: every mistake has its message with line and column, and the
 //! shipped studies are right.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod files;
 mod mistakes;
 mod studies;

@@ -11,7 +11,7 @@ use tare_model::study::{Study, Workload};
 
 #[test]
 fn everything_the_documented_example_says_reaches_the_study() {
-    let page = include_str!("../../../../docs/study-files.md");
+    let page = include_str!("../../../../../docs/study-files.md");
     let (_, example) = page.split_once("```toml\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let study = study(example).unwrap();

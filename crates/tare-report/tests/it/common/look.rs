@@ -1,38 +1,10 @@
-//! Parts of an analysis.
+//! The forms of an analysis.
 
-use super::{Pinned, Schema};
+use super::Schema;
 use std::sync::LazyLock;
-use tare_analysis::{Against, Analysis, Comparison, MetricComparison, Verdict, analyze};
-use tare_model::results::Results;
+use tare_analysis::{Analysis, Verdict};
 use tare_report::sections;
 use tare_report::text::{self, TextOptions};
-
-/// The one comparison of `platform`, pinned, with `native`.
-pub fn compared<'a>(analysis: &'a Analysis, platform: &str, workload: &str) -> &'a Comparison {
-    let found = analysis.comparisons.iter().find(|c| {
-        c.against == Against::Native
-            && c.cell.kind.platform.to_string() == platform
-            && c.cell.kind.provisioning == Pinned
-            && c.cell.workload == workload
-    });
-    found.unwrap()
-}
-
-/// The primary metric of `docker` pinned running `syscall`.
-pub fn headline(analysis: &Analysis) -> &MetricComparison {
-    compared(analysis, "docker", "syscall").primary().unwrap()
-}
-
-/// The verdict of the same.
-pub fn verdict(results: &Results) -> Verdict {
-    headline(&analyze(results)).verdict.clone().unwrap()
-}
-
-#[track_caller]
-pub fn near(found: f64, expected: f64) {
-    let off = (found - expected).abs() / expected.abs().max(1.0);
-    assert!(off < 1e-9, "{found} is not {expected}");
-}
 
 /// The page of an analysis.
 pub fn page(analysis: &Analysis) -> String {
@@ -47,6 +19,29 @@ pub fn whole(analysis: &Analysis) -> String {
 /// The whole report for such a terminal.
 pub fn whole_in(analysis: &Analysis, options: TextOptions) -> String {
     text::render(&sections::report(analysis), options)
+}
+
+/// For a terminal that is wider than any passage.
+pub fn unwrapped() -> TextOptions {
+    TextOptions {
+        width: 10_000,
+        ..TextOptions::default()
+    }
+}
+
+/// The lines of the whole report that hold one of `words`, unwrapped.
+pub fn passages(analysis: &Analysis, words: &[&str]) -> String {
+    with(&whole_in(analysis, unwrapped()), words)
+}
+
+/// The lines of a text that hold one of `words`, without indentation.
+pub fn with(text: &str, words: &[&str]) -> String {
+    let of_them = |line: &&str| words.iter().any(|word| line.contains(word));
+    text.lines()
+        .filter(of_them)
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The JSON text of an analysis, which is what its schema says.

@@ -1,10 +1,12 @@
 //! Drives the tare binary as a user does.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
-
-#[path = "../../../tare-report/tests/common/schema.rs"]
+#[allow(dead_code, reason = "tests of tare-report use all of it")]
+#[path = "../../../../tare-report/tests/it/common/schema.rs"]
 pub mod schema;
 pub mod served;
+mod turn;
+
+pub use turn::Turn;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,6 +26,8 @@ pub fn binary() -> PathBuf {
 /// A tare with a state folder and a working folder of its own.
 pub struct Tare {
     folder: TempDir,
+    /// Dropped after the folder.
+    _turn: Option<Turn>,
 }
 
 /// The arguments of a command: one by one, or as a line parted by blanks.
@@ -70,13 +74,25 @@ pub struct Ended {
 }
 
 impl Tare {
+    /// For a test that makes boxes or measures; it waits for its turn.
+    #[track_caller]
     pub fn new() -> Self {
+        Self::with(Some(Turn::take()))
+    }
+
+    /// For a test that makes no box and measures nothing; it runs beside all others.
+    pub fn beside_others() -> Self {
+        Self::with(None)
+    }
+
+    fn with(turn: Option<Turn>) -> Self {
         // Below /var/tmp: boxes run programs from it, and their files may be large.
         let folder = tempfile::Builder::new()
             .prefix("tare-test-")
             .tempdir_in("/var/tmp");
         Self {
             folder: folder.expect("a temporary folder"),
+            _turn: turn,
         }
     }
 
@@ -179,18 +195,29 @@ pub fn ended(output: Output) -> Ended {
     }
 }
 
-/// Held by tests of one suite whose trials must all end well. The boxes of two runs weigh alike: each
+/// Held by tests of one file whose trials must all end well. The boxes of two runs weigh alike: each
 /// waits for the other's between its slices, for longer than what it tells of time explains.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub struct Alone {
+    _run: MutexGuard<'static, ()>,
+    _turn: Turn,
+}
+
+/// Waits for the turn first: who has it may wait for the other run.
+#[track_caller]
+pub fn alone() -> Alone {
     static RUNS: Mutex<()> = Mutex::new(());
-    RUNS.lock().unwrap_or_else(PoisonError::into_inner)
+    let turn = Turn::take();
+    Alone {
+        _run: RUNS.lock().unwrap_or_else(PoisonError::into_inner),
+        _turn: turn,
+    }
 }
 
 /// Whether a platform can run here. If not, says why; where engines are
 /// required, fails.
 pub fn ready(platform: &str) -> bool {
     static FOUND: OnceLock<Value> = OnceLock::new();
-    let examine = || serde_json::from_str(&Tare::new().run(&["doctor", "--json"]).stdout);
+    let examine = || serde_json::from_str(&Tare::beside_others().run(&["doctor", "--json"]).stdout);
     let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
     if platform.starts_with("ssh:") {
         return host_ready(platform);
@@ -211,7 +238,7 @@ pub fn installed(program: &str) -> bool {
 
 /// Whether another host can be used: the doctor knows of none.
 fn host_ready(path: &str) -> bool {
-    let planned = Tare::new().run(&["plan", "-p", path, "-w", "syscall"]);
+    let planned = Tare::beside_others().run(&["plan", "-p", path, "-w", "syscall"]);
     if planned.code == 0 {
         return true;
     }

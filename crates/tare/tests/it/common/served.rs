@@ -68,6 +68,7 @@ impl Served {
 }
 
 /// Two runs, what is no result, and beside the folder `all` what is not in it.
+#[track_caller]
 pub fn folder() -> Tare {
     let tare = Tare::new();
     fs::create_dir(tare.path("all")).expect("a folder");

@@ -1,8 +1,6 @@
 //! Why cells of an adaptive study stopped.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Comparison, analyze};
 use tare_model::kernel::Kernel;
 use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt, WarmUpRecord};

@@ -1,10 +1,6 @@
 //! Another baseline than the study's, and platforms against one another.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Family, Notice, OtherPair, analyze, analyze_against};
 use tare_model::results::Results;
 

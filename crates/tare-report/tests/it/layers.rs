@@ -1,8 +1,6 @@
 //! Gaps of boxes in boxes, split by layer.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Analysis, analyze};
 use tare_model::finding::Reason;
 use tare_model::results::{ProofRecord, Record, Results};

@@ -1,8 +1,6 @@
 //! Scores as published studies define them.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tare_analysis::{Analysis, ScoreTable, analyze};
 use tare_model::finding::Finding;
 
