@@ -14,9 +14,9 @@ pub enum ImageError {
     /// A file of the store.
     #[error("cannot {what} {path}: {source}")]
     File {
-        /// What was tried.
+        /// The attempted action, such as "write".
         what: &'static str,
-        /// The file.
+        /// File on this host.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -26,7 +26,7 @@ pub enum ImageError {
         "the image store {path} is open to other users: {why}; choose a folder that only you can write to or rename"
     )]
     Open {
-        /// The store.
+        /// Folder of the store.
         path: PathBuf,
         /// Who can do what.
         why: String,
@@ -34,7 +34,7 @@ pub enum ImageError {
     /// What describes an image cannot be read.
     #[error("the image at {path} is damaged: {source}; remove that folder and import the image again")]
     Damaged {
-        /// Its description.
+        /// Path of its manifest.
         path: PathBuf,
         /// The cause.
         source: serde_json::Error,
@@ -45,7 +45,7 @@ pub enum ImageError {
     /// A file of a root filesystem.
     #[error("cannot read {path}: {source}")]
     Tree {
-        /// The file.
+        /// File on this host.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -69,7 +69,7 @@ pub enum ImageError {
     /// Another process holds what is needed.
     #[error("another process {what} for over {} s: wait until it ends, or stop it", .waited.as_secs())]
     Busy {
-        /// What it does.
+        /// What the other process is doing.
         what: String,
         /// For how long it was waited.
         waited: Duration,
@@ -83,7 +83,7 @@ pub enum ImageError {
     /// A layer or an archive.
     #[error("cannot unpack {what}: {source}")]
     Unpack {
-        /// Which.
+        /// Layer or archive.
         what: String,
         /// The cause.
         source: UnpackError,
@@ -106,7 +106,7 @@ pub enum ImageError {
         package(program)
     )]
     Start {
-        /// The program.
+        /// Program as found on PATH.
         program: String,
         /// The cause.
         source: io::Error,
@@ -114,9 +114,9 @@ pub enum ImageError {
     /// A program that failed.
     #[error("{program} {how}: {last}; its full output is in {output}")]
     Program {
-        /// The program.
+        /// Program as found on PATH.
         program: String,
-        /// How it ended.
+        /// How it ended: exit status or signal.
         how: String,
         /// The last lines of what it said.
         last: String,

@@ -1,4 +1,4 @@
-//! `blowfish`: encryption of a buffer by Blowfish (Schneier 1993), block by block.
+//! `blowfish`: encryption of a buffer with Blowfish (Schneier 1993), block by block.
 //!
 //! Sixteen rounds of four look-ups each in 4 KiB of tables: integer work that a core's
 //! first cache serves, where every step waits for the one before.

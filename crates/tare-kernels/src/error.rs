@@ -22,7 +22,7 @@ pub enum KernelError {
     Size {
         /// The kernel.
         kernel: Kernel,
-        /// What was asked.
+        /// Requested size, in the unit of the kernel.
         size: u64,
         /// The smallest size it takes.
         least: u64,
@@ -38,13 +38,13 @@ pub enum KernelError {
     TooSlow {
         /// The kernel.
         kernel: Kernel,
-        /// The aim.
+        /// Intended duration in seconds.
         seconds: f64,
     },
     /// No memory for the arrays.
     #[error("cannot map {bytes} B: {source}; give a smaller size or a larger box")]
     Map {
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: usize,
         /// The cause.
         source: io::Error,
@@ -101,7 +101,7 @@ pub enum KernelError {
     Peer {
         /// What it cannot do.
         what: &'static str,
-        /// The address.
+        /// Address of the other end.
         peer: SocketAddr,
         /// The cause.
         source: io::Error,

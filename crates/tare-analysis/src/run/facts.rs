@@ -36,7 +36,7 @@ pub struct RunFacts {
     pub trials: TrialCounts,
 }
 
-/// Trials by how they ended: one that failed and was repeated with success succeeded.
+/// Trials by how they ended; one whose repetition succeeded counts as ok.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct TrialCounts {
     /// With a result.

@@ -9,7 +9,7 @@ pub enum OciError {
     /// A blob cannot be read.
     #[error("cannot read the blob {digest}: {source}")]
     Blob {
-        /// Which.
+        /// Digest of the blob.
         digest: Digest,
         /// The cause.
         source: io::Error,
@@ -19,7 +19,7 @@ pub enum OciError {
         "{what} has digest {found} instead of {wanted}: it was changed or damaged in transit; download it again"
     )]
     Digest {
-        /// Which.
+        /// Blob or document.
         what: String,
         /// The digest that it should have.
         wanted: Digest,
@@ -35,7 +35,7 @@ pub enum OciError {
     /// A description that cannot be read.
     #[error("cannot read {what} as a description of an image: {source}")]
     Document {
-        /// Which.
+        /// Blob or document.
         what: String,
         /// The cause.
         source: serde_json::Error,

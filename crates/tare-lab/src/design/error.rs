@@ -29,7 +29,7 @@ pub enum DesignError {
     /// Nearly the name of a workload of the catalogue.
     #[error("unknown workload '{name}': did you mean '{near}'?")]
     NearWorkload {
-        /// What was given.
+        /// The name as given.
         name: String,
         /// What may be meant.
         near: &'static str,
@@ -42,9 +42,9 @@ pub enum DesignError {
         "workload '{workload}' needs the program {program}, which is not installed: install it (Debian: apt-get install {package})"
     )]
     NoProgram {
-        /// The workload.
+        /// Workload that needs the program.
         workload: String,
-        /// The program.
+        /// Program, looked up on PATH or in the image.
         program: String,
         /// The Debian package that has it.
         package: String,
@@ -56,7 +56,7 @@ pub enum DesignError {
     TwoImages {
         /// A workload, and what it names.
         first: String,
-        /// Another.
+        /// A workload that names a different image, with that image.
         second: String,
     },
     /// A figure or a check of what a command prints.
@@ -70,7 +70,7 @@ pub enum DesignError {
     Twice {
         /// `platform` or `workload`.
         what: &'static str,
-        /// Its name.
+        /// Name as given.
         name: String,
         /// Which of the list the second one is, from 0.
         index: usize,
@@ -80,9 +80,9 @@ pub enum DesignError {
         "the baseline '{baseline}' is not among the platforms {platforms}: add it with --platforms, or choose another with --baseline"
     )]
     Baseline {
-        /// The baseline.
+        /// Baseline as given, a platform path.
         baseline: String,
-        /// The platforms.
+        /// Chosen platforms, joined with commas.
         platforms: String,
     },
     /// An instance type.
@@ -94,9 +94,9 @@ pub enum DesignError {
         show_cpus(.size.cpus), show_memory(.size.memory_bytes), counted(*.cpus, "CPU"), show_memory(*.memory_bytes)
     )]
     InstanceTooLarge {
-        /// Its name.
+        /// Name as given.
         name: String,
-        /// Its size.
+        /// CPUs and memory of the type.
         size: InstanceType,
         /// CPUs of the host.
         cpus: u32,
@@ -109,11 +109,11 @@ pub enum DesignError {
         counted(*.asked, "CPU"), counted(*.available, "CPU")
     )]
     HostTooSmall {
-        /// Its name.
+        /// Name as given.
         name: String,
         /// What was asked for.
         asked: u32,
-        /// What there is.
+        /// CPUs that tare may use on this host.
         available: u32,
     },
     /// Instance types and a size.
@@ -126,7 +126,7 @@ pub enum DesignError {
     TooManyCpus {
         /// What was asked for.
         asked: Cpus,
-        /// What there is.
+        /// CPUs that tare may use on this host.
         available: u32,
     },
     /// A fraction of a CPU cannot be pinned.
@@ -149,7 +149,7 @@ pub enum DesignError {
         asked: u64,
         /// What is needed, in bytes.
         needed: u64,
-        /// What needs it.
+        /// A box, or the workload that needs the memory.
         what: String,
     },
     /// Boxes that must stand side by side, and do not fit the host together.
@@ -158,7 +158,7 @@ pub enum DesignError {
         show_memory(*.asked), show_memory(*.available)
     )]
     NotSideBySide {
-        /// Boxes.
+        /// Boxes that would exist at the same time.
         boxes: usize,
         /// What they ask for together, in bytes.
         asked: u64,
@@ -171,7 +171,7 @@ pub enum DesignError {
         show_memory(*.asked), show_memory(*.available)
     )]
     NotKept {
-        /// Boxes.
+        /// Boxes that would exist at the same time.
         boxes: usize,
         /// What they ask for together, in bytes.
         asked: u64,
@@ -184,11 +184,11 @@ pub enum DesignError {
     /// A number out of range.
     #[error("{what} is {value}: give {range}")]
     OutOfRange {
-        /// The option.
+        /// Option or key.
         what: &'static str,
-        /// What was given.
+        /// Value as given.
         value: String,
-        /// What is right.
+        /// Allowed range, in words.
         range: &'static str,
     },
     /// No trial could end in time.
@@ -220,7 +220,7 @@ pub enum DesignError {
         "image '{image}' has neither an entry point nor a command: give a command after --, or built-in workloads with -w"
     )]
     ImageWithoutCommand {
-        /// The image.
+        /// Image as named by the user or a workload.
         image: String,
     },
     /// A program that is not in the image.
@@ -228,9 +228,9 @@ pub enum DesignError {
         "there is no program '{program}' in the image '{image}' (searched {looked}): check the name, or choose another image with --image"
     )]
     NotInImage {
-        /// The program.
+        /// Program, looked up on PATH or in the image.
         program: String,
-        /// The image.
+        /// Image as named by the user or a workload.
         image: String,
         /// Folders of the image.
         looked: String,
@@ -242,7 +242,7 @@ pub enum DesignError {
     ImageUser {
         /// The user, with the group.
         user: String,
-        /// The image.
+        /// Image as named by the user or a workload.
         image: String,
     },
     /// A workload that is for images, on the host's own files.
@@ -262,11 +262,11 @@ pub enum DesignError {
     /// A parameter that a kernel does not have, or not so.
     #[error("{kernel} cannot have {parameter} {value}: {}", parameter_advice(.parameter, .range))]
     Parameter {
-        /// The kernel.
+        /// Workload whose parameter is wrong.
         kernel: Kernel,
         /// `size` or `threads`.
         parameter: &'static str,
-        /// What was given.
+        /// Value as given.
         value: u64,
         /// What is right; empty: it has none.
         range: String,
@@ -276,7 +276,7 @@ pub enum DesignError {
     /// What stands behind the name of a kernel.
     #[error("{kernel}: {why}")]
     KernelOption {
-        /// The kernel.
+        /// Workload whose parameter is wrong.
         kernel: Kernel,
         /// What is wrong, and what would be right.
         why: String,
@@ -284,7 +284,7 @@ pub enum DesignError {
     /// Ends of a kernel that has none.
     #[error("{kernel} has no client and server that could run in different places: omit {parameter}", parameter = Ends::PARAMETER)]
     NoEnds {
-        /// The kernel.
+        /// Workload whose parameter is wrong.
         kernel: Kernel,
         /// Which of the workloads, from 0.
         index: usize,
@@ -300,19 +300,19 @@ pub enum DesignError {
         u32::MAX
     )]
     TooMany {
-        /// Cells.
+        /// Cells per block.
         cells: usize,
-        /// Blocks.
+        /// Planned blocks.
         blocks: u32,
     },
     /// A cell with a level that the study does not have.
     #[error("a cell has the {what} '{name}', which the study does not have: choose one of {known}")]
     NoLevel {
-        /// The factor.
+        /// Factor, such as platform.
         what: &'static str,
-        /// The level.
+        /// Level that the study does not use.
         name: String,
-        /// Its levels.
+        /// Levels of the study, joined with commas.
         known: String,
         /// Which entry of the list of cells; absent: the base.
         index: Option<usize>,
@@ -322,11 +322,11 @@ pub enum DesignError {
         "the effect '{effect}' names the workload '{name}', which the study does not have: choose two of {known}"
     )]
     NoSuchEffect {
-        /// The effect.
+        /// Name of the effect.
         effect: String,
-        /// The workload.
+        /// Workload as given.
         name: String,
-        /// Its workloads.
+        /// Workloads of the study, joined with commas.
         known: String,
         /// Which of the effects, from 0.
         index: usize,
@@ -334,7 +334,7 @@ pub enum DesignError {
     /// A workload that is held against itself.
     #[error("an effect compares the workload '{name}' with itself: give two different ones")]
     EffectOfItself {
-        /// The workload.
+        /// Workload as given.
         name: String,
         /// Which of the effects, from 0.
         index: usize,
@@ -342,7 +342,7 @@ pub enum DesignError {
     /// A cell twice.
     #[error("the cell '{cell}' is given twice: give each once")]
     CellTwice {
-        /// The cell.
+        /// Cell, as in results.
         cell: String,
         /// Which entry of the list gives it again.
         index: usize,
@@ -350,7 +350,7 @@ pub enum DesignError {
     /// A cell without its baseline.
     #[error("the baseline of the cell '{cell}' is not among the cells: add '{baseline}'")]
     NoBaseline {
-        /// The cell.
+        /// Cell, as in results.
         cell: String,
         /// What it is held against.
         baseline: String,
@@ -360,9 +360,9 @@ pub enum DesignError {
     /// A level that no cell has.
     #[error("the {what} '{name}' is in none of the cells: add a cell with it, or omit it")]
     Unused {
-        /// The factor.
+        /// Factor, such as platform.
         what: &'static str,
-        /// The level.
+        /// Level that the study does not use.
         name: String,
     },
 }

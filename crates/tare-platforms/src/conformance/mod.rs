@@ -50,7 +50,7 @@ pub struct Check {
 pub const CHECKS: &[Check] = &[
     Check {
         name: "hello",
-        promise: "the agent answers again and again, of this build, with its process id",
+        promise: "the agent answers repeatedly, with this build and its process id",
         run: commands::hello,
     },
     Check {
@@ -85,12 +85,12 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "missing-program",
-        promise: "a program or a folder that is not there is refused by its name",
+        promise: "a missing program or folder is refused by name",
         run: commands::missing_program,
     },
     Check {
         name: "timeout",
-        promise: "a command over its time ends, with children, grandchildren and orphans",
+        promise: "a command that exceeds its time is ended with its children, grandchildren and orphans",
         run: commands::timeout,
     },
     Check {
@@ -115,7 +115,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "file-refusals",
-        promise: "a missing, a too long and an unwritable file are refused by their path",
+        promise: "missing, too long and unwritable files are refused by path",
         run: files::refusals,
     },
     Check {
@@ -125,7 +125,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "host-files",
-        promise: "a hostile command sees no file and no disk of the host's, and writes none",
+        promise: "a hostile command can neither see nor write files and disks of the host",
         run: confined::host_files,
     },
     Check {
@@ -135,12 +135,12 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "quota",
-        promise: "a quota of CPU time and the memory limit hold",
+        promise: "the CPU quota and the memory limit are enforced",
         run: limits::quota,
     },
     Check {
         name: "pinned",
-        promise: "a set of CPUs and the memory limit hold",
+        promise: "the CPU set and the memory limit are enforced",
         run: limits::pinned,
     },
     Check {
@@ -225,17 +225,17 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "dead-run",
-        promise: "the frozen box of a killed run is swept",
+        promise: "the next run removes the frozen box of a killed run",
         run: hold::dead_run,
     },
     Check {
         name: "many-boxes",
-        promise: "box after box costs no descriptor, no memory, no process, no cgroup, no mount",
+        promise: "starting many boxes in a row leaks no descriptors, memory, processes, cgroups or mounts",
         run: lives::many_boxes,
     },
     Check {
         name: "nothing-left",
-        promise: "after all of this nothing of the run is left",
+        promise: "after all checks, nothing of the run is left",
         run: ends::nothing_left,
     },
 ];

@@ -50,7 +50,7 @@ fn a_cost_around_the_margin_is_slower_perhaps_by_less() {
 #[test]
 fn a_gain_is_faster() {
     check(&of_cost(0.8, 0.01), 4, Word::Faster, "by more than the margin");
-    check(&of_cost(0.988, 0.004), 4, Word::Faster, "perhaps by less");
+    check(&of_cost(0.988, 0.004), 4, Word::Faster, "possibly by less");
 }
 
 #[test]

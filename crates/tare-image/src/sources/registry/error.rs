@@ -14,17 +14,17 @@ pub enum RegistryError {
     /// It wants a password, or another, or has no such image and does not say so to strangers.
     #[error("{registry} denies access to {what}, or has no such image: {hint}")]
     Password {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
-        /// What to do.
+        /// Advice for the user.
         hint: String,
     },
     /// It has no such image.
     #[error("{registry} has no {what}: check its name and tag")]
     NotFound {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
@@ -34,17 +34,17 @@ pub enum RegistryError {
         "{registry} did not send {what} within {seconds} s: try again later, or import an archive of the image"
     )]
     Slow {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
-        /// The deadline.
+        /// Deadline in seconds.
         seconds: u64,
     },
     /// Its answer ended too early.
     #[error("the response of {registry} ended in the middle of {what}: try again")]
     Ended {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
@@ -52,7 +52,7 @@ pub enum RegistryError {
     /// It cannot be reached.
     #[error("cannot reach {registry} for {what}: {source}")]
     Connection {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
@@ -62,7 +62,7 @@ pub enum RegistryError {
     /// It answers with another status.
     #[error("{registry} answers with the status {status} to {what}{}", match .status { 429 => ": too many requests from here; try again later", 500.. => ": the registry has a problem; try again later", _ => "" })]
     Status {
-        /// The registry.
+        /// Host name of the registry, with its port if given.
         registry: String,
         /// What was asked for.
         what: String,
