@@ -23,7 +23,7 @@ struct Agent {
 
 impl Agent {
     fn start() -> Self {
-        Self::start_by(Command::new(common::binary()).arg("agent"))
+        Self::start_by(Command::new(common::agent()).arg("agent"))
     }
 
     fn start_by(command: &mut Command) -> Self {
@@ -373,7 +373,7 @@ fn a_file_that_is_too_large_for_the_limit_of_the_system_is_an_answer() {
     let mut limited = Command::new("sh");
     limited
         .args(["-c", "ulimit -f 1; exec \"$0\" agent"])
-        .arg(common::binary());
+        .arg(common::agent());
     let mut agent = Agent::start_by(&mut limited);
     agent.send(&Request::WriteFile {
         path,

@@ -37,7 +37,7 @@ impl Gate {
             size: kernel.sizes().map_or(0, |sizes| sizes.least),
             seconds: 1.0,
         };
-        let mut child = Command::new(common::binary())
+        let mut child = Command::new(common::agent())
             .args(["run-kernel", &serde_json::to_string(&spec).unwrap(), "--gate"])
             .current_dir(folder)
             .stdin(Stdio::piped())

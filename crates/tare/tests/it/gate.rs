@@ -28,7 +28,7 @@ impl Gate {
             },
             seconds: 1.0,
         };
-        let mut command = Command::new(common::binary());
+        let mut command = Command::new(common::agent());
         command
             .args(["run-kernel", &serde_json::to_string(&spec).unwrap(), "--gate"])
             // On a disk, which some kernels measure.

@@ -23,6 +23,14 @@ pub fn binary() -> PathBuf {
     }
 }
 
+/// The agent that it carries, which cargo builds beside it.
+pub fn agent() -> PathBuf {
+    const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
+    let tare = binary();
+    let found = tare.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("no {FILE} near {}: run these tests by 'make test'", tare.display()))
+}
+
 /// A tare with a state folder and a working folder of its own.
 pub struct Tare {
     folder: TempDir,
