@@ -154,7 +154,7 @@ fn a_cpu_cost_without_the_cpu_s_bound_is_told_without_verdict() {
     let cpu = slices(headline(&analysis)).cpu.as_ref().expect("a CPU cost");
     assert!(!cpu.bound && cpu.verdict.is_none() && cpu.cost.p_holm.is_none());
     assert_eq!(analysis.cpu_family, 0);
-    assert!(details(&analysis).contains("not bound by the CPU (49 % of its time on it"));
+    assert!(details(&analysis).contains("not CPU-bound (49 % of its time on the CPU"));
 }
 
 /// Something else has two fifths of the CPU: the typical cost of a true 2 % may show 1.2 %.
@@ -325,7 +325,7 @@ fn what_the_harness_took_is_told_by_platform() {
     assert!(text.contains("docker 31.00 us, native 20.00 us"), "{text}");
     assert!(text.contains("10 ms, in rounds"), "{text}");
     assert!(text.contains("the median over its rounds"), "{text}");
-    assert!(page(&analysis).contains("<h2>Slices: mean and CPU cost"));
+    assert!(page(&analysis).contains("<h2>Slices: mean cost, CPU cost"));
 }
 
 #[test]
