@@ -181,7 +181,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
                 if place.again.is_some() {
                     "run"
                 } else {
-                    "run the same again with"
+                    "rerun with"
                 }
             ),
             command: Some(place.again(&format!("{}--blocks {blocks}", chosen.options(analysis)))),

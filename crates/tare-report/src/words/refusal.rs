@@ -38,7 +38,7 @@ pub fn words(refusal: &Refusal) -> String {
         }
         Refusal::FewHosts { hosts, needed } => {
             format!(
-                "{}; other hosts need at least {needed}",
+                "{}; conclusions about other hosts need at least {needed}",
                 counted(*hosts, "host")
             )
         }

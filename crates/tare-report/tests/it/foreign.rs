@@ -122,7 +122,7 @@ fn separators_quotation_marks_and_json_lines_give_the_same_rows() {
         let figures = &analysis.comparisons[0].figures;
         assert_eq!((figures.n, figures.paired.as_ref()), (1, None));
         assert_eq!(analysis.cells[1].mean, Some(3.0));
-        assert!(shown(&analysis).contains("only 1 pair, 10 are needed"));
+        assert!(shown(&analysis).contains("only 1 pair; 10 are needed"));
     }
 }
 
@@ -152,10 +152,10 @@ fn what_is_wrong_is_told_with_its_place() {
         (format!("{head}1,a,time,1\n"), "data: one cell, 'a': there is nothing to compare it with".to_owned()),
         (format!("{head}1,b,time,1\n1,c,time,1\n"), "data: no cell 'a' to use as the baseline: choose one of b, c".to_owned()),
         ("block,cell,metric,value,baseline\n1,a,time,1,x\n1,b,time,1,\n".to_owned(), "data:2: baseline 'x' of cell 'a' is not a cell: choose one of a, b".to_owned()),
-        ("block,cell,metric,value,baseline\n1,b,time,1,a\n2,b,time,1,c\n".to_owned(), "data:3:12: baseline 'c' of cell 'b', which is 'a' before: give each cell one baseline".to_owned()),
+        ("block,cell,metric,value,baseline\n1,b,time,1,a\n2,b,time,1,c\n".to_owned(), "data:3:12: baseline 'c' of cell 'b', which was 'a' before: give each cell one baseline".to_owned()),
         ("block,cell,metric,value,direction\n1,a,time,1,up\n".to_owned(), "data:2:12: direction 'up': give higher or lower, whichever is better".to_owned()),
-        ("block,cell,metric,value,direction\n1,a,time,1,lower\n1,b,time,1,higher\n".to_owned(), "data:3:12: direction 'higher' of metric 'time', which is 'lower' before: give each metric one direction".to_owned()),
-        ("block,cell,metric,value,unit\n1,a,time,1,s\n1,b,time,1,ms\n".to_owned(), "data:3:12: unit 'ms' of metric 'time', which is 's' before: give each metric one unit".to_owned()),
+        ("block,cell,metric,value,direction\n1,a,time,1,lower\n1,b,time,1,higher\n".to_owned(), "data:3:12: direction 'higher' of metric 'time', which was 'lower' before: give each metric one direction".to_owned()),
+        ("block,cell,metric,value,unit\n1,a,time,1,s\n1,b,time,1,ms\n".to_owned(), "data:3:12: unit 'ms' of metric 'time', which was 's' before: give each metric one unit".to_owned()),
         (format!("{head}1,a,{},1\n", "x".repeat(70_000)), "data:2: a line of over 65536 bytes: this is not a table in long form".to_owned()),
         ("{\"record\":\"header\"}\n".to_owned(), "data: this is a results file of tare: view it with 'tare report'".to_owned()),
     ] {
@@ -272,7 +272,7 @@ fn values_without_a_logarithm_get_the_ratio_of_means_and_no_verdict() {
         (Word::None, &[Refusal::NoLogarithm { pairs: 2 }][..])
     );
     assert_eq!(analysis.family, 0);
-    assert!(shown(&analysis).contains("1 of 1 comparison holds values of 0 or less"));
+    assert!(shown(&analysis).contains("1 of 1 comparison has values of 0 or less"));
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn of_many_comparisons_the_picture_along_time_has_those_that_vary_most() {
     let document = document(&results);
     let captions: Vec<&str> = document.pictures().map(|p| p.caption()).collect();
     assert!(
-        captions.iter().any(|c| c.contains("these 24 vary most")),
+        captions.iter().any(|c| c.contains("These 24 of")),
         "{captions:?}"
     );
 }

@@ -30,7 +30,7 @@ fn any_platform_of_a_study_may_be_the_baseline_and_it_is_told() {
         analysis.notices
     );
     let told = whole(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("chosen when the figures were there"), "{told}");
+    assert!(told.contains("chosen after seeing the figures"), "{told}");
     let own = analyze_against(three(), &"native".parse().unwrap()).unwrap();
     assert_eq!(json(&own), json(&analyze(&three())));
     let unknown = analyze_against(three(), &"podman".parse().unwrap()).unwrap_err();

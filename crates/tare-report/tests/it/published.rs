@@ -163,7 +163,7 @@ fn where_the_study_has_another_baseline_what_both_measured_is_held_against_it() 
         "{row:?}"
     );
     let shown = beside_words(&beside);
-    assert!(shown.contains("Costs against lxc here"), "{shown}");
+    assert!(shown.contains("Costs over lxc, here"), "{shown}");
 }
 
 #[test]

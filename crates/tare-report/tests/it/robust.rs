@@ -98,7 +98,7 @@ fn platforms_and_workloads_named_twice_are_one() {
 fn an_empty_file_and_an_empty_study_are_reported_as_such() {
     let mut results = Synthetic::new().blocks(0).build();
     let [text, ..] = rendered(&analyze(&results));
-    assert!(text.contains("no pair, 10 are needed"), "{text}");
+    assert!(text.contains("no pair; 10 are needed"), "{text}");
     results.records.clear();
     assert_eq!(notices(&results), ["incomplete", "not-reached", "unsound-study"]);
     results.header.study.platforms.clear();

@@ -230,7 +230,7 @@ fn evidence_and_caveats_are_there() {
         "Intervals and verdicts apply to this host, boot and build.",
         "Stalls rarer than 1 run in 4 would not show (n = 12).",
         "host-busy x3",
-        "- host-busy in 12 of 384 trials: others used the host's CPUs before the trial",
+        "- host-busy in 12 of 384 trials: other processes used the host's CPUs before the trial",
         "accelerator kvm",
         "seed: 42",
         "blocks: 12 of 12",
@@ -255,7 +255,7 @@ fn a_finding_of_one_workload_names_it() {
     }
     let text = whole_in(&analyze(&results), PLAIN);
     assert!(
-        text.contains("- host-busy in 96 of 384 trials, most in spawn (96 of 96): others"),
+        text.contains("- host-busy in 96 of 384 trials, most in spawn (96 of 96): other processes"),
         "{text}"
     );
 }
@@ -291,7 +291,7 @@ fn the_evidence_has_the_command_that_measures_the_same_again() {
     };
     let kernels = told(Synthetic::new());
     assert!(
-        kernels.contains("the same again: tare run -w syscall --cpus ")
+        kernels.contains("to measure again: tare run -w syscall --cpus ")
             && kernels.contains(" -p native,docker --provisioning "),
         "{kernels}"
     );

@@ -66,7 +66,7 @@ fn trials_of_blocks_that_the_study_does_not_have_are_left_out() {
     let text = shown(&analyze(&results));
     assert!(text.contains("(0 of 0 blocks)"), "{text}");
     assert!(text.contains("40 trials of no block of the study"), "{text}");
-    assert!(text.contains("the header tells of 0 blocks"), "{text}");
+    assert!(text.contains("the header has 0 blocks"), "{text}");
     results.header.study.protocol.blocks = 15;
     let analysis = analyze(&results);
     assert_eq!((headline(&analysis).n, analysis.run.blocks), (15, 15));
@@ -109,7 +109,7 @@ fn of_two_records_of_one_trial_neither_counts() {
     assert_eq!(notices(&analysis), ["conflicting-trials"]);
     let metric = headline(&analysis);
     assert_eq!((metric.n, metric.lost), (19, 1));
-    assert!(shown(&analysis).contains("1 trial in the file more than once with unlike contents"));
+    assert!(shown(&analysis).contains("1 trial in the file more than once with different contents"));
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
     assert_eq!(notices(&analysis), ["noise-unknown"]);
     let text = shown(&analysis);
     assert!(
-        text.contains("in 20 of 40 trials the host did not tell"),
+        text.contains("in 20 of 40 trials the host did not report other load"),
         "{text}"
     );
     assert!(

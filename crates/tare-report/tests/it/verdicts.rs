@@ -172,7 +172,7 @@ fn a_tenth_of_the_pairs_may_be_lost_and_no_more() {
 #[test]
 fn fewer_than_ten_pairs_carry_no_verdict() {
     let of_blocks = |n| Synthetic::new().blocks(n).noise(0.001).build();
-    check(&of_blocks(9), 0, Word::None, "only 9 pairs, 10 are needed");
+    check(&of_blocks(9), 0, Word::None, "only 9 pairs; 10 are needed");
     check(&of_blocks(10), 1, Word::Equal, "within 1 %");
 }
 
@@ -291,7 +291,7 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
         phrases,
         [
             "the run stopped before the limits of native pinned and docker pinned were proven",
-            "no pair, 10 are needed"
+            "no pair; 10 are needed"
         ]
     );
     assert_eq!(verdict(&results).reasons(), "run stopped, too few pairs");
