@@ -86,7 +86,10 @@ fn tare_bin() -> anyhow::Result<PathBuf> {
 fn agent_bin() -> anyhow::Result<PathBuf> {
     const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
     let tare = tare_bin()?;
-    let found = tare.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file());
+    let found = tare
+        .ancestors()
+        .map(|folder| folder.join(FILE))
+        .find(|file| file.is_file());
     found.with_context(|| format!("no {FILE} near {}: build tare first", tare.display()))
 }
 

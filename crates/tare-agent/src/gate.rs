@@ -16,8 +16,8 @@ use tare_box::seat;
 use tare_wire::gate::{Order, Part, Slice};
 use tare_wire::kernel::KernelSpec;
 use tare_wire::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
-use tare_wire::usage::ProcessUsage;
 use tare_wire::time::nanoseconds;
+use tare_wire::usage::ProcessUsage;
 
 /// Said by a kernel when it is set up and waits for its first order.
 const READY: &[u8] = b"ready";

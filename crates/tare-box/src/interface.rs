@@ -76,7 +76,10 @@ pub fn configure(address: Address) -> io::Result<()> {
     raise_loopback()?;
     loop {
         let there = interfaces();
-        if let Some(name) = INTERFACES.iter().find(|name| there.iter().any(|one| one == *name)) {
+        if let Some(name) = INTERFACES
+            .iter()
+            .find(|name| there.iter().any(|one| one == *name))
+        {
             set_address(name, address.ip, address.prefix)?;
             return up(name);
         }

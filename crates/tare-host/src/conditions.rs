@@ -1,7 +1,6 @@
 //! Counters of the host around a trial: load per CPU, waits for memory,
 //! frequency, heat. What a host does not count is absent.
 
-use tare_box::kernel::{parse_cpu_list, tick_ns};
 use crate::host::online_cpus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -9,6 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use tare_box::kernel::{parse_cpu_list, tick_ns};
 use tare_model::conditions::Conditions;
 
 /// Model-specific registers that count at the nominal frequency, and at the one in

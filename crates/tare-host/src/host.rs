@@ -1,7 +1,6 @@
 //! Facts and counters of the host, from /proc and /sys.
 
 use crate::cgroup::Layout;
-use tare_box::kernel::{parse_cpu_list, thp_mode, tick_ns};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -9,6 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
+use tare_box::kernel::{parse_cpu_list, thp_mode, tick_ns};
 use tare_model::host::HostFacts;
 use tare_model::time::nanoseconds;
 

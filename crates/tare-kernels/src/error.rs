@@ -32,9 +32,7 @@ pub enum KernelError {
         unit: &'static str,
     },
     /// The box is too slow even for the set-up.
-    #[error(
-        "setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size"
-    )]
+    #[error("setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size")]
     TooSlow {
         /// The kernel.
         kernel: Kernel,

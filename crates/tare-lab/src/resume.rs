@@ -130,8 +130,7 @@ pub enum ResumeError {
 }
 
 /// How to get more blocks where their number was fixed.
-const START_ANEW: &str =
-    "; its number of blocks is fixed: for more, start a new one with -o and --blocks N";
+const START_ANEW: &str = "; its number of blocks is fixed: for more, start a new one with -o and --blocks N";
 
 /// What is done of a plan.
 #[derive(Debug, Clone, Default)]

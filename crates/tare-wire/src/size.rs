@@ -331,9 +331,7 @@ fn host_cpus(text: &str, cpus: Cpus) -> Result<u32, String> {
         return Ok(number);
     }
     let (host, asked) = (counted(number, "CPU"), show_cpus(cpus));
-    Err(format!(
-        "a box of {asked} does not fit on {host} of the host"
-    ))
+    Err(format!("a box of {asked} does not fit on {host} of the host"))
 }
 
 #[cfg(test)]
@@ -360,11 +358,7 @@ mod tests {
         let seconds = |text: &str| parse_seconds(text).map_err(|e| e.to_string());
         assert!(seconds("99999999999999h").unwrap_err().contains("at most 8888h"));
         assert!(seconds("8888h").is_ok());
-        assert!(
-            seconds("-3s")
-                .unwrap_err()
-                .contains("'-3s' is negative")
-        );
+        assert!(seconds("-3s").unwrap_err().contains("'-3s' is negative"));
         assert!(seconds("--3s").unwrap_err().contains("'--3s' is not a duration"));
         let instance = parse_instance(&format!("a={}:1G", "9".repeat(301))).unwrap_err();
         assert!(instance.to_string().len() < 400, "{instance}");

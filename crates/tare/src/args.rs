@@ -593,9 +593,9 @@ const SHELL_WORDS: [&str; 8] = ["<", ">", ">>", "2>", "|", "&&", "||", ";"];
 fn command_line(text: &str) -> Result<CommandLine, &'static str> {
     match shlex::split(text) {
         None => Err("a quotation mark is not closed"),
-        Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => {
-            Err("no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"")
-        }
+        Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => Err(
+            "no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"",
+        ),
         Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
         Some(words) => Ok(CommandLine(words)),
     }

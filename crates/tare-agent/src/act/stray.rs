@@ -101,7 +101,12 @@ fn names_in(namespace: u32) -> io::Result<Vec<String>> {
         None,
     )?;
     let kernel = SocketAddrNetlink::new(0, 0);
-    sendto(&socket, &request_for_links(namespace), SendFlags::empty(), &kernel)?;
+    sendto(
+        &socket,
+        &request_for_links(namespace),
+        SendFlags::empty(),
+        &kernel,
+    )?;
     let mut answer = vec![0; 64 << 10];
     let (_, length) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
     Ok(link_names(&answer[..length]))
@@ -112,7 +117,11 @@ fn names_in(namespace: u32) -> io::Result<Vec<String>> {
 fn link_names(mut messages: &[u8]) -> Vec<String> {
     const NEW_LINK: u16 = 16;
     const NAME: u16 = 3;
-    let number = |bytes: &[u8], at: usize| bytes.get(at..at + 2).map(|two| u16::from_ne_bytes([two[0], two[1]]));
+    let number = |bytes: &[u8], at: usize| {
+        bytes
+            .get(at..at + 2)
+            .map(|two| u16::from_ne_bytes([two[0], two[1]]))
+    };
     let mut names = Vec::new();
     while let (Some(length), Some(kind)) = (number(messages, 0), number(messages, 4)) {
         let length = usize::from(length);
@@ -287,7 +296,13 @@ mod tests {
         // Without the attribute: of this process's own network.
         own.truncate(32);
         own[..4].copy_from_slice(&32u32.to_ne_bytes());
-        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None).unwrap();
+        let socket = socket_with(
+            AddressFamily::NETLINK,
+            SocketType::RAW,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
         sendto(&socket, &own, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).unwrap();
         let mut answer = vec![0; 64 << 10];
         let (_, length) = recv(&socket, &mut answer[..], RecvFlags::empty()).unwrap();

@@ -114,7 +114,8 @@ fn listen(
     go_on
         .recv()
         .map_err(|_| NetError::new(what, "it is not connected"))?;
-    configure(Address { ip, prefix: PREFIX }).map_err(|e| NetError::new("give the network beside its address", e))?;
+    configure(Address { ip, prefix: PREFIX })
+        .map_err(|e| NetError::new("give the network beside its address", e))?;
     // Where sources are checked, a packet without a way back to its sender is dropped.
     ask(what, async |handle| way(&handle, None, host).await)?;
     let socket = UdpSocket::bind((ip, 0)).map_err(failed)?;

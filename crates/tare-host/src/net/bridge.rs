@@ -8,8 +8,8 @@ use super::{HostReach, NetError, carrier, closed, filter};
 use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth, LinkMessage, MacVlanMode};
 use rtnetlink::{Handle, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
-use tare_box::interface::{Address, INTERFACE, hardware_address, interfaces};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use tare_box::interface::{Address, INTERFACE, hardware_address, interfaces};
 
 /// The run's bridge.
 struct Bridge {
@@ -84,8 +84,8 @@ impl Port {
     fn of(name: &str, run: &str) -> Result<(Self, u32), NetError> {
         let what = || format!("connect {name} to a bridge");
         let names = port_of(name).zip(number_of(name));
-        let (port, number) =
-            names.ok_or_else(|| NetError::new(what(), "it is not one of the first million names of a run"))?;
+        let (port, number) = names
+            .ok_or_else(|| NetError::new(what(), "it is not one of the first million names of a run"))?;
         let bridge = Bridge::of(run)?;
         let address = Address {
             ip: bridge.subnet.of_box(number),

@@ -138,9 +138,7 @@ fn one_of_several_images_must_be_named() {
     blobs(&site.tar(&[])).write(&site.at("layout"));
     let refused = from_oci_layout(&store, "a", &site.at("layout"), Some("2.0")).unwrap_err();
     assert!(
-        refused
-            .to_string()
-            .ends_with("no image \"2.0\", only 1.0"),
+        refused.to_string().ends_with("no image \"2.0\", only 1.0"),
         "{refused}"
     );
     assert!(site.is_clean());

@@ -331,9 +331,9 @@ impl Arm {
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
             let failure = faults::ended_well(exited, &stderr).err();
-            self.lose(failure.unwrap_or_else(|| {
-                Failure::new(Reason::ExitStatus, "ended early, with status 0")
-            }));
+            self.lose(
+                failure.unwrap_or_else(|| Failure::new(Reason::ExitStatus, "ended early, with status 0")),
+            );
             return Ok(None);
         }
         Ok(reply)

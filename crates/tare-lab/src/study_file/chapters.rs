@@ -162,9 +162,7 @@ impl Draft {
             if let Some(place) = keys.key_place(key).filter(|_| kind != of) {
                 return Err(TomlError::at(
                     place,
-                    format!(
-                        "'{key}' belongs to another design: write kind = \"{name}\", or omit '{key}'"
-                    ),
+                    format!("'{key}' belongs to another design: write kind = \"{name}\", or omit '{key}'"),
                 ));
             }
         }

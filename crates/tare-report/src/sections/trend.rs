@@ -47,10 +47,7 @@ fn unchanged(trend: &Trend) -> Vec<String> {
     let (told, short): (Vec<&Series>, Vec<&Series>) =
         still.partition(|s| s.points.len() >= FEWEST_FOR_CHANGE);
     let words = [
-        (
-            told.len(),
-            format!("no change found in {} of {of}", told.len()),
-        ),
+        (told.len(), format!("no change found in {} of {of}", told.len())),
         (
             short.len(),
             format!(

@@ -61,10 +61,7 @@ fn of_many_comparisons_the_picture_along_time_has_those_that_vary_most() {
     let results = default_study().platforms(&platforms).build();
     let document = document(&results);
     let captions: Vec<&str> = document.pictures().map(|p| p.caption()).collect();
-    assert!(
-        captions.iter().any(|c| c.contains("These 24 of")),
-        "{captions:?}"
-    );
+    assert!(captions.iter().any(|c| c.contains("These 24 of")), "{captions:?}");
 }
 
 #[test]

@@ -102,10 +102,7 @@ fn a_study_without_spread_is_held_against_the_own_error_alone() {
 #[test]
 fn what_cannot_be_compared_says_why() {
     let beside = costs("conaboy2021", 1.0, 1.0, 0.002);
-    assert_eq!(
-        why(row(&beside, "iozone", "", "")),
-        "tare has no such workload"
-    );
+    assert_eq!(why(row(&beside, "iozone", "", "")), "tare has no such workload");
     assert_eq!(
         why(row(&beside, "stream", "triad", "vm")),
         "no vmware in the results"

@@ -276,8 +276,12 @@ fn nothing_compared(analysis: &Analysis) -> Option<String> {
 /// `2 trials failed; limits not proven for 1 kind of box`, without what did not occur.
 fn what_failed(summary: &Summary) -> String {
     let failed = (summary.failed > 0).then(|| format!("{} failed", counted(summary.failed, "trial")));
-    let refused = (summary.refused > 0)
-        .then(|| format!("limits not proven for {} of box", counted(summary.refused, "kind")));
+    let refused = (summary.refused > 0).then(|| {
+        format!(
+            "limits not proven for {} of box",
+            counted(summary.refused, "kind")
+        )
+    });
     failed.into_iter().chain(refused).collect::<Vec<_>>().join("; ")
 }
 
@@ -296,6 +300,9 @@ mod tests {
         };
         assert_eq!(told(1, 0), "1 trial failed");
         assert_eq!(told(0, 1), "limits not proven for 1 kind of box");
-        assert_eq!(told(2, 3), "2 trials failed; limits not proven for 3 kinds of box");
+        assert_eq!(
+            told(2, 3),
+            "2 trials failed; limits not proven for 3 kinds of box"
+        );
     }
 }

@@ -85,7 +85,8 @@ fn bad_data_is_one_line_without_control_characters() {
         "block,cell,metric,value\n1,a,t,1\n1,b,t,1\n",
     )
     .unwrap();
-    tare.refused("analyze none.csv", 
+    tare.refused(
+        "analyze none.csv",
         &["none.csv: no baseline: choose the cell to compare the others with by --baseline, one of a, b"],
     );
     for (option, value, expected) in [

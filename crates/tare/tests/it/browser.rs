@@ -309,7 +309,10 @@ fn results_that_are_served_are_listed_opened_compared_and_followed_over_time() {
     assert_eq!(browser.open(&home), Some(200));
     for (clicked, title) in [
         ("a[href='report/b%20c.jsonl']", "What does the box cost?"),
-        ("a[href='advise/a.jsonl']", "Platform advice, based on measurements"),
+        (
+            "a[href='advise/a.jsonl']",
+            "Platform advice, based on measurements",
+        ),
         ("a[href='trend']", "2 files"),
         ("form button", "Changes from the first file to the second"),
     ] {

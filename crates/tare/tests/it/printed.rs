@@ -225,7 +225,10 @@ fn what_could_never_be_read_is_refused() {
         tare.refused(&line, words);
     };
     refused(&["--metric", "rate"], &["give a name and a regular expression"]);
-    refused(&["--metric", "rate=x"], &["put only the figure", "rate: ([0-9.]+)"]);
+    refused(
+        &["--metric", "rate=x"],
+        &["put only the figure", "rate: ([0-9.]+)"],
+    );
     refused(&["--metric", "rate=(x"], &["is not a regular expression"]);
     refused(&["--metric", "wall=(x)"], &["metric 'wall' is there already"]);
     refused(&["--metric", "Rate=(x)"], &["is not a metric name"]);
@@ -320,8 +323,5 @@ fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
         "plan -p native --setup nowhere-at-all -- true",
         &["nowhere-at-all"],
     );
-    tare.refused(
-        "plan -p native -w syscall --setup true",
-        &["need a command"],
-    );
+    tare.refused("plan -p native -w syscall --setup true", &["need a command"]);
 }

@@ -98,11 +98,7 @@ fn a_polluter_makes_no_difference() {
     ]
     .concat();
     let ended = tare.ok(&args);
-    for words in [
-        "with a polluter",
-        "ratio of typical times",
-        "ratio of mean times",
-    ] {
+    for words in ["with a polluter", "ratio of typical times", "ratio of mean times"] {
         assert!(ended.stdout.contains(words), "{}", ended.stdout);
     }
 }
@@ -228,10 +224,7 @@ fn what_makes_no_self_test_is_refused() {
     for (args, word) in refused {
         tare.refused(&args, &[word]);
     }
-    tare.refused(
-        "selftest aa -p fake?fail=kill --no-settle --log l",
-        &["no pair"],
-    );
+    tare.refused("selftest aa -p fake?fail=kill --no-settle --log l", &["no pair"]);
     assert!(tare.path("text").exists());
 }
 

@@ -342,14 +342,20 @@ fn a_file_that_cannot_be_gone_on_with_is_refused_before_anything_runs() {
         }
         vec![record]
     });
-    tare.refused("run --resume none.jsonl", &["blocks", "altered", "start a new one"]);
+    tare.refused(
+        "run --resume none.jsonl",
+        &["blocks", "altered", "start a new one"],
+    );
     altered(&tare, "baseline.jsonl", |mut record| {
         if record["record"] == "header" {
             record["study"]["baseline"] = "lxc".into();
         }
         vec![record]
     });
-    tare.refused("run --resume baseline.jsonl", &["baseline", "lxc", "start a new one"]);
+    tare.refused(
+        "run --resume baseline.jsonl",
+        &["baseline", "lxc", "start a new one"],
+    );
     altered(&tare, "twice.jsonl", |record| {
         let mut other = record.clone();
         other["padding"] = 1.into();

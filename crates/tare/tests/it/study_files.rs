@@ -168,7 +168,10 @@ fn networks_and_storages_are_factors_of_every_platform_that_has_them() {
         missing.contains("platform vm?network=host&storage=tmpfs: 'host' is not a value of option 'network'"),
         "{missing}"
     );
-    tare.refused("plan ./s.toml --networks host", &["--networks conflicts with the study"]);
+    tare.refused(
+        "plan ./s.toml --networks host",
+        &["--networks conflicts with the study"],
+    );
     tare.refused("plan --networks brige", &["'brige'", "bridge"]);
     if common::ready("native") && common::ready("runc") {
         let run = "run -p native,runc -w syscall --networks host,macvlan,published --provisioning pinned --cpus 1 --blocks 1 --trial-time 100ms -o r.jsonl";
@@ -223,16 +226,16 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
     run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
     run(&["/dev/zero"], &["/dev/zero: is not a regular file"]);
     std::fs::write(tare.path("bytes.toml"), b"\xff\xfe").unwrap();
-    run(
-        &["bytes.toml"],
-        &["bytes.toml:1:1: the byte 0xff is not UTF-8"],
-    );
+    run(&["bytes.toml"], &["bytes.toml:1:1: the byte 0xff is not UTF-8"]);
     std::fs::write(tare.path("s.toml"), STUDY).unwrap();
     run(
         &["s.toml", "-w", "stream"],
         &["--workloads conflicts with the study s.toml"],
     );
-    run(&["s.toml", "--", "true"], &["a command conflicts with the study s.toml"]);
+    run(
+        &["s.toml", "--", "true"],
+        &["a command conflicts with the study s.toml"],
+    );
     run(
         &["quick", "--small"],
         &[

@@ -136,7 +136,10 @@ fn what_cannot_be_swept_is_told_and_refuses_no_run() {
     assert!(done.code == 2 && done.stderr.contains(&told), "{done:?}");
     // And the next start tries again.
     let done = tare.ok("run -p fake -w syscall --cpus 1 --blocks 1 --no-settle -o again.jsonl");
-    assert!(done.stderr.contains(&format!("removed leftover: {DEAD}")), "{done:?}");
+    assert!(
+        done.stderr.contains(&format!("removed leftover: {DEAD}")),
+        "{done:?}"
+    );
     assert!(!tare.path("state").join(DEAD).exists());
 }
 
@@ -167,10 +170,7 @@ fn what_a_live_run_may_use_is_left_and_told() {
     let state = tare.path("state");
     let done = clean(&tare, state.to_str().unwrap(), &state);
     assert_eq!(done.code, 0, "{done:?}");
-    let told = format!(
-        "left cached files: the run {} is alive",
-        tare.run_name("r.jsonl")
-    );
+    let told = format!("left cached files: the run {} is alive", tare.run_name("r.jsonl"));
     assert!(done.stdout.contains(&told), "{done:?}");
     drop(live);
 }

@@ -68,10 +68,7 @@ fn what_is_no_toml_is_told_with_its_place() {
     }
     let deep = format!("title = {}1{}", "[".repeat(200_000), "]".repeat(200_000));
     let found = study(deep).unwrap_err();
-    assert!(
-        found.contains("lists or tables are nested too deeply"),
-        "{found}"
-    );
+    assert!(found.contains("lists or tables are nested too deeply"), "{found}");
 }
 
 #[test]

@@ -76,7 +76,10 @@ impl Earlier {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         // What is no file may have no end.
-        anyhow::ensure!(path.is_file(), "{shown} is not a file: choose another log with --log");
+        anyhow::ensure!(
+            path.is_file(),
+            "{shown} is not a file: choose another log with --log"
+        );
         let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
         let end = bytes
             .iter()
@@ -93,7 +96,9 @@ impl Earlier {
         for (number, line) in (2..).zip(lines) {
             let read = serde_json::from_slice(line);
             campaigns.push(read.with_context(|| {
-                format!("{shown}:{number} is not a campaign: remove the line, or choose another log with --log")
+                format!(
+                    "{shown}:{number} is not a campaign: remove the line, or choose another log with --log"
+                )
             })?);
         }
         Ok(Self {

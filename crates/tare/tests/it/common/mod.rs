@@ -27,8 +27,16 @@ pub fn binary() -> PathBuf {
 pub fn agent() -> PathBuf {
     const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
     let tare = binary();
-    let found = tare.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file());
-    found.unwrap_or_else(|| panic!("no {FILE} near {}: run these tests by 'make test'", tare.display()))
+    let found = tare
+        .ancestors()
+        .map(|folder| folder.join(FILE))
+        .find(|file| file.is_file());
+    found.unwrap_or_else(|| {
+        panic!(
+            "no {FILE} near {}: run these tests by 'make test'",
+            tare.display()
+        )
+    })
 }
 
 /// A tare with a state folder and a working folder of its own.
