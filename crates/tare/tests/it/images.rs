@@ -613,6 +613,7 @@ folder = "/opt/junit"
 "#;
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn an_image_has_artifacts_of_maven_when_its_script_runs() {
     let tare = Tare::new();
     if !can_build(&tare) {

@@ -19,7 +19,7 @@ print(json.dumps({
 }))
 "#;
 
-/// The Python that `scripts/setup test` made, if it has them all.
+/// The Python that `scripts/setup test-all` made, if it has them all.
 fn python() -> Option<PathBuf> {
     // Relative to the workspace where the Makefile sets it.
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
@@ -33,10 +33,11 @@ fn python() -> Option<PathBuf> {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn duckdb_pandas_and_polars_read_the_samples_as_they_were_measured() {
     let Some(python) = python() else {
         eprintln!(
-            "skipped: DuckDB, pandas and Polars are not in target/readers ('scripts/setup test' puts them there)"
+            "skipped: DuckDB, pandas and Polars are not in target/readers ('scripts/setup test-all' puts them there)"
         );
         return;
     };

@@ -1,6 +1,6 @@
 //! Workload files: listed, shown, tried natively, measured in boxes.
 
-use crate::common::{self, Tare, alone};
+use crate::common::{self, Tare, alone, installed};
 
 const TOOL: &str = r#"about = "a tool that prints a rate"
 feature = { property = "memory", capacity = "throughput" }
@@ -147,11 +147,25 @@ fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
 /// Tools are those of the image that they name where it can be made here, else the host's; what is
 /// neither here nor there is left out.
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_workload_that_ships_runs_natively_and_in_a_container() {
     let _alone = alone();
     // The kernels need nothing.
-    run_natively_and_in_a_container("full", 33);
-    run_natively_and_in_a_container("apps", 0);
+    run_natively_and_in_a_container("full --small", 33);
+    run_natively_and_in_a_container("apps --small", 0);
+}
+
+/// Two kernels, two tools, and two applications, one of which is loaded from outside; programs are
+/// those of this host, since an image takes minutes.
+#[test]
+fn two_workloads_of_each_kind_run_natively_and_in_a_container() {
+    let _alone = alone();
+    let programs = ["sysbench", "openssl", "sqlite3", "redis-server"];
+    if programs.into_iter().all(installed) {
+        let workloads = "syscall,stream,sysbench-cpu,openssl-sha256,sqlite?rows=100,redis-get";
+        let options = "--image none --provisioning pinned --cpus 1 --memory 1G";
+        run_natively_and_in_a_container(&format!("-w {workloads} {options}"), 6);
+    }
 }
 
 fn run_natively_and_in_a_container(study: &str, least: usize) {
@@ -160,7 +174,7 @@ fn run_natively_and_in_a_container(study: &str, least: usize) {
     }
     let tare = Tare::new();
     let ended = tare.run(&format!(
-        "run {study} --small -p native,runc?network=bridge --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
+        "run {study} -p native,runc?network=bridge --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
     ));
     let header = &tare.records_of("r.jsonl", "header")[0]["study"];
     let names = |list: &serde_json::Value| {
