@@ -35,6 +35,7 @@ use crate::writer::WriteError;
 use bench::Bench;
 use boxes::Boxes;
 use eta::Eta;
+use live::LiveBoxes;
 use pace::Paces;
 use recorder::Recorder;
 use std::time::Duration;
@@ -164,6 +165,7 @@ impl<'a> Runner<'a> {
             bench: Bench {
                 study,
                 boxes,
+                live: LiveBoxes::new(),
                 paces: Paces::with_peaks(file.progress.peaks.clone()),
                 recorder: Recorder::new(study, file, eta, observe),
             },

@@ -1,11 +1,11 @@
 //! What every way to measure works with: the boxes, the recorder and what was found out so far.
 
 use super::arm::{Arm, FIRST, Pace, Servers, Tally};
-use super::boxes::{Boxes, Obtain};
+use super::boxes::Boxes;
 use super::live::{CellBoxes, LiveBoxes};
 use super::pace::{self, Paces};
 use super::recorder::{Ended, Recorder};
-use super::{Event, Stop, hooks};
+use super::{Event, Stop};
 use crate::design;
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -30,13 +30,15 @@ pub(super) struct Bench<'a> {
     pub study: &'a Study,
     pub boxes: Boxes<'a>,
     pub recorder: Recorder<'a>,
+    /// The boxes of the cohort under way.
+    pub live: LiveBoxes,
     /// How long a unit of work takes in each cell, as far as was found out.
     pub paces: Paces,
 }
 
 impl Bench<'_> {
     /// An arm for each cell whose box is there.
-    pub fn arms(&self, due: Vec<PlannedTrial>, shadow_baselines: Vec<Cell>, present: &LiveBoxes) -> Vec<Arm> {
+    pub fn arms(&self, due: Vec<PlannedTrial>, shadow_baselines: Vec<Cell>) -> Vec<Arm> {
         let Some(first) = due.first().cloned() else {
             return Vec::new();
         };
@@ -48,7 +50,7 @@ impl Bench<'_> {
         let beside = shadow_baselines.into_iter().map(|cell| (of_shadow(cell), true));
         let all = own
             .chain(beside)
-            .filter(|(planned, _)| present.contains_key(&planned.cell.kind));
+            .filter(|(planned, _)| self.live.contains_key(&planned.cell.kind));
         all.filter_map(|(planned, is_shadow)| self.arm(planned, is_shadow))
             .collect()
     }
@@ -134,28 +136,6 @@ impl Bench<'_> {
         rng
     }
 
-    /// Starts one of an arm's processes, in this box or in one beside it.
-    pub fn start(&mut self, arm: &mut Arm, held: &mut CellBoxes, process: u16) -> Result<(), Stop> {
-        if self.raise_beside(arm, held)? {
-            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-            arm.start(held, process, bounds)?;
-        }
-        Ok(())
-    }
-
-    /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
-    pub fn raise_beside(&mut self, arm: &mut Arm, held: &mut CellBoxes) -> Result<bool, Stop> {
-        match self
-            .boxes
-            .raise_beside_of(held, &arm.workload, arm.planned.block, &mut self.recorder)
-        {
-            Ok(()) => {}
-            Err(Obtain::Stop(stop)) => return Err(stop),
-            Err(Obtain::Failed(failure)) => arm.lose(failure),
-        }
-        Ok(arm.lives())
-    }
-
     /// Waits before a trial: for how long, and what that gives reason to doubt.
     pub fn quiet(&mut self, planned: &PlannedTrial) -> Result<(Duration, Vec<Finding>), Stop> {
         let mut waited = (Duration::ZERO, Vec::new());
@@ -186,11 +166,10 @@ impl Bench<'_> {
     pub fn find_out(
         &mut self,
         due: &mut Vec<PlannedTrial>,
-        present: &mut LiveBoxes,
-        find: impl Fn(&mut Self, &PlannedTrial, &mut LiveBoxes) -> Result<Option<Ended>, Stop>,
+        find: impl Fn(&mut Self, &PlannedTrial) -> Result<Option<Ended>, Stop>,
     ) -> Result<(), Stop> {
         for planned in std::mem::take(due) {
-            match find(self, &planned, present)? {
+            match find(self, &planned)? {
                 None => due.push(planned),
                 Some(ended) => self.recorder.record(&planned, ended)?,
             }
@@ -203,11 +182,10 @@ impl Bench<'_> {
     pub fn probe(
         &mut self,
         planned: &PlannedTrial,
-        present: &mut LiveBoxes,
         act: impl FnOnce(&mut Arm, &mut CellBoxes, &HostMonitor) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         match self.arm(planned.clone(), true) {
-            Some(arm) => self.probe_by(arm, present, act),
+            Some(arm) => self.probe_by(arm, act),
             None => Ok(Ok(None)),
         }
     }
@@ -216,20 +194,16 @@ impl Bench<'_> {
     pub fn probe_by(
         &mut self,
         mut arm: Arm,
-        present: &mut LiveBoxes,
         act: impl FnOnce(&mut Arm, &mut CellBoxes, &HostMonitor) -> Result<(), Stop>,
     ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
         let kind = &arm.planned.cell.kind.clone();
-        let has_host_files = self.boxes.has_host_files(kind);
-        let Some(held) = present.get_mut(kind) else {
+        let Some(held) = self.live.get_mut(kind) else {
             return Ok(Ok(None));
         };
         let box_id = held.own.id;
-        let timeout = trial::timeout(self.study);
-        held.count_memory();
-        match hooks::make_ready(held, &arm.workload, has_host_files, timeout) {
+        match self.boxes.make_ready(held, &arm.workload) {
             Err(failure) => arm.lose_box(failure),
-            Ok(()) => self.start(&mut arm, held, FIRST)?,
+            Ok(()) => self.boxes.start(&mut arm, held, FIRST, &mut self.recorder)?,
         }
         if arm.lives() {
             act(&mut arm, held, &self.boxes.monitor)?;
@@ -240,11 +214,8 @@ impl Bench<'_> {
             return Ok(Ok(used));
         };
         if !lost.box_lives {
-            self.boxes.remove(kind, present, &mut self.recorder)?;
+            self.remove(kind)?;
         }
-        Ok(Err(Ended {
-            box_id: Some(box_id),
-            ..Ended::without_box(faults::without_result(lost.failure))
-        }))
+        Ok(Err(Ended::in_box(box_id, faults::without_result(lost.failure))))
     }
 }

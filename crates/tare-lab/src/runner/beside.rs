@@ -2,19 +2,51 @@
 //! the same beside every cell, and one of the cell's own kind for each role that is apart.
 
 use super::Stop;
+use super::arm::Arm;
 use super::boxes::{Boxes, Obtain, not_made, unknown};
 use super::live::{CellBoxes, LiveBox, carry_in};
 use super::recorder::Recorder;
 use crate::placement::Placement;
+use crate::trial;
 use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
 use tare_platforms::on_this_host;
 
 impl Boxes<'_> {
+    /// Starts one of an arm's processes, in this box or in one beside it.
+    pub fn start(
+        &mut self,
+        arm: &mut Arm,
+        held: &mut CellBoxes,
+        process: u16,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), Stop> {
+        if self.raise_beside(arm, held, recorder)? {
+            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+            arm.start(held, process, bounds)?;
+        }
+        Ok(())
+    }
+
+    /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
+    pub fn raise_beside(
+        &mut self,
+        arm: &mut Arm,
+        held: &mut CellBoxes,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<bool, Stop> {
+        match self.raise_beside_of(held, &arm.workload, arm.planned.block, recorder) {
+            Ok(()) => {}
+            Err(Obtain::Stop(stop)) => return Err(stop),
+            Err(Obtain::Failed(failure)) => arm.lose(failure),
+        }
+        Ok(arm.lives())
+    }
+
     /// Has a box beside this one for each role of a workload that runs in another, with the files
     /// that it needs.
-    pub fn raise_beside_of(
+    fn raise_beside_of(
         &mut self,
         held: &mut CellBoxes,
         workload: &Workload,
@@ -30,7 +62,7 @@ impl Boxes<'_> {
             }
             if !held.beside.contains_key(&home) {
                 if interrupt::requested() {
-                    return Err(Obtain::Stop(Stop::Interrupted));
+                    return Err(Stop::Interrupted.into());
                 }
                 let made = match home {
                     Placement::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,

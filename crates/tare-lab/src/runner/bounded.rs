@@ -5,7 +5,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Event, Stop, pace};
 use crate::load::Loaded;
@@ -35,7 +35,6 @@ pub(super) fn search_within(
     bound: Bound,
     answered: f64,
     planned: &PlannedTrial,
-    present: &mut LiveBoxes,
 ) -> Result<Result<WithinBound, Ended>, Stop> {
     let mut within = WithinBound {
         bound,
@@ -46,7 +45,7 @@ pub(super) fn search_within(
         bench.recorder.observe(Event::Running(planned));
         for _ in 0..TRIES {
             let seed = u64::try_from(within.tries.len()).unwrap_or_default();
-            match try_rate(bench, bound, (rate, seed), planned, present)? {
+            match try_rate(bench, bound, (rate, seed), planned)? {
                 Ok(tried) => within.tries.push(tried),
                 Err(ended) => return Ok(Err(ended)),
             }
@@ -61,7 +60,6 @@ fn try_rate(
     bound: Bound,
     (rate, seed): (f64, u64),
     planned: &PlannedTrial,
-    present: &mut LiveBoxes,
 ) -> Result<Result<RateTry, Ended>, Stop> {
     // Where nothing can be told, nothing was kept.
     let mut tried = RateTry {
@@ -73,7 +71,7 @@ fn try_rate(
         return Ok(Ok(tried));
     };
     arm.workload = arm.workload.at_rate(rate, seed);
-    let probed = bench.probe_by(arm, present, |arm, held, _| {
+    let probed = bench.probe_by(arm, |arm, held, _| {
         if let Some(loaded) = load_of(arm, held, units(bound, rate))? {
             let latency = loaded.figure(LatencyOf::Share(bound.share));
             tried.achieved = loaded.achieved();

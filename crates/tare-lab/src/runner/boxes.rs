@@ -1,8 +1,8 @@
 //! The boxes of a run: made and proven, kept or removed.
 
-use super::live::{CellBoxes, LiveBox, LiveBoxes};
+use super::live::{CellBoxes, LiveBox};
 use super::recorder::Recorder;
-use super::{Event, RunError, Stop};
+use super::{Event, RunError, Stop, hooks};
 use crate::kept_checks::{Basis, KeptChecks};
 use crate::placement::Placement;
 use crate::plan::PlannedTrial;
@@ -10,13 +10,14 @@ use crate::plausibility::Known;
 use crate::preflight::Platforms;
 use crate::session::Session;
 use crate::settle::HostMonitor;
+use crate::trial;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 use tare_host::{footprint, host, interrupt};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
-use tare_model::study::{BoxKind, Fresh, Study};
+use tare_model::study::{BoxKind, Fresh, Study, Workload};
 use tare_platforms::state::Run;
 use tare_platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
 use tare_platforms::{agent_file, limits};
@@ -64,6 +65,13 @@ impl<'a> Boxes<'a> {
     /// Whether boxes of this kind have the host's own files.
     pub fn has_host_files(&self, kind: &BoxKind) -> bool {
         self.platforms.has_host_files(&kind.platform)
+    }
+
+    /// Makes the box of a cell ready for a trial: what its workload needs is copied into it, and set up.
+    pub fn make_ready(&self, held: &mut CellBoxes, workload: &Workload) -> Result<(), Failure> {
+        held.count_memory();
+        let has_host_files = self.has_host_files(&held.kind);
+        hooks::make_ready(held, workload, has_host_files, trial::timeout(self.study))
     }
 
     /// A box of this kind: a kept one thawed, or a new one, with its limits
@@ -142,9 +150,7 @@ impl<'a> Boxes<'a> {
             footprint,
             resident_bytes: is_seen.then(|| footprint::resident_bytes(&marks)),
         };
-        recorder
-            .write(&Record::Box(made))
-            .map_err(|e| Obtain::Stop(e.into()))?;
+        recorder.write(&Record::Box(made))?;
         Ok(boxed)
     }
 
@@ -237,15 +243,13 @@ impl<'a> Boxes<'a> {
     ) -> Result<Option<CellBoxes>, Obtain> {
         recorder.observe(Event::Proven(&proof));
         let proven = proof.proven;
-        recorder
-            .write(&Record::Proof(proof))
-            .map_err(|e| Obtain::Stop(e.into()))?;
+        recorder.write(&Record::Proof(proof))?;
         if proven {
             self.proven.insert(held.kind.clone());
             return Ok(Some(held));
         }
         self.refused.insert(held.kind.clone());
-        self.destroy(held, recorder).map_err(|e| Obtain::Stop(e.into()))?;
+        self.destroy(held, recorder)?;
         Ok(None)
     }
 
@@ -310,19 +314,6 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Removes the box of this kind from a cohort, if it is there.
-    pub fn remove(
-        &mut self,
-        kind: &BoxKind,
-        present: &mut LiveBoxes,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), RunError> {
-        match present.remove(kind) {
-            Some(held) => self.destroy(held, recorder),
-            None => Ok(()),
-        }
-    }
-
     /// Removes the boxes that wait for their next block.
     pub fn destroy_kept(&mut self, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
         let mut kept = std::mem::take(&mut self.kept).into_values();
@@ -383,6 +374,12 @@ pub(super) enum Obtain {
     Failed(Failure),
     /// The run ends.
     Stop(Stop),
+}
+
+impl<E: Into<Stop>> From<E> for Obtain {
+    fn from(error: E) -> Self {
+        Self::Stop(error.into())
+    }
 }
 
 pub(super) fn not_made(error: BoxError) -> Obtain {

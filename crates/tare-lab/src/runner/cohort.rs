@@ -4,9 +4,8 @@
 use super::baselines::{is_spoiled, put_off, shadow_baselines};
 use super::bench::Bench;
 use super::boxes::Obtain;
-use super::live::LiveBoxes;
 use super::recorder::Ended;
-use super::{Event, Runner, Stop, memory, peak, sliced, throttle, turns, whole_trial};
+use super::{Event, Runner, Stop, peak, sliced, throttle, turns, whole_trial};
 use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
@@ -29,16 +28,15 @@ impl Runner<'_> {
 
     /// The groups of a cohort, in boxes that live as long as it does.
     pub(super) fn cohort(&mut self, cohort: &Cohort, pass: u32) -> Result<(), Stop> {
-        let mut present = LiveBoxes::new();
-        let outcome = self.groups_of(cohort, pass, &mut present);
-        for held in present.into_values() {
+        let outcome = self.groups_of(cohort, pass);
+        for held in std::mem::take(&mut self.bench.live).into_values() {
             // Also after an interruption or an error: no box outlives its cohort unless it is kept.
             self.bench.boxes.put_away(held, &mut self.bench.recorder)?;
         }
         outcome
     }
 
-    fn groups_of(&mut self, cohort: &Cohort, pass: u32, present: &mut LiveBoxes) -> Result<(), Stop> {
+    fn groups_of(&mut self, cohort: &Cohort, pass: u32) -> Result<(), Stop> {
         for group in &cohort.groups {
             let mut due = self.due_of(group, pass)?;
             if due.is_empty() {
@@ -49,21 +47,21 @@ impl Runner<'_> {
             let wanted = due.iter().map(|planned| &planned.cell).chain(&shadow_baselines);
             let wanted = wanted.cloned().collect();
             for kind in &cohort.kinds {
-                self.raise(kind, &mut due, &shadow_baselines, present)?;
+                self.raise(kind, &mut due, &shadow_baselines)?;
             }
-            due.retain(|planned| present.contains_key(&planned.cell.kind));
+            due.retain(|planned| self.bench.live.contains_key(&planned.cell.kind));
             let bench = &mut self.bench;
             if bench.study.protocol.slicing.is_off() || is_whole(bench.study, &due) {
-                peak::find_peaks(bench, &mut due, present)?;
-                whole_trial::measure(bench, &due, present)?;
+                peak::find_peaks(bench, &mut due)?;
+                whole_trial::measure(bench, &due)?;
                 continue;
             }
-            throttle::probe_quotas(bench, &mut due, present)?;
+            throttle::probe_quotas(bench, &mut due)?;
             if pass == 0 {
                 let known = (bench.study, &bench.boxes.refused);
-                put_off(known, &mut due, &shadow_baselines, &wanted, present);
+                put_off(known, &mut due, &shadow_baselines, &wanted, &bench.live);
             }
-            self.side_by_side(due, shadow_baselines, pass, present)?;
+            self.side_by_side(due, shadow_baselines, pass)?;
         }
         Ok(())
     }
@@ -75,33 +73,30 @@ impl Runner<'_> {
         due: Vec<PlannedTrial>,
         shadow_baselines: Vec<Cell>,
         pass: u32,
-        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         if due.is_empty() {
             return Ok(());
         }
         let bench = &mut self.bench;
         bench.rest()?;
-        bench.boxes.find_idle_use(present, &mut bench.paces.freezes)?;
+        bench.boxes.find_idle_use(&bench.live, &mut bench.paces.freezes)?;
         let is_throttled = |planned: &PlannedTrial| bench.paces.is_throttled(&planned.cell);
         let (whole, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
-        let in_turns = turns::are_taken(bench, &sliced, present)?;
+        let in_turns = turns::are_taken(bench, &sliced)?;
         bench.recorder.observe(Event::SideBySide(&sliced));
-        let mut arms = bench.arms(sliced, shadow_baselines, present);
+        let mut arms = bench.arms(sliced, shadow_baselines);
         if arms.iter().any(|arm| !arm.is_shadow) {
             let measured = if in_turns {
-                turns::measure(bench, &mut arms, pass, present)?
+                turns::measure(bench, &mut arms, pass)?
             } else {
-                sliced::measure(bench, &mut arms, pass, present)?
+                sliced::measure(bench, &mut arms, pass)?
             };
-            memory::judge(&mut arms, present);
-            bench.boxes.check_plausibility(&mut arms, &measured, present);
-            bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
+            bench.judge(&mut arms, &measured)?;
             let spoiled = is_spoiled(bench.study, &arms, pass);
             let (group, trials) = measured.told(&arms, bench.recorder.next_group(), spoiled);
             bench.recorder.record_group(group, trials)?;
         }
-        whole_trial::measure(bench, &whole, present)
+        whole_trial::measure(bench, &whole)
     }
 
     /// The trials of a group that are to be run now; what cannot run is recorded as such.
@@ -129,21 +124,25 @@ impl Runner<'_> {
         kind: &BoxKind,
         due: &mut Vec<PlannedTrial>,
         shadow_baselines: &[Cell],
-        present: &mut LiveBoxes,
     ) -> Result<(), Stop> {
         let mut own = due.iter().filter(|planned| planned.cell.kind == *kind);
         let is_needed = own.next().is_some() || shadow_baselines.iter().any(|cell| cell.kind == *kind);
-        if !is_needed || present.contains_key(kind) {
+        if !is_needed || self.bench.live.contains_key(kind) {
             return Ok(());
         }
         if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
         let block = due.first().map_or(0, |planned| planned.block);
-        let Bench { boxes, recorder, .. } = &mut self.bench;
+        let Bench {
+            boxes,
+            recorder,
+            live,
+            ..
+        } = &mut self.bench;
         match boxes.obtain(kind, block, recorder) {
             Ok(Some(held)) => {
-                present.insert(kind.clone(), held);
+                live.insert(kind.clone(), held);
                 Ok(())
             }
             Ok(None) => Ok(()),

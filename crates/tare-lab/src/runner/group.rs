@@ -2,11 +2,12 @@
 //! record of the group and one of each trial.
 
 use super::arm::Arm;
+use super::bench::Bench;
 use super::boxes::Boxes;
 use super::live::LiveBoxes;
-use super::recorder::{Ended, Recorder};
+use super::recorder::Ended;
 use super::seen::Seen;
-use super::{RunError, Stop, hooks};
+use super::{RunError, Stop, memory};
 use crate::faults;
 use crate::figures;
 use crate::load::Loaded;
@@ -21,6 +22,7 @@ use tare_model::group::{GroupRecord, Member, Series, WorkDone};
 use tare_model::kernel::KernelReport;
 use tare_model::protocol::Exited;
 use tare_model::results::{Failure, Outcome, Success};
+use tare_model::study::BoxKind;
 use tare_model::time::{nanoseconds, total};
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
@@ -71,17 +73,12 @@ impl Measured {
 }
 
 impl Boxes<'_> {
-    /// Makes each box ready for its trial: what its workload needs is copied into it, and set up.
-    pub fn supply_all(&mut self, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<(), Stop> {
+    /// Makes each box ready for its trial.
+    pub fn supply_all(&mut self, arms: &mut [Arm], live: &mut LiveBoxes) -> Result<(), Stop> {
         for arm in arms.iter_mut().filter(|arm| arm.lives()) {
-            let kind = &arm.planned.cell.kind;
-            let has_host_files = self.has_host_files(kind);
-            let Some(held) = present.get_mut(kind) else {
-                continue;
-            };
-            held.count_memory();
-            let timeout = trial::timeout(self.study);
-            if let Err(failure) = hooks::make_ready(held, &arm.workload, has_host_files, timeout) {
+            if let Some(held) = live.get_mut(&arm.planned.cell.kind)
+                && let Err(failure) = self.make_ready(held, &arm.workload)
+            {
                 if interrupt::requested() {
                     return Err(Stop::Interrupted);
                 }
@@ -117,21 +114,30 @@ impl Boxes<'_> {
             }
         }
     }
+}
+
+impl Bench<'_> {
+    /// Loses the arms in whose boxes somebody was killed, or that report what does not fit what the host
+    /// saw, and removes the boxes that are lost with their arms.
+    pub fn judge(&mut self, arms: &mut [Arm], measured: &Measured) -> Result<(), RunError> {
+        memory::judge(arms, &mut self.live);
+        self.boxes.check_plausibility(arms, measured, &self.live);
+        self.remove_dead(arms)
+    }
 
     /// Removes the boxes that failed with their processes.
-    pub fn remove_dead(
-        &mut self,
-        arms: &[Arm],
-        present: &mut LiveBoxes,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), RunError> {
-        let dead = arms
-            .iter()
-            .filter(|arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives));
-        for arm in dead {
-            self.remove(&arm.planned.cell.kind, present, recorder)?;
+    pub fn remove_dead(&mut self, arms: &[Arm]) -> Result<(), RunError> {
+        let is_dead = |arm: &&Arm| arm.lost.as_ref().is_some_and(|lost| !lost.box_lives);
+        let mut dead = arms.iter().filter(is_dead);
+        dead.try_for_each(|arm| self.remove(&arm.planned.cell.kind))
+    }
+
+    /// Removes the box of this kind, if it is there.
+    pub fn remove(&mut self, kind: &BoxKind) -> Result<(), RunError> {
+        match self.live.remove(kind) {
+            Some(held) => self.boxes.destroy(held, &mut self.recorder),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

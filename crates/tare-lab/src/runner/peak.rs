@@ -5,7 +5,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::pace::Paces;
 use super::recorder::Ended;
 use super::whole_trial::order_of;
@@ -24,19 +24,11 @@ const SLICES: u32 = 11;
 
 /// Finds the peaks that the rates of these trials are shares of. A trial whose peak cannot be
 /// found fails.
-pub(super) fn find_peaks(
-    bench: &mut Bench<'_>,
-    due: &mut Vec<PlannedTrial>,
-    present: &mut LiveBoxes,
-) -> Result<(), Stop> {
-    bench.find_out(due, present, find_peak)
+pub(super) fn find_peaks(bench: &mut Bench<'_>, due: &mut Vec<PlannedTrial>) -> Result<(), Stop> {
+    bench.find_out(due, find_peak)
 }
 
-fn find_peak(
-    bench: &mut Bench<'_>,
-    planned: &PlannedTrial,
-    present: &mut LiveBoxes,
-) -> Result<Option<Ended>, Stop> {
+fn find_peak(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<Option<Ended>, Stop> {
     let baseline = baseline_of(bench.study, &planned.cell);
     let workload = bench.study.workload(&planned.cell);
     let load = workload.as_ref().and_then(|workload| workload.load());
@@ -49,7 +41,7 @@ fn find_peak(
         let failure = Failure::new(Reason::CannotRun, why);
         Ok(Some(Ended::without_box(Outcome::Failed(failure))))
     };
-    if !present.contains_key(&baseline.kind) {
+    if !bench.live.contains_key(&baseline.kind) {
         return failed(format!(
             "its rate is a share of the peak of {}, whose box is not beside it: give a number of requests per \
              second, or let boxes stand side by side",
@@ -61,7 +53,7 @@ fn find_peak(
         ..planned.clone()
     };
     let mut rates = Vec::new();
-    let probed = bench.probe(&on_baseline, present, |arm, held, _| {
+    let probed = bench.probe(&on_baseline, |arm, held, _| {
         rates = rates_of(arm, held)?;
         Ok(())
     })?;
@@ -74,7 +66,7 @@ fn find_peak(
         within: None,
     };
     if let (Some(bound), Some(answered)) = (bound, found.answered()) {
-        match bounded::search_within(bench, bound, answered, &on_baseline, present)? {
+        match bounded::search_within(bench, bound, answered, &on_baseline)? {
             Ok(within) => found.within = Some(within),
             Err(ended) => return Ok(Some(ended)),
         }

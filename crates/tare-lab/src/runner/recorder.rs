@@ -31,6 +31,14 @@ pub(super) struct Ended {
 }
 
 impl Ended {
+    /// One in this box, of which nothing else is known.
+    pub fn in_box(id: u32, outcome: Outcome) -> Self {
+        Self {
+            box_id: Some(id),
+            ..Self::without_box(outcome)
+        }
+    }
+
     /// One that never got a box.
     pub fn without_box(outcome: Outcome) -> Self {
         Self {

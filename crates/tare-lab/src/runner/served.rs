@@ -2,7 +2,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::whole_trial::readings;
 use super::{Stop, cold, whole_trial};
@@ -15,31 +15,29 @@ use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
 
 /// One trial of a command with its servers, which are started before it and ended after it.
-pub(super) fn run(
-    bench: &mut Bench<'_>,
-    planned: &PlannedTrial,
-    present: &mut LiveBoxes,
-) -> Result<(), Stop> {
+pub(super) fn run(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), Stop> {
     let Some(arm) = bench.arm(planned.clone(), false) else {
         return Ok(());
     };
     let mut arms = [arm];
     // What sets up a command that runs in another box needs that box.
-    if let Some(held) = present.get_mut(&planned.cell.kind) {
-        bench.raise_beside(&mut arms[0], held)?;
+    if let Some(held) = bench.live.get_mut(&planned.cell.kind) {
+        bench
+            .boxes
+            .raise_beside(&mut arms[0], held, &mut bench.recorder)?;
     }
-    bench.boxes.supply_all(&mut arms, present)?;
+    bench.boxes.supply_all(&mut arms, &mut bench.live)?;
     let (waited, mut findings) = bench.quiet(planned)?;
     let [arm] = &mut arms;
-    let Some(held) = present.get_mut(&planned.cell.kind) else {
+    let Some(mut held) = bench.live.remove(&planned.cell.kind) else {
         return Ok(());
     };
-    let tried = served(bench, arm, held)?;
+    let tried = served(bench, arm, &mut held);
+    let held = bench.live.entry(planned.cell.kind.clone()).or_insert(held);
+    let tried = tried?;
     arm.judge_memory(held);
-    let mut ended = Ended {
-        box_id: Some(held.own.id),
-        ..Ended::without_box(Outcome::Failed(faults::bad_report("it did not run".to_owned())))
-    };
+    let not_run = Outcome::Failed(faults::bad_report("it did not run".to_owned()));
+    let mut ended = Ended::in_box(held.own.id, not_run);
     let mut printed = None;
     if let Some(tried) = tried {
         findings.extend(tried.findings);
@@ -54,7 +52,7 @@ pub(super) fn run(
             ..lost.failure.clone()
         });
     }
-    bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
+    bench.remove_dead(&arms)?;
     Ok(bench.recorder.record(planned, ended)?)
 }
 

@@ -4,7 +4,6 @@ use super::arm::{Arm, FIRST, Lost};
 use super::baselines::is_spoiled;
 use super::bench::Bench;
 use super::group::{self, Measured};
-use super::live::LiveBoxes;
 use super::{Stop, pace};
 use rand::seq::SliceRandom;
 use std::time::Duration;
@@ -17,30 +16,25 @@ use tare_model::study::{Cell, Study};
 const TRIED_AGAIN: f64 = 20.0;
 
 /// Starts all processes, lets them work in rounds and ends them.
-pub(super) fn measure(
-    bench: &mut Bench<'_>,
-    arms: &mut [Arm],
-    pass: u32,
-    present: &mut LiveBoxes,
-) -> Result<Measured, Stop> {
-    bench.boxes.supply_all(arms, present)?;
+pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Measured, Stop> {
+    bench.boxes.supply_all(arms, &mut bench.live)?;
     for arm in arms.iter_mut() {
-        start_in_present(bench, arm, FIRST, present)?;
+        start_in_present(bench, arm, FIRST)?;
     }
     let mut rounds = 0;
     if !is_spoiled(bench.study, arms, pass) {
-        rounds = find_paces(bench, arms, present)?;
-        start_second(bench, arms, present)?;
+        rounds = find_paces(bench, arms)?;
+        start_second(bench, arms)?;
     }
     if is_spoiled(bench.study, arms, pass) {
         rounds = 0;
     }
-    let beginning = bench.boxes.look_around(arms, present)?;
-    run_rounds(bench, arms, present, rounds, pass)?;
-    let seen = bench.boxes.look_back(beginning, arms, present)?;
+    let beginning = bench.boxes.look_around(arms, &mut bench.live)?;
+    run_rounds(bench, arms, rounds, pass)?;
+    let seen = bench.boxes.look_back(beginning, arms, &mut bench.live)?;
     let mut ends = Vec::new();
     for arm in arms {
-        ends.push(group::stop(arm, present)?);
+        ends.push(group::stop(arm, &mut bench.live)?);
     }
     Ok(Measured {
         slice: slice(bench),
@@ -50,29 +44,26 @@ pub(super) fn measure(
     })
 }
 
-fn start_in_present(
-    bench: &mut Bench<'_>,
-    arm: &mut Arm,
-    process: u16,
-    present: &mut LiveBoxes,
-) -> Result<(), Stop> {
-    let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-    held.map_or(Ok(()), |held| bench.start(arm, held, process))
+fn start_in_present(bench: &mut Bench<'_>, arm: &mut Arm, process: u16) -> Result<(), Stop> {
+    let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+    held.map_or(Ok(()), |held| {
+        bench.boxes.start(arm, held, process, &mut bench.recorder)
+    })
 }
 
 /// Starts the second process of the arms that are to have two; each does a slice that does
 /// not count.
-fn start_second(bench: &mut Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<(), Stop> {
+fn start_second(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<(), Stop> {
     for arm in arms.iter_mut().filter(|arm| arm.pace.processes > 1) {
         let lived = arm.lives();
-        start_in_present(bench, arm, FIRST + 1, present)?;
+        start_in_present(bench, arm, FIRST + 1)?;
         let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
         if lived && arm.lost.as_ref().is_some_and(cannot) {
             // One is there: a box that has no room for another does with it.
             arm.lost = None;
             arm.pace.processes = 1;
         }
-        match present.get_mut(&arm.planned.cell.kind) {
+        match bench.live.get_mut(&arm.planned.cell.kind) {
             Some(held) if arm.lives() && arm.pace.processes > 1 => {
                 arm.go(held, FIRST + 1, arm.pace.order)?;
             }
@@ -91,7 +82,7 @@ pub(super) fn slice(bench: &Bench<'_>) -> Duration {
 /// Finds how much work makes a slice of each arm. The slices that tell do not count;
 /// they are the same for all arms, so that processes whose work is not the same all
 /// along stay in step. Returns the rounds that make a trial.
-fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<u32, Stop> {
+fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<u32, Stop> {
     let slice_ns = slice(bench).as_secs_f64() * 1e9;
     let trial_ns = bench.study.protocol.trial_seconds * 1e9;
     let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
@@ -110,7 +101,7 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) 
         if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
-        let taken = try_units(arms, present, guess, slice_ns)?;
+        let taken = try_units(bench, arms, guess, slice_ns)?;
         // Another one leads where that one failed.
         let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
             return Ok(0);
@@ -122,7 +113,7 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) 
             None => break pacesetter,
         }
     };
-    confirm(bench, arms, present, (pacesetter, guess), slice_ns)?;
+    confirm(bench, arms, (pacesetter, guess), slice_ns)?;
     bench.paces.note(arms);
     Ok(pace::share_out(arms, pacesetter, slice_ns, trial_ns))
 }
@@ -134,7 +125,6 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) 
 fn confirm(
     bench: &mut Bench<'_>,
     arms: &mut [Arm],
-    present: &mut LiveBoxes,
     (pacesetter, units): (usize, u64),
     slice_ns: f64,
 ) -> Result<(), Stop> {
@@ -147,7 +137,7 @@ fn confirm(
         return Ok(());
     }
     for arm in arms.iter_mut() {
-        let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+        let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
         let (Some(held), first) = (held, arm.pace.unit_ns) else {
             continue;
         };
@@ -160,14 +150,14 @@ fn confirm(
 /// One slice of so many units of each arm; an arm that is known to be far too slow for
 /// it does one of its own. The wall time of each.
 fn try_units(
+    bench: &mut Bench<'_>,
     arms: &mut [Arm],
-    present: &mut LiveBoxes,
     units: u64,
     slice_ns: f64,
 ) -> Result<Vec<Option<u64>>, Stop> {
     let mut taken = Vec::new();
     for arm in arms.iter_mut() {
-        let held = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+        let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
         let Some(held) = held else {
             taken.push(None);
             continue;
@@ -203,13 +193,7 @@ fn choose_pacesetter(study: &Study, arms: &[Arm]) -> Option<usize> {
 }
 
 /// So many rounds of all arms; fewer where the group is worth nothing any more.
-fn run_rounds(
-    bench: &mut Bench<'_>,
-    arms: &mut [Arm],
-    present: &mut LiveBoxes,
-    rounds: u32,
-    pass: u32,
-) -> Result<(), Stop> {
+fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -> Result<(), Stop> {
     let mut rng = bench.round_order(arms);
     let mut order: Vec<usize> = (0..arms.len()).collect();
     for round in 0..rounds {
@@ -220,7 +204,7 @@ fn run_rounds(
         let mut place = 0;
         for i in &order {
             let arm = &mut arms[*i];
-            let held = present.get_mut(&arm.planned.cell.kind);
+            let held = bench.live.get_mut(&arm.planned.cell.kind);
             let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.pace.every)) else {
                 continue;
             };

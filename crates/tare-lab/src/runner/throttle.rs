@@ -3,7 +3,7 @@
 
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, pace};
 use crate::collect::quota;
@@ -19,26 +19,18 @@ const SHARE: f64 = 0.01;
 
 /// Finds out which of these cells a quota throttles, of each once. What fails by that
 /// is a trial that failed.
-pub(super) fn probe_quotas(
-    bench: &mut Bench<'_>,
-    due: &mut Vec<PlannedTrial>,
-    present: &mut LiveBoxes,
-) -> Result<(), Stop> {
-    bench.find_out(due, present, probe_quota)
+pub(super) fn probe_quotas(bench: &mut Bench<'_>, due: &mut Vec<PlannedTrial>) -> Result<(), Stop> {
+    bench.find_out(due, probe_quota)
 }
 
-fn probe_quota(
-    bench: &mut Bench<'_>,
-    planned: &PlannedTrial,
-    present: &mut LiveBoxes,
-) -> Result<Option<Ended>, Stop> {
+fn probe_quota(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<Option<Ended>, Stop> {
     let cell = &planned.cell;
     if cell.kind.provisioning == Provisioning::Pinned || bench.paces.throttled.contains_key(cell) {
         return Ok(None);
     }
     let found = match threads_over_quota(bench, cell) {
         Some(over) => over > 1.0,
-        None => match try_quota(bench, planned, present)? {
+        None => match try_quota(bench, planned)? {
             Ok(found) => found,
             Err(ended) => return Ok(Some(ended)),
         },
@@ -60,13 +52,9 @@ fn threads_over_quota(bench: &mut Bench<'_>, cell: &Cell) -> Option<f64> {
 }
 
 /// Runs it for some quota periods and looks at the counters of its quota.
-fn try_quota(
-    bench: &mut Bench<'_>,
-    planned: &PlannedTrial,
-    present: &mut LiveBoxes,
-) -> Result<Result<bool, Ended>, Stop> {
+fn try_quota(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<Result<bool, Ended>, Stop> {
     let mut throttled = false;
-    let probed = bench.probe(planned, present, |arm, held, monitor| {
+    let probed = bench.probe(planned, |arm, held, monitor| {
         throttled = is_throttled(arm, held, monitor)?;
         Ok(())
     })?;

@@ -6,7 +6,7 @@ use super::arm::{Arm, FIRST};
 use super::baselines::is_spoiled;
 use super::bench::Bench;
 use super::group::{End, Measured};
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::{Stop, pace};
 use crate::faults;
 use crate::plan::PlannedTrial;
@@ -34,11 +34,7 @@ const FEW_WAITS: f64 = 10.0;
 
 /// Whether these trials of one workload take turns: what was asked for, or what one
 /// run of the command tells, found out once.
-pub(super) fn are_taken(
-    bench: &mut Bench<'_>,
-    due: &[PlannedTrial],
-    present: &mut LiveBoxes,
-) -> Result<bool, Stop> {
+pub(super) fn are_taken(bench: &mut Bench<'_>, due: &[PlannedTrial]) -> Result<bool, Stop> {
     let Some(planned) = due.first() else {
         return Ok(false);
     };
@@ -58,7 +54,7 @@ pub(super) fn are_taken(
         .iter()
         .min_by_key(|p| p.cell.kind.platform != bench.study.baseline);
     let found = match quickest.cloned() {
-        Some(planned) => is_worth_turns(bench, &planned, present)?,
+        Some(planned) => is_worth_turns(bench, &planned)?,
         None => false,
     };
     bench.paces.turns.insert(workload.name, found);
@@ -66,12 +62,8 @@ pub(super) fn are_taken(
 }
 
 /// Runs a command once by itself.
-fn is_worth_turns(
-    bench: &mut Bench<'_>,
-    planned: &PlannedTrial,
-    present: &mut LiveBoxes,
-) -> Result<bool, Stop> {
-    let used = bench.probe(planned, present, |arm, held, _| {
+fn is_worth_turns(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<bool, Stop> {
+    let used = bench.probe(planned, |arm, held, _| {
         arm.go(held, FIRST, pace::order(1)).map(drop)
     })?;
     let instance = bench.study.instance_of(&planned.cell.kind);
@@ -84,38 +76,31 @@ fn is_worth_turns(
 }
 
 /// Starts a command in every box and lets the boxes run in turns until all have ended.
-pub(super) fn measure(
-    bench: &mut Bench<'_>,
-    arms: &mut [Arm],
-    pass: u32,
-    present: &mut LiveBoxes,
-) -> Result<Measured, Stop> {
-    bench.boxes.supply_all(arms, present)?;
+pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Measured, Stop> {
+    bench.boxes.supply_all(arms, &mut bench.live)?;
     // A guest's clock stands still while its machine is stopped: it is not compared.
     arms.iter_mut().for_each(|arm| arm.freezes = true);
-    let beginning = bench.boxes.look_around(arms, present)?;
+    let beginning = bench.boxes.look_around(arms, &mut bench.live)?;
     // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
     // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
     let instances = bench.study.instances.iter();
     let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
-    let ends = seat::clear_of(pinned, || let_run(bench, arms, pass, present))?;
+    let ends = seat::clear_of(pinned, || let_run(bench, arms, pass))?;
     for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
-        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind) {
             arm.wake(held)?;
         }
     }
-    let seen = bench.boxes.look_back(beginning, arms, present)?;
+    let seen = bench.boxes.look_back(beginning, arms, &mut bench.live)?;
     for arm in arms.iter_mut().filter(|arm| !arm.paused) {
-        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind) {
             arm.tear_down(held);
         }
     }
     // Of a group that was given up: a command is under way in them, which would go on
     // beside what runs next.
     for arm in arms.iter().filter(|arm| arm.paused) {
-        bench
-            .boxes
-            .remove(&arm.planned.cell.kind, present, &mut bench.recorder)?;
+        bench.remove(&arm.planned.cell.kind)?;
     }
     Ok(Measured {
         slice: turn(bench),
@@ -125,13 +110,8 @@ pub(super) fn measure(
     })
 }
 
-fn let_run(
-    bench: &mut Bench<'_>,
-    arms: &mut [Arm],
-    pass: u32,
-    present: &mut LiveBoxes,
-) -> Result<Vec<End>, Stop> {
-    let mut commands = ask_stopped(bench, arms, present)?;
+fn let_run(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Vec<End>, Stop> {
+    let mut commands = ask_stopped(bench, arms)?;
     let turn = turn(bench);
     let limit = Duration::from_secs_f64(bench.study.protocol.timeout_seconds);
     let mut rng = bench.round_order(arms);
@@ -141,7 +121,7 @@ fn let_run(
         let mut running = false;
         for i in &order {
             let (arm, command) = (&mut arms[*i], &mut commands[*i]);
-            let held = present.get_mut(&arm.planned.cell.kind);
+            let held = bench.live.get_mut(&arm.planned.cell.kind);
             let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
                 continue;
             };
@@ -169,11 +149,11 @@ fn let_run(
 
 /// Stops every box and asks its agent to run the command, which begins with the box's
 /// first turn.
-fn ask_stopped(bench: &Bench<'_>, arms: &mut [Arm], present: &mut LiveBoxes) -> Result<Vec<Turned>, Stop> {
+fn ask_stopped(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<Vec<Turned>, Stop> {
     let mut commands = Vec::new();
     for arm in arms {
         let command = Turned::of(trial::once(bench.study, &arm.workload, arm.padding_bytes)?);
-        if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
             arm.pause(held);
             let asked = held.own.running.link().ask(&command.request, arm.patience);
             if let (true, Err(e)) = (arm.lives(), asked) {
@@ -285,7 +265,7 @@ mod tests {
                 .into_iter()
                 .map(|arm| arm.planned)
                 .collect();
-            let are_taken = super::are_taken(&mut runner.bench, &due, &mut LiveBoxes::new());
+            let are_taken = super::are_taken(&mut runner.bench, &due);
             assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
         });
     }

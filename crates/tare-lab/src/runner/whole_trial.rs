@@ -3,9 +3,9 @@
 use super::arm::{Arm, FIRST};
 use super::bench::Bench;
 use super::group::Measured;
-use super::live::{CellBoxes, LiveBoxes};
+use super::live::CellBoxes;
 use super::recorder::Ended;
-use super::{Stop, cold, group, hooks, memory, pace, served, throttle};
+use super::{Stop, cold, group, hooks, pace, served, throttle};
 use crate::addresses::Book;
 use crate::faults;
 use crate::placement::Placement;
@@ -19,32 +19,28 @@ use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 
 /// Runs trials in one piece, in their order; a box that is dead after one is removed.
-pub(super) fn measure(
-    bench: &mut Bench<'_>,
-    due: &[PlannedTrial],
-    present: &mut LiveBoxes,
-) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut Bench<'_>, due: &[PlannedTrial]) -> Result<(), Stop> {
     for planned in due {
         let kind = &planned.cell.kind;
         match bench.study.workload(&planned.cell) {
             Some(workload) if workload.is_served_command() => {
-                served::run(bench, planned, present)?;
+                served::run(bench, planned)?;
                 continue;
             }
             Some(workload) if workload.servers().next().is_some() => {
-                run_at_gate(bench, planned, present)?;
+                run_at_gate(bench, planned)?;
                 continue;
             }
             _ => {}
         }
-        let Some(mut held) = present.remove(kind) else {
+        let Some(mut held) = bench.live.remove(kind) else {
             continue;
         };
         let lives = run_in_box(bench, planned, &mut held);
         if matches!(lives, Ok(false)) {
             bench.boxes.destroy(held, &mut bench.recorder)?;
         } else {
-            present.insert(kind.clone(), held);
+            bench.live.insert(kind.clone(), held);
         }
         lives?;
     }
@@ -57,17 +53,13 @@ fn run_in_box(bench: &mut Bench<'_>, planned: &PlannedTrial, held: &mut CellBoxe
         return Ok(true);
     };
     let timeout = trial::timeout(bench.study);
-    let has_host_files = bench.boxes.has_host_files(&planned.cell.kind);
-    held.count_memory();
-    let ready = hooks::make_ready(held, &workload, has_host_files, timeout);
+    let ready = bench.boxes.make_ready(held, &workload);
     if let Err(failure) = ready.and_then(|()| cold::cool(held, &workload)) {
         if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
-        let ended = Ended {
-            box_id: Some(held.own.id),
-            ..Ended::without_box(faults::without_result(held.judge_failure(failure)))
-        };
+        let outcome = faults::without_result(held.judge_failure(failure));
+        let ended = Ended::in_box(held.own.id, outcome);
         bench.recorder.record(planned, ended)?;
         return Ok(false);
     }
@@ -81,12 +73,9 @@ fn run_in_box(bench: &mut Bench<'_>, planned: &PlannedTrial, held: &mut CellBoxe
     held.judge_memory(&mut tried);
     findings.extend(tried.findings);
     let ended = Ended {
-        box_id: Some(held.own.id),
-        group: None,
-        begun_unix_ns: None,
         findings,
         host: Some(readings(held, waited, tried.host)),
-        outcome: tried.outcome,
+        ..Ended::in_box(held.own.id, tried.outcome)
     };
     bench.recorder.record(planned, ended)?;
     Ok(tried.box_lives)
@@ -127,17 +116,17 @@ pub(super) fn try_once(
 
 /// A trial in one piece of a kernel whose server is a process of its own: one long slice,
 /// behind some that warm up and tell how much work that is.
-fn run_at_gate(bench: &mut Bench<'_>, planned: &PlannedTrial, present: &mut LiveBoxes) -> Result<(), Stop> {
+fn run_at_gate(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), Stop> {
     let Some(arm) = bench.arm(planned.clone(), false) else {
         return Ok(());
     };
     let mut arms = [arm];
-    bench.boxes.supply_all(&mut arms, present)?;
+    bench.boxes.supply_all(&mut arms, &mut bench.live)?;
     let (waited, mut findings) = bench.quiet(planned)?;
     let [arm] = &mut arms;
     let mut order = None;
-    if let Some(held) = present.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
-        bench.start(arm, held, FIRST)?;
+    if let Some(held) = bench.live.get_mut(&planned.cell.kind).filter(|_| arm.lives()) {
+        bench.boxes.start(arm, held, FIRST, &mut bench.recorder)?;
         // An open loop lasts as long as its file says: rare latencies take many requests.
         let told = arm.workload.seconds.filter(|_| arm.workload.is_open_loop());
         let trial_ns = told.unwrap_or(bench.study.protocol.trial_seconds) * 1e9;
@@ -148,26 +137,24 @@ fn run_at_gate(bench: &mut Bench<'_>, planned: &PlannedTrial, present: &mut Live
         };
         order = order_of(arm, held, trial_ns, least_ns.max(WARM_UP * trial_ns))?;
     }
-    let beginning = bench.boxes.look_around(&arms, present)?;
+    let beginning = bench.boxes.look_around(&arms, &mut bench.live)?;
     let [arm] = &mut arms;
     arm.tally.host_ns = 0;
-    if let (Some(order), Some(held)) = (order, present.get_mut(&planned.cell.kind))
+    if let (Some(order), Some(held)) = (order, bench.live.get_mut(&planned.cell.kind))
         && let Some(done) = arm.go(held, FIRST, order)?
     {
         arm.keep(done, 0);
     }
-    let seen = bench.boxes.look_back(beginning, &arms, present)?;
+    let seen = bench.boxes.look_back(beginning, &arms, &mut bench.live)?;
     let [arm] = &mut arms;
-    let ends = vec![group::stop(arm, present)?];
+    let ends = vec![group::stop(arm, &mut bench.live)?];
     let mut measured = Measured {
         slice: Duration::ZERO,
         rounds: 1,
         seen,
         ends,
     };
-    memory::judge(&mut arms, present);
-    bench.boxes.check_plausibility(&mut arms, &measured, present);
-    bench.boxes.remove_dead(&arms, present, &mut bench.recorder)?;
+    bench.judge(&mut arms, &measured)?;
     let end = measured.ends.pop().flatten();
     let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
     ended.findings.append(&mut findings);
@@ -236,13 +223,10 @@ mod tests {
             let Ok(Some(held)) = bench.boxes.obtain(kind, 0, &mut bench.recorder) else {
                 panic!("no box");
             };
-            let mut present = LiveBoxes::from([(kind.clone(), held)]);
-            let measured = measure(&mut bench, std::slice::from_ref(&planned), &mut present);
-            assert!(measured.is_ok() && present.contains_key(kind));
-            bench
-                .boxes
-                .remove(kind, &mut present, &mut bench.recorder)
-                .unwrap();
+            bench.live.insert(kind.clone(), held);
+            let measured = measure(&mut bench, std::slice::from_ref(&planned));
+            assert!(measured.is_ok() && bench.live.contains_key(kind));
+            bench.remove(kind).unwrap();
         });
         let trials: Vec<_> = results.trials().collect();
         assert!(matches!(trials[0].outcome, Outcome::Ok(_)), "{trials:?}");
