@@ -12,6 +12,7 @@ use crate::port::{LinkSource, Port};
 use crate::refusal::Refusal;
 use crate::root::HostRoot;
 use crate::{facts, files, process, work};
+use std::io::Write as _;
 use tare_box::places::Work;
 use tare_box::{build_id, interface, kernel, seat};
 use tare_wire::frame::{Frame, Head, Kind};
@@ -69,7 +70,7 @@ pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()>
     process::end_children(&[]);
     if options.init {
         if let Err(e) = &served {
-            eprintln!("tare agent: {e}");
+            let _ = writeln!(std::io::stderr().lock(), "tare-agent: {e}");
         }
         init::end(options.power_off);
     }
