@@ -22,7 +22,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.output {
         check_output(path)?;
     }
-    forms::check(&args.forms, &[])?;
+    forms::check(args.forms.html.as_deref(), &[])?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;

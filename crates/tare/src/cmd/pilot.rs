@@ -21,7 +21,7 @@ use tare_report::sections;
 pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
-    forms::check(&args.forms, &[])?;
+    forms::check(args.forms.html.as_deref(), &[])?;
     interrupt::install().context("cannot take signals")?;
     let state = args.state.folder();
     let mut asked = Asked::of(&args.study);
