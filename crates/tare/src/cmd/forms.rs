@@ -15,8 +15,8 @@ use tare_report::{html, json, markdown, tabular, text};
 
 /// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
 /// that are read.
-pub fn check(forms: &FormArgs, sources: &[&Path]) -> anyhow::Result<()> {
-    if let Some(page) = &forms.html {
+pub fn check(page: Option<&Path>, sources: &[&Path]) -> anyhow::Result<()> {
+    if let Some(page) = page {
         sources
             .iter()
             .try_for_each(|source| files::refuse_same(page, source))?;

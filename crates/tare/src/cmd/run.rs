@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked::of(&args.study);
     let state = args.state.folder();
     let named = args.output.as_deref();
-    let check_outputs = || check_outputs(named, args.resume.as_deref(), &args.forms);
+    let check_outputs = || check_outputs(named, args.resume.as_deref(), args.forms.html.as_deref());
     let mut session = match &args.resume {
         None => open(&asked, &state, check_outputs)?,
         Some(path) => resume(path, &asked, &state, check_outputs)?,
@@ -174,7 +174,7 @@ fn before_resuming(path: &Path, results: &Results, study: &Study, asked: &Asked)
 }
 
 /// Finds out about unwritable paths before anything is measured.
-fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, forms: &FormArgs) -> anyhow::Result<()> {
+fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, page: Option<&Path>) -> anyhow::Result<()> {
     if let Some(path) = output {
         let shown = path.display();
         anyhow::ensure!(
@@ -185,7 +185,7 @@ fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, forms: &FormArgs
         let is_free = path.symlink_metadata().is_err();
         anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.to_owned()));
     }
-    for path in [output, forms.html.as_deref()].into_iter().flatten() {
+    for path in [output, page].into_iter().flatten() {
         let folder = safe_file::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
@@ -194,7 +194,7 @@ fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, forms: &FormArgs
         );
     }
     let results: Vec<&Path> = output.into_iter().chain(resumed).collect();
-    forms::check(forms, &results)
+    forms::check(page, &results)
 }
 
 fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
