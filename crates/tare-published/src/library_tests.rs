@@ -155,7 +155,7 @@ fn a_file_is_read_strictly() {
             "3, \"copy\"",
             "a value of the wrong kind",
         ),
-        ("expect = \"1.0\"", "expect = \"1e9\"", "no printed number"),
+        ("expect = \"1.0\"", "expect = \"1e9\"", "not a printed number"),
         ("checkable = true", "checkable = false", "if and only if"),
         ("formula = \"value\"", "formula = \"quotient\"", "needs 'against'"),
         ("workload = \"stream\"", "workload = \"steam\"", "no family"),
