@@ -257,7 +257,7 @@ mod tests {
         });
         assert_eq!(
             spec.to_string(),
-            "GET /a, 8 connections, 50 % of what the baseline answers at most while 99 % of them take at most 10 ms, \
+            "GET /a, 8 connections, 50 % of the baseline's peak while 99 % of them take at most 10 ms, \
              whether or not they are answered"
         );
     }

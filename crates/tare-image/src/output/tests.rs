@@ -75,7 +75,7 @@ fn a_disk_that_fails_leaves_nothing_but_what_was_said() {
     assert!(
         error
             .to_string()
-            .starts_with("false failed (exit status: 1): nothing; all"),
+            .starts_with("false failed (exit status: 1): nothing; its"),
         "{error}"
     );
     let error = image.disk_by("false".as_ref(), || true).unwrap_err();

@@ -93,7 +93,7 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
     let image = from_tar(&store, "rootfs", "r.tar", None, &gzip(&site.tar(&[]))[..]).unwrap();
     assert_eq!(image.manifest().digest, copied.manifest().digest);
     let refused = from_tar(&store, "no", "no.tar", None, &b"no archive, but a text\n"[..]).unwrap_err();
-    assert!(refused.to_string().contains("cannot be read"), "{refused}");
+    assert!(refused.to_string().contains("cannot read the archive"), "{refused}");
     assert!(matches!(store.get("no"), Err(ImageError::Unknown { .. })));
 }
 
@@ -103,7 +103,7 @@ fn another_architecture_is_refused_with_what_there_is() {
     let store = site.store();
     let docker = saved(&site.tar(&[]), "arm64", &["a:1"]);
     let refused = from_archive(&store, "a", "saved", None, &docker[..]).unwrap_err();
-    assert!(refused.to_string().contains("only: linux/arm64"), "{refused}");
+    assert!(refused.to_string().contains("only for linux/arm64"), "{refused}");
     let platform = |arch| {
         json!({"mediaType": "m", "size": 1, "digest": crate::Digest::of(b"x"),
         "platform": {"os": "linux", "architecture": arch}})
@@ -113,7 +113,7 @@ fn another_architecture_is_refused_with_what_there_is() {
     fs::write(site.at("layout/index.json"), index.to_string()).unwrap();
     let refused = from_oci_layout(&store, "a", &site.at("layout"), None).unwrap_err();
     assert!(
-        refused.to_string().contains("only: linux/arm64, linux/s390x"),
+        refused.to_string().contains("only for linux/arm64, linux/s390x"),
         "{refused}"
     );
     assert!(site.is_clean());

@@ -166,7 +166,7 @@ mod tests {
         let folder = folder();
         let error = folder.failed("allocate a file")(Errno::NOSPC.into()).to_string();
         let end = "free disk space there, or reduce --size";
-        assert!(error.starts_with("fsync cannot lay out a file in /"), "{error}");
+        assert!(error.starts_with("fsync cannot allocate a file in /"), "{error}");
         assert!(error.ends_with(end), "{error}");
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     fn what_is_no_metric_is_told() {
         let told = |wish: MetricWish| asked(&[wish]).unwrap_err();
         assert!(told(wish("A b", "s", "(x)")).contains("is not a metric name"));
-        assert!(told(wish("wall", "s", "(x)")).contains("there already"));
+        assert!(told(wish("wall", "s", "(x)")).contains("already exists"));
         assert!(told(wish("rate", "mb/s", "(x)")).contains("did you mean 'MB/s'"));
         assert!(told(wish("rate", "op/s", "x")).contains("put only the figure"));
         assert!(told(wish("rate", "op/s", "(")).contains("is not a regular expression"));

@@ -162,7 +162,7 @@ fn boxes_that_are_kept_to_the_end_must_fit_the_host_together() {
     // One after another, and all of them there.
     let told = refused(&kept(2 << 30));
     assert!(
-        told.contains("all 4 boxes are kept") && told.contains("8 GiB"),
+        told.contains("keeps all 4 boxes") && told.contains("8 GiB"),
         "{told}"
     );
     assert!(study(&kept(1 << 30), &facts()).is_ok());
@@ -179,7 +179,7 @@ fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
     };
     // Docker's vanilla box, and beside it both of the baseline.
     let told = refused(&wishes(2 << 30));
-    assert!(told.contains("3 boxes with 6 GiB of memory together"), "{told}");
+    assert!(told.contains("3 boxes with 6 GiB of memory in total"), "{told}");
     assert!(
         told.contains("reduce --memory") && told.contains("--slices off"),
         "{told}"

@@ -223,7 +223,7 @@ const SPOILED: [Spoiled; 57] = [
         "errors in reading is 28, and 0 is right",
     ),
     ("fio", "99.000000", "99.00", "no read-p99"),
-    ("fio", "\"jobs\"", "\"job\"", "a check cannot be made"),
+    ("fio", "\"jobs\"", "\"job\"", "a check cannot run"),
     // HardInfo 2 tells marks and more fields.
     ("hardinfo", "; 1\n", "; 1; 2; x\n", "no time"),
     (

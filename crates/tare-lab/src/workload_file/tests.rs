@@ -280,12 +280,12 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "place = \"tested\"",
             "place = \"outside\"",
-            "tool.toml:3:1: nothing of it runs in the box",
+            "tool.toml:3:1: nothing runs in the box",
         ),
         (
             "name = \"db\"",
             "name = \"cache\"",
-            "tool.toml:14:8: the role 'cache' is there already",
+            "tool.toml:14:8: the role 'cache' already exists",
         ),
         (
             "name = \"db\"",
@@ -528,12 +528,12 @@ fn mistakes_in_a_load_are_told_where_they_are() {
         (
             "image_only",
             "argv = [\"ab\"]\nimage_only",
-            "'argv' is of a program, and a load has none",
+            "'argv' belongs to a program, and a load has none",
         ),
         (
             "image_only",
             "setup = [\"x\"]\nimage_only",
-            "'setup' is of a program, and a load has none",
+            "'setup' belongs to a program, and a load has none",
         ),
         (
             "[parameters]",

@@ -230,7 +230,7 @@ fn evidence_and_caveats_are_there() {
         "Intervals and verdicts apply to this host, boot and build.",
         "Stalls rarer than 1 run in 4 would not show (n = 12).",
         "host-busy x3",
-        "- host-busy in 12 of 384 trials: other processes used the host's CPUs before the trial",
+        "- host-busy in 12 of 384 trials: other processes used the host's CPUs",
         "accelerator kvm",
         "seed: 42",
         "blocks: 12 of 12",

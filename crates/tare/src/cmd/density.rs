@@ -22,13 +22,8 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.output {
         check_output(path)?;
     }
-<<<<<<< HEAD
-    forms::check(&args.forms, &[])?;
-    interrupt::install().context("cannot handle signals")?;
-=======
     forms::check(args.forms.html.as_deref(), &[])?;
-    interrupt::install().context("cannot take signals")?;
->>>>>>> runner
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
     let order = Order {

@@ -21,13 +21,8 @@ use tare_report::sections;
 pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
-<<<<<<< HEAD
-    forms::check(&args.forms, &[])?;
-    interrupt::install().context("cannot handle signals")?;
-=======
     forms::check(args.forms.html.as_deref(), &[])?;
-    interrupt::install().context("cannot take signals")?;
->>>>>>> runner
+    interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let mut asked = Asked::of(&args.study);
     // Its boxes need not fit the host side by side.

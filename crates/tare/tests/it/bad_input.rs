@@ -52,7 +52,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
         ),
         (
             "vm?cache=none",
-            ["option 'cache' is that of a disk", "storage=raw or storage=qcow2"],
+            ["option 'cache' needs a disk", "storage=raw or storage=qcow2"],
         ),
         (
             "libvirt?storage=volume",
@@ -227,7 +227,7 @@ fn a_missing_or_second_subject_is_refused() {
     run(
         &tare,
         &["--resume", "r.jsonl"],
-        &["--resume", "-o", "one of the two"],
+        &["--resume", "-o", "only one of them"],
     );
 }
 
@@ -763,7 +763,7 @@ fn another_study_or_build_is_not_continued() {
     std::fs::write(tare.path("r.jsonl"), &cut).unwrap();
     tare.refused(
         "run --resume r.jsonl -p fake,fake?cost=2 --cpus 1",
-        &["another study", "platforms"],
+        &["different study", "platforms"],
     );
     let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let other = cut.replace(header["agent"].as_str().unwrap(), "0000000000000000");

@@ -222,7 +222,7 @@ fn a_user_namespace_needs_a_way_to_the_boxes_root() {
     assert!(done.stdout.contains("chmod o+x"), "{}", done.stdout);
     // What a platform that fails may have left is looked for by the next start.
     let next = tare.ok("check --only hello runc");
-    assert!(next.stderr.contains("swept: tare-"), "{}", next.stderr);
+    assert!(next.stderr.contains("removed leftover: tare-"), "{}", next.stderr);
     assert_eq!(
         std::fs::read_dir(tare.path("state"))
             .unwrap()

@@ -110,7 +110,7 @@ fn a_folder_of_results_has_a_trend_and_what_is_no_result_is_left_out() {
 fn words_are_explained() {
     let tare = Tare::beside_others();
     let told = tare.ok("explain typical cost").stdout;
-    assert!(told.contains("carries the verdict"), "{told}");
+    assert!(told.contains("the verdict is about"), "{told}");
     assert!(tare.ok("explain").stdout.contains("host-busy"));
     tare.refused("explain vanila", &["did you mean 'vanilla'?"]);
 }
@@ -154,7 +154,7 @@ fn advice_says_what_is_shown_and_what_is_not_known() {
     let json: Value = serde_json::from_str(&tare.ok("advise r.jsonl --json").stdout).unwrap();
     assert_eq!(json["settings"][0]["choices"].as_array().unwrap().len(), 2);
     tare.refused("advise r.jsonl --weigh memroy=1", &["did you mean 'memory'?"]);
-    tare.refused("advise r.jsonl --weigh memory=-1", &["from 0 on"]);
+    tare.refused("advise r.jsonl --weigh memory=-1", &["at least 0"]);
 }
 
 #[test]

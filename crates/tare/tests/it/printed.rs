@@ -173,7 +173,7 @@ const SEEDED: [(&str, &str, &str, &str); 20] = [
         "no-text",
         "echo samples: 10; printf 'rate: \\377 op/s\\n'",
         "bad-report",
-        "no UTF-8",
+        "not UTF-8",
     ),
     (
         "hangs",
@@ -230,7 +230,7 @@ fn what_could_never_be_read_is_refused() {
         &["put only the figure", "rate: ([0-9.]+)"],
     );
     refused(&["--metric", "rate=(x"], &["is not a regular expression"]);
-    refused(&["--metric", "wall=(x)"], &["metric 'wall' is there already"]);
+    refused(&["--metric", "wall=(x)"], &["metric 'wall' already exists"]);
     refused(&["--metric", "Rate=(x)"], &["is not a metric name"]);
     refused(
         &["--metric", "rate=(x)", "--unit", "mb/s"],

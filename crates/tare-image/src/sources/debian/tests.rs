@@ -168,7 +168,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
     assert_eq!(fs::read_to_string(output).unwrap().lines().count(), 2);
     let text = error.to_string();
     assert!(
-        text.contains("(exit status: 25): first / E: no [31mpackage; all"),
+        text.contains("(exit status: 25): first / E: no [31mpackage; its"),
         "{text}"
     );
     assert!(site.is_clean());

@@ -86,7 +86,7 @@ fn the_first_error_is_told_and_what_to_install() {
         .unwrap_err()
         .to_string();
     assert!(
-        failed.contains("(exit status: 1): no artifact g:a:1 -> [Help 1]; all"),
+        failed.contains("(exit status: 1): no artifact g:a:1 -> [Help 1]; its"),
         "{failed}"
     );
     fs::remove_dir_all(site.at("image")).unwrap();
