@@ -1,11 +1,13 @@
 //! Drives the tare binary as a user does.
 
+mod refusals;
 #[allow(dead_code, reason = "tests of tare-report use all of it")]
 #[path = "../../../../tare-report/tests/it/common/schema.rs"]
 pub mod schema;
 pub mod served;
 mod turn;
 
+pub use refusals::Refusals;
 pub use turn::Turn;
 
 use serde_json::Value;
