@@ -93,7 +93,10 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
     let image = from_tar(&store, "rootfs", "r.tar", None, &gzip(&site.tar(&[]))[..]).unwrap();
     assert_eq!(image.manifest().digest, copied.manifest().digest);
     let refused = from_tar(&store, "no", "no.tar", None, &b"no archive, but a text\n"[..]).unwrap_err();
-    assert!(refused.to_string().contains("cannot read the archive"), "{refused}");
+    assert!(
+        refused.to_string().contains("cannot read the archive"),
+        "{refused}"
+    );
     assert!(matches!(store.get("no"), Err(ImageError::Unknown { .. })));
 }
 

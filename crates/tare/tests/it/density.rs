@@ -157,7 +157,11 @@ fn what_a_killed_one_leaves_is_swept_by_the_next_start() {
     child.wait().unwrap();
     let run = run.unwrap();
     let next = tare.ok("density -p native --boxes 3 --starts 1");
-    assert!(next.stderr.contains(&format!("removed leftover: {run}")), "{}", next.stderr);
+    assert!(
+        next.stderr.contains(&format!("removed leftover: {run}")),
+        "{}",
+        next.stderr
+    );
     assert_eq!(left_of(&run), Vec::<String>::new());
 }
 
