@@ -1,6 +1,7 @@
 //! The decision table, from results to verdict.
 
 use crate::common::*;
+use insta::assert_snapshot;
 use tare_analysis::{Family, Refusal, Word, analyze};
 use tare_model::finding::{Finding, Reason};
 use tare_model::results::{Outcome, Record, Results};
@@ -13,65 +14,58 @@ fn of_cost(cost: f64, noise: f64) -> Results {
         .build()
 }
 
+/// The words of the headline's verdict, which must be of this row.
 #[track_caller]
-fn check(results: &Results, row: u8, word: Word, words: &str) {
+fn decided(results: &Results, row: u8, word: Word) -> String {
     let verdict = verdict(results);
-    assert_eq!((verdict.row, verdict.word), (row, word), "{}", phrase(&verdict));
-    assert!(phrase(&verdict).contains(words), "{}", phrase(&verdict));
-    assert_eq!(verdict.beyond_margin, words == "by more than the margin");
+    let words = phrase(&verdict);
+    assert_eq!((verdict.row, verdict.word), (row, word), "{words}");
+    let is_beyond = words.starts_with("by more than the margin");
+    assert_eq!(verdict.beyond_margin, is_beyond, "{words}");
+    words
 }
 
 #[test]
 fn cells_that_cost_alike_are_equal() {
-    check(&of_cost(1.0, 0.005), 1, Word::Equal, "within 1 %");
+    assert_snapshot!(decided(&of_cost(1.0, 0.005), 1, Word::Equal), @"within 1 %");
 }
 
 #[test]
 fn a_difference_within_the_margin_is_equal_and_says_its_sign() {
-    check(&of_cost(1.004, 0.001), 1, Word::Equal, "measurably 0.4 % slower");
-    check(&of_cost(0.996, 0.001), 1, Word::Equal, "measurably 0.4 % faster");
+    assert_snapshot!(decided(&of_cost(1.004, 0.001), 1, Word::Equal), @"measurably 0.4 % slower, within the margin of 1 %");
+    assert_snapshot!(decided(&of_cost(0.996, 0.001), 1, Word::Equal), @"measurably 0.4 % faster, within the margin of 1 %");
 }
 
 #[test]
 fn a_cost_beyond_the_margin_is_slower() {
-    check(&of_cost(1.19, 0.01), 2, Word::Slower, "by more than the margin");
+    assert_snapshot!(decided(&of_cost(1.19, 0.01), 2, Word::Slower), @"by more than the margin");
 }
 
 #[test]
 fn a_cost_around_the_margin_is_slower_perhaps_by_less() {
-    check(
-        &of_cost(1.0105, 0.004),
-        3,
-        Word::Slower,
-        "possibly by less than the margin",
-    );
+    assert_snapshot!(decided(&of_cost(1.0105, 0.004), 3, Word::Slower), @"perhaps by less than the margin");
 }
 
 #[test]
 fn a_gain_is_faster() {
-    check(&of_cost(0.8, 0.01), 4, Word::Faster, "by more than the margin");
-    check(&of_cost(0.988, 0.004), 4, Word::Faster, "possibly by less");
+    assert_snapshot!(decided(&of_cost(0.8, 0.01), 4, Word::Faster), @"by more than the margin");
+    assert_snapshot!(decided(&of_cost(0.988, 0.004), 4, Word::Faster), @"perhaps by less than the margin");
 }
 
 #[test]
 fn noise_is_inconclusive_and_says_what_it_takes() {
     let results = of_cost(1.0, 0.02);
-    check(&results, 5, Word::Inconclusive, "more blocks needed");
+    assert_snapshot!(decided(&results, 5, Word::Inconclusive), @"not slower by more than 1.6 %, not faster by more than 1.2 %; about 93 more blocks needed");
     assert!(verdict(&results).more_blocks.unwrap() > 10);
     let results = of_cost(1.0, 0.05);
-    check(
-        &results,
-        5,
-        Word::Inconclusive,
-        "more blocks will not settle it here",
-    );
+    assert_snapshot!(decided(&results, 5, Word::Inconclusive), @"not slower by more than 4.0 %, not faster by more than 2.9 %; more blocks will not settle it here: a quieter host, longer trials or a wider margin may");
     assert!(verdict(&results).more_blocks.unwrap() > 300);
 }
 
 #[test]
 fn equality_with_hardly_any_noise_is_equal() {
-    check(&of_cost(1.0, 1e-7), 1, Word::Equal, "within 1 %");
-    check(&of_cost(1.19, 1e-7), 2, Word::Slower, "by more than the margin");
+    assert_snapshot!(decided(&of_cost(1.0, 1e-7), 1, Word::Equal), @"within 1 %");
+    assert_snapshot!(decided(&of_cost(1.19, 1e-7), 2, Word::Slower), @"by more than the margin");
 }
 
 #[test]
@@ -164,16 +158,16 @@ fn only_primary_metrics_carry_a_verdict() {
 fn a_tenth_of_the_pairs_may_be_lost_and_no_more() {
     let mut results = of_cost(1.19, 0.01);
     fail(&mut results, "docker", 2, Reason::Timeout);
-    check(&results, 2, Word::Slower, "by more than the margin");
+    assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     fail(&mut results, "native", 3, Reason::Timeout);
-    check(&results, 0, Word::None, "3 of 20 pairs lost");
+    assert_snapshot!(decided(&results, 0, Word::None), @"3 of 20 pairs lost, and failures of over 1 in 10 are rarely random");
 }
 
 #[test]
 fn fewer_than_ten_pairs_carry_no_verdict() {
     let of_blocks = |n| Synthetic::new().blocks(n).noise(0.001).build();
-    check(&of_blocks(9), 0, Word::None, "only 9 pairs; 10 are needed");
-    check(&of_blocks(10), 1, Word::Equal, "within 1 %");
+    assert_snapshot!(decided(&of_blocks(9), 0, Word::None), @"only 9 pairs, 10 are needed");
+    assert_snapshot!(decided(&of_blocks(10), 1, Word::Equal), @"within 1 %");
 }
 
 #[test]
@@ -184,12 +178,7 @@ fn one_wrong_answer_forbids_a_verdict_even_if_its_repetition_was_right() {
     repeated.attempt = 1;
     wrong.outcome = Outcome::Failed(failure(Reason::WrongAnswer, "residual 3e7"));
     results.records.insert(5, wrong.into());
-    check(
-        &results,
-        0,
-        Word::None,
-        "wrong answer in 1 trial of docker pinned syscall",
-    );
+    assert_snapshot!(decided(&results, 0, Word::None), @"wrong answer in 1 trial of docker pinned syscall");
 }
 
 #[test]
@@ -198,7 +187,7 @@ fn a_workload_that_cannot_run_says_why() {
     for trial in trials_of(&mut results, "docker", Pinned) {
         trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
     }
-    check(&results, 0, Word::None, "cannot run here: no such file");
+    assert_snapshot!(decided(&results, 0, Word::None), @"docker pinned syscall cannot run here: no such file");
     results
         .records
         .retain(|r| !matches!(r, Record::Proof(p) if p.kind.platform.to_string() == "docker"));
@@ -212,12 +201,7 @@ fn a_workload_that_only_the_baseline_cannot_run_is_not_told_as_one_that_the_cell
     for trial in trials_of(&mut results, "native", Pinned) {
         trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
     }
-    check(
-        &results,
-        0,
-        Word::None,
-        "its baseline, native pinned syscall, cannot run here, so there is nothing to compare it with: no such file",
-    );
+    assert_snapshot!(decided(&results, 0, Word::None), @"its baseline, native pinned syscall, cannot run here, so that there is nothing to hold it against: no such file");
     assert_eq!(verdict(&results).reasons(), "baseline cannot run here");
     let phrase = phrase(&verdict(&results));
     assert!(!phrase.contains("docker"), "{phrase}");
@@ -235,12 +219,7 @@ fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
     proof.proven = false;
     proof.host_cores = Some(2.31);
     proof.remarks = vec!["2 CPUs granted, 2.31 used".to_owned()];
-    check(
-        &results,
-        0,
-        Word::None,
-        "CPUs: 2.00 granted, 2.31 used by the host's counters, 2.00 by",
-    );
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of docker pinned: CPUs: 2.00 granted, 2.31 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
     assert!(
         analyze(&results)
             .notices
@@ -274,11 +253,11 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     let proven = refused.clone();
     refused.proven = false;
     results.records.push(Record::Proof(refused));
-    check(&results, 0, Word::None, "limits not proven for native pinned");
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of native pinned: CPUs: 2.00 granted, 2.00 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
     results.records.push(Record::Proof(proven));
-    check(&results, 2, Word::Slower, "by more than the margin");
+    assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));
-    check(&results, 0, Word::None, "no proof in the file");
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of native pinned: no proof in the file; limits not proven of docker pinned: no proof in the file");
 }
 
 #[test]
@@ -291,7 +270,7 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
         phrases,
         [
             "the run stopped before the limits of native pinned and docker pinned were proven",
-            "no pair; 10 are needed"
+            "no pair, 10 are needed"
         ]
     );
     assert_eq!(verdict(&results).reasons(), "run stopped, too few pairs");
@@ -393,7 +372,7 @@ fn a_clock_that_drifts_forbids_a_verdict() {
         1,
         &Finding::ClockDrift { ratio: 0.8 },
     );
-    check(&results, 0, Word::None, "clock-drift in 1 trial");
+    assert_snapshot!(decided(&results, 0, Word::None), @"clock-drift in 1 trial: unfit for this comparison");
 }
 
 #[test]
@@ -413,7 +392,7 @@ fn findings_that_do_not_disqualify_are_counted_beside_the_figure() {
         ("host-busy", 3)
     );
     assert_eq!(analysis.findings[0].times, 3);
-    check(&results, 2, Word::Slower, "by more than the margin");
+    assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
 }
 
 #[test]
