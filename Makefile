@@ -1,7 +1,8 @@
 # make run   installs what is missing, builds, measures, ends with the path of the report;
 #            ARGS='-p native,docker -- ./program' measures something else than the default study
-# make test  installs what tests need, builds, runs all tests
-# make test-all  runs every workload once on every platform that can run here: a table of how each ended (an hour)
+# make test  installs what tests need, builds, checks format and lints, runs the tests, prints what took how long
+# make test-all  runs what is too slow for 'make test': slow tests, every workload once on every platform that can
+#            run here (a table of how each ended, an hour), test-dist, fuzz
 # make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
 # make test-dist  the same, then installs and runs each of them
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
@@ -13,7 +14,7 @@ TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
 SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 
-.PHONY: run test test-all dist test-dist fuzz bench build lint fmt clean help
+.PHONY: run test test-all dist test-dist fuzz bench build clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -30,21 +31,13 @@ run:
 	@$(if $(ARGS),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
 
 test:
-	@scripts/setup test
-	@$(MAKE) --no-print-directory build
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo test --workspace --locked --no-fail-fast; \
-		status=$$?; $(TARE) clean; exit $$status
+	@scripts/test
 
 dist: build
 	@scripts/dist $(TARE) dist
 
 test-all:
-	@scripts/setup test
-	@$(MAKE) --no-print-directory build
-	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo run --locked -p xtask -- test-all; \
-		status=$$?; $(TARE) clean; exit $$status
+	@scripts/test-all $(SECONDS)
 
 test-dist:
 	@scripts/setup dist

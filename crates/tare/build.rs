@@ -118,16 +118,14 @@ fn follow(workspace: &Path) {
 }
 
 /// The crates that the agent is made of.
-const AGENT_CRATES: [&str; 9] = [
+const AGENT_CRATES: [&str; 7] = [
     "tare-agent",
-    "tare-host",
-    "tare-image",
+    "tare-box",
     "tare-kernels",
     "tare-load",
-    "tare-model",
-    "tare-platforms",
     "tare-stats",
     "tare-sys",
+    "tare-wire",
 ];
 
 /// The folder of all that cargo builds here, one for every profile: the agent is the same for all.

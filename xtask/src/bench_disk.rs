@@ -52,7 +52,7 @@ struct Rounds([Vec<Figures>; 3]);
 
 /// Compares and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let program = super::bench_kernels::build_ours()?;
+    let program = super::agent_bin()?;
     let folder = tempfile::tempdir_in(&options.folder)?;
     let mut out = io::stdout().lock();
     writeln!(

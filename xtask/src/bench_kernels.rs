@@ -9,7 +9,6 @@ mod programs;
 
 use anyhow::Result;
 use programs::Pair;
-pub use programs::build_ours;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
@@ -73,7 +72,7 @@ struct Figures {
 
 /// Compares and prints a table.
 pub fn run(options: &Options) -> Result<()> {
-    let ours = programs::build_ours()?;
+    let ours = super::agent_bin()?;
     let mut out = io::stdout().lock();
     writeln!(
         out,
@@ -96,18 +95,6 @@ pub fn run(options: &Options) -> Result<()> {
         "{} rounds of {} s; ratio: median over rounds of the speed of ours / that of C; best: best of ours / best of C",
         options.rounds, options.seconds
     )?;
-    Ok(())
-}
-
-/// Runs one kernel in this process, at a gate if so asked, and prints its report.
-pub fn run_kernel(spec: &str, gate: bool) -> Result<()> {
-    let spec = serde_json::from_str(spec)?;
-    let report = if gate {
-        tare_kernels::serve(&spec, &mut io::stdin().lock(), &mut io::stdout().lock())?
-    } else {
-        tare_kernels::run(&spec)?
-    };
-    writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! Servers are on one CPU and clients on another, in turns; the ratio of neighbours cancels what
 //! the machine does meanwhile. What is not installed is left out.
 
-use super::{Served, bound, in_turn, is_installed, median, stdout_of, tare_bin};
+use super::{Served, agent_bin, bound, in_turn, is_installed, median, stdout_of};
 use anyhow::{Context, Result};
 use std::io::{self, Write};
 use std::path::Path;
@@ -188,10 +188,10 @@ fn spec(asked: Asked, connections: u32, pipeline: u32, rate: Option<f64>) -> Loa
 
 /// One slice of so many requests.
 fn ours(options: &Options, spec: &LoadSpec, port: u16, requests: u64) -> Result<Done> {
-    let tare = tare_bin()?;
-    let tare = tare.to_str().context("TARE_BIN is no text")?;
+    let agent = agent_bin()?;
+    let agent = agent.to_str().context("the path of the agent is not text")?;
     let at = format!("127.0.0.1:{port}");
-    let words = [tare, "run-load", &serde_json::to_string(spec)?, &at];
+    let words = [agent, "run-load", &serde_json::to_string(spec)?, &at];
     let mut command = bound(&options.clients.to_string(), &words);
     let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let order = format!("{{\"units\":{requests},\"lead\":{}}}\n", requests / 10);

@@ -9,7 +9,9 @@ mod bench_network;
 mod bench_precision;
 mod bench_startup;
 mod bench_tools;
+mod libtest;
 mod schema;
+mod test;
 mod test_all;
 
 use anyhow::Context;
@@ -45,23 +47,15 @@ enum Command {
     BenchPrecision(bench_precision::Options),
     /// Hold memory bandwidth against hpcc's STREAM, and the time of a command against hyperfine's, where these are installed
     BenchTools(bench_tools::Options),
+    /// Check format and lints, run all tests, and print how long each part took and which tests are slowest
+    Test(test::Options),
     /// Run every workload that comes with tare once on every platform that can run here, and tell how each ended
     TestAll(test_all::Options),
     /// Write docs/schemas: the JSON Schema of every document that tare prints or stores, by its types
     Schema,
-    /// Run one kernel and print its report: what bench-kernels and bench-disk start
-    #[command(hide = true)]
-    RunKernel {
-        /// In the slices that standard input orders
-        #[arg(long)]
-        gate: bool,
-        /// A kernel's specification as JSON
-        spec: String,
-    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    tare_kernels::exit_if_noop();
     match Arguments::parse().command {
         Command::BenchKernels(options) => bench_kernels::run(&options)?,
         Command::BenchDisk(options) => bench_disk::run(&options)?,
@@ -73,8 +67,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::BenchPrecision(options) => return bench_precision::run(&options),
         Command::BenchTools(options) => bench_tools::run(&options)?,
         Command::Schema => schema::run()?,
+        Command::Test(options) => return test::run(&options),
         Command::TestAll(options) => return test_all::run(&options),
-        Command::RunKernel { gate, spec } => bench_kernels::run_kernel(&spec, gate)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -86,6 +80,17 @@ const NO_OP: &str = "int main(void) { return 0; }\n";
 fn tare_bin() -> anyhow::Result<PathBuf> {
     let named = std::env::var_os("TARE_BIN").map(PathBuf::from);
     named.context("TARE_BIN names no binary: run 'make bench'")
+}
+
+/// The agent that it carries, whose code boxes run: cargo builds it beside tare.
+fn agent_bin() -> anyhow::Result<PathBuf> {
+    const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
+    let tare = tare_bin()?;
+    let found = tare
+        .ancestors()
+        .map(|folder| folder.join(FILE))
+        .find(|file| file.is_file());
+    found.with_context(|| format!("no {FILE} near {}: build tare first", tare.display()))
 }
 
 /// Compiles a C program to a static binary in `folder`.
@@ -165,11 +170,11 @@ fn report_of(command: &mut std::process::Command, spec: &KernelSpec) -> anyhow::
     Ok(report)
 }
 
-/// The same by this program, on this CPU alone.
+/// The same by the agent, on this CPU alone.
 fn own_report(cpu: &str, spec: &KernelSpec) -> anyhow::Result<KernelReport> {
-    let own = std::env::current_exe()?;
-    let own = own.to_str().context("the path of this program is no text")?;
-    report_of(&mut bound(cpu, &[own]), spec)
+    let agent = agent_bin()?;
+    let agent = agent.to_str().context("the path of the agent is not text")?;
+    report_of(&mut bound(cpu, &[agent]), spec)
 }
 
 /// One round of two: each comes first by turns.

@@ -9,7 +9,7 @@ use lexopt::{Error as Unusable, Parser};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use tare_host::jail::Jail;
+use tare_box::jail::Jail;
 
 /// What this process is to do.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ fn rest(parser: &mut Parser) -> Result<Vec<String>, Unusable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_host::places::Work;
+    use tare_box::places::Work;
 
     fn parsed(words: &str) -> Result<Role, Box<dyn Error>> {
         parse(Parser::from_args(words.split(' ')))

@@ -2,10 +2,10 @@
 
 use rustix::thread::CpuSet;
 use std::fs;
-use tare_host::cgroup::parse_cpu_list;
-use tare_host::oom::KernelLog;
-use tare_model::host::BoxFacts;
-use tare_model::protocol::{Counters, KilledProcess};
+use tare_box::kernel::parse_cpu_list;
+use tare_box::oom::KernelLog;
+use tare_wire::host::BoxFacts;
+use tare_wire::protocol::{Counters, KilledProcess};
 
 /// Killed processes that are named: a fork bomb may have many.
 const MOST_NAMES: usize = 256;
@@ -24,11 +24,11 @@ pub(crate) fn facts() -> BoxFacts {
         firmware_ram_bytes: firmware_ram(),
         swap_bytes: kib(&meminfo, "SwapTotal:"),
         clocksource: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        thp: tare_host::host::thp_mode(),
+        thp: tare_box::kernel::thp_mode(),
         seccomp: field(&status, "Seccomp:").map(|mode| mode != "0"),
         capabilities: field(&status, "CapEff:").and_then(|set| u64::from_str_radix(set, 16).ok()),
         no_new_privileges: field(&status, "NoNewPrivs:").map(|set| set != "0"),
-        uid_map: tare_host::host::uid_map(),
+        uid_map: tare_box::kernel::uid_map(),
         agent_rss_bytes: resident(&status),
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn counters() -> Counters {
     Counters {
         monotonic_ns: clock_ns(rustix::time::ClockId::Monotonic),
         unix_ns: clock_ns(rustix::time::ClockId::Realtime),
-        steal_ns: cpu.get(7).map(|ticks| ticks * tare_host::host::tick_ns()),
+        steal_ns: cpu.get(7).map(|ticks| ticks * tare_box::kernel::tick_ns()),
         context_switches: field(&stat, "ctxt").and_then(|v| v.parse().ok()),
         swapped_pages: pages("pswpin").zip(pages("pswpout")).map(|(i, o)| i + o),
         oom_kills: pages("oom_kill "),

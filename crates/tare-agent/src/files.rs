@@ -8,9 +8,9 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tare_host::jail;
-use tare_model::frame::Kind;
-use tare_model::protocol::{ErrorCode, Reply};
+use tare_box::jail;
+use tare_wire::frame::Kind;
+use tare_wire::protocol::{ErrorCode, Reply};
 
 /// Where the folder is mounted from which files are copied, for that long: in the only folder in
 /// which an image has nothing of its own.

@@ -12,12 +12,12 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_host::seat;
-use tare_model::gate::{Order, Part, Slice};
-use tare_model::kernel::KernelSpec;
-use tare_model::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
-use tare_model::results::ProcessUsage;
-use tare_model::time::nanoseconds;
+use tare_box::seat;
+use tare_wire::gate::{Order, Part, Slice};
+use tare_wire::kernel::KernelSpec;
+use tare_wire::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
+use tare_wire::time::nanoseconds;
+use tare_wire::usage::ProcessUsage;
 
 /// Said by a kernel when it is set up and waits for its first order.
 const READY: &[u8] = b"ready";

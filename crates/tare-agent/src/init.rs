@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::path::Path;
-use tare_host::places::{
+use tare_box::places::{
     BINARY, DISK, DISK_FILE_SYSTEM, HELD_IMAGE, INNER_BOXES, MODULE_LIST, SECOND_DISK, root,
 };
 

@@ -8,7 +8,7 @@ use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
-use tare_model::protocol::{self, ErrorCode, Reply};
+use tare_wire::protocol::{self, ErrorCode, Reply};
 
 /// A box that this agent made, as the agent deals with it; removed when dropped.
 pub trait InnerBox {

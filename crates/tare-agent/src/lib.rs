@@ -33,7 +33,7 @@ pub use inner::{InnerBox, Launcher};
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use tare_host::precautions;
+use tare_box::precautions;
 
 /// Bad input, or something that cannot run.
 const BAD_INPUT: u8 = 2;
@@ -73,7 +73,7 @@ fn play(role: &Role, launcher: Option<Launcher>) -> Result<ExitCode, Box<dyn Err
         Role::Server { spec, at } => work_process::server(spec, *at)?,
         Role::Load { spec, server } => return work_process::load(spec, *server),
         Role::Proof { spec } => return work_process::proof(spec),
-        Role::Version => writeln!(io::stdout(), "tare-agent {}", tare_model::VERSION)?,
+        Role::Version => writeln!(io::stdout(), "tare-agent {}", tare_wire::VERSION)?,
     }
     Ok(ExitCode::SUCCESS)
 }

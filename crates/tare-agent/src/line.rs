@@ -4,7 +4,7 @@
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use tare_model::protocol::Reply;
+use tare_wire::protocol::Reply;
 
 /// A line that is offered.
 pub(crate) struct Line {

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tare_model::frame::{Decoder, Frame, Head, Kind, encode};
+use tare_wire::frame::{Decoder, Frame, Head, Kind, encode};
 
 /// Where the agent's end of the link is.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl Port {
     }
 
     fn send_frame(&mut self, head: Head, payload: &[u8]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(payload.len() + tare_model::frame::HEADER_BYTES);
+        let mut bytes = Vec::with_capacity(payload.len() + tare_wire::frame::HEADER_BYTES);
         encode(head, payload, &mut bytes);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tare_host::seat;
-use tare_model::frame::{Kind, MAX_PAYLOAD};
-use tare_model::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
-use tare_model::results::ProcessUsage;
-use tare_model::time::nanoseconds;
+use tare_box::seat;
 use tare_sys::Reaped;
 use tare_sys::starter::{Started, Starter};
+use tare_wire::frame::{Kind, MAX_PAYLOAD};
+use tare_wire::protocol::{Bounds, CommandRequest, CommandTask, ErrorCode, ExitStatus, Exited, Reply};
+use tare_wire::time::nanoseconds;
+use tare_wire::usage::ProcessUsage;
 
 /// The agent's own binary, as it can be had wherever the agent is.
 pub(crate) const OWN_BINARY: &str = "/proc/self/exe";

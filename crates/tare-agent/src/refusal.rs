@@ -1,6 +1,6 @@
 //! A request that is refused.
 
-use tare_model::protocol::ErrorCode;
+use tare_wire::protocol::ErrorCode;
 
 /// Why a request is refused, as the controller is told.
 pub struct Refusal {

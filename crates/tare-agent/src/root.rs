@@ -5,8 +5,8 @@ use rustix::mount::{
 };
 use std::io;
 use std::path::{Path, PathBuf};
-use tare_host::jail;
-use tare_host::places::{BINARY, HOST_PLACES, WORK_FOLDER};
+use tare_box::jail;
+use tare_box::places::{BINARY, HOST_PLACES, WORK_FOLDER};
 
 /// The root that an agent is to take.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,10 +12,11 @@ use crate::port::{LinkSource, Port};
 use crate::refusal::Refusal;
 use crate::root::HostRoot;
 use crate::{facts, files, process, work};
-use tare_host::places::Work;
-use tare_host::{build_id, host, net, seat};
-use tare_model::frame::{Frame, Head, Kind};
-use tare_model::protocol::{ErrorCode, Reply, Request, VERSION};
+use std::io::Write as _;
+use tare_box::places::Work;
+use tare_box::{build_id, interface, kernel, seat};
+use tare_wire::frame::{Frame, Head, Kind};
+use tare_wire::protocol::{ErrorCode, Reply, Request, VERSION};
 
 /// How the agent is to run.
 #[derive(Debug, Default)]
@@ -36,7 +37,7 @@ pub struct Options {
     /// Whether it ends the machine by powering it off rather than by a reset.
     pub power_off: bool,
     /// The address of the machine's network interface, if it has one.
-    pub address: Option<net::Address>,
+    pub address: Option<interface::Address>,
 }
 
 /// Serves until the link ends or the controller says quit.
@@ -49,10 +50,10 @@ pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()>
         options.holds_image.then(init::show_image).transpose()?;
         options.work.map_or(Ok(()), work::enter)?;
         // A machine without it runs what needs no network.
-        let _ = net::raise_loopback();
+        let _ = interface::raise_loopback();
         options
             .address
-            .map_or(Ok(()), net::configure)
+            .map_or(Ok(()), interface::configure)
             .map_err(std::io::Error::other)?;
     }
     options.host_root.as_ref().map_or(Ok(()), HostRoot::enter)?;
@@ -69,7 +70,7 @@ pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()>
     process::end_children(&[]);
     if options.init {
         if let Err(e) = &served {
-            eprintln!("tare agent: {e}");
+            let _ = writeln!(std::io::stderr().lock(), "tare-agent: {e}");
         }
         init::end(options.power_off);
     }
@@ -232,7 +233,7 @@ impl Agent {
 }
 
 fn drop_caches() -> Result<Reply, Refusal> {
-    host::drop_caches()
+    kernel::drop_caches()
         .map(|()| Reply::CachesDropped)
         .map_err(|e| Refusal::new(ErrorCode::Unsupported, e.to_string()))
 }

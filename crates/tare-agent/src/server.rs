@@ -11,11 +11,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_host::seat;
-use tare_host::words::Words;
-use tare_model::frame::{Kind, MAX_PAYLOAD};
-use tare_model::protocol::{Bounds, CommandTask, ExitStatus, Exited, Reply, Served};
-use tare_model::workload::Ready;
+use tare_box::seat;
+use tare_box::words::Words;
+use tare_wire::frame::{Kind, MAX_PAYLOAD};
+use tare_wire::protocol::{Bounds, CommandTask, ExitStatus, Exited, Reply, Served};
+use tare_wire::server::Ready;
 
 /// Bytes that a server can print; what it writes beyond them is refused. It is alone with its
 /// client while that works, so that nobody could take more from a pipe.

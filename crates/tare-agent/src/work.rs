@@ -3,7 +3,7 @@
 
 use rustix::mount::{MountFlags, mount};
 use std::io;
-use tare_host::places::{DISK, DISK_FILE_SYSTEM, WORK_FOLDER, Work};
+use tare_box::places::{DISK, DISK_FILE_SYSTEM, WORK_FOLDER, Work};
 
 /// Makes the folder and goes there.
 pub fn enter(work: Work) -> io::Result<()> {

@@ -53,7 +53,7 @@ fn finish(report: Result<impl serde::Serialize, KernelError>) -> Ended {
         }
         Err(error @ (KernelError::UnsupportedIsa(_) | KernelError::NoDisk { .. })) => {
             let _ = writeln!(io::stderr().lock(), "{error}");
-            Ok(ExitCode::from(u8::try_from(tare_model::kernel::UNSUPPORTED)?))
+            Ok(ExitCode::from(u8::try_from(tare_wire::kernel::UNSUPPORTED)?))
         }
         Err(error) => Err(error.into()),
     }

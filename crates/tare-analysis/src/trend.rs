@@ -38,8 +38,11 @@ pub struct TrendFile {
     pub started_unix_ns: u64,
     /// Version of tare that measured.
     pub tare: String,
-    /// Build that measured.
+    /// Build ID of tare.
     pub build: String,
+    /// Build ID of the agent that ran in the boxes; absent where tare itself was the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// One cost over time.
@@ -136,6 +139,7 @@ pub fn trend(files: &[(String, Results)]) -> Result<Trend, NoTrend> {
         started_unix_ns: started(analysis),
         tare: analysis.tare.clone(),
         build: analysis.build.clone(),
+        agent: analysis.agent.clone(),
     };
     Ok(Trend {
         schema: SCHEMA,

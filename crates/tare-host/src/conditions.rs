@@ -1,14 +1,14 @@
 //! Counters of the host around a trial: load per CPU, waits for memory,
 //! frequency, heat. What a host does not count is absent.
 
-use crate::cgroup::parse_cpu_list;
-use crate::host::{online_cpus, tick_ns};
+use crate::host::online_cpus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use tare_box::kernel::{parse_cpu_list, tick_ns};
 use tare_model::conditions::Conditions;
 
 /// Model-specific registers that count at the nominal frequency, and at the one in

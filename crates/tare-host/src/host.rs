@@ -1,6 +1,6 @@
 //! Facts and counters of the host, from /proc and /sys.
 
-use crate::cgroup::{Layout, parse_cpu_list};
+use crate::cgroup::Layout;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
+use tare_box::kernel::{parse_cpu_list, thp_mode, tick_ns};
 use tare_model::host::HostFacts;
 use tare_model::time::nanoseconds;
 
@@ -111,18 +112,6 @@ pub fn cpus_for_boxes() -> Vec<u32> {
     cores.into_values().rev().flatten().collect()
 }
 
-/// Writes out what waits for that, since unwritten pages cannot be dropped, and drops the page cache,
-/// dentries and inodes of the kernel.
-///
-/// # Errors
-/// If the kernel does not let this process.
-pub fn drop_caches() -> io::Result<()> {
-    const PATH: &str = "/proc/sys/vm/drop_caches";
-    rustix::fs::sync();
-    fs::write(PATH, "3")
-        .map_err(|e| io::Error::new(e.kind(), format!("the caches cannot be dropped: {PATH}: {e}")))
-}
-
 /// Size of the last-level cache in bytes.
 pub fn llc_bytes() -> Option<u64> {
     let index = |i: u32| format!("/sys/devices/system/cpu/cpu0/cache/index{i}");
@@ -140,18 +129,6 @@ pub fn llc_bytes() -> Option<u64> {
         .filter(|i| line(&format!("{}/type", index(*i))).is_some_and(|t| t != "Instruction"))
         .filter_map(size)
         .max()
-}
-
-/// The transparent huge page mode in force.
-pub fn thp_mode() -> Option<String> {
-    let text = line("/sys/kernel/mm/transparent_hugepage/enabled")?;
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(mode, _)| mode.to_owned())
-}
-
-/// Nanoseconds per tick of the CPU times in /proc.
-pub fn tick_ns() -> u64 {
-    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// CPU time of the whole host, since its boot.
@@ -381,15 +358,6 @@ pub fn file_system(path: &Path) -> Option<(String, bool)> {
         })
         .max_by_key(|(length, ..)| *length)?;
     Some((best.1.to_owned(), !best.2.split(',').any(|o| o == "noexec")))
-}
-
-/// How users are mapped, as this process sees it.
-pub fn uid_map() -> Option<String> {
-    let text = fs::read_to_string("/proc/self/uid_map").ok()?;
-    let ranges = text
-        .lines()
-        .map(|range| range.split_whitespace().collect::<Vec<_>>().join(" "));
-    Some(ranges.collect::<Vec<_>>().join(", ")).filter(|map| !map.is_empty())
 }
 
 #[cfg(test)]

@@ -3,19 +3,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod build_id;
-pub mod carry;
 pub mod cgroup;
 pub mod conditions;
 pub mod footprint;
 pub mod host;
 pub mod interrupt;
-pub mod jail;
 pub mod net;
-pub mod oom;
-pub mod places;
-pub mod precautions;
 pub mod program;
 pub mod remove;
-pub mod seat;
-pub mod words;
+
+// What is the same in boxes, handed on to those who deal with both.
+pub use tare_box::{build_id, carry, jail, kernel, oom, places, precautions, seat, words};

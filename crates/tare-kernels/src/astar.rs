@@ -10,8 +10,8 @@ use crate::random::Random;
 use crate::report;
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Of a field that nothing passes.
 const WALL: u32 = 0;
@@ -250,7 +250,7 @@ mod tests {
     use crate::isa;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn by_dijkstra(map: &Map) -> u32 {
         let mut costs = vec![UNREACHED; map.costs.len()];

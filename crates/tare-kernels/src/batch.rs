@@ -9,9 +9,9 @@ use crate::error::KernelError;
 use crate::gate::{NOTHING, Sliced};
 use crate::report::{self, Stretches};
 use std::collections::BTreeMap;
-use tare_model::gate::Part;
-use tare_model::kernel::{KernelReport, KernelSpec};
-use tare_model::metric::{Direction, Metric};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{KernelReport, KernelSpec};
+use tare_wire::metric::{Direction, Metric};
 
 /// A batch lasts at least so long, unless the aim is too short for ten of them.
 const BATCH_SECONDS: f64 = 10e-3;

@@ -13,8 +13,8 @@ use crate::random::Random;
 use crate::report;
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Bytes of a block.
 const BLOCK: usize = 8;

@@ -9,7 +9,7 @@ use crate::error::KernelError;
 use crate::threads;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::thread;
-use tare_model::kernel::BurnReport;
+use tare_wire::kernel::BurnReport;
 
 /// A gap is so long at least. The scheduler's slices among threads are shorter,
 /// and within them the process as a whole gets CPU.

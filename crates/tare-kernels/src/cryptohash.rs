@@ -13,8 +13,8 @@ use crate::random::Random;
 use crate::report;
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Bytes that both hashes take at a time.
 const BLOCK: usize = 64;
@@ -101,7 +101,7 @@ fn words(block: &[u8; BLOCK], word: fn([u8; 4]) -> u32) -> [u32; 16] {
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     /// The blocks of a text, padded, with its length in this order of bytes.
     fn padded(text: &[u8], length: [u8; 8]) -> Vec<[u8; BLOCK]> {

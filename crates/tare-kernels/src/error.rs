@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use tare_model::kernel::{Isa, Kernel};
+use tare_wire::kernel::{Isa, Kernel};
 
 /// Why a kernel or a proof could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -32,9 +32,7 @@ pub enum KernelError {
         unit: &'static str,
     },
     /// The box is too slow even for the set-up.
-    #[error(
-        "setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size"
-    )]
+    #[error("setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size")]
     TooSlow {
         /// The kernel.
         kernel: Kernel,

@@ -9,8 +9,8 @@ use crate::gate::{Sliced, timed_alone};
 use crate::memory;
 use crate::report;
 use std::sync::atomic::{AtomicU8, Ordering};
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 /// Bytes of a page; where pages are larger, a fault serves several touches.
 const PAGE: usize = 4096;

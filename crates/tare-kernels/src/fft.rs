@@ -11,8 +11,8 @@ use crate::random::Random;
 use crate::report::{self, worse};
 use crate::size;
 use std::f64::consts::PI;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Largest error after the inverse transform, of numbers within 1. Errors add up at random, to
 /// some 1e-12 after a million transforms.
@@ -170,7 +170,7 @@ fn scale_body<const LANES: usize>(re: &mut [f64], im: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn slices(size: u64, isa: Granted) -> Result<Slices, KernelError> {
         let spec = KernelSpec {

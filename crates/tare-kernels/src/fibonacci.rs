@@ -8,8 +8,8 @@ use crate::gate::{Sliced, timed_alone};
 use crate::opaque::opaque;
 use crate::report;
 use crate::size;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// The kernel, of which a unit is the whole number.
 pub struct Slices {
@@ -63,7 +63,7 @@ fn by_sums(n: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     #[test]
     fn numbers_are_those_of_binet() {

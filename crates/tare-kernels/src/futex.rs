@@ -13,8 +13,8 @@ use rustix::thread::futex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 const OURS: u32 = 0;
 const THEIRS: u32 = 1;

@@ -8,9 +8,9 @@ use crate::clock;
 use crate::error::KernelError;
 use crate::report;
 use std::io::{BufRead, Read, Write};
-use tare_model::gate::{LoadSlice, Order, Part, Slice};
-use tare_model::kernel::{Check, Disk, KernelReport, KernelSpec};
-use tare_model::metric::{Direction, Metric};
+use tare_wire::gate::{LoadSlice, Order, Part, Slice};
+use tare_wire::kernel::{Check, Disk, KernelReport, KernelSpec};
+use tare_wire::metric::{Direction, Metric};
 
 /// Far more than an order needs.
 const LONGEST_LINE: u64 = 256;
@@ -25,7 +25,7 @@ pub const NOTHING: Part = Part {
 /// A kernel whose work can stop after any unit and go on from there.
 pub trait Sliced {
     /// Does so many units of work. Adds work and time to each of `parts`, which are
-    /// those of [`Kernel::parts`](tare_model::kernel::Kernel::parts).
+    /// those of [`Kernel::parts`](tare_wire::kernel::Kernel::parts).
     ///
     /// # Errors
     /// [`KernelError`] if the work cannot be done.

@@ -11,8 +11,8 @@ use crate::gate::{Sliced, timed};
 use crate::report::{self, Stretches};
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelReport, KernelSpec};
 
 /// Multiplier and increment of Knuth's generator (MMIX): x -> a x + c modulo 2^64.
 const A: u64 = 6_364_136_223_846_793_005;
@@ -122,7 +122,7 @@ fn jump(x: u64, steps: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn spec(size: u64) -> KernelSpec {
         KernelSpec {

@@ -2,7 +2,7 @@
 //! each of them.
 
 use crate::error::KernelError;
-use tare_model::kernel::Isa;
+use tare_wire::kernel::Isa;
 
 /// An instruction set that this CPU was found to have. Holding one is what
 /// makes calling code generated for it sound.
@@ -109,14 +109,14 @@ macro_rules! per_isa {
             }
 
             match isa.level() {
-                tare_model::kernel::Isa::Baseline => baseline($($arg),*),
+                tare_wire::kernel::Isa::Baseline => baseline($($arg),*),
                 // SAFETY: a `Granted` exists only for what this CPU has, and
                 // `require` looks for every feature that is enabled above.
                 #[cfg(target_arch = "x86_64")]
-                tare_model::kernel::Isa::V3 => unsafe { v3($($arg),*) },
+                tare_wire::kernel::Isa::V3 => unsafe { v3($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                tare_model::kernel::Isa::V4 => unsafe { v4($($arg),*) },
+                tare_wire::kernel::Isa::V4 => unsafe { v4($($arg),*) },
                 #[cfg(not(target_arch = "x86_64"))]
                 _ => unreachable!("never granted on this architecture"),
             }

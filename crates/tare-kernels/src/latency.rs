@@ -11,8 +11,8 @@ use crate::random::Random;
 use crate::report;
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Numbers in a cache line of 64 bytes, of which the first is used.
 const LINE: usize = 8;
@@ -117,7 +117,7 @@ fn chase(numbers: &[f64], mut at: usize, loads: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn slices(size: u64) -> Slices {
         let spec = KernelSpec {

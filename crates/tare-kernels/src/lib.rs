@@ -64,7 +64,7 @@ use isa::Granted;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
 use std::net::SocketAddr;
-use tare_model::kernel::{BurnReport, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
+use tare_wire::kernel::{BurnReport, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
 
 /// Runs a kernel and checks its answer; a wrong answer is a report whose
 /// [`check`](KernelReport::check) did not pass, not an error.
@@ -127,8 +127,8 @@ fn sliced(spec: &KernelSpec, isa: Granted) -> Result<Box<dyn Sliced>, KernelErro
 /// Runs a kernel in slices, so that others can work between them.
 ///
 /// Sets the kernel up and prints the line `ready`. Then, for every line of `orders`
-/// (JSON of [`Order`](tare_model::gate::Order)), does `lead` units of work untimed and
-/// `units` units timed, and prints a line (JSON of [`Slice`](tare_model::gate::Slice)).
+/// (JSON of [`Order`](tare_wire::gate::Order)), does `lead` units of work untimed and
+/// `units` units timed, and prints a line (JSON of [`Slice`](tare_wire::gate::Slice)).
 /// When `orders` ends, checks the answer of all that was done. How long that takes is
 /// up to the orders: `seconds` of `spec` bounds nothing here.
 ///
@@ -217,7 +217,7 @@ pub fn prove(spec: &ProofSpec) -> Result<ProofReport, KernelError> {
 mod tests {
     use super::*;
     use std::time::Instant;
-    use tare_model::kernel::Isa;
+    use tare_wire::kernel::Isa;
 
     fn spec(kernel: Kernel) -> KernelSpec {
         let size = match kernel {

@@ -17,7 +17,7 @@ use crate::isa::Granted;
 use crate::report::{self, Stretches, worse};
 pub use slices::Slices;
 use system::{Solution, System};
-use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
+use tare_wire::kernel::{Kernel, KernelReport, KernelSpec};
 
 /// Below, reading the clock is a notable part of a solution.
 const LEAST_ORDER: u64 = 50;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::isa;
     use std::time::Instant;
-    use tare_model::kernel::Isa;
+    use tare_wire::kernel::Isa;
 
     fn spec(size: u64, seconds: f64) -> KernelSpec {
         KernelSpec {

@@ -21,8 +21,8 @@ use server::Server;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Kernel, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Kernel, KernelSpec};
 
 /// Time to connect: far more than any network between a host and its boxes takes, and less
 /// than the kernel's own two minutes for one that answers nothing.

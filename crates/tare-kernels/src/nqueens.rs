@@ -10,8 +10,8 @@ use crate::isa::{Granted, per_isa};
 use crate::report;
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Of 0 queens and so on: sequence A000170 of the encyclopedia of integer sequences.
 const WAYS: [u64; 15] = [
@@ -107,7 +107,7 @@ fn is_safe(earlier: &[i32], column: i32) -> bool {
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     #[test]
     fn every_level_finds_all_ways() {

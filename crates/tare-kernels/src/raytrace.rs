@@ -9,8 +9,8 @@ use crate::isa::{self, Granted, mul_add, per_isa};
 use crate::report::{self, worse};
 use crate::size;
 use std::hint::black_box;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Isa, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Isa, KernelSpec};
 
 /// Largest relative difference from the sum of the baseline's picture: from v3 on
 /// products and sums are rounded once.
@@ -183,7 +183,7 @@ fn unit<const LANES: usize>(vector: Vector) -> Vector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::kernel::Kernel;
+    use tare_wire::kernel::Kernel;
 
     #[test]
     fn a_ray_meets_a_sphere_where_geometry_has_it() {

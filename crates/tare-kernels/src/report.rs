@@ -1,6 +1,6 @@
 //! From timed stretches to a report.
 
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_wire::kernel::{Check, KernelReport, KernelSpec};
 
 /// The timed stretches of one name, all of the same work.
 #[derive(Debug)]

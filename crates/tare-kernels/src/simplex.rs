@@ -10,8 +10,8 @@ use crate::isa::{Granted, mul_add, per_isa};
 use crate::random::Random;
 use crate::report::{self, worse};
 use crate::size;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// Largest relative error of the optimum. Sound runs give about 1e-14.
 const ERROR_BOUND: f64 = 1e-9;
@@ -197,7 +197,7 @@ fn exchange<const LANES: usize>(tableau: &mut Tableau, row: usize, column: usize
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     #[test]
     fn every_level_reaches_an_optimum_from_a_textbook() {

@@ -1,7 +1,7 @@
 //! The size of a kernel's problem.
 
 use crate::error::KernelError;
-use tare_model::kernel::KernelSpec;
+use tare_wire::kernel::KernelSpec;
 
 /// The size of `spec`, if its kernel takes it.
 ///

@@ -11,8 +11,8 @@ use crate::report;
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 use std::ptr;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 /// First argument by which the binary is told to end at once.
 pub const NOOP_ARGUMENT: &str = "noop";

@@ -23,7 +23,7 @@ use crate::isa::Granted;
 use crate::report::{self, Stretches};
 use arrays::{Arrays, PAGE_BYTES, Values};
 use loops::Loop;
-use tare_model::kernel::{Check, Kernel, KernelReport, KernelSpec};
+use tare_wire::kernel::{Check, Kernel, KernelReport, KernelSpec};
 
 /// STREAM's bound on the relative error for 8-byte numbers.
 const ERROR_BOUND: f64 = 1e-13;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::isa;
     use std::time::Instant;
-    use tare_model::kernel::Isa;
+    use tare_wire::kernel::Isa;
 
     fn spec(threads: u32, size: u64, seconds: f64) -> KernelSpec {
         KernelSpec {

@@ -11,8 +11,8 @@ use crate::gate::{Sliced, timed};
 use crate::report;
 use partner::Partner;
 pub use partner::stay_on_one_cpu;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 /// The kernel, of which a unit is a round trip.
 pub struct Slices {

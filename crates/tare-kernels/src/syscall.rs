@@ -8,8 +8,8 @@ use crate::error::KernelError;
 use crate::gate::{Sliced, timed_alone};
 use crate::report;
 use std::os::unix::process::parent_id;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 const WRONG: &str = "calls that returned a wrong parent id";
 

@@ -13,8 +13,8 @@ use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 /// Bytes of a thread's stack: C libraries differ in their own choice.
 const STACK: usize = 128 << 10;

@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
 use std::io;
-use tare_model::gate::Part;
-use tare_model::kernel::Check;
+use tare_wire::gate::Part;
+use tare_wire::kernel::Check;
 
 /// Time from setting the timer to its end. As short as a CPU can sleep at all, so that a
 /// slice holds many; a longer sleep may let the CPU into deeper states, from which it wakes

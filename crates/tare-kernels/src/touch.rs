@@ -4,7 +4,7 @@ use crate::error::KernelError;
 use crate::memory::Mapping;
 use std::fs;
 use std::hint::black_box;
-use tare_model::kernel::TouchReport;
+use tare_wire::kernel::TouchReport;
 
 /// `f64`s per page of 4 KiB; larger pages are touched more than once.
 const STEP: usize = 512;

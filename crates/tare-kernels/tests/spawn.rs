@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 use tare_kernels::{exit_if_noop, run, serve};
-use tare_model::gate::Slice;
-use tare_model::kernel::{Isa, Kernel, KernelReport, KernelSpec};
+use tare_wire::gate::Slice;
+use tare_wire::kernel::{Isa, Kernel, KernelReport, KernelSpec};
 
 fn main() {
     exit_if_noop();

@@ -2,7 +2,7 @@
 //! `{address}` and `{port}` are of the server itself, `{db.address}` and `{db.port}` of the
 //! server `db`.
 
-use crate::home::Home;
+use crate::placement::Placement;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use tare_model::workload::{Ready, Role, Run, Workload};
@@ -96,7 +96,7 @@ pub(crate) struct Book(Vec<Entry>);
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: String,
-    pub home: Home,
+    pub home: Placement,
     /// Where it listens, which is where those in boxes find it.
     pub listens: SocketAddr,
     /// Where those on the host find it.
@@ -109,13 +109,13 @@ impl Book {
     }
 
     /// Where the only server of a kernel is, as seen from its client's box.
-    pub(crate) fn first(&self, from: &Home) -> Option<SocketAddr> {
+    pub(crate) fn first(&self, from: &Placement) -> Option<SocketAddr> {
         self.seen(&self.0.first()?.name, from)
     }
 
     /// Words of this role, which listens there if it is a server.
     pub(crate) fn filled(&self, words: &[String], role: &Role, own: Option<SocketAddr>) -> Vec<String> {
-        let from = Home::of(role);
+        let from = Placement::of(role);
         let at = |name: Option<&str>| match name {
             None => own,
             Some(name) => self.seen(name, &from),
@@ -124,20 +124,20 @@ impl Book {
     }
 
     /// Where a server is, as seen from this box.
-    pub(crate) fn seen(&self, name: &str, from: &Home) -> Option<SocketAddr> {
+    pub(crate) fn seen(&self, name: &str, from: &Placement) -> Option<SocketAddr> {
         let entry = self.0.iter().find(|entry| entry.name == name)?;
         Some(match from {
-            Home::Host if entry.home != Home::Host => entry.found,
+            Placement::Host if entry.home != Placement::Host => entry.found,
             _ => entry.listens,
         })
     }
 }
 
 /// The boxes other than its own out of which a server is talked to.
-pub(crate) fn talked_to_from(workload: &Workload, server: &Role) -> BTreeSet<Home> {
+pub(crate) fn talked_to_from(workload: &Workload, server: &Role) -> BTreeSet<Placement> {
     let others = workload.roles.iter().filter(|role| talks_to(role, server));
-    let mut homes: BTreeSet<Home> = others.map(Home::of).collect();
-    homes.remove(&Home::of(server));
+    let mut homes: BTreeSet<Placement> = others.map(Placement::of).collect();
+    homes.remove(&Placement::of(server));
     homes
 }
 

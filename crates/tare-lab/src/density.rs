@@ -199,7 +199,7 @@ impl Site<'_> {
                 }
                 let kind = if cold { "cold" } else { "warm" };
                 say(&format!("{kind} start {round} of {}", self.order.starts));
-                if cold && let Err(error) = host::drop_caches() {
+                if cold && let Err(error) = tare_host::kernel::drop_caches() {
                     no_cold = Some(error.to_string());
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! Limit checks that are kept from run to run: what was found of a kind of box holds for
 //! the same boot of the host, build of the agent, engine and size.
 
-use crate::own;
+use crate::safe_file;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -86,7 +86,7 @@ impl KeptChecks {
             proof: proof.clone(),
         });
         // A reader sees the old file or the new one.
-        own::replace(&self.path, 0o600, &serde_json::to_vec(&self.entries)?)
+        safe_file::replace(&self.path, 0o600, &serde_json::to_vec(&self.entries)?)
     }
 }
 

@@ -11,7 +11,6 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
-mod against;
 pub mod collect;
 pub mod density;
 pub mod design;
@@ -19,16 +18,18 @@ pub mod doctor;
 mod extract;
 mod faults;
 mod figures;
-mod home;
 pub mod images;
 mod kept_checks;
 mod load;
 pub mod looks;
-pub mod own;
+mod placement;
 pub mod plan;
+mod plausibility;
 pub mod preflight;
 pub mod resume;
 pub mod runner;
+pub mod safe_file;
+pub mod session;
 mod settle;
 pub mod study_file;
 mod trial;

@@ -198,10 +198,7 @@ mod tests {
             // What comes in a second is answered in so much more.
             let slices = [slice(1000, 1000.0, (1000, 1000 + 15 * more, 100))];
             let told = judged(&spec(Some(1000.0)), &slices).unwrap_err();
-            assert!(
-                told.starts_with("overload: of 1000 requests/s, "),
-                "{told}"
-            );
+            assert!(told.starts_with("overload: of 1000 requests/s, "), "{told}");
         }
         let given_up = [slice(1000, 900.0, (1000, 1000, 100))];
         assert!(

@@ -1,17 +1,17 @@
 //! The order of trials, drawn from the study's seed: randomised complete blocks.
 //!
-//! A block is a row of *stands*: boxes that stand side by side, and the groups of
+//! A block is a row of *cohorts*: boxes that stand side by side, and the groups of
 //! trials that run in them. In slices, a group is all cells of one workload; in one
-//! piece, it is one trial, and a stand is one box.
+//! piece, it is one trial, and a cohort is one box.
 
+mod cohorts;
 mod cost;
 mod printed;
-mod stands;
 
+pub use cohorts::{Room, SideBySide, kept, side_by_side};
 pub(crate) use cost::ROUNDS_FOR_TWO;
 pub use cost::{BoxCost, Cost, cost};
 pub use printed::{Layer, OfTemplate, Printed};
-pub use stands::{Room, SideBySide, kept, side_by_side};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -36,45 +36,45 @@ pub struct Group {
     pub trials: Vec<PlannedTrial>,
     /// Cells that run beside them as their baselines, while their own trials are
     /// those of another group of the block.
-    pub partners: Vec<Cell>,
+    pub shadow_baselines: Vec<Cell>,
 }
 
 /// Boxes that stand side by side, and what runs in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stand {
+pub struct Cohort {
     /// The kinds of box, in the order in which boxes are made.
     pub kinds: Vec<BoxKind>,
     /// What runs, in its order.
     pub groups: Vec<Group>,
 }
 
-impl Stand {
+impl Cohort {
     /// The trials of all groups.
     pub fn trials(&self) -> impl Iterator<Item = &PlannedTrial> {
         self.groups.iter().flat_map(|group| &group.trials)
     }
 }
 
-/// The stands of a block in their order. In slices: the sets of kinds of box that the
+/// The cohorts of a block in their order. In slices: the sets of kinds of box that the
 /// host's memory holds at a time, and in each the workloads in random order. Else the
 /// kinds in random order, and in each its workloads in random order; with a new box
 /// per trial, the order of all cells is random.
-pub fn block(study: &Study, room: Room, block: u32) -> Vec<Stand> {
+pub fn block(study: &Study, room: Room, block: u32) -> Vec<Cohort> {
     let mut rng = ChaCha8Rng::seed_from_u64(study.protocol.seed);
     // A stream per block: the order of one does not hang on how many came before.
     rng.set_stream(u64::from(block));
-    let mut stands = if study.protocol.slicing.is_off() {
+    let mut cohorts = if study.protocol.slicing.is_off() {
         one_by_one(study, &mut rng)
     } else {
-        stands::sliced(study, room, &mut rng)
+        cohorts::sliced(study, room, &mut rng)
     };
-    number(block, trials_per_block(study), &mut stands);
-    stands
+    number(block, trials_per_block(study), &mut cohorts);
+    cohorts
 }
 
 /// A block in which all cells of a study run side by side in one group, whatever their
 /// workloads: boxes are made, and trials begun, in random order.
-pub fn together(study: &Study, block: u32) -> Vec<Stand> {
+pub fn together(study: &Study, block: u32) -> Vec<Cohort> {
     let mut rng = ChaCha8Rng::seed_from_u64(study.protocol.seed);
     rng.set_stream(u64::from(block));
     let mut cells = study.cells();
@@ -82,15 +82,15 @@ pub fn together(study: &Study, block: u32) -> Vec<Stand> {
     let mut kinds: Vec<BoxKind> = study.box_kinds();
     kinds.retain(|kind| cells.iter().any(|cell| cell.kind == *kind));
     kinds.shuffle(&mut rng);
-    let mut stands = vec![Stand {
+    let mut cohorts = vec![Cohort {
         kinds,
         groups: vec![Group::of(cells, Vec::new())],
     }];
-    number(block, trials_per_block(study), &mut stands);
-    stands
+    number(block, trials_per_block(study), &mut cohorts);
+    cohorts
 }
 
-fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Stand> {
+fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Cohort> {
     let mut rows: Vec<Vec<Cell>> = match study.protocol.fresh {
         Fresh::Trial => study.cells().into_iter().map(|cell| vec![cell]).collect(),
         Fresh::Block | Fresh::Study => study
@@ -102,19 +102,19 @@ fn one_by_one(study: &Study, rng: &mut ChaCha8Rng) -> Vec<Stand> {
     };
     rows.shuffle(rng);
     rows.iter_mut().for_each(|cells| cells.shuffle(rng));
-    let stand = |cells: Vec<Cell>| Stand {
+    let cohort = |cells: Vec<Cell>| Cohort {
         kinds: vec![cells[0].kind.clone()],
         groups: cells
             .into_iter()
             .map(|cell| Group::of(vec![cell], Vec::new()))
             .collect(),
     };
-    rows.into_iter().map(stand).collect()
+    rows.into_iter().map(cohort).collect()
 }
 
 impl Group {
     /// Trials that are not numbered yet.
-    fn of(cells: Vec<Cell>, partners: Vec<Cell>) -> Self {
+    fn of(cells: Vec<Cell>, shadow_baselines: Vec<Cell>) -> Self {
         let planned = |cell| PlannedTrial {
             trial: 0,
             block: 0,
@@ -122,14 +122,14 @@ impl Group {
         };
         Self {
             trials: cells.into_iter().map(planned).collect(),
-            partners,
+            shadow_baselines,
         }
     }
 }
 
 /// Numbers the trials of a block in their order.
-fn number(block: u32, per_block: u32, stands: &mut [Stand]) {
-    let groups = stands.iter_mut().flat_map(|stand| &mut stand.groups);
+fn number(block: u32, per_block: u32, cohorts: &mut [Cohort]) {
+    let groups = cohorts.iter_mut().flat_map(|cohort| &mut cohort.groups);
     let trials = groups.flat_map(|group| &mut group.trials);
     for (trial, number) in trials.zip(block * per_block..) {
         (trial.trial, trial.block) = (number, block);
@@ -144,14 +144,14 @@ pub fn trials_per_block(study: &Study) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::{ProtocolOptions, Wishes, study};
+    use crate::design::{ProtocolOptions, StudyRequest, study};
     use std::collections::BTreeSet;
     use tare_model::host::HostFacts;
 
     const ROOM: Room = Room::UNBOUNDED;
 
     fn example(fresh: Fresh, seed: u64) -> Study {
-        let wishes = Wishes {
+        let wishes = StudyRequest {
             platforms: vec!["fake".into(), "fake?cost=2".into(), "fake?cost=3".into()],
             cpus: "1".parse().ok(),
             protocol: ProtocolOptions {
@@ -159,7 +159,7 @@ mod tests {
                 seed: Some(seed),
                 ..ProtocolOptions::default()
             },
-            ..Wishes::default()
+            ..StudyRequest::default()
         };
         study(
             &wishes,
@@ -175,8 +175,8 @@ mod tests {
     fn a_block_holds_every_cell_once_whatever_the_order() {
         for fresh in [Fresh::Trial, Fresh::Block, Fresh::Study] {
             let study = example(fresh, 7);
-            let stands = block(&study, ROOM, 3);
-            let trials = || stands.iter().flat_map(Stand::trials);
+            let cohorts = block(&study, ROOM, 3);
+            let trials = || cohorts.iter().flat_map(Cohort::trials);
             let cells: BTreeSet<Cell> = trials().map(|t| t.cell.clone()).collect();
             assert_eq!(cells, study.cells().into_iter().collect());
             let numbers: Vec<u32> = trials().map(|t| t.trial).collect();

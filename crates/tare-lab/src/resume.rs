@@ -130,8 +130,7 @@ pub enum ResumeError {
 }
 
 /// How to get more blocks where their number was fixed.
-const START_ANEW: &str =
-    "; its number of blocks is fixed: for more, start a new one with -o and --blocks N";
+const START_ANEW: &str = "; its number of blocks is fixed: for more, start a new one with -o and --blocks N";
 
 /// What is done of a plan.
 #[derive(Debug, Clone, Default)]
@@ -140,8 +139,6 @@ pub struct Progress {
     done: BTreeSet<u32>,
     /// Trials whose first attempt failed and was not repeated yet.
     failed_once: BTreeSet<u32>,
-    /// Boxes made so far.
-    pub boxes: u32,
     /// Groups run so far.
     pub groups: u32,
     /// Positions taken in each block.
@@ -164,7 +161,6 @@ impl Progress {
         };
         for record in &results.records {
             match record {
-                Record::Box(made) => progress.boxes = progress.boxes.max(made.box_id.saturating_add(1)),
                 Record::Group(ran) => progress.groups = progress.groups.max(ran.group.saturating_add(1)),
                 Record::Peak(found) => {
                     progress
@@ -178,6 +174,7 @@ impl Progress {
                     progress.note(trial.trial, failed && trial.attempt == 0);
                 }
                 Record::Header(_)
+                | Record::Box(_)
                 | Record::Session(_)
                 | Record::Removed(_)
                 | Record::Proof(_)
@@ -213,6 +210,15 @@ impl Progress {
     pub fn n_done(&self) -> u32 {
         u32::try_from(self.done.len()).unwrap_or(u32::MAX)
     }
+}
+
+/// Boxes that a file has records of, those between them too that have none.
+pub(crate) fn boxes_made(results: &Results) -> u32 {
+    let next = |record: &Record| match record {
+        Record::Box(made) => made.box_id.saturating_add(1),
+        _ => 0,
+    };
+    results.records.iter().map(next).max().unwrap_or(0)
 }
 
 /// Checks that the same agent measured the file, on this host: before anything that the file names

@@ -2,52 +2,48 @@
 //! trials, in rounds of slices or one by one in one piece, each appended as it ends.
 
 mod arm;
-mod aside;
 mod baselines;
+mod bench;
 mod beside;
 mod bounded;
 mod boxes;
+mod cohort;
 mod cold;
 mod course;
+mod eta;
 mod group;
-mod held;
+mod hooks;
 mod idle;
-mod left;
+mod live;
 mod memory;
 mod pace;
 mod peak;
-mod piece;
-mod record;
-mod rounds;
+mod recorder;
 mod seen;
 mod served;
 mod server;
-mod stand;
+mod sliced;
+#[cfg(test)]
+mod testing;
 mod throttle;
 mod turns;
+mod whole_trial;
 
-use crate::kept_checks::KeptChecks;
-use crate::looks::Looks;
-use crate::plan::{self, PlannedTrial, Room, Stand};
-use crate::preflight::Platforms;
-use crate::resume::Progress;
-use crate::settle::Watch;
-use crate::writer::{WriteError, Writer};
-use held::Held;
-use left::TimeLeft;
+use crate::plan::{self, Cohort, PlannedTrial};
+use crate::session::{ResultsFile, Session};
+use crate::writer::WriteError;
+use bench::Bench;
+use boxes::Boxes;
+use eta::Eta;
+use live::LiveBoxes;
 use pace::Paces;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::time::Instant;
+use recorder::Recorder;
+use std::time::Duration;
 use tare_host::{host, seat};
-use tare_model::looks::{LookRecord, WarmUpRecord};
-use tare_model::platform::PlatformPath;
-use tare_model::results::{EndReason, EndRecord, ProofRecord, Record, Session, TrialRecord};
+use tare_model::looks::LookRecord;
+use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
-use tare_platforms::state::Run;
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -127,40 +123,11 @@ pub struct Summary {
 
 /// A run under way.
 pub struct Runner<'a> {
-    study: &'a Study,
-    platforms: &'a mut Platforms,
-    writer: &'a mut Writer,
-    run: &'a Run,
-    binary: PathBuf,
-    progress: Progress,
-    observe: &'a mut dyn FnMut(Event<'_>),
-    watch: Watch,
-    kept: BTreeMap<BoxKind, Held>,
-    proven: BTreeSet<BoxKind>,
-    kept_checks: KeptChecks,
-    boot_id: Option<String>,
-    refused: BTreeSet<BoxKind>,
-    /// Platforms of which a trial of the first block has a result.
-    succeeded: BTreeSet<PlatformPath>,
-    failed: u32,
-    /// Trials of the group under way that have ended and are not recorded yet.
-    coming: u32,
-    begun: Instant,
-    left: TimeLeft,
-    /// Trials of the whole plan; of an adaptive study the most, as it looks now.
-    total: u32,
-    /// The stands of a block.
-    plan: Box<dyn Fn(u32) -> Vec<Stand> + 'a>,
-    /// How long a unit of work takes in each cell, as far as was found out.
-    paces: Paces,
-    /// The state of an adaptive study.
-    looks: Option<Looks>,
-    /// While blocks are not recorded: what was run of them.
-    warming: Option<WarmUpRecord>,
+    bench: Bench<'a>,
+    /// The cohorts of a block.
+    plan: Box<dyn Fn(u32) -> Vec<Cohort> + 'a>,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
-    /// Whether there is only one kind of box: it has nobody to be frozen for.
-    alone: bool,
 }
 
 /// Why a block was not finished.
@@ -176,56 +143,35 @@ impl<E: Into<RunError>> From<E> for Stop {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares a run; `progress` says what of the plan is done already.
+    /// Prepares to measure the session's study into a file.
     ///
     /// # Errors
-    /// [`RunError::Host`].
+    /// [`RunError::Host`], [`RunError::Copy`].
     pub fn new(
-        study: &'a Study,
-        platforms: &'a mut Platforms,
-        writer: &'a mut Writer,
-        run: &'a Run,
-        mut progress: Progress,
+        session: &'a mut Session,
+        file: ResultsFile,
         observe: &'a mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RunError> {
-        let home = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
-        if let Some(cpu) = home.or_else(|| host::pinned_set(1).first().copied()) {
-            seat::take(cpu);
+        take_seat(&session.study);
+        let cost = session.cost();
+        let room = session.room();
+        let boxes = Boxes::of(session)?;
+        let study = boxes.study;
+        let mut eta = Eta::of(&cost, study.box_kinds().len());
+        for _ in 0..boxes.n_checked() {
+            eta.checked(Duration::ZERO);
         }
-        let facts = host::facts();
-        let room = Room::of_host(facts.memory_bytes);
-        let expected = plan::cost(study, room, |kind| platforms.cost(kind));
-        let left = TimeLeft::of(&expected, study.box_kinds().len());
-        let mut runner = Self {
-            study,
-            platforms,
-            writer,
-            run,
-            binary: run.agent().map_err(RunError::Copy)?,
-            looks: progress.looks.take().or_else(|| Looks::of(study)),
+        Ok(Self {
+            bench: Bench {
+                study,
+                boxes,
+                live: LiveBoxes::new(),
+                paces: Paces::with_peaks(file.progress.peaks.clone()),
+                recorder: Recorder::new(study, file, eta, observe),
+            },
             plan: Box::new(move |block| plan::block(study, room, block)),
-            paces: Paces::with_peaks(progress.peaks.clone()),
-            warming: None,
-            progress,
-            observe,
-            watch: Watch::new()?,
-            kept: BTreeMap::new(),
-            proven: BTreeSet::new(),
-            boot_id: facts.boot_id,
-            kept_checks: KeptChecks::of(run.state()),
-            refused: BTreeSet::new(),
-            succeeded: BTreeSet::new(),
-            failed: 0,
-            coming: 0,
-            begun: Instant::now(),
-            left,
-            total: 0,
             renewal: None,
-            alone: study.box_kinds().len() == 1,
-        };
-        runner.total = runner.planned();
-        runner.expect_kept_checks();
-        Ok(runner)
+        })
     }
 
     /// Makes boxes that are kept for the study anew after so many blocks.
@@ -235,18 +181,10 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Runs other stands than those that follow from the study.
+    /// Runs other cohorts than those that follow from the study.
     #[must_use]
-    pub fn standing(mut self, plan: impl Fn(u32) -> Vec<Stand> + 'a) -> Self {
+    pub fn with_cohorts(mut self, plan: impl Fn(u32) -> Vec<Cohort> + 'a) -> Self {
         self.plan = Box::new(plan);
-        self
-    }
-
-    /// Takes the limits of these kinds of box as proven: an earlier run of the same
-    /// process proved them, with the same platforms.
-    #[must_use]
-    pub fn trusting(mut self, proven: BTreeSet<BoxKind>) -> Self {
-        self.proven = proven;
         self
     }
 
@@ -255,57 +193,34 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`RunError`]; the file is whole and boxes are gone all the same.
     pub fn run(mut self) -> Result<Summary, RunError> {
-        let session = Session {
-            run: self.run.name().to_owned(),
+        let session = SessionRecord {
+            run: self.bench.boxes.run.name().to_owned(),
             started_unix_ns: host::unix_ns(),
-            boot_id: self.boot_id.clone(),
-            blocks: self.more_blocks(),
+            boot_id: self.bench.boxes.boot_id.clone(),
+            blocks: self.bench.recorder.more_blocks(),
         };
-        self.writer.append(&Record::Session(session))?;
+        self.bench.recorder.write(&Record::Session(session))?;
         let ended = self.blocks();
-        let removed = self.destroy_kept();
+        let removed = self.bench.boxes.destroy_kept(&mut self.bench.recorder);
         let reason = match &ended {
             Ok(reason) => *reason,
             Err(_) => EndReason::Aborted,
         };
-        let closed = self.writer.append(&Record::End(EndRecord {
-            reason,
-            ended_unix_ns: host::unix_ns(),
-        }));
-        let synced = self.writer.sync();
+        let closed = self.bench.recorder.close(reason);
         let reason = ended?;
         removed?;
         closed?;
-        synced?;
-        let refused = u32::try_from(self.refused.len()).unwrap_or(u32::MAX);
-        Ok(Summary {
-            reason,
-            failed: self.failed,
-            refused,
-        })
+        Ok(self
+            .bench
+            .recorder
+            .summary(reason, self.bench.boxes.refused.len()))
     }
+}
 
-    /// Bytes by which the environment is padded: another stack position in
-    /// every trial, the same when the study is repeated.
-    fn padding(&self, planned: &PlannedTrial) -> u32 {
-        let attempt = u32::from(self.progress.failed_once(planned.trial));
-        let mut rng = ChaCha8Rng::seed_from_u64(self.study.protocol.seed);
-        rng.set_stream((1 << 63) | (u64::from(attempt) << 32) | u64::from(planned.trial));
-        rng.random_range(0..4096)
-    }
-
-    /// Whether boxes of this kind have the host's own files.
-    fn has_host_files(&self, kind: &BoxKind) -> bool {
-        self.platforms.has_host_files(&kind.platform)
-    }
-
-    /// Seconds that the rest will take, with so many trials done.
-    fn remaining(&self, done: u32) -> f64 {
-        let rest = self.left.seconds(self.total, done);
-        let elapsed = self.begun.elapsed().as_secs_f64();
-        self.study
-            .protocol
-            .budget_seconds
-            .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
+/// Binds the controller to the first CPU of the boxes that are pinned, or of those that would be.
+fn take_seat(study: &Study) {
+    let pinned = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
+    if let Some(cpu) = pinned.or_else(|| host::pinned_set(1).first().copied()) {
+        seat::take(cpu);
     }
 }

@@ -66,7 +66,7 @@ impl Followed {
 }
 
 /// Watches the host: which CPU time is ours, which is that of others.
-pub(crate) struct Watch {
+pub(crate) struct HostMonitor {
     host: HostMeter,
     snapshots: VecDeque<Snapshot>,
     /// CPU time of boxes that are gone or rest.
@@ -79,7 +79,7 @@ pub(crate) struct Watch {
     first_frequency: Option<f64>,
 }
 
-impl Watch {
+impl HostMonitor {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             host: HostMeter::open()?,
@@ -343,36 +343,36 @@ mod tests {
 
     #[test]
     fn load_by_others_is_told_from_our_own() {
-        let mut watch = Watch::new().unwrap();
-        let (before, first) = (process_cpu_ns(), watch.snapshot().unwrap());
+        let mut monitor = HostMonitor::new().unwrap();
+        let (before, first) = (process_cpu_ns(), monitor.snapshot().unwrap());
         while process_cpu_ns() - before < 300_000_000 {
             std::hint::spin_loop();
         }
-        let last = watch.snapshot().unwrap();
+        let last = monitor.snapshot().unwrap();
         // What this process burned is ours, and nothing of it counts as others'.
         let ours = last.own_ns - first.own_ns;
         assert!(ours > 250_000_000, "{ours} ns");
         let capacity =
-            last.host.at.duration_since(first.host.at).as_secs_f64() * f64::from(watch.host.cpus());
-        let others = watch.between(&first, &last).others;
+            last.host.at.duration_since(first.host.at).as_secs_f64() * f64::from(monitor.host.cpus());
+        let others = monitor.between(&first, &last).others;
         assert!(others <= 1.0 - ours as f64 / 1e9 / capacity + 0.1, "{others}");
     }
 
     #[test]
     fn noise_of_a_short_trial_is_that_of_a_stretch_which_ends_with_it() {
-        let mut watch = Watch::new().unwrap();
-        let begun = watch.begin().unwrap();
+        let mut monitor = HostMonitor::new().unwrap();
+        let begun = monitor.begin().unwrap();
         assert!(
-            watch.end(&begun).unwrap().told.is_none(),
+            monitor.end(&begun).unwrap().told.is_none(),
             "nothing was looked at before"
         );
         std::thread::sleep(SHORTEST_READING);
-        let begun = watch.begin().unwrap();
-        let told = watch.end(&begun).unwrap().told.unwrap();
+        let begun = monitor.begin().unwrap();
+        let told = monitor.end(&begun).unwrap().told.unwrap();
         assert!(told.is_longer && told.length >= SHORTEST_READING);
-        let begun = watch.begin().unwrap();
+        let begun = monitor.begin().unwrap();
         std::thread::sleep(SHORTEST_READING);
-        assert!(!watch.end(&begun).unwrap().told.unwrap().is_longer);
+        assert!(!monitor.end(&begun).unwrap().told.unwrap().is_longer);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::addresses::Book;
-use crate::against::{self, Known, Witness};
 use crate::collect::{Collectors, Others, Seen, Stage};
 use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
-use crate::home::Home;
-use crate::settle::Watch;
+use crate::placement::Placement;
+use crate::plausibility::{self, Known, Witness};
+use crate::settle::HostMonitor;
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ pub(crate) struct Site<'a> {
 /// Runs a workload once, with its servers in the book.
 pub(crate) fn run(
     site: Site<'_>,
-    watch: &mut Watch,
+    monitor: &mut HostMonitor,
     study: &Study,
     workload: &Workload,
     book: &Book,
@@ -81,12 +81,12 @@ pub(crate) fn run(
     let request = request(study, workload, book, padding_bytes)?;
     let within = patience(study);
     let stage = Stage::new(id, Some(&mut *link), cpu_set);
-    let collectors = Collectors::begin(watch, &mut [Some(stage)])?;
+    let collectors = Collectors::begin(monitor, &mut [Some(stage)])?;
     let begun = Instant::now();
     let answer = elsewhere.unwrap_or(&mut *link).request(&request, within);
     let wall = begun.elapsed();
     let stage = Stage::new(id, answer.is_ok().then_some(link), cpu_set);
-    let seen = collectors.end(watch, &mut [Some(stage)])?;
+    let seen = collectors.end(monitor, &mut [Some(stage)])?;
     let Seen {
         mut host,
         mut findings,
@@ -135,14 +135,14 @@ impl Tried {
 
     /// Fails a trial whose result does not fit what the host saw; its box is not trusted
     /// with another. CPU time of what ran in another box was not counted there.
-    pub(crate) fn hold_against(&mut self, known: Known, timed: &Home) {
+    pub(crate) fn check_plausibility(&mut self, known: Known, timed: &Placement) {
         let seen = Witness {
             readings: &self.host,
             window: self.window,
             others: self.others,
         };
         if let Outcome::Ok(success) = &self.outcome
-            && let Err(failure) = against::piece(success, *timed == Home::Cell, known, seen)
+            && let Err(failure) = plausibility::whole_trial(success, *timed == Placement::Cell, known, seen)
         {
             self.outcome = Outcome::Failed(failure);
             self.box_lives = false;
@@ -180,7 +180,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
     match &role.run {
         Run::Kernel(run) => {
             let spec = run.spec.clone();
-            Ok(match book.first(&Home::of(role)) {
+            Ok(match book.first(&Placement::of(role)) {
                 Some(server) => Task::Client { spec, server },
                 None => Task::Kernel(spec),
             })
@@ -188,14 +188,16 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
         Run::Command(run) => Ok(Task::Command(command(role, run, None, book))),
         Run::Load(spec) => Ok(Task::Load {
             spec: spec.clone(),
-            server: book.seen(&spec.server, &Home::of(role)).ok_or_else(unknown)?,
+            server: book
+                .seen(&spec.server, &Placement::of(role))
+                .ok_or_else(unknown)?,
         }),
         Run::Later(_) => Err(unknown()),
     }
 }
 
 /// What runs before a trial or behind it, as the same user in the same environment.
-pub(crate) fn aside(role: &Role, argv: &[String], timeout: Duration) -> Request {
+pub(crate) fn hook(role: &Role, argv: &[String], timeout: Duration) -> Request {
     Request::Command(CommandRequest {
         task: as_role(role, argv.to_vec()),
         bounds: Bounds {

@@ -35,7 +35,7 @@ pub fn ask_on_host(study: &mut Study) {
 ///
 /// # Errors
 /// [`BoxError`] where there is no box. A program that tells no version is no error.
-pub fn ask_in_box(study: &mut Study, platforms: &mut Platforms, run: &Run) -> Result<(), BoxError> {
+pub(crate) fn ask_in_box(study: &mut Study, platforms: &mut Platforms, run: &Run) -> Result<(), BoxError> {
     let asks = study.workloads.iter().any(|workload| workload.version.is_some());
     if !asks || study.image.is_none() {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The results file as it is written: one record per line, each handed to the
 //! kernel whole, so that a killed run loses nothing that was finished.
 
-use crate::own;
+use crate::safe_file;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
@@ -70,7 +70,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn create(path: &Path, header: &Header) -> Result<Self, WriteError> {
-        let created = own::create(path, 0o644);
+        let created = safe_file::create(path, 0o644);
         let file = created.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
             _ => WriteError::Create {
@@ -111,7 +111,7 @@ impl Writer {
             path: path.to_owned(),
             source,
         };
-        let file = own::open(path).map_err(failed)?;
+        let file = safe_file::open(path).map_err(failed)?;
         lock(&file, path)?;
         if file.metadata().map_err(failed)?.len() < complete_bytes {
             return Err(failed(io::Error::other("it became shorter meanwhile")));

@@ -17,10 +17,10 @@ use std::net::SocketAddr;
 use tare_kernels::KernelError;
 use tare_kernels::clock;
 use tare_kernels::gate::{Sliced, timed};
-use tare_model::gate::{LoadSlice, Part};
-use tare_model::kernel::Check;
-use tare_model::load::LoadSpec;
 use tare_stats::Latencies;
+use tare_wire::gate::{LoadSlice, Part};
+use tare_wire::kernel::Check;
+use tare_wire::load::LoadSpec;
 
 /// What is read at a time: it stays in the caches.
 const ROOM: usize = 64 << 10;

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use tare_model::load::Asked;
+use tare_wire::load::Asked;
 
 /// Time to connect: far more than any network between a host and its boxes takes.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);

@@ -32,11 +32,11 @@ use std::io::{BufRead, Write};
 use std::net::SocketAddr;
 use tare_kernels::KernelError;
 use tare_kernels::gate::{Gate, Sliced};
-use tare_model::load::{LoadReport, LoadSpec};
+use tare_wire::load::{LoadReport, LoadSpec};
 
 /// Asks of this server what is ordered: says `ready` once all connections are made, then answers
-/// each line of `orders` (JSON of [`Order`](tare_model::gate::Order), of which a unit is a
-/// request) by a line (JSON of [`Slice`](tare_model::gate::Slice), with the latency of each
+/// each line of `orders` (JSON of [`Order`](tare_wire::gate::Order), of which a unit is a
+/// request) by a line (JSON of [`Slice`](tare_wire::gate::Slice), with the latency of each
 /// timed request).
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use crate::http::Http;
 use crate::mysql::Mysql;
 use crate::postgresql::Postgresql;
 use crate::resp::Resp;
-use tare_model::load::Asked;
+use tare_wire::load::Asked;
 
 /// What tells the answers to such requests apart, of a connection that is fresh.
 pub fn answers_to(asked: &Asked) -> Box<dyn Answers> {

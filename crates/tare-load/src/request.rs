@@ -2,7 +2,7 @@
 
 use crate::sql::mysql_packet;
 use std::net::SocketAddr;
-use tare_model::load::{Asked, KEY, LoadSpec, VALUE};
+use tare_wire::load::{Asked, KEY, LoadSpec, VALUE};
 
 /// Digits of a key's number.
 const DIGITS: usize = 12;
@@ -122,7 +122,7 @@ fn text(words: &str, spec: &LoadSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_model::load::Query;
+    use tare_wire::load::Query;
 
     fn written(asked: Asked, key: u64) -> String {
         let spec = LoadSpec {

@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-use tare_model::gate::Slice;
-use tare_model::load::Asked;
 use tare_stats::Latencies;
+use tare_wire::gate::Slice;
+use tare_wire::load::Asked;
 
 fn spec(rate: Option<f64>) -> LoadSpec {
     LoadSpec {

@@ -7,41 +7,29 @@
 
 #![forbid(unsafe_code)]
 
-pub mod brief;
 pub mod catalogue;
 pub mod conditions;
 pub mod density;
-pub mod digits;
 pub mod ends;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
-pub mod frame;
-pub mod gate;
 pub mod group;
-pub mod host;
-pub mod kernel;
-pub mod load;
 pub mod looks;
 pub mod measuring;
-pub mod metric;
-pub mod output;
+pub mod peak;
 pub mod place;
 pub mod plain;
-pub mod platform;
-pub mod protocol;
-pub mod regular;
 pub mod results;
 pub mod rounds;
 pub mod shell;
-pub mod size;
 pub mod sound;
 pub mod study;
-pub mod suggest;
-pub mod template;
-pub mod time;
 pub mod unit_words;
 pub mod workload;
 
-/// The released version of tare, for people.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+// What is said to agents is in a crate of its own, and handed on to all that deal with more.
+pub use tare_wire::{
+    VERSION, brief, digits, frame, gate, host, kernel, load, metric, output, platform, protocol, size,
+    suggest, template, time,
+};

@@ -8,11 +8,10 @@
 mod doubles;
 mod older;
 mod read;
-mod usage;
 
 pub use doubles::Doubles;
 pub use read::{ReadError, Results, Writer};
-pub use usage::ProcessUsage;
+pub use tare_wire::usage::ProcessUsage;
 
 use crate::brief::shorten;
 use crate::conditions::Conditions;
@@ -20,8 +19,8 @@ use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
 use crate::host::{BoxFacts, HostFacts};
 use crate::kernel::{BurnReport, KernelReport};
-use crate::load::PeakRecord;
 use crate::looks::{LookRecord, WarmUpRecord};
+use crate::peak::PeakRecord;
 use crate::platform::PlatformPath;
 use crate::study::{BoxKind, Cell, Study};
 use schemars::JsonSchema;

@@ -18,9 +18,7 @@ pub enum UnitError {
     #[error("'{0}' is not a unit: did you mean '{1}'?")]
     Near(String, &'static str),
     /// No unit at all.
-    #[error(
-        "'{0}' is not a unit: use at most 16 letters, digits and slashes, such as ms, MB/s or op/s"
-    )]
+    #[error("'{0}' is not a unit: use at most 16 letters, digits and slashes, such as ms, MB/s or op/s")]
     None(String),
 }
 

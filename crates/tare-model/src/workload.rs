@@ -2,6 +2,8 @@
 //! the header of a results file, so that a file explains its own figures also to a
 //! version that never heard of the workload.
 
+pub use tare_wire::server::{Ready, User};
+
 use crate::ends::Ends;
 use crate::kernel::{Kernel, KernelSpec};
 use crate::load::LoadSpec;
@@ -108,30 +110,6 @@ pub struct Role {
     /// CPUs of the host to which a process outside is bound; empty: to none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
-}
-
-/// How a server tells that it serves.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ready {
-    /// It prints a line with this pattern, whose group, if there is one, is its port.
-    Line(String),
-    /// It takes a connection at this port of its address.
-    Tcp(String),
-    /// This command, run where it runs, ends with status 0.
-    Command(Vec<String>),
-    /// What only a later version knows, as it stands in the file.
-    #[serde(untagged)]
-    Later(serde_json::Value),
-}
-
-/// A user by number, without other groups than its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct User {
-    /// The user.
-    pub uid: u32,
-    /// Its group.
-    pub gid: u32,
 }
 
 /// What the process of a role is.
@@ -420,18 +398,6 @@ impl Role {
                 format!("{name} outside, on CPU {} of the host", cpus.join(", "))
             }
             Place::Later(_) => format!("{name} in a place unknown to this version of tare"),
-        }
-    }
-}
-
-/// For people: `it takes a connection at port 80`.
-impl fmt::Display for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(pattern) => write!(f, "it prints '{pattern}'"),
-            Self::Tcp(port) => write!(f, "it takes a connection at port {port}"),
-            Self::Command(argv) => write!(f, "'{}' ends with status 0", argv.join(" ")),
-            Self::Later(_) => f.write_str("it signals that in a way unknown to this version of tare"),
         }
     }
 }

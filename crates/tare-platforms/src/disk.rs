@@ -54,15 +54,15 @@ impl Drive {
 
 /// Why no machine of QEMU here can have an image as its root; `None` where it can.
 pub(super) fn without_image() -> Option<&'static str> {
-    let to_write =
-        "qemu-img, which creates the disk of a box, is missing: install it (Debian: apt-get install qemu-utils)";
+    let to_write = "qemu-img, which creates the disk of a box, is missing: install it (Debian: apt-get install qemu-utils)";
     without_base().or_else(|| is_missing(QEMU_IMG).then_some(to_write))
 }
 
 /// Why there can be no disk here that holds an image; `None` where there can.
 pub(super) fn without_base() -> Option<&'static str> {
-    is_missing("mke2fs")
-        .then_some("mke2fs, which creates a disk of it, is missing: install it (Debian: apt-get install e2fsprogs)")
+    is_missing("mke2fs").then_some(
+        "mke2fs, which creates a disk of it, is missing: install it (Debian: apt-get install e2fsprogs)",
+    )
 }
 
 fn is_missing(program: &str) -> bool {

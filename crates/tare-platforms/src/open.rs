@@ -218,10 +218,7 @@ mod tests {
         refused("runsc?network=bridge", "choose one of none, host");
         refused("vm?network=host", "choose one of none, bridge");
         refused("libvirt?network=bridge", "choose one of none");
-        refused(
-            "vm/runc?network=bridge",
-            "choose network=none or network=host",
-        );
+        refused("vm/runc?network=bridge", "choose network=none or network=host");
         for path in [
             "native?network=host",
             "docker?network=bridge",

@@ -1,4 +1,6 @@
 //! The user's wish to stop ends a wait also where bytes are always there.
+//!
+//! A binary of its own: it interrupts its whole process, which would end the waits of other tests.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -150,11 +150,7 @@ fn a_file_is_read_strictly() {
         ),
         ("\"copy\", 1.0]", "\"copy\", nan]", "a value that is not a number"),
         ("\"copy\", 1.0]", "\"copy\", inf]", "a value that is not a number"),
-        (
-            "\"native\", \"copy\"",
-            "3, \"copy\"",
-            "a value of the wrong kind",
-        ),
+        ("\"native\", \"copy\"", "3, \"copy\"", "a value of the wrong kind"),
         ("expect = \"1.0\"", "expect = \"1e9\"", "not a printed number"),
         ("checkable = true", "checkable = false", "if and only if"),
         ("formula = \"value\"", "formula = \"quotient\"", "needs 'against'"),

@@ -2,7 +2,9 @@
 //! safely: what spawning boxes and reaping processes needs.
 
 pub mod counting;
+pub mod interface;
 pub mod private;
+pub mod regular;
 pub mod shifted;
 pub mod starter;
 

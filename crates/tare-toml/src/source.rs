@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
-use tare_model::regular;
+use tare_sys::regular;
 
 /// What kind of file a text is, for its reader and for messages.
 #[derive(Debug)]

@@ -122,10 +122,7 @@ fn float(text: &str) -> Option<f64> {
 
 fn too_large(place: &Place) -> TomlError {
     let text = place.snippet();
-    TomlError::at(
-        place,
-        format!("{text} is out of range: give a smaller number"),
-    )
+    TomlError::at(place, format!("{text} is out of range: give a smaller number"))
 }
 
 /// Puts one tree over another: tables key by key, all else as a whole.

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tare_analysis::advice::Criterion;
-use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, Wishes};
+use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, StudyRequest};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -593,9 +593,9 @@ const SHELL_WORDS: [&str; 8] = ["<", ">", ">>", "2>", "|", "&&", "||", ";"];
 fn command_line(text: &str) -> Result<CommandLine, &'static str> {
     match shlex::split(text) {
         None => Err("a quotation mark is not closed"),
-        Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => {
-            Err("no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"")
-        }
+        Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => Err(
+            "no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"",
+        ),
         Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
         Some(words) => Ok(CommandLine(words)),
     }
@@ -609,7 +609,7 @@ fn words(word: &str) -> Vec<String> {
 
 impl StudyArgs {
     /// What the options ask for; does not look up the image.
-    pub fn wishes(&self) -> Wishes {
+    pub fn wishes(&self) -> StudyRequest {
         let command = CommandWish {
             load: None,
             argv: self.command.clone(),
@@ -639,7 +639,7 @@ impl StudyArgs {
         let has_image = self.image.as_deref().is_some_and(|name| name != NO_IMAGE);
         let is_of_image = has_image && self.workloads.is_empty() && self.study.is_none();
         let is_command = is_of_image || lists.iter().any(|empty| !*empty);
-        Wishes {
+        StudyRequest {
             template: None,
             platforms: self.platforms.clone(),
             levels: self.levels(),

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use std::path::Path;
-use tare_lab::own;
+use tare_lab::safe_file;
 
 /// Who may read such a file, as far as the umask lets them.
 const MODE: u32 = 0o644;
@@ -38,7 +38,7 @@ pub const PICTURE: Made = Made {
 /// A page must not take the place of the results that it shows.
 pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
     let place = |path: &Path| {
-        let folder = own::folder_of(path).canonicalize().ok()?;
+        let folder = safe_file::folder_of(path).canonicalize().ok()?;
         let path = folder.join(path.file_name()?);
         Some(path.canonicalize().unwrap_or(path))
     };
@@ -77,7 +77,7 @@ impl Made {
             path.join(example).display()
         );
         let is_ours = || -> std::io::Result<bool> {
-            let begins = own::beginning(path, start.len() as u64)?;
+            let begins = safe_file::beginning(path, start.len() as u64)?;
             Ok(begins.is_empty() || begins.eq_ignore_ascii_case(start))
         };
         anyhow::ensure!(
@@ -90,7 +90,7 @@ impl Made {
     /// Refuses a file that cannot be written, before anything is measured for it.
     pub fn check(&self, path: &Path) -> anyhow::Result<()> {
         self.refuse_foreign(path)?;
-        own::try_replace(path).with_context(|| {
+        safe_file::try_replace(path).with_context(|| {
             format!(
                 "cannot write {} {}: give a writable path",
                 self.what,
@@ -102,7 +102,7 @@ impl Made {
     /// Writes one; an older one of the same name is replaced whole.
     pub fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
         self.refuse_foreign(path)?;
-        own::replace(path, MODE, text.as_bytes()).with_context(|| {
+        safe_file::replace(path, MODE, text.as_bytes()).with_context(|| {
             format!(
                 "cannot write {} {}: give a writable path with {}",
                 self.what,

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory};
 use std::path::Path;
 use tare_host::carry;
-use tare_lab::{own, study_file, workload_file};
+use tare_lab::{safe_file, study_file, workload_file};
 use tare_model::kernel::Kernel;
 use tare_model::suggest;
 use tare_platforms::REGISTRY;
@@ -203,7 +203,7 @@ fn place(command: &Command, arguments: &[String], word: &str) -> Option<usize> {
 }
 
 fn results_file(path: &str) -> Option<String> {
-    let start = own::beginning(Path::new(path), RESULTS_START.len() as u64).ok()?;
+    let start = safe_file::beginning(Path::new(path), RESULTS_START.len() as u64).ok()?;
     let typed = out::word(path);
     (start == RESULTS_START).then(|| {
         format!(

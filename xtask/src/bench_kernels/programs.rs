@@ -2,14 +2,10 @@
 
 use crate::{report_of, stdout_of};
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tare_model::kernel::{Isa, Kernel, KernelSpec};
-
-/// The target that ships.
-const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Kernels with a reference in C.
 pub const REFERENCES: [Kernel; 20] = [
@@ -53,24 +49,6 @@ pub struct Pair {
     ours: PathBuf,
     reference: PathBuf,
     spec: KernelSpec,
-}
-
-/// Builds this program for the target that ships; its path.
-pub fn build_ours() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["build", "--release", "--package", "xtask", "--target", TARGET])
-        .arg("--message-format=json-render-diagnostics")
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .context("cannot run cargo")?;
-    ensure!(output.status.success(), "building for {TARGET} failed");
-    String::from_utf8(output.stdout)?
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "xtask")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .context("cargo named no executable")
 }
 
 impl Pair {

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tare_host::cgroup::parse_cpu_list;
+use tare_box::kernel::parse_cpu_list;
 
 /// Begins a line about a program that is not the box's own.
 pub const FOREIGN: &str = "foreign:";
@@ -31,7 +31,7 @@ pub fn spoil_binary() -> io::Result<()> {
     {
         try_foreign(first)?;
     }
-    let binary = Path::new(tare_host::places::BINARY);
+    let binary = Path::new(tare_box::places::BINARY);
     spoil(own)?;
     spoil(binary)?;
     // Both what is mounted here alone and the file system that it is of.
@@ -282,5 +282,5 @@ fn lift(file: &Path, value: &str) -> io::Result<()> {
 /// The CPUs of the host as the kernel lists them.
 fn all_cpus() -> String {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    tare_host::cgroup::cpu_list(&parse_cpu_list(&online))
+    tare_box::kernel::cpu_list(&parse_cpu_list(&online))
 }

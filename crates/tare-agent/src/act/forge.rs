@@ -9,10 +9,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tare_host::precautions;
-use tare_model::frame::{Head, Kind, encode};
-use tare_model::protocol::{ExitStatus, Exited, Reply};
-use tare_model::results::ProcessUsage;
+use tare_box::precautions;
+use tare_wire::frame::{Head, Kind, encode};
+use tare_wire::protocol::{ExitStatus, Exited, Reply};
+use tare_wire::usage::ProcessUsage;
 
 /// Exit status of a command that never ran.
 pub const FORGED: i32 = 99;

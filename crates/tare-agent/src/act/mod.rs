@@ -4,6 +4,7 @@
 pub mod attack;
 pub mod forge;
 pub mod reach;
+pub mod stray;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, setsid};
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
@@ -38,7 +39,7 @@ pub fn act(words: &[String]) -> io::Result<u8> {
         ["family", end] => family(end == "stay")?,
         ["member", role] => member(role)?,
         ["living", ref pids @ ..] => living(pids)?,
-        ["interfaces"] => writeln!(io::stdout(), "{}", tare_host::net::interfaces().join(" "))?,
+        ["interfaces"] => writeln!(io::stdout(), "{}", tare_box::interface::interfaces().join(" "))?,
         ["spoil-binary"] => attack::spoil_binary()?,
         ["open-kernel", disk] => attack::open_kernel(disk)?,
         ["open-fresh-proc"] => attack::open_fresh_proc()?,
@@ -236,7 +237,7 @@ pub fn talk(to: SocketAddr) -> io::Result<()> {
 
 /// Sends what shall not leave the box's network, and prints what could be sent.
 fn stray(gateway: Ipv4Addr, to: SocketAddrV4) -> io::Result<()> {
-    let sent = tare_host::net::stray(gateway, to);
+    let sent = stray::stray(gateway, to);
     writeln!(io::stdout(), "{}", sent.join("\n"))
 }
 

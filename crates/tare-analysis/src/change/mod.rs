@@ -62,8 +62,11 @@ pub struct Change {
 pub struct Side {
     /// Version of tare that measured.
     pub tare: String,
-    /// Build that measured.
+    /// Build ID of tare.
     pub build: String,
+    /// Build ID of the agent that ran in the boxes; absent where tare itself was the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The course of the run.
     pub run: RunFacts,
     /// What a reader of its figures must know.
@@ -75,9 +78,15 @@ impl Side {
         Self {
             tare: analysis.tare.clone(),
             build: analysis.build.clone(),
+            agent: analysis.agent.clone(),
             run: analysis.run.clone(),
             notices: analysis.notices.clone(),
         }
+    }
+
+    /// Build ID of the program that ran in the boxes.
+    fn instrument(&self) -> &str {
+        self.agent.as_ref().unwrap_or(&self.build)
     }
 
     fn started(&self) -> Option<u64> {
@@ -154,7 +163,7 @@ fn notices(analyses: &(Analysis, Analysis), before: &Side, after: &Side) -> Vec<
     let same_run = runs(before).iter().any(|run| runs(after).contains(run));
     let slices = analyses.0.has_slices() != analyses.1.has_slices();
     let all = [
-        (before.build != after.build).then_some(Notice::Builds),
+        (before.instrument() != after.instrument()).then_some(Notice::Builds),
         slices.then_some(Notice::Slices),
         (before.started() > after.started()).then_some(Notice::Order),
         same_run.then_some(Notice::SameRun),

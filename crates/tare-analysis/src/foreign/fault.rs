@@ -90,9 +90,7 @@ pub(super) enum Fault {
     NotANumber(String),
     #[error("value '{0}' is not a number: write it with a point, as {1}")]
     Comma(String, String),
-    #[error(
-        "value '{0}' is not finite: leave it empty if a trial has no result; its pair counts as lost"
-    )]
+    #[error("value '{0}' is not finite: leave it empty if a trial has no result; its pair counts as lost")]
     NotFinite(String),
     #[error("the {0} is empty: fill it in every row")]
     EmptyName(&'static str),

@@ -54,8 +54,11 @@ pub struct MergedFile {
     pub machine: String,
     /// Version of tare that measured.
     pub tare: String,
-    /// Build that measured.
+    /// Build ID of tare.
     pub build: String,
+    /// Build ID of the agent that ran in the boxes; absent where tare itself was the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The course of the run.
     pub run: RunFacts,
     /// What a reader of its figures must know.
@@ -182,6 +185,7 @@ pub fn merge(files: &[(String, Results)], margin: Option<f64>) -> Result<Merged,
             machine: machine(results),
             tare: analysis.tare,
             build: analysis.build,
+            agent: analysis.agent,
             run: analysis.run,
             notices: analysis.notices,
         });

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tare_model::load::PeakRecord;
 use tare_model::looks::WarmUpRecord;
+use tare_model::peak::PeakRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndRecord, Header, Outcome, Record, Results, Session, UNTESTED_DRIVER};
 use tare_model::study::Cell;

@@ -87,8 +87,11 @@ pub struct Analysis {
     pub schema: &'static str,
     /// Version of tare that measured.
     pub tare: String,
-    /// Build that measured.
+    /// Build ID of tare.
     pub build: String,
+    /// Build ID of the agent that ran in the boxes; absent where tare itself was the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The study as the file has it.
     pub study: Study,
     /// What a reader of any figure must know of this file.
@@ -190,6 +193,7 @@ pub fn analyze(results: &Results) -> Analysis {
         schema: SCHEMA,
         tare: header.tare.clone(),
         build: header.build.clone(),
+        agent: header.agent.clone(),
         study: study.clone(),
         notices,
         other_pairs: pairs::all(study, &trials, &platforms),

@@ -46,7 +46,8 @@ pub fn apart_from_others() -> Option<&'static str> {
         return Some("it takes root");
     }
     let is_top = || Layout::detect().is_ok_and(|layout| is_writable_top(&layout));
-    (OWN.get().is_some() || !is_top()).then_some("tare cannot create cgroups at the top of the host's hierarchy")
+    (OWN.get().is_some() || !is_top())
+        .then_some("tare cannot create cgroups at the top of the host's hierarchy")
 }
 
 /// Whether what is mounted is the host's own top, and not the cgroup of a container that looks

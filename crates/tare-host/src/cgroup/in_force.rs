@@ -1,8 +1,9 @@
 //! The limits that bind a process: those of its own cgroup and of all above it.
 
-use super::{Cgroup, CgroupError, Layout, parse_cpu_list};
+use super::{Cgroup, CgroupError, Layout};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tare_box::kernel::parse_cpu_list;
 
 /// What a process is bound by.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,8 +15,9 @@ pub use base::{apart_from_others, stay_below_own};
 pub use in_force::InForce;
 pub use memory::{MemoryEvents, MemoryFolder};
 
+pub use tare_box::kernel::cpu_list;
+
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -94,25 +95,6 @@ impl Limits {
         let periods = AROUND_PERIOD_US / PERIOD_US;
         Some([(periods + 1) * quota_us, AROUND_PERIOD_US])
     }
-}
-
-/// CPUs as the kernel writes lists of them: `0,2,3`.
-pub fn cpu_list(cpus: &[u32]) -> String {
-    let mut list = String::new();
-    for cpu in cpus {
-        let comma = if list.is_empty() { "" } else { "," };
-        let _ = write!(list, "{comma}{cpu}");
-    }
-    list
-}
-
-/// Reads a list of CPUs as the kernel writes it: `0-3,8`.
-pub fn parse_cpu_list(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse::<u32>().ok()?)
-    };
-    text.trim().split(',').filter_map(range).flatten().collect()
 }
 
 /// CPU usage and throttling since the cgroup was made.
@@ -527,7 +509,7 @@ pub fn allowed_cpus(processes: &[u32]) -> Option<Vec<u32>> {
         let list = status
             .lines()
             .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        Some(parse_cpu_list(list))
+        Some(tare_box::kernel::parse_cpu_list(list))
     };
     let threads = processes
         .iter()
@@ -785,13 +767,6 @@ mod tests {
         assert_eq!(v2, Layout::V2("/sys/fs/cgroup".into()));
         let error = Layout::from_mounts("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n").unwrap_err();
         assert!(error.to_string().contains("memory"), "{error}");
-    }
-
-    #[test]
-    fn cpu_lists_are_read_and_written() {
-        assert_eq!(parse_cpu_list("0-2,5\n"), [0, 1, 2, 5]);
-        assert_eq!(parse_cpu_list(""), [0u32; 0]);
-        assert_eq!(cpu_list(&[0, 3]), "0,3");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! leads nowhere else does not lead. It is a network of its own with one address, at which a
 //! check listens for packets of boxes.
 
-use super::inside::{Address, INTERFACE, configure};
 use super::names::beside_of;
 use super::netlink::{add, ask, bring_up, remove, taken, way};
 use super::subnet::{PREFIX, choose};
@@ -15,6 +14,7 @@ use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use tare_box::interface::{Address, INTERFACE, configure};
 
 /// Largest packet that is of interest.
 const PACKET_BYTES: usize = 64;
@@ -114,7 +114,8 @@ fn listen(
     go_on
         .recv()
         .map_err(|_| NetError::new(what, "it is not connected"))?;
-    configure(Address { ip, prefix: PREFIX })?;
+    configure(Address { ip, prefix: PREFIX })
+        .map_err(|e| NetError::new("give the network beside its address", e))?;
     // Where sources are checked, a packet without a way back to its sender is dropped.
     ask(what, async |handle| way(&handle, None, host).await)?;
     let socket = UdpSocket::bind((ip, 0)).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! The bridge of a run and the links that lead from it to boxes.
 
-use super::inside::{Address, INTERFACE, configure_in, namespace};
-use super::names::{interfaces, number_of, of_run, port_of};
+use super::inside::{configure_in, namespace};
+use super::names::{number_of, of_run, port_of};
 use super::netlink::{add, address, ask, bring_up, index, remove, taken};
 use super::subnet::{PREFIX, Subnet, choose};
 use super::{HostReach, NetError, carrier, closed, filter};
@@ -9,6 +9,7 @@ use rtnetlink::packet_route::link::{InfoData, InfoKind, InfoVeth, LinkMessage, M
 use rtnetlink::{Handle, LinkBridge, LinkMacVlan, LinkMessageBuilder, LinkUnspec, LinkVeth};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use tare_box::interface::{Address, INTERFACE, hardware_address, interfaces};
 
 /// The run's bridge.
 struct Bridge {
@@ -68,13 +69,6 @@ impl Bridge {
     }
 }
 
-/// A hardware address of those that anyone may give (its second bit), by the
-/// address that goes with it.
-pub(super) fn hardware_address(ip: Ipv4Addr) -> [u8; 6] {
-    let [a, b, c, d] = ip.octets();
-    [0x02, 0x74, a, b, c, d]
-}
-
 /// What leads from the bridge to a box; removed when dropped.
 pub struct Port {
     /// Name of the host's end.
@@ -90,8 +84,8 @@ impl Port {
     fn of(name: &str, run: &str) -> Result<(Self, u32), NetError> {
         let what = || format!("connect {name} to a bridge");
         let names = port_of(name).zip(number_of(name));
-        let (port, number) =
-            names.ok_or_else(|| NetError::new(what(), "it is not one of the first million names of a run"))?;
+        let (port, number) = names
+            .ok_or_else(|| NetError::new(what(), "it is not one of the first million names of a run"))?;
         let bridge = Bridge::of(run)?;
         let address = Address {
             ip: bridge.subnet.of_box(number),

@@ -210,8 +210,8 @@ pub fn v6_of(run: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::net::bridge::{Port, clear};
-    use crate::net::stray::{checksum, packet};
     use std::process::Command;
+    use tare_agent::act::stray::{checksum, packet};
 
     const RUN: &str = "tare-0000abcd";
 

@@ -12,16 +12,13 @@ mod filter;
 mod inside;
 mod names;
 mod netlink;
-mod stray;
 mod subnet;
 
 pub use beside::Beside;
 pub use bridge::{Port, clear};
 pub use closed::{closed_links, forwards, gateway_of, v6_of};
-pub use inside::{Address, configure, raise_loopback};
-pub use names::{interfaces, leads_to};
+pub use names::leads_to;
 pub use netlink::{makes_macvlan, without_bridges};
-pub use stray::{Strayed, stray};
 
 use std::net::SocketAddr;
 

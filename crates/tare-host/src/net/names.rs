@@ -58,19 +58,6 @@ pub(super) fn is_of_run(run: &str, link: &str) -> bool {
     link == run || is_beside || carrier.iter().any(|end| end == link) || leads_to(link, run)
 }
 
-/// The names of this process's network interfaces. By the table in /proc, which
-/// a box has even where it has no sysfs, or that of another network.
-pub fn interfaces() -> Vec<String> {
-    let table = std::fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
-    parse(&table)
-}
-
-/// The table has two lines of headings.
-fn parse(table: &str) -> Vec<String> {
-    let names = table.lines().skip(2).filter_map(|line| line.split_once(':'));
-    names.map(|(name, _)| name.trim().to_owned()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,11 +103,5 @@ mod tests {
     fn a_link_leads_to_one_box_and_its_run() {
         assert!(leads_to("t1234abcd-c", "tare-1234abcd-12") && leads_to("t1234abcd-c", "tare-1234abcd"));
         assert!(!leads_to("t1234abcd-c", "tare-1234abcd-1") && !leads_to("tare-1234abcd", "tare-1234abcd"));
-    }
-
-    #[test]
-    fn interfaces_are_read_from_the_table() {
-        let table = "Inter-|   Receive\n face |bytes\n    lo: 1 2 3\n  eth0:4 5\n";
-        assert_eq!(parse(table), ["lo", "eth0"]);
     }
 }

@@ -3,9 +3,8 @@
 use super::NetError;
 use super::subnet::Subnet;
 use futures_util::TryStreamExt;
-use rtnetlink::packet_core::DefaultNla;
 use rtnetlink::packet_route::address::AddressAttribute;
-use rtnetlink::packet_route::link::{InfoKind, LinkAttribute, LinkMessage};
+use rtnetlink::packet_route::link::{InfoKind, LinkMessage};
 use rtnetlink::packet_route::route::{RouteAddress, RouteAttribute};
 use rtnetlink::packet_route::rule::RuleAttribute;
 use rtnetlink::{
@@ -19,9 +18,6 @@ use tokio::runtime::Builder;
 /// Time for the kernel's answers, which takes microseconds unless it waits for
 /// another who changes networks.
 const DEADLINE: Duration = Duration::from_secs(20);
-
-/// The attribute `IFLA_TARGET_NETNSID` (linux/if_link.h).
-const TARGET_NAMESPACE: u16 = 46;
 
 /// Asks the kernel; `what` is what for.
 pub(super) fn ask<T>(
@@ -56,23 +52,6 @@ pub(super) async fn index(handle: &Handle, name: &str) -> Result<Option<u32>, Er
         Err(Error::NetlinkError(e)) if is_missing(&e.to_io()) => Ok(None),
         Err(e) => Err(e),
     }
-}
-
-/// The names of the links in the network namespace of this number. Whoever may rule networks
-/// over it is answered.
-pub(super) async fn names_in(handle: &Handle, namespace: u32) -> Result<Vec<String>, Error> {
-    let mut asking = handle.link().get();
-    let number = DefaultNla::new(TARGET_NAMESPACE, namespace.to_ne_bytes().to_vec());
-    asking.message_mut().attributes.push(LinkAttribute::Other(number));
-    let mut found = asking.execute();
-    let mut names = Vec::new();
-    while let Some(link) = found.try_next().await? {
-        names.extend(link.attributes.into_iter().find_map(|attribute| match attribute {
-            LinkAttribute::IfName(name) => Some(name),
-            _ => None,
-        }));
-    }
-    Ok(names)
 }
 
 fn is_missing(error: &std::io::Error) -> bool {

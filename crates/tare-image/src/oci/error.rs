@@ -47,7 +47,9 @@ pub enum OciError {
     #[error("a layer has {0} bytes, more than the store has room for: raise its limit")]
     TooLarge(u64),
     /// Nothing for this system.
-    #[error("it has no image for linux/amd64, only for {0}: choose another, or have it built for linux/amd64")]
+    #[error(
+        "it has no image for linux/amd64, only for {0}: choose another, or have it built for linux/amd64"
+    )]
     Platform(String),
     /// Several images.
     #[error("it contains several images: choose one with 'tare image import --part NAME': {0}")]

@@ -93,7 +93,10 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
     let image = from_tar(&store, "rootfs", "r.tar", None, &gzip(&site.tar(&[]))[..]).unwrap();
     assert_eq!(image.manifest().digest, copied.manifest().digest);
     let refused = from_tar(&store, "no", "no.tar", None, &b"no archive, but a text\n"[..]).unwrap_err();
-    assert!(refused.to_string().contains("cannot read the archive"), "{refused}");
+    assert!(
+        refused.to_string().contains("cannot read the archive"),
+        "{refused}"
+    );
     assert!(matches!(store.get("no"), Err(ImageError::Unknown { .. })));
 }
 
@@ -138,9 +141,7 @@ fn one_of_several_images_must_be_named() {
     blobs(&site.tar(&[])).write(&site.at("layout"));
     let refused = from_oci_layout(&store, "a", &site.at("layout"), Some("2.0")).unwrap_err();
     assert!(
-        refused
-            .to_string()
-            .ends_with("no image \"2.0\", only 1.0"),
+        refused.to_string().ends_with("no image \"2.0\", only 1.0"),
         "{refused}"
     );
     assert!(site.is_clean());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::isa;
-use tare_model::kernel::{Isa, Kernel};
+use tare_wire::kernel::{Isa, Kernel};
 
 fn slices(isa: Granted) -> Slices {
     let spec = KernelSpec {

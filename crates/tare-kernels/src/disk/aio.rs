@@ -222,7 +222,7 @@ mod tests {
     use super::super::scratch::{Access, Scratch};
     use super::*;
     use std::path::Path;
-    use tare_model::kernel::Kernel;
+    use tare_wire::kernel::Kernel;
 
     #[test]
     fn blocks_are_read_as_they_were_written_and_places_are_idle_again() {

@@ -17,8 +17,8 @@ use crate::size;
 use std::io;
 use std::os::unix::fs::FileExt;
 use stream::{Getter, Putter};
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Disk, Kernel, KernelSpec, Way};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Disk, Kernel, KernelSpec, Way};
 
 /// Blocks of Bonnie's chunk of 8 KiB.
 const CHUNK_BLOCKS: usize = 2;
@@ -185,7 +185,7 @@ impl Sliced for Slices {
 mod tests {
     use super::*;
     use crate::gate::NOTHING;
-    use tare_model::kernel::Isa;
+    use tare_wire::kernel::Isa;
 
     const ALL: [Kernel; 4] = [
         Kernel::ByteRead,

@@ -4,7 +4,7 @@ use rustix::fs::{fstat, fstatfs, major, minor};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use tare_model::kernel::Device;
+use tare_wire::kernel::Device;
 
 /// Where the kernel tells of block devices, by their numbers.
 const DEVICES: &str = "/sys/dev/block";

@@ -6,7 +6,7 @@ use crate::error::KernelError;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use tare_model::kernel::{Kernel, Way};
+use tare_wire::kernel::{Kernel, Way};
 
 /// The folder in which a kernel works, open.
 pub struct Folder {

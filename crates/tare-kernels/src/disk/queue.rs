@@ -16,8 +16,8 @@ use crate::gate::{Sliced, timed_alone};
 use crate::report;
 use crate::size;
 use std::os::unix::fs::FileExt;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Disk, Kernel, KernelSpec, Way};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Disk, Kernel, KernelSpec, Way};
 
 /// Operations of a unit: as many as the queues hold, since fewer would not fill them.
 const UNIT: u64 = JOBS as u64 * DEPTH as u64;
@@ -119,7 +119,7 @@ impl Sliced for Slices {
 mod tests {
     use super::*;
     use crate::gate::NOTHING;
-    use tare_model::kernel::Isa;
+    use tare_wire::kernel::Isa;
 
     fn slices(kernel: Kernel) -> Slices {
         let spec = KernelSpec {

@@ -127,7 +127,7 @@ fn unlinked(folder: &Folder, flags: OFlags, mode: Mode) -> io::Result<File> {
 mod tests {
     use super::*;
     use std::path::Path;
-    use tare_model::kernel::Kernel;
+    use tare_wire::kernel::Kernel;
 
     fn folder() -> Folder {
         Folder::at(Kernel::Fsync, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -13,8 +13,8 @@ use crate::gate::{Sliced, timed};
 use crate::report;
 use crate::size;
 use nest::Nest;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Disk, KernelSpec, Way};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Disk, KernelSpec, Way};
 
 /// Files that are there at once, however many a slice has.
 const AT_ONCE: u64 = 1024;
@@ -103,7 +103,7 @@ impl Sliced for Slices {
 mod tests {
     use super::*;
     use crate::gate::NOTHING;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn slices(size: u64) -> Slices {
         let spec = KernelSpec {

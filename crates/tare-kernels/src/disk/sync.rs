@@ -13,8 +13,8 @@ use crate::gate::{Sliced, timed_alone};
 use crate::report;
 use std::io;
 use std::os::unix::fs::FileExt;
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, Disk, KernelSpec, Way};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, Disk, KernelSpec, Way};
 
 /// Blocks of the file, which are written over one after another.
 const BLOCKS: u64 = 256;
@@ -97,7 +97,7 @@ impl Sliced for Slices {
 mod tests {
     use super::*;
     use crate::gate::NOTHING;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     #[test]
     fn every_block_holds_its_last_write() {

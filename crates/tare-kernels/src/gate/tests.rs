@@ -1,7 +1,7 @@
 //! The gate and every kernel behind it.
 
 use super::*;
-use tare_model::kernel::{Isa, Kernel};
+use tare_wire::kernel::{Isa, Kernel};
 
 /// Serves orders of (lead, units); the slices and the report.
 fn served(spec: &KernelSpec, orders: &[(u64, u64)]) -> (Vec<Slice>, KernelReport) {

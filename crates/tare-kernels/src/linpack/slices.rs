@@ -11,8 +11,8 @@ use crate::error::KernelError;
 use crate::gate::{Sliced, timed};
 use crate::isa::Granted;
 use crate::report::{self, worse};
-use tare_model::gate::Part;
-use tare_model::kernel::{Check, KernelSpec};
+use tare_wire::gate::Part;
+use tare_wire::kernel::{Check, KernelSpec};
 
 /// The kernel in slices, of which a unit is 2 n^2 flops: the largest step. The last
 /// step of a slice is done to its end.
@@ -98,7 +98,7 @@ impl Sliced for Slices {
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn slices(size: u64, isa: Granted) -> Slices {
         let spec = KernelSpec {

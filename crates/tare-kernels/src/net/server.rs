@@ -7,7 +7,7 @@ use crate::switch::stay_on_one_cpu;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use tare_model::kernel::{Kernel, KernelSpec};
+use tare_wire::kernel::{Kernel, KernelSpec};
 
 /// What a server listens on.
 enum Door {

@@ -1,6 +1,6 @@
 use super::*;
 use std::net::Ipv4Addr;
-use tare_model::kernel::Isa;
+use tare_wire::kernel::Isa;
 
 const NETWORK: [Kernel; 4] = [
     Kernel::TcpRr,

@@ -10,8 +10,8 @@ use crate::isa::Granted;
 use crate::threads;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, Scope};
-use tare_model::gate;
-use tare_model::kernel::{Check, KernelReport, KernelSpec};
+use tare_wire::gate;
+use tare_wire::kernel::{Check, KernelReport, KernelSpec};
 
 /// Serves slices, of which a unit is a page of each array and thread, in each loop.
 ///
@@ -90,7 +90,7 @@ impl Sliced for Team<'_> {
 mod tests {
     use super::*;
     use crate::isa;
-    use tare_model::kernel::{Isa, Kernel};
+    use tare_wire::kernel::{Isa, Kernel};
 
     fn spec(isa: Isa, threads: u32, pages: u64) -> KernelSpec {
         KernelSpec {

@@ -1,7 +1,7 @@
 //! The conditions of a trial: read before and after it, outside its timed region.
 
 use super::{Collector, Seen, Stage};
-use crate::settle::{QUIET_LOAD, Watch};
+use crate::settle::{HostMonitor, QUIET_LOAD};
 use std::io;
 use std::time::Instant;
 use tare_host::conditions::Reading;
@@ -64,9 +64,9 @@ struct Beginning {
 }
 
 impl Beginning {
-    fn read(stage: &mut Stage<'_>, watch: &Watch) -> io::Result<Self> {
+    fn read(stage: &mut Stage<'_>, monitor: &HostMonitor) -> io::Result<Self> {
         let begun = Instant::now();
-        let reading = watch.conditions().read()?;
+        let reading = monitor.conditions().read()?;
         let clock = stage.link.as_deref_mut().and_then(ClockAt::read);
         Ok(Self {
             reading,
@@ -76,16 +76,21 @@ impl Beginning {
     }
 
     /// The conditions since; `own_ns` is the CPU time of all that ran for the trials.
-    fn end(self, stage: &mut Stage<'_>, watch: &Watch, own_ns: Option<u64>) -> io::Result<Conditions> {
+    fn end(
+        self,
+        stage: &mut Stage<'_>,
+        monitor: &HostMonitor,
+        own_ns: Option<u64>,
+    ) -> io::Result<Conditions> {
         let begun = Instant::now();
         let last = stage.link.as_deref_mut().and_then(ClockAt::read);
-        let reading = watch.conditions().read()?;
-        let found = watch
+        let reading = monitor.conditions().read()?;
+        let found = monitor
             .conditions()
             .between(&self.reading, &reading, stage.cpu_set, own_ns);
         Ok(Conditions {
             clock: self.clock.zip(last).and_then(|(first, last)| clock(first, last)),
-            box_swap_bytes: watch.swap_bytes(stage.box_id),
+            box_swap_bytes: monitor.swap_bytes(stage.box_id),
             reading_ns: self.reading_ns + nanoseconds(begun.elapsed()),
             ..found
         })
@@ -100,42 +105,42 @@ pub(super) struct Collected {
 }
 
 impl Collector for Collected {
-    fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
+    fn begin(&mut self, monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
         let read = |stage: &mut Option<Stage<'_>>| {
-            let beginning = stage.as_mut().map(|stage| Beginning::read(stage, watch));
+            let beginning = stage.as_mut().map(|stage| Beginning::read(stage, monitor));
             beginning.transpose()
         };
         self.stages = stages.iter_mut().map(read).collect::<io::Result<_>>()?;
-        self.own_ns = watch.own_ns();
+        self.own_ns = monitor.own_ns();
         Ok(())
     }
 
     fn end(
         &mut self,
-        watch: &mut Watch,
+        monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
         seen: &mut [Seen],
     ) -> io::Result<()> {
         // Also of the controller, whose turns lie between the slices.
-        let own_ns = watch.own_ns().saturating_sub(self.own_ns);
+        let own_ns = monitor.own_ns().saturating_sub(self.own_ns);
         for ((beginning, stage), seen) in self.stages.drain(..).zip(stages).zip(seen) {
             let Some((beginning, stage)) = beginning.zip(stage.as_mut()) else {
                 continue;
             };
             // What a box uses whose counters cannot be read would count as that of others.
-            let own_ns = watch.usage(stage.box_id).map(|_| own_ns);
-            seen.host.conditions = beginning.end(stage, watch, own_ns)?;
-            seen.findings.extend(findings(&seen.host.conditions, watch));
+            let own_ns = monitor.usage(stage.box_id).map(|_| own_ns);
+            seen.host.conditions = beginning.end(stage, monitor, own_ns)?;
+            seen.findings.extend(findings(&seen.host.conditions, monitor));
         }
         Ok(())
     }
 }
 
 /// What conditions give reason to doubt.
-fn findings(conditions: &Conditions, watch: &mut Watch) -> Vec<Finding> {
+fn findings(conditions: &Conditions, monitor: &mut HostMonitor) -> Vec<Finding> {
     let busy = |load: &f64| *load > QUIET_LOAD;
     let drift = |clock: &ClockReading| (clock.ratio - 1.0).abs() > clock.uncertainty + SLEW;
-    let frequency = conditions.frequency.map(|f| watch.frequency_ratio(f));
+    let frequency = conditions.frequency.map(|f| monitor.frequency_ratio(f));
     let change = |ratio: &f64| (ratio - 1.0).abs() > FREQUENCY_BAND;
     let some = |count: &u64| *count > 0;
     let clock = conditions.clock.filter(drift);
@@ -188,8 +193,8 @@ mod tests {
             clock: Some(clock),
             ..Conditions::default()
         };
-        let mut watch = Watch::new().unwrap();
-        let found = findings(&conditions, &mut watch);
+        let mut monitor = HostMonitor::new().unwrap();
+        let found = findings(&conditions, &mut monitor);
         found.iter().any(|f| matches!(f, Finding::ClockDrift { .. }))
     }
 
@@ -228,9 +233,9 @@ mod tests {
             frequency: Some(0.9),
             ..Conditions::default()
         };
-        let mut watch = Watch::new().unwrap();
-        watch.frequency_ratio(1.0);
-        let found = findings(&conditions, &mut watch);
+        let mut monitor = HostMonitor::new().unwrap();
+        monitor.frequency_ratio(1.0);
+        let found = findings(&conditions, &mut monitor);
         let names: Vec<_> = found.iter().map(Finding::name).collect();
         assert_eq!(
             names,
@@ -243,6 +248,6 @@ mod tests {
                 "overheated"
             ]
         );
-        assert!(findings(&Conditions::default(), &mut watch).is_empty());
+        assert!(findings(&Conditions::default(), &mut monitor).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! The counters of each box: CPU time, and what its quota did.
 
 use super::{Collector, Seen, Stage};
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use std::io;
 use std::time::Instant;
 use tare_host::cgroup::Usage;
@@ -11,8 +11,8 @@ use tare_host::cgroup::Usage;
 pub(super) struct Collected(Vec<(Instant, Option<Usage>)>);
 
 impl Collector for Collected {
-    fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
-        let usage = |stage: &Option<Stage>| watch.usage(stage.as_ref()?.box_id);
+    fn begin(&mut self, monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<()> {
+        let usage = |stage: &Option<Stage>| monitor.usage(stage.as_ref()?.box_id);
         self.0 = stages
             .iter()
             .map(|stage| (Instant::now(), usage(stage)))
@@ -22,12 +22,12 @@ impl Collector for Collected {
 
     fn end(
         &mut self,
-        watch: &mut Watch,
+        monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
         seen: &mut [Seen],
     ) -> io::Result<()> {
         for (((begun, before), stage), seen) in self.0.iter().zip(stages).zip(seen) {
-            let after = stage.as_ref().and_then(|stage| watch.usage(stage.box_id));
+            let after = stage.as_ref().and_then(|stage| monitor.usage(stage.box_id));
             seen.window = begun.elapsed();
             let Some(quota) = quota(*before, after) else {
                 continue;

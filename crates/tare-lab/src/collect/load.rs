@@ -1,7 +1,7 @@
 //! What others on the host did meanwhile, and its hypervisor: the same for all trials.
 
 use super::{Collector, Others, Seen, Stage};
-use crate::settle::{self, Observation, Watch};
+use crate::settle::{self, HostMonitor, Observation};
 use std::io;
 use tare_model::time::nanoseconds;
 
@@ -10,18 +10,23 @@ use tare_model::time::nanoseconds;
 pub(super) struct Collected(Option<Observation>);
 
 impl Collector for Collected {
-    fn begin(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>]) -> io::Result<()> {
-        self.0 = Some(watch.begin()?);
+    fn begin(&mut self, monitor: &mut HostMonitor, _: &mut [Option<Stage<'_>>]) -> io::Result<()> {
+        self.0 = Some(monitor.begin()?);
         Ok(())
     }
 
-    fn end(&mut self, watch: &mut Watch, _: &mut [Option<Stage<'_>>], seen: &mut [Seen]) -> io::Result<()> {
+    fn end(
+        &mut self,
+        monitor: &mut HostMonitor,
+        _: &mut [Option<Stage<'_>>],
+        seen: &mut [Seen],
+    ) -> io::Result<()> {
         let Some(begun) = &self.0 else { return Ok(()) };
-        let observed = watch.end(begun)?;
+        let observed = monitor.end(begun)?;
         for seen in seen {
             seen.others = Others {
                 of_host: observed.during.others,
-                of_a_cpu: (observed.during.others * watch.cpus()).min(1.0),
+                of_a_cpu: (observed.during.others * monitor.cpus()).min(1.0),
             };
             let Some(told) = &observed.told else { continue };
             seen.host.others_load = Some(told.stretch.others);

@@ -7,7 +7,7 @@ mod load;
 
 pub(crate) use counters::quota;
 
-use crate::settle::Watch;
+use crate::settle::HostMonitor;
 use std::io;
 use std::time::Duration;
 use tare_model::finding::Finding;
@@ -62,12 +62,12 @@ pub(crate) struct Others {
 /// is gone; the same trial has the same place in both lists.
 trait Collector {
     /// Reads what is to be held against the end.
-    fn begin(&mut self, watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<()>;
+    fn begin(&mut self, monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<()>;
 
     /// Reads again, and adds to what is told of each trial.
     fn end(
         &mut self,
-        watch: &mut Watch,
+        monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
         seen: &mut [Seen],
     ) -> io::Result<()>;
@@ -78,14 +78,14 @@ pub(crate) struct Collectors(Vec<Box<dyn Collector>>);
 
 impl Collectors {
     /// Begins, with that first which is slowest: what follows closely is read last.
-    pub(crate) fn begin(watch: &mut Watch, stages: &mut [Option<Stage<'_>>]) -> io::Result<Self> {
+    pub(crate) fn begin(monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<Self> {
         let mut all: Vec<Box<dyn Collector>> = vec![
             Box::<conditions::Collected>::default(),
             Box::<counters::Collected>::default(),
             Box::<load::Collected>::default(),
         ];
         for collector in &mut all {
-            collector.begin(watch, stages)?;
+            collector.begin(monitor, stages)?;
         }
         Ok(Self(all))
     }
@@ -93,12 +93,12 @@ impl Collectors {
     /// What is told of each trial, in the order of the stages.
     pub(crate) fn end(
         mut self,
-        watch: &mut Watch,
+        monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
     ) -> io::Result<Vec<Seen>> {
         let mut seen: Vec<Seen> = stages.iter().map(|_| Seen::default()).collect();
         for collector in self.0.iter_mut().rev() {
-            collector.end(watch, stages, &mut seen)?;
+            collector.end(monitor, stages, &mut seen)?;
         }
         Ok(seen)
     }

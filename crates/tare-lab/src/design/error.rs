@@ -203,9 +203,7 @@ pub enum DesignError {
         trial_seconds: f64,
     },
     /// Built-in workloads and a command.
-    #[error(
-        "--workloads cannot be combined with a command: omit --workloads or the command after --"
-    )]
+    #[error("--workloads cannot be combined with a command: omit --workloads or the command after --")]
     WorkloadsAndCommand,
     /// An instruction set and a command.
     #[error("--isa selects the code of built-in workloads and has no effect on a command: omit it")]

@@ -1,6 +1,6 @@
 //! The sizes of boxes, held against this host.
 
-use super::{DesignError, Wishes, refuse_twice};
+use super::{DesignError, StudyRequest, refuse_twice};
 use tare_host::host;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Kernel, KernelSpec};
@@ -28,7 +28,7 @@ pub(super) fn default_cpus() -> Result<Cpus, SizeError> {
 /// The sizes of boxes: those that are named, or the one of --cpus and --memory.
 /// What is larger than this host is among the misfits.
 pub(super) fn instances(
-    wishes: &Wishes,
+    wishes: &StudyRequest,
     provisioning: &[Provisioning],
     cpus: Cpus,
     workloads: &[Workload],

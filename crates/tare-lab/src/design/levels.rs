@@ -1,6 +1,6 @@
 //! Options of platforms as factors: every platform once for each level that it can have.
 
-use super::Wishes;
+use super::StudyRequest;
 use std::path::Path;
 use tare_model::platform::PlatformPath;
 use tare_model::template::{LeftOut, Missing};
@@ -14,14 +14,14 @@ pub(super) struct Spread {
 }
 
 /// What the platforms of a study would be with levels that they do not have, for people.
-pub fn levels_left_out(wishes: &Wishes) -> Vec<LeftOut> {
+pub fn levels_left_out(wishes: &StudyRequest) -> Vec<LeftOut> {
     let paths = wishes.platforms.iter().filter_map(|name| name.parse().ok());
     spread(paths.collect(), wishes).left_out
 }
 
 /// Takes every platform once for each level of an option that it can have, one that has none of
 /// them as it is, and none twice.
-pub(super) fn spread(platforms: Vec<PlatformPath>, wishes: &Wishes) -> Spread {
+pub(super) fn spread(platforms: Vec<PlatformPath>, wishes: &StudyRequest) -> Spread {
     let mut all = Spread {
         platforms,
         left_out: Vec::new(),
@@ -82,12 +82,12 @@ mod tests {
 
     fn spread_of(platforms: &[&str], levels: &[(&'static str, &[&str])]) -> (Vec<String>, Vec<String>) {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let wishes = Wishes {
+        let wishes = StudyRequest {
             levels: levels
                 .iter()
                 .map(|(option, words)| (*option, owned(words)))
                 .collect(),
-            ..Wishes::default()
+            ..StudyRequest::default()
         };
         let paths = platforms.iter().map(|name| name.parse().unwrap()).collect();
         let spread = spread(paths, &wishes);

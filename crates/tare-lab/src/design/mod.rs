@@ -10,10 +10,10 @@ mod levels;
 mod parameters;
 mod printed;
 mod protocol;
+mod request;
 mod stored;
 #[cfg(test)]
 mod tests;
-mod wishes;
 mod workloads;
 
 pub use error::{Concern, DesignError};
@@ -23,8 +23,8 @@ pub(crate) use instances::holds_two;
 pub use levels::levels_left_out;
 pub use printed::{CheckWish, MetricWish, PrintedError};
 pub use protocol::{BLOCKS, BLOCKS_IN_WORDS, MARGINS, ProtocolOptions};
+pub use request::{Base, Cells, CommandWish, Levels, NO_IMAGE, Programs, StudyRequest, WorkloadWish};
 pub use stored::stored;
-pub use wishes::{Base, Cells, CommandWish, Levels, NO_IMAGE, Programs, Wishes, WorkloadWish};
 #[cfg(test)]
 pub(crate) use workloads::of_file;
 pub(crate) use workloads::unknown;
@@ -53,7 +53,7 @@ pub struct Sketch {
 ///
 /// # Errors
 /// [`DesignError`], one for the first thing that is wrong or does not fit this host.
-pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
+pub fn study(wishes: &StudyRequest, facts: &HostFacts) -> Result<Study, DesignError> {
     let sketch = sketch(wishes, facts)?;
     match sketch.misfits.into_iter().next() {
         Some(misfit) => Err(misfit),
@@ -65,7 +65,7 @@ pub fn study(wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
 ///
 /// # Errors
 /// [`DesignError`], one for the first thing that would be wrong on any host.
-pub fn sketch(wishes: &Wishes, facts: &HostFacts) -> Result<Sketch, DesignError> {
+pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, DesignError> {
     let mut misfits = Vec::new();
     let spread = levels::spread(platforms(&wishes.platforms)?, wishes);
     let platforms = spread.platforms;

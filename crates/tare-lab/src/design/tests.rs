@@ -13,14 +13,14 @@ fn facts() -> HostFacts {
 }
 
 fn default_study() -> Study {
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         cpus: "1".parse().ok(),
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     study(&wishes, &facts()).unwrap()
 }
 
-fn refused(wishes: &Wishes) -> String {
+fn refused(wishes: &StudyRequest) -> String {
     study(wishes, &facts()).unwrap_err().to_string()
 }
 
@@ -47,11 +47,11 @@ fn two_processes_share_a_box_that_holds_the_data_of_both() {
 #[test]
 fn each_bad_wish_is_named_with_what_would_be_right() {
     let cpus = |text: &str| text.parse().ok();
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         cpus: cpus("1"),
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
-    let with = |change: &dyn Fn(&mut Wishes)| {
+    let with = |change: &dyn Fn(&mut StudyRequest)| {
         let mut changed = wishes.clone();
         change(&mut changed);
         refused(&changed)
@@ -88,11 +88,11 @@ fn each_bad_wish_is_named_with_what_would_be_right() {
 
 #[test]
 fn instance_types_are_a_factor_and_those_that_do_not_fit_are_refused_with_the_numbers() {
-    let wishes = |list: &[&str]| Wishes {
+    let wishes = |list: &[&str]| StudyRequest {
         workloads: vec!["syscall".into(), "stream".into()],
         provisioning: vec![Provisioning::Vanilla],
         instances: list.iter().map(ToString::to_string).collect(),
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let study = study(&wishes(&["half=0.5:1G", "whole=1:2G"]), &facts()).unwrap();
     let kinds: Vec<String> = study.box_kinds().iter().map(ToString::to_string).collect();
@@ -108,7 +108,7 @@ fn instance_types_are_a_factor_and_those_that_do_not_fit_are_refused_with_the_nu
     assert!(refused(&["a=1:1G", "a=1:2G"]).contains("given twice"));
     assert!(refused(&["huge"]).contains("16xlarge"));
     assert!(refused(&["small=1:128M"]).contains("stream"));
-    let both = Wishes {
+    let both = StudyRequest {
         cpus: "1".parse().ok(),
         ..wishes(&["a=1:1G"])
     };
@@ -126,10 +126,10 @@ fn a_dynamic_command_says_why_it_stays_on_the_host() {
         argv: vec!["sh".into()],
         ..CommandWish::default()
     };
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         cpus: "1".parse().ok(),
         command: Some(command),
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let study = study(&wishes, &facts()).unwrap();
     let role = study.workloads[0].timed().unwrap();
@@ -148,7 +148,7 @@ fn one_by_one() -> ProtocolOptions {
 
 #[test]
 fn boxes_that_are_kept_to_the_end_must_fit_the_host_together() {
-    let kept = |memory_bytes| Wishes {
+    let kept = |memory_bytes| StudyRequest {
         platforms: vec!["native".into(), "docker".into()],
         workloads: vec!["syscall".into()],
         cpus: "1".parse().ok(),
@@ -157,7 +157,7 @@ fn boxes_that_are_kept_to_the_end_must_fit_the_host_together() {
             fresh: Some(Fresh::Study),
             ..one_by_one()
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     // One after another, and all of them there.
     let told = refused(&kept(2 << 30));
@@ -170,12 +170,12 @@ fn boxes_that_are_kept_to_the_end_must_fit_the_host_together() {
 
 #[test]
 fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
-    let wishes = |memory_bytes| Wishes {
+    let wishes = |memory_bytes| StudyRequest {
         platforms: vec!["native".into(), "docker".into()],
         workloads: vec!["syscall".into()],
         cpus: "1".parse().ok(),
         memory_bytes: Some(memory_bytes),
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     // Docker's vanilla box, and beside it both of the baseline.
     let told = refused(&wishes(2 << 30));
@@ -185,24 +185,24 @@ fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
         "{told}"
     );
     assert!(study(&wishes(1 << 30), &facts()).is_ok());
-    let of_one_kind = Wishes {
+    let of_one_kind = StudyRequest {
         provisioning: vec![Provisioning::Vanilla],
         ..wishes(2 << 30)
     };
     assert!(study(&of_one_kind, &facts()).is_ok());
-    let off = Wishes {
+    let off = StudyRequest {
         protocol: one_by_one(),
         ..wishes(7 << 30)
     };
     assert!(study(&off, &facts()).is_ok());
-    let alone = Wishes {
+    let alone = StudyRequest {
         platforms: vec!["native".into()],
         ..of_one_kind
     };
     let memory_bytes = Some(7 << 30);
     assert!(
         study(
-            &Wishes {
+            &StudyRequest {
                 memory_bytes,
                 ..alone
             },
@@ -212,8 +212,8 @@ fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
     );
 }
 
-fn factors() -> Wishes {
-    Wishes {
+fn factors() -> StudyRequest {
+    StudyRequest {
         platforms: vec!["native".into(), "docker".into()],
         instances: vec!["a=1:1G".into(), "b=1:2G".into()],
         workloads: vec![
@@ -229,7 +229,7 @@ fn factors() -> Wishes {
         ],
         // Three boxes of 2 GiB are too many for this host.
         protocol: one_by_one(),
-        ..Wishes::default()
+        ..StudyRequest::default()
     }
 }
 
@@ -264,14 +264,14 @@ fn runs_of_one_kernel_are_named_by_what_differs() {
 
 #[test]
 fn parameters_that_a_kernel_does_not_take_are_refused() {
-    let with = |kernel: &str, size, threads| Wishes {
+    let with = |kernel: &str, size, threads| StudyRequest {
         workloads: vec![WorkloadWish {
             kernel: kernel.into(),
             size,
             threads,
             ends: None,
         }],
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     for (wishes, told) in [
         (
@@ -297,7 +297,7 @@ fn one_at_a_time_varies_each_factor_from_the_base_and_brings_baselines() {
         platform: Some("docker".into()),
         ..Base::default()
     };
-    let wishes = Wishes {
+    let wishes = StudyRequest {
         cells: Cells::OneAtATime(base),
         ..factors()
     };
@@ -327,7 +327,7 @@ fn listed_cells_are_expanded_and_each_has_its_baseline() {
         workload: vec![workload.to_owned()],
         ..Levels::default()
     };
-    let with = |list: &[Levels]| Wishes {
+    let with = |list: &[Levels]| StudyRequest {
         cells: Cells::List(list.to_vec()),
         ..factors()
     };

@@ -1,7 +1,8 @@
 //! What runs: built-in kernels as they fit this host, or a command.
 
 use super::{
-    CommandWish, DesignError, Programs, Wishes, WorkloadWish, in_image, parameters, printed, refuse_twice,
+    CommandWish, DesignError, Programs, StudyRequest, WorkloadWish, in_image, parameters, printed,
+    refuse_twice,
 };
 use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
@@ -27,7 +28,7 @@ pub const MAX_THREADS: u32 = 4096;
 const SLICED_ARRAY: u64 = 32 << 20;
 /// What runs: the command, or the kernels that are named, by default the usual ones.
 pub(super) fn workloads(
-    wishes: &Wishes,
+    wishes: &StudyRequest,
     cpus: Cpus,
     facts: &HostFacts,
     seconds: f64,
@@ -87,7 +88,7 @@ enum Chosen {
 }
 
 /// A workload of the catalogue, or of a file.
-fn of_catalogue(asked: &str, wishes: &Wishes) -> Result<Box<Workload>, DesignError> {
+fn of_catalogue(asked: &str, wishes: &StudyRequest) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
     let unfound = |error| without_program(error, &read);
     let servers = read.roles.iter().map(|wish| {
@@ -120,7 +121,7 @@ fn without_program(error: DesignError, read: &CatalogueWorkload) -> DesignError 
 }
 
 /// The role of a command that runs in this place. With an image both places are made of it.
-fn placed(wish: &CommandWish, place: &Place, wishes: &Wishes) -> Result<Role, DesignError> {
+fn placed(wish: &CommandWish, place: &Place, wishes: &StudyRequest) -> Result<Role, DesignError> {
     Ok(Role {
         place: place.clone(),
         ..role(wish, wishes)?
@@ -156,7 +157,7 @@ pub(crate) fn of_file(
 }
 
 /// Whether a study file names workloads that tare does not have.
-fn names_missing_ones(wishes: &Wishes) -> bool {
+fn names_missing_ones(wishes: &StudyRequest) -> bool {
     let mut left_out = wishes.template.iter().flat_map(|t| &t.left_out);
     left_out.any(|item| item.what == Missing::Workload)
 }
@@ -324,7 +325,7 @@ pub fn kernel_spec(
 }
 
 /// The one role of a command, or of a load in its place.
-fn role(wish: &CommandWish, wishes: &Wishes) -> Result<Role, DesignError> {
+fn role(wish: &CommandWish, wishes: &StudyRequest) -> Result<Role, DesignError> {
     if let Some(load) = &wish.load {
         return Ok(catalogue::main(Run::Load(load.clone())));
     }

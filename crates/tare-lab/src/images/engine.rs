@@ -25,9 +25,7 @@ pub enum EngineError {
     #[error(transparent)]
     Absent(#[from] Absent),
     /// It has no such image.
-    #[error(
-        "it has no image of that name: list its images with its command 'images', or pull the image"
-    )]
+    #[error("it has no image of that name: list its images with its command 'images', or pull the image")]
     NoSuch,
     /// A name that no engine knows.
     #[error("that is not an image name: write it as debian:12")]

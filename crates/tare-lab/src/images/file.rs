@@ -150,9 +150,8 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
 /// What an image that comes with tare is made of. A script in it would run twice, or before its time.
 fn included(name: &str) -> Result<DebianSpec, String> {
     let file = super::shipped(name).map(|file| file.debian);
-    file.filter(|debian| debian.prepare.is_none()).ok_or_else(|| {
-        format!("there is no image '{name}' to include: give micro, or list its packages")
-    })
+    file.filter(|debian| debian.prepare.is_none())
+        .ok_or_else(|| format!("there is no image '{name}' to include: give micro, or list its packages"))
 }
 
 #[cfg(test)]
@@ -234,6 +233,8 @@ mod tests {
             named.starts_with("f.toml:1:8: ") && named.contains("cannot be the name"),
             "{named}"
         );
-        assert!(told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" is not a Debian release"));
+        assert!(
+            told("name = \"a\"\nsuite = \"B\"\n").starts_with("f.toml:2:9: \"B\" is not a Debian release")
+        );
     }
 }

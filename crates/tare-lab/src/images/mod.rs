@@ -207,8 +207,9 @@ pub fn unbuildable(wanted: &str) -> Option<&'static str> {
         );
     }
     let wants_maven = !file.debian.maven.is_empty();
-    (wants_maven && carry::find_program("mvn").is_err())
-        .then_some("Maven, which downloads parts of it, is missing: install it (Debian: apt-get install maven)")
+    (wants_maven && carry::find_program("mvn").is_err()).then_some(
+        "Maven, which downloads parts of it, is missing: install it (Debian: apt-get install maven)",
+    )
 }
 
 /// Gives an image of the store a name of the user's.

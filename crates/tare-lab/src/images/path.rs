@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tare_image::Image;
-use tare_model::regular;
+use tare_sys::regular;
 
 /// What is in a folder or an archive, taken anew if that changed since.
 pub(super) fn take(

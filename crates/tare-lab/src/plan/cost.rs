@@ -1,6 +1,6 @@
 //! What a study is expected to take, before anything was measured.
 
-use super::{Room, stands, trials_per_block};
+use super::{Room, cohorts, trials_per_block};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
@@ -55,10 +55,10 @@ const TRIAL_BYTES: u64 = 3000;
 
 /// Estimates what the study takes; an adaptive one at most.
 pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
-    let stands = stands::of_each_kind(study, room);
+    let cohorts = cohorts::of_each_kind(study, room);
     let share = |kind: &BoxKind| {
-        let stands = stands.get(kind).copied().unwrap_or(1);
-        Share::of(study, kind, box_cost(kind), stands)
+        let cohorts = cohorts.get(kind).copied().unwrap_or(1);
+        Share::of(study, kind, box_cost(kind), cohorts)
     };
     let shares: Vec<Share> = study.box_kinds().iter().map(share).collect();
     let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
@@ -94,21 +94,21 @@ struct Share {
 }
 
 impl Share {
-    /// Of a kind that is in so many stands of a block.
-    fn of(study: &Study, kind: &BoxKind, cost: BoxCost, stands: u32) -> Self {
+    /// Of a kind that is in so many cohorts of a block.
+    fn of(study: &Study, kind: &BoxKind, cost: BoxCost, cohorts: u32) -> Self {
         let of_kind = study.cells_of(kind);
         let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
         let cells = number(of_kind.len());
         let twice = of_kind.iter().filter(|cell| has_two_processes(study, cell));
         let second = number(twice.count()) * TRIAL_OVERHEAD_SECONDS;
         // With those of roles that are apart.
-        let each = number(1 + stands::beside(study));
+        let each = number(1 + cohorts::beside(study));
         // Without a cell, no box is made.
         let used = cells.min(1.0);
-        let stands = f64::from(stands);
+        let cohorts = f64::from(cohorts);
         let (once_boxes, block_boxes) = match study.protocol.fresh {
-            Fresh::Trial => (0.0, stands * cells * each),
-            Fresh::Block => (0.0, stands * used * each),
+            Fresh::Trial => (0.0, cohorts * cells * each),
+            Fresh::Block => (0.0, cohorts * used * each),
             Fresh::Study => (used * each, 0.0),
         };
         let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
@@ -118,7 +118,7 @@ impl Share {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
             once_boxes,
             block_seconds: block_boxes * cost.launch_seconds
-                + stands * (work * cost.stretch + cells * around + second),
+                + cohorts * (work * cost.stretch + cells * around + second),
             block_boxes,
         }
     }

@@ -5,7 +5,7 @@ mod foresight;
 pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
 use crate::addresses;
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -388,7 +388,7 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
 fn published(workload: &Workload) -> usize {
     let in_box = workload.servers().filter(|role| role.place == Place::Tested);
     in_box
-        .filter(|server| addresses::talked_to_from(workload, server).contains(&Home::Host))
+        .filter(|server| addresses::talked_to_from(workload, server).contains(&Placement::Host))
         .count()
 }
 

@@ -1,6 +1,6 @@
 //! What options beside `--resume` ask for: all that they do not say is as the file has it.
 
-use crate::design::{self, DesignError, ProtocolOptions, Wishes};
+use crate::design::{self, DesignError, ProtocolOptions, StudyRequest};
 use tare_model::host::HostFacts;
 use tare_model::study::{Protocol, Study};
 use tare_model::workload::Workload;
@@ -9,7 +9,7 @@ use tare_model::workload::Workload;
 ///
 /// # Errors
 /// [`DesignError`], where the wishes are none that could be had.
-pub fn asked(then: &Study, wishes: &Wishes, facts: &HostFacts) -> Result<Study, DesignError> {
+pub fn asked(then: &Study, wishes: &StudyRequest, facts: &HostFacts) -> Result<Study, DesignError> {
     let asked = Asked::of(wishes);
     let protocol = wishes.protocol.on(&then.protocol);
     let same = Study {
@@ -41,7 +41,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(wishes: &Wishes) -> Self {
+    fn of(wishes: &StudyRequest) -> Self {
         Self {
             platforms: !wishes.platforms.is_empty() || !wishes.levels.is_empty() || wishes.baseline.is_some(),
             provisioning: !wishes.provisioning.is_empty(),
@@ -56,7 +56,7 @@ impl Asked {
 }
 
 /// The kernels of the file where none is named, and their instruction set where none is.
-fn fill_kernels(filled: &mut Wishes, then: &Study) {
+fn fill_kernels(filled: &mut StudyRequest, then: &Study) {
     let kernels = || then.workloads.iter().filter_map(Workload::kernel);
     filled.isa = filled.isa.or_else(|| kernels().next().map(|kernel| kernel.isa));
     if filled.workloads.is_empty() {
@@ -65,7 +65,7 @@ fn fill_kernels(filled: &mut Wishes, then: &Study) {
 }
 
 /// The wishes with those of the file where they say nothing and others depend on it.
-fn filled(then: &Study, wishes: &Wishes, asked: &Asked, protocol: &Protocol) -> Wishes {
+fn filled(then: &Study, wishes: &StudyRequest, asked: &Asked, protocol: &Protocol) -> StudyRequest {
     let mut filled = wishes.clone();
     if filled.platforms.is_empty() {
         filled.platforms = then.platforms.iter().map(ToString::to_string).collect();

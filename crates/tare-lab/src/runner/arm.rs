@@ -1,13 +1,13 @@
 //! One cell of a group while it runs: its processes, which wait at their gates in its box,
 //! and what their slices told.
 
-use super::held::Held;
-use super::{Stop, aside};
-use crate::against::Exchange;
+use super::live::CellBoxes;
+use super::{Stop, hooks};
 use crate::faults;
-use crate::home::Home;
 use crate::load;
+use crate::placement::Placement;
 use crate::plan::PlannedTrial;
+use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_model::finding::Reason;
@@ -26,28 +26,37 @@ pub(super) const FIRST: u16 = 1;
 pub(super) struct Arm {
     pub planned: PlannedTrial,
     /// Whether it runs only as a baseline of others: its own trial is done elsewhere.
-    pub is_partner: bool,
+    pub is_shadow: bool,
     pub workload: Workload,
     pub padding_bytes: u32,
     pub patience: Duration,
     /// Whether its box is frozen between its slices.
     pub freezes: bool,
+    pub pace: Pace,
+    /// The numbers of its processes that wait at their gates.
+    pub waiting: BTreeSet<u16>,
+    pub servers: Servers,
+    pub tally: Tally,
+    /// Whether its box is stopped now.
+    pub paused: bool,
+    pub lost: Option<Lost>,
+}
+
+/// How much an arm does in its rounds.
+pub(super) struct Pace {
     /// Wall time of a unit of work in nanoseconds, as the last slice had it.
     pub unit_ns: f64,
     /// What it is told in each round.
     pub order: Order,
     /// How many processes are to take its rounds in turn.
     pub processes: u32,
-    /// The numbers of those that wait at their gates.
-    pub waiting: BTreeSet<u16>,
-    /// The servers that these talk to.
-    pub serving: Vec<Serving>,
-    /// What starting them took until they served.
-    pub ready_seconds: f64,
-    /// What servers printed.
-    pub words: Vec<Words>,
     /// It takes part in every so many-th round.
     pub every: u32,
+}
+
+/// What the slices of an arm told.
+#[derive(Default)]
+pub(super) struct Tally {
     /// Timed units of all its slices, those before the first round among them.
     pub units: u64,
     pub slices: Vec<Slice>,
@@ -62,9 +71,16 @@ pub(super) struct Arm {
     pub box_cpu_seconds: Option<f64>,
     /// Turns in which its box was let run; 0 of slices.
     pub turns: u32,
-    /// Whether its box is stopped now.
-    pub paused: bool,
-    pub lost: Option<Lost>,
+}
+
+/// The servers that the processes of an arm talk to.
+#[derive(Default)]
+pub(super) struct Servers {
+    pub serving: Vec<Serving>,
+    /// What starting them took until they served.
+    pub ready_seconds: f64,
+    /// What they printed.
+    pub words: Vec<Words>,
 }
 
 /// A server that serves.
@@ -74,7 +90,7 @@ pub(super) struct Serving {
     /// Its number in its box.
     pub process: u16,
     /// Which box that is.
-    pub home: Home,
+    pub home: Placement,
 }
 
 /// What a server printed.
@@ -106,17 +122,17 @@ impl Arm {
     }
 
     /// Where its processes are, and their time is taken.
-    pub fn home(&self) -> Home {
-        self.workload.timed().map_or(Home::Cell, Home::of)
+    pub fn home(&self) -> Placement {
+        self.workload.timed().map_or(Placement::Cell, Placement::of)
     }
 
     /// The process whose turn it is in a round.
     pub fn process_of(&self, round: u32) -> u16 {
-        FIRST + u16::try_from(round % self.processes).unwrap_or(0)
+        FIRST + u16::try_from(round % self.pace.processes).unwrap_or(0)
     }
 
     /// Starts one of its processes, which then waits at its gate.
-    pub fn start(&mut self, held: &mut Held, process: u16, bounds: Bounds) -> Result<(), Stop> {
+    pub fn start(&mut self, held: &mut CellBoxes, process: u16, bounds: Bounds) -> Result<(), Stop> {
         // The second one is started after slices of the first, behind which its box is stopped.
         if !self.resume(held) {
             return Ok(());
@@ -141,7 +157,7 @@ impl Arm {
     }
 
     /// Has one of its processes do a slice; `None` if it is lost by it.
-    pub fn go(&mut self, held: &mut Held, process: u16, order: Order) -> Result<Option<Done>, Stop> {
+    pub fn go(&mut self, held: &mut CellBoxes, process: u16, order: Order) -> Result<Option<Done>, Stop> {
         if !self.resume(held) {
             return Ok(None);
         }
@@ -161,7 +177,7 @@ impl Arm {
             None => None,
         };
         match slice {
-            Some(_) => self.host_ns += host_ns,
+            Some(_) => self.tally.host_ns += host_ns,
             None => {
                 self.waiting.remove(&process);
             }
@@ -183,15 +199,15 @@ impl Arm {
 
     /// Keeps a slice that counts, the so many-th of its round.
     pub fn keep(&mut self, done: Done, place: u32) {
-        self.slices.push(done.slice);
-        self.exchanges.push(done.exchange);
-        self.places.push(place);
-        let used = self.box_cpu_seconds.zip(done.box_cpu_seconds);
-        self.box_cpu_seconds = used.map(|(all, more)| all + more);
+        self.tally.slices.push(done.slice);
+        self.tally.exchanges.push(done.exchange);
+        self.tally.places.push(place);
+        let used = self.tally.box_cpu_seconds.zip(done.box_cpu_seconds);
+        self.tally.box_cpu_seconds = used.map(|(all, more)| all + more);
     }
 
     /// CPU time that its boxes have used, where its workload has a figure of that.
-    fn box_cpu_ns(&self, held: &mut Held) -> Option<u64> {
+    fn box_cpu_ns(&self, held: &mut CellBoxes) -> Option<u64> {
         let counts = self.workload.metrics.iter().any(|m| m.from == Source::Host);
         if counts { held.cpu_ns() } else { None }
     }
@@ -217,13 +233,13 @@ impl Arm {
             self.lose_box(faults::bad_report(what));
             return None;
         }
-        self.units += order.units;
-        self.unit_ns = slice.wall_ns() as f64 / order.units as f64;
+        self.tally.units += order.units;
+        self.pace.unit_ns = slice.wall_ns() as f64 / order.units as f64;
         Some(slice)
     }
 
     /// Ends its processes: what is told of the end of each, with its standard output.
-    pub fn stop(&mut self, held: &mut Held) -> Result<Vec<(Exited, Vec<u8>)>, Stop> {
+    pub fn stop(&mut self, held: &mut CellBoxes) -> Result<Vec<(Exited, Vec<u8>)>, Stop> {
         if self.freezes {
             self.wake(held)?;
         }
@@ -244,23 +260,23 @@ impl Arm {
     }
 
     /// Runs the teardown of its workload, if its box is there.
-    pub fn tear_down(&mut self, held: &mut Held) {
+    pub fn tear_down(&mut self, held: &mut CellBoxes) {
         if self.lost.as_ref().is_none_or(|lost| lost.box_lives)
-            && let Err(failure) = aside::tear_down(held, &self.workload, self.patience)
+            && let Err(failure) = hooks::tear_down(held, &self.workload, self.patience)
         {
             self.lose_box(failure);
         }
     }
 
     /// Stops its box after a slice, if it uses much CPU while it waits.
-    pub fn rest(&mut self, held: &mut Held) {
+    pub fn rest(&mut self, held: &mut CellBoxes) {
         if self.freezes && self.lives() {
             self.pause(held);
         }
     }
 
     /// Stops its box.
-    pub fn pause(&mut self, held: &mut Held) {
+    pub fn pause(&mut self, held: &mut CellBoxes) {
         match held.pause() {
             Ok(()) => self.paused = true,
             Err(e) => self.lose_box(faults::bad_report(e.to_string())),
@@ -268,7 +284,7 @@ impl Arm {
     }
 
     /// Lets its box go on if it is stopped; false if that failed.
-    pub fn resume(&mut self, held: &mut Held) -> bool {
+    pub fn resume(&mut self, held: &mut CellBoxes) -> bool {
         if std::mem::take(&mut self.paused)
             && let Err(e) = held.resume()
         {
@@ -279,13 +295,13 @@ impl Arm {
 
     /// Lets a box that was stopped now and then go on for good, with its clock set right:
     /// a machine's stood still meanwhile.
-    pub fn wake(&mut self, held: &mut Held) -> Result<(), Stop> {
+    pub fn wake(&mut self, held: &mut CellBoxes) -> Result<(), Stop> {
         if !self.resume(held) {
             return Ok(());
         }
         let unix_ns = tare_host::host::unix_ns();
         let answer = held
-            .link(&Home::Cell)
+            .link(&Placement::Cell)
             .request(&Request::SetClock { unix_ns }, self.patience);
         self.reply(answer).map(drop)
     }
@@ -315,9 +331,9 @@ impl Arm {
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
             let failure = faults::ended_well(exited, &stderr).err();
-            self.lose(failure.unwrap_or_else(|| {
-                Failure::new(Reason::ExitStatus, "ended early, with status 0")
-            }));
+            self.lose(
+                failure.unwrap_or_else(|| Failure::new(Reason::ExitStatus, "ended early, with status 0")),
+            );
             return Ok(None);
         }
         Ok(reply)

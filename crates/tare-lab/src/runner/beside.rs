@@ -1,45 +1,79 @@
 //! The boxes beside that of a cell, in which roles of its workload run: one on the host, which is
 //! the same beside every cell, and one of the cell's own kind for each role that is apart.
 
-use super::boxes::{Obtain, not_made, unknown};
-use super::held::{Boxed, Held, carry_in};
-use super::{Runner, Stop};
-use crate::home::Home;
+use super::Stop;
+use super::arm::Arm;
+use super::boxes::{Boxes, Obtain, not_made, unknown};
+use super::live::{CellBoxes, LiveBox, carry_in};
+use super::recorder::Recorder;
+use crate::placement::Placement;
+use crate::trial;
 use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
 use tare_platforms::on_this_host;
 
-impl Runner<'_> {
+impl Boxes<'_> {
+    /// Starts one of an arm's processes, in this box or in one beside it.
+    pub fn start(
+        &mut self,
+        arm: &mut Arm,
+        held: &mut CellBoxes,
+        process: u16,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), Stop> {
+        if self.raise_beside(arm, held, recorder)? {
+            let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
+            arm.start(held, process, bounds)?;
+        }
+        Ok(())
+    }
+
+    /// Has the boxes beside this one that the arm needs; false if the arm is lost by that.
+    pub fn raise_beside(
+        &mut self,
+        arm: &mut Arm,
+        held: &mut CellBoxes,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<bool, Stop> {
+        match self.raise_beside_of(held, &arm.workload, arm.planned.block, recorder) {
+            Ok(()) => {}
+            Err(Obtain::Stop(stop)) => return Err(stop),
+            Err(Obtain::Failed(failure)) => arm.lose(failure),
+        }
+        Ok(arm.lives())
+    }
+
     /// Has a box beside this one for each role of a workload that runs in another, with the files
     /// that it needs.
-    pub(super) fn raise_beside_of(
+    fn raise_beside_of(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         workload: &Workload,
         block: u32,
+        recorder: &mut Recorder<'_>,
     ) -> Result<(), Obtain> {
         let mut aparts = 0;
         for role in &workload.roles {
-            let home = Home::of(role);
-            aparts += usize::from(matches!(home, Home::Own(_)));
-            if home == Home::Cell {
+            let home = Placement::of(role);
+            aparts += usize::from(matches!(home, Placement::Own(_)));
+            if home == Placement::Cell {
                 continue;
             }
             if !held.beside.contains_key(&home) {
                 if interrupt::requested() {
-                    return Err(Obtain::Stop(Stop::Interrupted));
+                    return Err(Stop::Interrupted.into());
                 }
                 let made = match home {
-                    Home::Own(_) => self.make_apart(held, role, aparts, block)?,
-                    Home::Host | Home::Cell => self.make_outside(role)?,
+                    Placement::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,
+                    Placement::Host | Placement::Cell => self.make_outside(role)?,
                 };
                 held.beside.insert(home.clone(), made);
             }
             let has_host_files = match home {
-                Home::Own(_) => self.has_host_files(&held.kind),
+                Placement::Own(_) => self.has_host_files(&held.kind),
                 // Without an image it has the host's own files.
-                Home::Host | Home::Cell => self.study.image.is_none(),
+                Placement::Host | Placement::Cell => self.study.image.is_none(),
             };
             if let Some(boxed) = held.beside.get_mut(&home).filter(|_| !has_host_files) {
                 carry_in(boxed, role.files.iter()).map_err(Obtain::Failed)?;
@@ -49,16 +83,22 @@ impl Runner<'_> {
     }
 
     /// The box of the so many-th role that is apart, from 1.
-    fn make_apart(&mut self, held: &Held, role: &Role, nth: usize, block: u32) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+    fn make_apart(
+        &mut self,
+        held: &CellBoxes,
+        (role, nth): (&Role, usize),
+        block: u32,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<LiveBox, Obtain> {
+        let id = *self.made;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
         let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
-        self.launch(&held.kind, &spec, Some(&role.name), block)
+        self.launch(&held.kind, &spec, (Some(&role.name), block), recorder)
     }
 
-    fn make_outside(&mut self, role: &Role) -> Result<Boxed, Obtain> {
-        let id = self.progress.boxes;
+    fn make_outside(&mut self, role: &Role) -> Result<LiveBox, Obtain> {
+        let id = *self.made;
         let spec = self.platforms.outside(&role.cpus, (self.run, &self.binary), &id);
         let running = on_this_host().launch(&spec).map_err(not_made)?;
         Ok(self.take_in(running, &spec))

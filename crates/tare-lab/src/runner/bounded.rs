@@ -4,9 +4,10 @@
 //! rate: the greatest rate at which a single try went well would be that of the luckiest one.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
-use super::record::Ended;
-use super::{Event, Runner, Stop, pace};
+use super::bench::Bench;
+use super::live::CellBoxes;
+use super::recorder::Ended;
+use super::{Event, Stop, pace};
 use crate::load::Loaded;
 use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
@@ -27,68 +28,64 @@ const LONGEST_SECONDS: f64 = 10.0;
 /// Part of a try that runs before it: a tenth.
 const WARM_UP: u64 = 10;
 
-impl Runner<'_> {
-    /// Searches the greatest rate that keeps the bound, of at most what is answered in a closed
-    /// loop; or how a trial fails by that.
-    pub(super) fn search_within(
-        &mut self,
-        bound: Bound,
-        answered: f64,
-        planned: &PlannedTrial,
-        present: &mut Present,
-    ) -> Result<Result<WithinBound, Ended>, Stop> {
-        let mut within = WithinBound {
-            bound,
-            tries: Vec::new(),
-        };
-        let mut search = Search::from(answered);
-        while let Some(rate) = search.next() {
-            (self.observe)(Event::Running(planned));
-            for _ in 0..TRIES {
-                let seed = u64::try_from(within.tries.len()).unwrap_or_default();
-                match self.try_rate(bound, (rate, seed), planned, present)? {
-                    Ok(tried) => within.tries.push(tried),
-                    Err(ended) => return Ok(Err(ended)),
-                }
+/// Searches the greatest rate that keeps the bound, of at most what is answered in a closed
+/// loop; or how a trial fails by that.
+pub(super) fn search_within(
+    bench: &mut Bench<'_>,
+    bound: Bound,
+    answered: f64,
+    planned: &PlannedTrial,
+) -> Result<Result<WithinBound, Ended>, Stop> {
+    let mut within = WithinBound {
+        bound,
+        tries: Vec::new(),
+    };
+    let mut search = Search::from(answered);
+    while let Some(rate) = search.next() {
+        bench.recorder.observe(Event::Running(planned));
+        for _ in 0..TRIES {
+            let seed = u64::try_from(within.tries.len()).unwrap_or_default();
+            match try_rate(bench, bound, (rate, seed), planned)? {
+                Ok(tried) => within.tries.push(tried),
+                Err(ended) => return Ok(Err(ended)),
             }
-            search.tell(within.keeps(rate));
         }
-        Ok(Ok(within))
+        search.tell(within.keeps(rate));
     }
+    Ok(Ok(within))
+}
 
-    fn try_rate(
-        &mut self,
-        bound: Bound,
-        (rate, seed): (f64, u64),
-        planned: &PlannedTrial,
-        present: &mut Present,
-    ) -> Result<Result<RateTry, Ended>, Stop> {
-        // Where nothing can be told, nothing was kept.
-        let mut tried = RateTry {
-            rate,
-            achieved: 0.0,
-            latency_seconds: None,
-        };
-        let Some(mut arm) = self.arm(planned.clone(), true) else {
-            return Ok(Ok(tried));
-        };
-        arm.workload = arm.workload.at_rate(rate, seed);
-        let probed = self.probe_by(arm, present, |arm, held, _| {
-            if let Some(loaded) = load_of(arm, held, units(bound, rate))? {
-                let latency = loaded.figure(LatencyOf::Share(bound.share));
-                tried.achieved = loaded.achieved();
-                // The latency of a client that does not keep up is its own.
-                tried.latency_seconds = latency.filter(|_| loaded.client_keeps_up());
-            }
-            Ok(())
-        })?;
-        Ok(probed.map(|_| tried))
-    }
+fn try_rate(
+    bench: &mut Bench<'_>,
+    bound: Bound,
+    (rate, seed): (f64, u64),
+    planned: &PlannedTrial,
+) -> Result<Result<RateTry, Ended>, Stop> {
+    // Where nothing can be told, nothing was kept.
+    let mut tried = RateTry {
+        rate,
+        achieved: 0.0,
+        latency_seconds: None,
+    };
+    let Some(mut arm) = bench.arm(planned.clone(), true) else {
+        return Ok(Ok(tried));
+    };
+    arm.workload = arm.workload.at_rate(rate, seed);
+    let probed = bench.probe_by(arm, |arm, held, _| {
+        if let Some(loaded) = load_of(arm, held, units(bound, rate))? {
+            let latency = loaded.figure(LatencyOf::Share(bound.share));
+            tried.achieved = loaded.achieved();
+            // The latency of a client that does not keep up is its own.
+            tried.latency_seconds = latency.filter(|_| loaded.client_keeps_up());
+        }
+        Ok(())
+    })?;
+    Ok(probed.map(|_| tried))
 }
 
 /// What a client tells of so many requests; `None` if it was told nothing. That of all requests
 /// none is answered is an answer, and no fault of the arm.
-fn load_of(arm: &mut Arm, held: &mut Held, units: u64) -> Result<Option<Loaded>, Stop> {
+fn load_of(arm: &mut Arm, held: &mut CellBoxes, units: u64) -> Result<Option<Loaded>, Stop> {
     let mut last = None;
     for units in [(units / WARM_UP).max(1), units] {
         last = arm.go(held, FIRST, pace::order(units))?;

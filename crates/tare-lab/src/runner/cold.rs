@@ -1,8 +1,7 @@
 //! Trials that begin with cold caches: those of the host, and of each kernel that lies between it and the
 //! files of the trial.
 
-use super::held::{Boxed, Held};
-use tare_host::host;
+use super::live::{CellBoxes, LiveBox};
 use tare_model::finding::Reason;
 use tare_model::protocol::Request;
 use tare_model::results::Failure;
@@ -11,18 +10,18 @@ use tare_platforms::link::{Link, LinkError};
 use tare_platforms::{ANSWER_DEADLINE, QuotaView};
 
 /// Drops all caches, if the workload wants that, once its servers serve and before its clock runs.
-pub(super) fn cool(held: &mut Held, workload: &Workload) -> Result<(), Failure> {
+pub(super) fn cool(held: &mut CellBoxes, workload: &Workload) -> Result<(), Failure> {
     if !workload.cold {
         return Ok(());
     }
     // From the inside out: what a machine writes out is then in the host's caches.
     held.of_its_kind()
         .try_for_each(|(_, boxed)| cool_machines(boxed))?;
-    host::drop_caches().map_err(|e| cannot(e.to_string()))
+    tare_host::kernel::drop_caches().map_err(|e| cannot(e.to_string()))
 }
 
 /// Those of the kernels of a box, of its own and of the machines that it is in.
-fn cool_machines(boxed: &mut Boxed) -> Result<(), Failure> {
+fn cool_machines(boxed: &mut LiveBox) -> Result<(), Failure> {
     let own = match boxed.has_own_kernel {
         true => ask(boxed.running.link()),
         false => Ok(()),

@@ -1,8 +1,9 @@
 //! Boxes that use CPU while they only wait: machines with their timers, engines with
 //! theirs. One that uses much is frozen between its slices.
 
-use super::held::Present;
-use super::{Runner, Stop};
+use super::Stop;
+use super::boxes::Boxes;
+use super::live::{CellBoxes, LiveBoxes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tare_host::interrupt;
@@ -16,11 +17,10 @@ const STRETCH: Duration = Duration::from_millis(250);
 /// what is measured. (An emulated machine was seen to use 0.7 %, containers nothing.)
 const MUCH: f64 = 0.02;
 
-impl Runner<'_> {
-    /// Finds out once of each kind of box how much CPU it uses while it waits.
-    pub(super) fn find_idle_use(&mut self, present: &Present) -> Result<(), Stop> {
-        let unknown = |kind: &&BoxKind| !self.paces.freezes.contains_key(*kind);
-        if present.len() < 2 || !present.keys().any(|kind| unknown(&kind)) {
+impl Boxes<'_> {
+    /// Finds out once of each kind of box whether it uses much CPU while it waits.
+    pub fn find_idle_use(&self, present: &LiveBoxes, much: &mut BTreeMap<BoxKind, bool>) -> Result<(), Stop> {
+        if present.len() < 2 || present.keys().all(|kind| much.contains_key(kind)) {
             return Ok(());
         }
         let before = self.used(present);
@@ -35,15 +35,15 @@ impl Runner<'_> {
         for (kind, used_ns) in self.used(present) {
             let since = used_ns.saturating_sub(before.get(&kind).copied().unwrap_or(used_ns));
             let cpus = Duration::from_nanos(since).as_secs_f64() / seconds;
-            self.paces.freezes.entry(kind).or_insert(cpus > MUCH);
+            much.entry(kind).or_insert(cpus > MUCH);
         }
         Ok(())
     }
 
     /// CPU time of the boxes that the host counts.
-    fn used(&self, present: &Present) -> BTreeMap<BoxKind, u64> {
-        let of = |(kind, held): (&BoxKind, &super::held::Held)| {
-            let used = self.watch.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
+    fn used(&self, present: &LiveBoxes) -> BTreeMap<BoxKind, u64> {
+        let of = |(kind, held): (&BoxKind, &CellBoxes)| {
+            let used = self.monitor.usage(held.own.id).map_or(0, |usage| usage.cpu_ns);
             (kind.clone(), used)
         };
         present.iter().map(of).collect()
@@ -52,60 +52,25 @@ impl Runner<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Writer;
-    use crate::design::{self, ProtocolOptions, Wishes};
-    use crate::preflight::{self, Platforms};
-    use crate::resume::Progress;
-    use tare_model::platform::Provisioning;
-    use tare_model::results::{Outcome, Results};
-    use tare_model::study::Study;
-    use tare_platforms::state::Run;
+    use super::super::testing::{study, with_runner};
+    use crate::design::ProtocolOptions;
+    use tare_model::results::Outcome;
 
     const BASELINE: &str = "fake";
     const FROZEN: &str = "fake?cost=2";
 
-    fn study() -> Study {
-        let wishes = Wishes {
-            platforms: [BASELINE, FROZEN].map(str::to_owned).to_vec(),
-            provisioning: vec![Provisioning::Vanilla],
-            workloads: vec!["syscall".into(), "linpack".into()],
-            cpus: "1".parse().ok(),
-            protocol: ProtocolOptions {
-                blocks: Some(2),
-                settle: Some(false),
-                ..ProtocolOptions::default()
-            },
-            ..Wishes::default()
-        };
-        design::study(&wishes, &tare_host::host::facts()).unwrap()
-    }
-
-    /// Runs the study with the boxes of [`FROZEN`] taken as ones that use much CPU.
-    fn measured(study: &Study) -> Results {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.jsonl");
-        let (run, _) = Run::begin(folder.path()).unwrap();
-        let mut platforms = Platforms::open(&study.platforms, folder.path()).unwrap();
-        let header = preflight::header(study, &platforms, &path);
-        let mut writer = Writer::create(&path, &header).unwrap();
-        let progress = Progress::default();
-        let mut silent = |_: crate::runner::Event<'_>| {};
-        let mut runner =
-            Runner::new(study, &mut platforms, &mut writer, &run, progress, &mut silent).unwrap();
-        for kind in study.box_kinds() {
-            let much = kind.platform.to_string() == FROZEN;
-            runner.paces.freezes.insert(kind, much);
-        }
-        runner.run().unwrap();
-        Results::read(&path).unwrap()
-    }
-
     /// A frozen box answers nothing: whoever asks it something loses it.
     #[test]
     fn a_box_that_is_frozen_between_its_slices_has_two_processes_as_others_have() {
-        let study = study();
-        let results = measured(&study);
+        let workloads = ["syscall", "linpack"];
+        let study = study(&[BASELINE, FROZEN], &workloads, ProtocolOptions::default());
+        let results = with_runner(&study, |mut runner| {
+            for kind in study.box_kinds() {
+                let much = kind.platform.to_string() == FROZEN;
+                runner.bench.paces.freezes.insert(kind, much);
+            }
+            runner.run().unwrap();
+        });
         let failed = results.trials().find(|t| !matches!(t.outcome, Outcome::Ok(_)));
         assert!(failed.is_none(), "{failed:?}");
         assert_eq!(results.groups().count(), 4);

@@ -1,9 +1,8 @@
 //! Trials for which there was not enough memory: whom the kernel killed is their reason, by what
 //! it counted, before the trial's clocks ran and after they stopped.
 
-use super::Runner;
 use super::arm::{Arm, Lost};
-use super::held::{Boxed, Counted, Held, Present};
+use super::live::{CellBoxes, Counted, LiveBox, LiveBoxes};
 use crate::trial::Tried;
 use tare_host::cgroup::MemoryEvents;
 use tare_host::oom::KernelLog;
@@ -41,7 +40,7 @@ struct Killed {
     role: Option<String>,
 }
 
-impl Boxed {
+impl LiveBox {
     /// Notes what is counted of its memory, before a trial.
     fn count_memory(&mut self) {
         self.counted = Some(Counted {
@@ -134,7 +133,7 @@ impl Boxed {
     }
 }
 
-impl Held {
+impl CellBoxes {
     /// Notes what is counted of the memory of its boxes, before a trial.
     pub(super) fn count_memory(&mut self) {
         self.of_its_kind().for_each(|(_, boxed)| boxed.count_memory());
@@ -171,7 +170,7 @@ impl Held {
 
 impl Arm {
     /// Loses it if somebody was killed in its box, which is then the reason of whatever else failed.
-    pub(super) fn judge_memory(&mut self, held: &mut Held) {
+    pub(super) fn judge_memory(&mut self, held: &mut CellBoxes) {
         let before = self.lost.as_ref().map(|lost| &lost.failure);
         if let Some(killed) = held.killed(before) {
             self.lost = Some(Lost {
@@ -182,13 +181,11 @@ impl Arm {
     }
 }
 
-impl Runner<'_> {
-    /// Loses the arms in whose boxes somebody was killed.
-    pub(super) fn judge_memory(arms: &mut [Arm], present: &mut Present) {
-        for arm in arms {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.judge_memory(held);
-            }
+/// Loses the arms in whose boxes somebody was killed.
+pub(super) fn judge(arms: &mut [Arm], present: &mut LiveBoxes) {
+    for arm in arms {
+        if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
+            arm.judge_memory(held);
         }
     }
 }

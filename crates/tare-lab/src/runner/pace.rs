@@ -62,9 +62,9 @@ impl Paces {
 
     /// Notes the paces of these cells.
     pub fn note(&mut self, arms: &[Arm]) {
-        let known = arms.iter().filter(|arm| arm.lives() && arm.unit_ns > 0.0);
+        let known = arms.iter().filter(|arm| arm.lives() && arm.pace.unit_ns > 0.0);
         self.units_ns
-            .extend(known.map(|arm| (arm.planned.cell.clone(), arm.unit_ns)));
+            .extend(known.map(|arm| (arm.planned.cell.clone(), arm.pace.unit_ns)));
     }
 }
 
@@ -89,10 +89,16 @@ pub(super) fn next_guess(units_done: u64, wall_ns: u64, slice_ns: f64) -> Option
 }
 
 /// Whether a cell seems far slower than it was in an earlier block, or, if it was in none,
-/// than a slice of the leader's work allows, by the leader's time for a unit of it.
+/// than a slice of the pacesetter's work allows, by the pacesetter's time for a unit of it.
 #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
-pub(super) fn is_doubtful(unit_ns: f64, known: Option<f64>, units: u64, slice_ns: f64, lead_ns: f64) -> bool {
-    let longest = lead_ns.max(slice_ns / units as f64);
+pub(super) fn is_doubtful(
+    unit_ns: f64,
+    known: Option<f64>,
+    units: u64,
+    slice_ns: f64,
+    pacesetter_ns: f64,
+) -> bool {
+    let longest = pacesetter_ns.max(slice_ns / units as f64);
     unit_ns > TOO_LONG * known.unwrap_or(longest)
 }
 
@@ -104,7 +110,7 @@ pub(super) const fn order(units: u64) -> Order {
     }
 }
 
-/// Gives each arm its order: the leader's amount of work, so that all do the same at
+/// Gives each arm its order: the pacesetter's amount of work, so that all do the same at
 /// the same time, or one of its own where that takes it far longer or its work is of
 /// another kind. Returns the rounds that make a trial of so many nanoseconds.
 #[expect(
@@ -113,30 +119,30 @@ pub(super) const fn order(units: u64) -> Order {
     clippy::cast_precision_loss,
     reason = "positive numbers; the casts saturate"
 )]
-pub(super) fn share_out(arms: &mut [Arm], lead: usize, slice_ns: f64, trial_ns: f64) -> u32 {
-    let lead_unit_ns = arms[lead].unit_ns.max(1.0);
-    let family = arms[lead].workload.family.clone();
-    let least = arms[lead].workload.least_units();
-    let common = units(slice_ns, lead_unit_ns).max(least);
-    let longest = slice_ns.max(common as f64 * lead_unit_ns);
+pub(super) fn share_out(arms: &mut [Arm], pacesetter: usize, slice_ns: f64, trial_ns: f64) -> u32 {
+    let pacesetter_ns = arms[pacesetter].pace.unit_ns.max(1.0);
+    let family = arms[pacesetter].workload.family.clone();
+    let least = arms[pacesetter].workload.least_units();
+    let common = units(slice_ns, pacesetter_ns).max(least);
+    let longest = slice_ns.max(common as f64 * pacesetter_ns);
     // Slices that are long since they must hold so much are no fewer for that.
     let fewest = if least > 1 { FEWEST } else { 1 };
     let rounds = ((trial_ns / longest).ceil() as u32).max(fewest);
     for arm in arms.iter_mut().filter(|arm| arm.lives()) {
-        let is_short = arm.unit_ns * common as f64 <= TOO_LONG * longest;
+        let is_short = arm.pace.unit_ns * common as f64 <= TOO_LONG * longest;
         let alike = is_short && arm.workload.family == family;
-        arm.order = order(if alike {
+        arm.pace.order = order(if alike {
             common
         } else {
-            units(longest, arm.unit_ns).max(least)
+            units(longest, arm.pace.unit_ns).max(least)
         });
-        let slices = arm.unit_ns * arm.order.units as f64 / longest;
+        let slices = arm.pace.unit_ns * arm.pace.order.units as f64 / longest;
         let fewest = rounds.min(FEWEST);
         // What works far more slowly sets up its data so too: it would take longer than its slices.
         if !alike || rounds < ROUNDS_FOR_TWO {
-            arm.processes = 1;
+            arm.pace.processes = 1;
         }
-        arm.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
+        arm.pace.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
     }
     rounds
 }
@@ -176,7 +182,7 @@ mod tests {
         assert!(is_doubtful(100_000.0, known, 10_000, 1e7, 1e3));
         assert!(!is_doubtful(1_200.0, None, 10_000, 1e7, 1e3));
         assert!(is_doubtful(30_000.0, None, 10_000, 1e7, 1e3));
-        // A unit that is longer than a slice is so for the leader too.
+        // A unit that is longer than a slice is so for the pacesetter too.
         assert!(!is_doubtful(5e8, None, 1, 1e7, 5e8));
     }
 

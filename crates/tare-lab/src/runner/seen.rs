@@ -1,10 +1,11 @@
 //! What the host saw of the rounds of a group.
 
+use super::Stop;
 use super::arm::Arm;
-use super::held::Present;
-use super::{Runner, Stop};
-use crate::against::Witness;
+use super::boxes::Boxes;
+use super::live::LiveBoxes;
 use crate::collect::{self, Collectors, Stage};
+use crate::plausibility::Witness;
 use tare_host::host;
 use tare_model::finding::Finding;
 use tare_model::results::HostReadings;
@@ -18,11 +19,12 @@ pub(super) struct Around {
 }
 
 /// What was read of each arm, in their order.
+#[derive(Default)]
 pub(super) struct Seen {
     /// When the rounds began.
     pub begun_unix_ns: u64,
     pub box_ids: Vec<u32>,
-    of_arms: Vec<collect::Seen>,
+    pub of_arms: Vec<collect::Seen>,
 }
 
 impl Seen {
@@ -52,29 +54,24 @@ impl Seen {
     }
 }
 
-impl Runner<'_> {
-    pub(super) fn look_around(&mut self, arms: &[Arm], present: &mut Present) -> Result<Around, Stop> {
+impl Boxes<'_> {
+    pub fn look_around(&mut self, arms: &[Arm], present: &mut LiveBoxes) -> Result<Around, Stop> {
         let mut stages = stages(arms, present, self.study);
         for (stage, arm) in stages.iter_mut().zip(arms) {
             if !arm.lives() {
                 *stage = None;
             }
         }
-        let collectors = Collectors::begin(&mut self.watch, &mut stages)?;
+        let collectors = Collectors::begin(&mut self.monitor, &mut stages)?;
         Ok(Around {
             begun_unix_ns: host::unix_ns(),
             collectors,
         })
     }
 
-    pub(super) fn look_back(
-        &mut self,
-        around: Around,
-        arms: &[Arm],
-        present: &mut Present,
-    ) -> Result<Seen, Stop> {
+    pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut LiveBoxes) -> Result<Seen, Stop> {
         let mut stages = stages(arms, present, self.study);
-        let mut of_arms = around.collectors.end(&mut self.watch, &mut stages)?;
+        let mut of_arms = around.collectors.end(&mut self.monitor, &mut stages)?;
         let mut box_ids = Vec::new();
         for (arm, seen) in arms.iter().zip(&mut of_arms) {
             let held = present.get_mut(&arm.planned.cell.kind);
@@ -82,7 +79,7 @@ impl Runner<'_> {
             let (freeze, thaw) = held.and_then(|held| held.waking.take()).unzip();
             seen.host.freeze_ns = freeze.map(nanoseconds);
             seen.host.thaw_ns = thaw.map(nanoseconds);
-            seen.host.wall_ns = arm.host_ns;
+            seen.host.wall_ns = arm.tally.host_ns;
         }
         Ok(Seen {
             begun_unix_ns: around.begun_unix_ns,
@@ -94,7 +91,7 @@ impl Runner<'_> {
 
 /// The stage of each arm whose box is there. A box that is frozen between its slices has a
 /// clock that stands still meanwhile.
-fn stages<'a>(arms: &[Arm], present: &'a mut Present, study: &'a Study) -> Vec<Option<Stage<'a>>> {
+fn stages<'a>(arms: &[Arm], present: &'a mut LiveBoxes, study: &'a Study) -> Vec<Option<Stage<'a>>> {
     let mut links: Vec<_> = present
         .iter_mut()
         .map(|(kind, held)| (kind, held.own.id, held.own.running.link()))

@@ -1,10 +1,11 @@
 //! Commands with servers: a trial is one run of the command, while its servers serve.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
-use super::piece::readings;
-use super::record::Ended;
-use super::{Runner, Stop, cold};
+use super::bench::Bench;
+use super::live::CellBoxes;
+use super::recorder::Ended;
+use super::whole_trial::readings;
+use super::{Stop, cold, whole_trial};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
@@ -13,87 +14,92 @@ use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
 
-impl Runner<'_> {
-    /// One trial of a command with its servers, which are started before it and ended after it.
-    pub(super) fn piece_served(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<(), Stop> {
-        let Some(arm) = self.arm(planned.clone(), false) else {
-            return Ok(());
-        };
-        let mut arms = [arm];
-        // What sets up a command that runs in another box needs that box.
-        if let Some(held) = present.get_mut(&planned.cell.kind) {
-            self.raise_beside(&mut arms[0], held)?;
-        }
-        self.supply_all(&mut arms, present)?;
-        let (waited, mut findings) = self.quiet(planned)?;
-        let [arm] = &mut arms;
-        let Some(held) = present.get_mut(&planned.cell.kind) else {
-            return Ok(());
-        };
-        let tried = self.served(arm, held)?;
-        arm.judge_memory(held);
-        let mut ended = Ended {
-            box_id: Some(held.own.id),
-            ..Ended::without_box(Outcome::Failed(faults::bad_report("it did not run".to_owned())))
-        };
-        let mut printed = None;
-        if let Some(tried) = tried {
-            findings.extend(tried.findings);
-            ended.host = Some(readings(held, waited, tried.host));
-            ended.outcome = tried.outcome;
-            printed = tried.printed;
-        }
-        ended.findings = findings;
-        if let Some(lost) = &arm.lost {
-            ended.outcome = faults::without_result(Failure {
-                printed: Some(arm.all_printed(printed)),
-                ..lost.failure.clone()
-            });
-        }
-        self.remove_dead(&arms, present)?;
-        Ok(self.record(planned, ended)?)
+/// One trial of a command with its servers, which are started before it and ended after it.
+pub(super) fn run(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), Stop> {
+    let Some(arm) = bench.arm(planned.clone(), false) else {
+        return Ok(());
+    };
+    let mut arms = [arm];
+    // What sets up a command that runs in another box needs that box.
+    if let Some(held) = bench.live.get_mut(&planned.cell.kind) {
+        bench
+            .boxes
+            .raise_beside(&mut arms[0], held, &mut bench.recorder)?;
     }
+    bench.boxes.supply_all(&mut arms, &mut bench.live)?;
+    let (waited, mut findings) = bench.quiet(planned)?;
+    let [arm] = &mut arms;
+    let Some(mut held) = bench.live.remove(&planned.cell.kind) else {
+        return Ok(());
+    };
+    let tried = served(bench, arm, &mut held);
+    let held = bench.live.entry(planned.cell.kind.clone()).or_insert(held);
+    let tried = tried?;
+    arm.judge_memory(held);
+    let not_run = Outcome::Failed(faults::bad_report("it did not run".to_owned()));
+    let mut ended = Ended::in_box(held.own.id, not_run);
+    let mut printed = None;
+    if let Some(tried) = tried {
+        findings.extend(tried.findings);
+        ended.host = Some(readings(held, waited, tried.host));
+        ended.outcome = tried.outcome;
+        printed = tried.printed;
+    }
+    ended.findings = findings;
+    if let Some(lost) = &arm.lost {
+        ended.outcome = faults::without_result(Failure {
+            printed: Some(arm.all_printed(printed)),
+            ..lost.failure.clone()
+        });
+    }
+    bench.remove_dead(&arms)?;
+    Ok(bench.recorder.record(planned, ended)?)
+}
 
-    /// Starts the servers of an arm, runs its command once and ends them; `None` if it did not
-    /// come to the command.
-    fn served(&mut self, arm: &mut Arm, held: &mut Held) -> Result<Option<Tried>, Stop> {
-        if !arm.lives() {
-            return Ok(None);
-        }
-        let bounds = trial::bounds(self.study, &arm.workload, arm.padding_bytes);
-        let mut tried = None;
-        let mut book = arm.open(held, FIRST, bounds)?;
-        if book.is_some()
-            && let Err(failure) = cold::cool(held, &arm.workload)
-        {
-            arm.lose(failure);
-            book = None;
-        }
-        if let Some(book) = book {
-            let before = held.cpu_ns();
-            let mut done = self.try_once(&arm.planned, held, &arm.workload, &book)?;
-            let used_ns = before
-                .zip(held.cpu_ns())
-                .map(|(before, after)| after.saturating_sub(before));
-            match &mut done.outcome {
-                Outcome::Failed(failure) | Outcome::Skipped(failure) if done.box_lives => {
-                    arm.lose(failure.clone());
-                }
-                Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
-                Outcome::Ok(success) => {
-                    let used = used_ns
-                        .filter(|ns| *ns > 0)
-                        .map(|ns| Duration::from_nanos(ns).as_secs_f64());
-                    tell(success, &arm.workload, &Source::Host, used);
-                    tell(success, &arm.workload, &Source::Ready, Some(arm.ready_seconds));
-                }
-            }
-            tried = Some(done);
-        }
-        arm.stop_servers(held)?;
-        arm.tear_down(held);
-        Ok(tried)
+/// Starts the servers of an arm, runs its command once and ends them; `None` if it did not
+/// come to the command.
+fn served(bench: &mut Bench<'_>, arm: &mut Arm, held: &mut CellBoxes) -> Result<Option<Tried>, Stop> {
+    if !arm.lives() {
+        return Ok(None);
     }
+    let bounds = trial::bounds(bench.study, &arm.workload, arm.padding_bytes);
+    let mut tried = None;
+    let mut book = arm.open(held, FIRST, bounds)?;
+    if book.is_some()
+        && let Err(failure) = cold::cool(held, &arm.workload)
+    {
+        arm.lose(failure);
+        book = None;
+    }
+    if let Some(book) = book {
+        let before = held.cpu_ns();
+        let mut done = whole_trial::try_once(bench, &arm.planned, held, &arm.workload, &book)?;
+        let used_ns = before
+            .zip(held.cpu_ns())
+            .map(|(before, after)| after.saturating_sub(before));
+        match &mut done.outcome {
+            Outcome::Failed(failure) | Outcome::Skipped(failure) if done.box_lives => {
+                arm.lose(failure.clone());
+            }
+            Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
+            Outcome::Ok(success) => {
+                let used = used_ns
+                    .filter(|ns| *ns > 0)
+                    .map(|ns| Duration::from_nanos(ns).as_secs_f64());
+                tell(success, &arm.workload, &Source::Host, used);
+                tell(
+                    success,
+                    &arm.workload,
+                    &Source::Ready,
+                    Some(arm.servers.ready_seconds),
+                );
+            }
+        }
+        tried = Some(done);
+    }
+    arm.stop_servers(held)?;
+    arm.tear_down(held);
+    Ok(tried)
 }
 
 /// Adds a figure that the process itself does not tell, where its workload has it and it is known.

@@ -3,11 +3,11 @@
 
 use super::Stop;
 use super::arm::{Arm, Lost, Serving, Words};
-use super::held::Held;
+use super::live::CellBoxes;
 use crate::addresses::{self, Book, Entry};
 use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
-use crate::home::Home;
+use crate::placement::Placement;
 use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -37,11 +37,11 @@ struct Way {
 
 impl Way {
     /// To a server, from wherever it is talked to.
-    fn to(arm: &Arm, server: &Role, held: &Held) -> Result<Self, Failure> {
+    fn to(arm: &Arm, server: &Role, held: &CellBoxes) -> Result<Self, Failure> {
         let from = addresses::talked_to_from(&arm.workload, server);
         let way = match from.is_empty() {
             true => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
-            false => Self::across(&Home::of(server), &from, held)?,
+            false => Self::across(&Placement::of(server), &from, held)?,
         };
         Ok(match server.run {
             // It tells at which port it listens.
@@ -51,17 +51,17 @@ impl Way {
     }
 
     /// To a server that has its home here, from these other ones.
-    fn across(server: &Home, from: &BTreeSet<Home>, held: &Held) -> Result<Self, Failure> {
+    fn across(server: &Placement, from: &BTreeSet<Placement>, held: &CellBoxes) -> Result<Self, Failure> {
         let failed = |why: &str| Failure::new(Reason::CannotRun, why);
         let apart = || failed("the host and the box share no network");
-        if *server == Home::Host {
+        if *server == Placement::Host {
             // All boxes of a kind see the host at the same address.
             let host = held.own.running.host_address().ok_or_else(apart)?;
             return Ok(Self::direct((host, 0).into()));
         }
         let running = &held.at(server).running;
         let own = running.address();
-        if !from.contains(&Home::Host) {
+        if !from.contains(&Placement::Host) {
             let own = own.ok_or_else(|| failed("its boxes share no network"))?;
             return Ok(Self::direct((own, 0).into()));
         }
@@ -98,7 +98,7 @@ impl Way {
         listens.set_port(port.unwrap_or_else(|| listens.port()));
         Entry {
             name: role.name.clone(),
-            home: Home::of(role),
+            home: Placement::of(role),
             listens,
             found: self.found.unwrap_or(listens),
         }
@@ -110,7 +110,7 @@ impl Arm {
     /// the arm is lost by that.
     pub(super) fn task(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Task>, Stop> {
@@ -124,7 +124,7 @@ impl Arm {
     /// or `None` if the arm is lost by one.
     pub(super) fn open(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Book>, Stop> {
@@ -147,10 +147,10 @@ impl Arm {
             let Some(port) = self.serve(held, role, &request)? else {
                 return Ok(None);
             };
-            self.serving.push(Serving {
+            self.servers.serving.push(Serving {
                 name: called(role),
                 process: number,
-                home: Home::of(role),
+                home: Placement::of(role),
             });
             book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
@@ -160,13 +160,13 @@ impl Arm {
     /// Starts a server; the port that it told, or `None` if the arm is lost by it.
     fn serve(
         &mut self,
-        held: &mut Held,
+        held: &mut CellBoxes,
         role: &Role,
         request: &Request,
     ) -> Result<Option<Option<u16>>, Stop> {
         let begun = Instant::now();
-        let answer = held.link(&Home::of(role)).request(request, self.patience);
-        self.ready_seconds += begun.elapsed().as_secs_f64();
+        let answer = held.link(&Placement::of(role)).request(request, self.patience);
+        self.servers.ready_seconds += begun.elapsed().as_secs_f64();
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
@@ -188,8 +188,8 @@ impl Arm {
 
     /// Ends its servers, the last one first. One that had ended by itself is why the arm is
     /// lost, whatever its client told of that.
-    pub(super) fn stop_servers(&mut self, held: &mut Held) -> Result<(), Stop> {
-        for serving in std::mem::take(&mut self.serving).into_iter().rev() {
+    pub(super) fn stop_servers(&mut self, held: &mut CellBoxes) -> Result<(), Stop> {
+        for serving in std::mem::take(&mut self.servers.serving).into_iter().rev() {
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;
             }
@@ -240,7 +240,7 @@ impl Arm {
             .collect();
         let last = lines[lines.len().saturating_sub(LAST_WORDS)..].join("; ");
         if !said.is_empty() {
-            self.words.push(Words {
+            self.servers.words.push(Words {
                 name: server.to_owned(),
                 said,
             });
@@ -254,7 +254,7 @@ impl Arm {
             stdout: String::new(),
             stderr: String::new(),
         });
-        for Words { name, said } in &self.words {
+        for Words { name, said } in &self.servers.words {
             let said = Output {
                 stdout: &[],
                 stderr: said,

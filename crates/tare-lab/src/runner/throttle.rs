@@ -2,16 +2,14 @@
 //! box that rests between its slices saves up quota.
 
 use super::arm::{Arm, FIRST};
-use super::held::{Held, Present};
-use super::record::Ended;
-use super::{Runner, Stop, aside, pace};
+use super::bench::Bench;
+use super::live::CellBoxes;
+use super::recorder::Ended;
+use super::{Stop, pace};
 use crate::collect::quota;
-use crate::faults;
 use crate::plan::PlannedTrial;
-use crate::settle::Watch;
-use crate::trial;
+use crate::settle::HostMonitor;
 use tare_model::platform::Provisioning;
-use tare_model::results::ProcessUsage;
 use tare_model::study::Cell;
 
 /// Length of the stretch that tells: some quota periods of 100 ms.
@@ -19,140 +17,63 @@ pub(super) const STRETCH_NS: f64 = 350e6;
 /// Share of the stretch for which a cell that counts as throttled was.
 const SHARE: f64 = 0.01;
 
-impl Runner<'_> {
-    /// Finds out which of these cells a quota throttles, of each once. What fails by that
-    /// is a trial that failed.
-    pub(super) fn probe_quotas(
-        &mut self,
-        due: &mut Vec<PlannedTrial>,
-        present: &mut Present,
-    ) -> Result<(), Stop> {
-        self.find_out(due, present, Self::probe_quota)
-    }
+/// Finds out which of these cells a quota throttles, of each once. What fails by that
+/// is a trial that failed.
+pub(super) fn probe_quotas(bench: &mut Bench<'_>, due: &mut Vec<PlannedTrial>) -> Result<(), Stop> {
+    bench.find_out(due, probe_quota)
+}
 
-    /// Finds something out of each of these trials; one that fails by that is recorded and not due
-    /// any more.
-    pub(super) fn find_out(
-        &mut self,
-        due: &mut Vec<PlannedTrial>,
-        present: &mut Present,
-        find: impl Fn(&mut Self, &PlannedTrial, &mut Present) -> Result<Option<Ended>, Stop>,
-    ) -> Result<(), Stop> {
-        for planned in std::mem::take(due) {
-            match find(self, &planned, present)? {
-                None => due.push(planned),
-                Some(ended) => self.record(&planned, ended)?,
-            }
-        }
+fn probe_quota(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<Option<Ended>, Stop> {
+    let cell = &planned.cell;
+    if cell.kind.provisioning == Provisioning::Pinned || bench.paces.throttled.contains_key(cell) {
+        return Ok(None);
+    }
+    let found = match threads_over_quota(bench, cell) {
+        Some(over) => over > 1.0,
+        None => match try_quota(bench, planned)? {
+            Ok(found) => found,
+            Err(ended) => return Ok(Some(ended)),
+        },
+    };
+    bench.paces.throttled.insert(cell.clone(), found);
+    Ok(None)
+}
+
+/// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
+/// one CPU at most. `None` of a command, and of a box with threads of its own.
+fn threads_over_quota(bench: &mut Bench<'_>, cell: &Cell) -> Option<f64> {
+    let instance = bench.study.instance_of(&cell.kind)?;
+    let workload = bench.study.workload(cell)?;
+    let quota = instance.size.cpus.as_f64();
+    let threads = f64::from(workload.threads()?);
+    let platform = bench.boxes.platforms.get(&cell.kind.platform)?;
+    let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
+    tells.then(|| threads / quota)
+}
+
+/// Runs it for some quota periods and looks at the counters of its quota.
+fn try_quota(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<Result<bool, Ended>, Stop> {
+    let mut throttled = false;
+    let probed = bench.probe(planned, |arm, held, monitor| {
+        throttled = is_throttled(arm, held, monitor)?;
         Ok(())
-    }
-
-    fn probe_quota(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<Option<Ended>, Stop> {
-        let cell = &planned.cell;
-        if cell.kind.provisioning == Provisioning::Pinned || self.paces.throttled.contains_key(cell) {
-            return Ok(None);
-        }
-        let found = match self.threads_over_quota(cell) {
-            Some(over) => over > 1.0,
-            None => match self.try_quota(planned, present)? {
-                Ok(found) => found,
-                Err(ended) => return Ok(Some(ended)),
-            },
-        };
-        self.paces.throttled.insert(cell.clone(), found);
-        Ok(None)
-    }
-
-    /// Threads of a kernel over the CPUs of its quota, where that tells all: a thread uses
-    /// one CPU at most. `None` of a command, and of a box with threads of its own.
-    fn threads_over_quota(&mut self, cell: &Cell) -> Option<f64> {
-        let instance = self.study.instance_of(&cell.kind)?;
-        let workload = self.study.workload(cell)?;
-        let quota = instance.size.cpus.as_f64();
-        let threads = f64::from(workload.threads()?);
-        let platform = self.platforms.get(&cell.kind.platform)?;
-        let tells = threads > quota || platform.quota_view() == tare_platforms::QuotaView::Inside;
-        tells.then(|| threads / quota)
-    }
-
-    /// Runs it for some quota periods and looks at the counters of its quota.
-    fn try_quota(
-        &mut self,
-        planned: &PlannedTrial,
-        present: &mut Present,
-    ) -> Result<Result<bool, Ended>, Stop> {
-        let mut throttled = false;
-        let probed = self.probe(planned, present, |arm, held, watch| {
-            throttled = is_throttled(arm, held, watch)?;
-            Ok(())
-        })?;
-        Ok(probed.map(|_| throttled))
-    }
-
-    /// Starts the process of a cell by itself, to find something out by `act`, and ends
-    /// it: what it used, or how its trial failed by that. A box that is lost is removed.
-    pub(super) fn probe(
-        &mut self,
-        planned: &PlannedTrial,
-        present: &mut Present,
-        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
-    ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
-        match self.arm(planned.clone(), true) {
-            Some(arm) => self.probe_by(arm, present, act),
-            None => Ok(Ok(None)),
-        }
-    }
-
-    /// The same by this arm.
-    pub(super) fn probe_by(
-        &mut self,
-        mut arm: Arm,
-        present: &mut Present,
-        act: impl FnOnce(&mut Arm, &mut Held, &Watch) -> Result<(), Stop>,
-    ) -> Result<Result<Option<ProcessUsage>, Ended>, Stop> {
-        let kind = &arm.planned.cell.kind.clone();
-        let has_host_files = self.has_host_files(kind);
-        let Some(held) = present.get_mut(kind) else {
-            return Ok(Ok(None));
-        };
-        let box_id = held.own.id;
-        let timeout = trial::timeout(self.study);
-        held.count_memory();
-        match aside::make_ready(held, &arm.workload, has_host_files, timeout) {
-            Err(failure) => arm.lose_box(failure),
-            Ok(()) => self.start(&mut arm, held, FIRST)?,
-        }
-        if arm.lives() {
-            act(&mut arm, held, &self.watch)?;
-        }
-        let used = arm.stop(held)?.first().map(|(exited, _)| exited.usage);
-        arm.judge_memory(held);
-        let Some(lost) = arm.lost else {
-            return Ok(Ok(used));
-        };
-        if !lost.box_lives {
-            self.remove(kind, present)?;
-        }
-        Ok(Err(Ended {
-            box_id: Some(box_id),
-            ..Ended::without_box(faults::without_result(lost.failure))
-        }))
-    }
+    })?;
+    Ok(probed.map(|_| throttled))
 }
 
 /// Whether its quota throttles a process that works for some periods without a rest.
-fn is_throttled(arm: &mut Arm, held: &mut Held, watch: &Watch) -> Result<bool, Stop> {
-    if watch.usage(held.own.id).is_none() {
+fn is_throttled(arm: &mut Arm, held: &mut CellBoxes, monitor: &HostMonitor) -> Result<bool, Stop> {
+    if monitor.usage(held.own.id).is_none() {
         // Nobody can tell: in one piece it is right either way.
         return Ok(true);
     }
     let mut units = arm.workload.least_units();
     loop {
-        let before = watch.usage(held.own.id);
+        let before = monitor.usage(held.own.id);
         let Some(done) = arm.go(held, FIRST, pace::order(units))? else {
             return Ok(false);
         };
-        let throttled = quota(before, watch.usage(held.own.id)).map_or(0, |quota| quota.throttled_ns);
+        let throttled = quota(before, monitor.usage(held.own.id)).map_or(0, |quota| quota.throttled_ns);
         let wall_ns = done.slice.wall_ns();
         match pace::next_guess(units, wall_ns, STRETCH_NS) {
             Some(next) => units = next,

@@ -3,9 +3,11 @@
 //! let run is what it cost, and its one slice.
 
 use super::arm::{Arm, FIRST};
+use super::baselines::is_spoiled;
+use super::bench::Bench;
 use super::group::{End, Measured};
-use super::held::{Held, Present};
-use super::{Runner, Stop, pace};
+use super::live::CellBoxes;
+use super::{Stop, pace};
 use crate::faults;
 use crate::plan::PlannedTrial;
 use crate::trial;
@@ -30,149 +32,142 @@ const BUSY: f64 = 0.9;
 const PUSHED_ASIDE: f64 = 0.15;
 const FEW_WAITS: f64 = 10.0;
 
-impl Runner<'_> {
-    /// Whether these trials of one workload take turns: what was asked for, or what one
-    /// run of the command tells, found out once.
-    pub(super) fn take_turns(&mut self, due: &[PlannedTrial], present: &mut Present) -> Result<bool, Stop> {
-        let Some(planned) = due.first() else {
-            return Ok(false);
-        };
-        let Some(workload) = self.study.workload(&planned.cell) else {
-            return Ok(false);
-        };
-        if !workload.is_command() {
-            return Ok(false);
-        }
-        if matches!(self.study.protocol.slicing, Slicing::Turns { .. }) {
-            return Ok(true);
-        }
-        if let Some(known) = self.paces.turns.get(&workload.name) {
-            return Ok(*known);
-        }
-        let quickest = due
-            .iter()
-            .min_by_key(|p| p.cell.kind.platform != self.study.baseline);
-        let found = match quickest.cloned() {
-            Some(planned) => self.is_long_and_busy(&planned, present)?,
-            None => false,
-        };
-        self.paces.turns.insert(workload.name, found);
-        Ok(found)
+/// Whether these trials of one workload take turns: what was asked for, or what one
+/// run of the command tells, found out once.
+pub(super) fn are_taken(bench: &mut Bench<'_>, due: &[PlannedTrial]) -> Result<bool, Stop> {
+    let Some(planned) = due.first() else {
+        return Ok(false);
+    };
+    let Some(workload) = bench.study.workload(&planned.cell) else {
+        return Ok(false);
+    };
+    if !workload.is_command() {
+        return Ok(false);
     }
+    if matches!(bench.study.protocol.slicing, Slicing::Turns { .. }) {
+        return Ok(true);
+    }
+    if let Some(known) = bench.paces.turns.get(&workload.name) {
+        return Ok(*known);
+    }
+    let quickest = due
+        .iter()
+        .min_by_key(|p| p.cell.kind.platform != bench.study.baseline);
+    let found = match quickest.cloned() {
+        Some(planned) => is_worth_turns(bench, &planned)?,
+        None => false,
+    };
+    bench.paces.turns.insert(workload.name, found);
+    Ok(found)
+}
 
-    /// Runs a command once by itself.
-    fn is_long_and_busy(&mut self, planned: &PlannedTrial, present: &mut Present) -> Result<bool, Stop> {
-        let used = self.probe(planned, present, |arm, held, _| {
-            arm.go(held, FIRST, pace::order(1)).map(drop)
-        })?;
-        let instance = self.study.instance_of(&planned.cell.kind);
-        let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
-        // What fails here fails in its trial too, and is told there.
-        Ok(used
-            .ok()
-            .flatten()
-            .is_some_and(|used| is_long_and_busy(&used, cpus)))
-    }
+/// Runs a command once by itself.
+fn is_worth_turns(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<bool, Stop> {
+    let used = bench.probe(planned, |arm, held, _| {
+        arm.go(held, FIRST, pace::order(1)).map(drop)
+    })?;
+    let instance = bench.study.instance_of(&planned.cell.kind);
+    let cpus = instance.map_or(1.0, |instance| instance.size.cpus.as_f64());
+    // What fails here fails in its trial too, and is told there.
+    Ok(used
+        .ok()
+        .flatten()
+        .is_some_and(|used| is_long_and_busy(&used, cpus)))
+}
 
-    /// Starts a command in every box and lets the boxes run in turns until all have ended.
-    pub(super) fn measure_turns(
-        &mut self,
-        arms: &mut [Arm],
-        pass: u32,
-        present: &mut Present,
-    ) -> Result<Measured, Stop> {
-        self.supply_all(arms, present)?;
-        // A guest's clock stands still while its machine is stopped: it is not compared.
-        arms.iter_mut().for_each(|arm| arm.freezes = true);
-        let beginning = self.look_around(arms, present)?;
-        // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
-        // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
-        let instances = self.study.instances.iter();
-        let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
-        let ends = seat::clear_of(pinned, || self.let_run(arms, pass, present))?;
-        for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.wake(held)?;
-            }
+/// Starts a command in every box and lets the boxes run in turns until all have ended.
+pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Measured, Stop> {
+    bench.boxes.supply_all(arms, &mut bench.live)?;
+    // A guest's clock stands still while its machine is stopped: it is not compared.
+    arms.iter_mut().for_each(|arm| arm.freezes = true);
+    let beginning = bench.boxes.look_around(arms, &mut bench.live)?;
+    // A box's command keeps its CPUs busy, with more weight than ours: a turn of 20 ms took
+    // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
+    let instances = bench.study.instances.iter();
+    let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
+    let ends = seat::clear_of(pinned, || let_run(bench, arms, pass))?;
+    for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind) {
+            arm.wake(held)?;
         }
-        let seen = self.look_back(beginning, arms, present)?;
-        for arm in arms.iter_mut().filter(|arm| !arm.paused) {
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind) {
-                arm.tear_down(held);
-            }
-        }
-        // Of a group that was given up: a command is under way in them, which would go on
-        // beside what runs next.
-        for arm in arms.iter().filter(|arm| arm.paused) {
-            self.remove(&arm.planned.cell.kind, present)?;
-        }
-        Ok(Measured {
-            slice: self.turn(),
-            rounds: 1,
-            seen,
-            ends,
-        })
     }
+    let seen = bench.boxes.look_back(beginning, arms, &mut bench.live)?;
+    for arm in arms.iter_mut().filter(|arm| !arm.paused) {
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind) {
+            arm.tear_down(held);
+        }
+    }
+    // Of a group that was given up: a command is under way in them, which would go on
+    // beside what runs next.
+    for arm in arms.iter().filter(|arm| arm.paused) {
+        bench.remove(&arm.planned.cell.kind)?;
+    }
+    Ok(Measured {
+        slice: turn(bench),
+        rounds: 1,
+        seen,
+        ends,
+    })
+}
 
-    fn let_run(&mut self, arms: &mut [Arm], pass: u32, present: &mut Present) -> Result<Vec<End>, Stop> {
-        let mut commands = self.ask_stopped(arms, present)?;
-        let turn = self.turn();
-        let limit = Duration::from_secs_f64(self.study.protocol.timeout_seconds);
-        let mut rng = self.round_order(arms);
-        let mut order: Vec<usize> = (0..arms.len()).collect();
-        loop {
-            order.shuffle(&mut rng);
-            let mut running = false;
-            for i in &order {
-                let (arm, command) = (&mut arms[*i], &mut commands[*i]);
-                let held = present.get_mut(&arm.planned.cell.kind);
-                let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
-                    continue;
-                };
-                running = true;
-                command.take_turn(arm, held, turn)?;
-                if command.ran > limit && command.ended.is_none() {
-                    arm.lose_box(Failure::new(
-                        Reason::Timeout,
-                        format!("did not end within {} s of turns", limit.as_secs_f64()),
-                    ));
-                }
-            }
-            if interrupt::requested() {
-                return Err(Stop::Interrupted);
-            }
-            if !running || self.is_spoiled(arms, pass) {
-                break;
+fn let_run(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Vec<End>, Stop> {
+    let mut commands = ask_stopped(bench, arms)?;
+    let turn = turn(bench);
+    let limit = Duration::from_secs_f64(bench.study.protocol.timeout_seconds);
+    let mut rng = bench.round_order(arms);
+    let mut order: Vec<usize> = (0..arms.len()).collect();
+    loop {
+        order.shuffle(&mut rng);
+        let mut running = false;
+        for i in &order {
+            let (arm, command) = (&mut arms[*i], &mut commands[*i]);
+            let held = bench.live.get_mut(&arm.planned.cell.kind);
+            let Some(held) = held.filter(|_| arm.lives() && command.ended.is_none()) else {
+                continue;
+            };
+            running = true;
+            command.take_turn(arm, held, turn)?;
+            if command.ran > limit && command.ended.is_none() {
+                arm.lose_box(Failure::new(
+                    Reason::Timeout,
+                    format!("did not end within {} s of turns", limit.as_secs_f64()),
+                ));
             }
         }
-        Ok(commands
-            .into_iter()
-            .map(|command| command.ended.map(|exited| (exited, None)))
-            .collect())
-    }
-
-    /// Stops every box and asks its agent to run the command, which begins with the box's
-    /// first turn.
-    fn ask_stopped(&self, arms: &mut [Arm], present: &mut Present) -> Result<Vec<Turned>, Stop> {
-        let mut commands = Vec::new();
-        for arm in arms {
-            let command = Turned::of(trial::once(self.study, &arm.workload, arm.padding_bytes)?);
-            if let Some(held) = present.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
-                arm.pause(held);
-                let asked = held.own.running.link().ask(&command.request, arm.patience);
-                if let (true, Err(e)) = (arm.lives(), asked) {
-                    arm.lose_box(faults::failure(&e));
-                }
-            }
-            commands.push(command);
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
         }
-        Ok(commands)
+        if !running || is_spoiled(bench.study, arms, pass) {
+            break;
+        }
     }
+    Ok(commands
+        .into_iter()
+        .map(|command| command.ended.map(|exited| (exited, None)))
+        .collect())
+}
 
-    /// Length of a turn.
-    fn turn(&self) -> Duration {
-        Duration::try_from_secs_f64(self.study.protocol.slicing.turn_seconds()).unwrap_or_default()
+/// Stops every box and asks its agent to run the command, which begins with the box's
+/// first turn.
+fn ask_stopped(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<Vec<Turned>, Stop> {
+    let mut commands = Vec::new();
+    for arm in arms {
+        let command = Turned::of(trial::once(bench.study, &arm.workload, arm.padding_bytes)?);
+        if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives()) {
+            arm.pause(held);
+            let asked = held.own.running.link().ask(&command.request, arm.patience);
+            if let (true, Err(e)) = (arm.lives(), asked) {
+                arm.lose_box(faults::failure(&e));
+            }
+        }
+        commands.push(command);
     }
+    Ok(commands)
+}
+
+/// Length of a turn.
+fn turn(bench: &Bench<'_>) -> Duration {
+    Duration::try_from_secs_f64(bench.study.protocol.slicing.turn_seconds()).unwrap_or_default()
 }
 
 /// Whether a command that used this in a box of so many CPUs is worth turns: one that used
@@ -208,13 +203,13 @@ impl Turned {
 
     /// Lets the box run for a turn, or until its command has ended. What it takes to let it
     /// go and to stop it again is part of the time, as it is in every cell.
-    fn take_turn(&mut self, arm: &mut Arm, held: &mut Held, turn: Duration) -> Result<(), Stop> {
+    fn take_turn(&mut self, arm: &mut Arm, held: &mut CellBoxes, turn: Duration) -> Result<(), Stop> {
         let begun = Instant::now();
         if !arm.resume(held) {
             return Ok(());
         }
         let answer = held.own.running.link().reply(&self.request, turn);
-        arm.turns += 1;
+        arm.tally.turns += 1;
         if matches!(answer, Err(LinkError::Timeout { .. })) {
             arm.pause(held);
             self.ran += begun.elapsed();
@@ -226,10 +221,10 @@ impl Turned {
             let ran_ns = nanoseconds(self.ran);
             // The box's own clock counted the time between its turns, or stood still.
             exited.usage.wall_ns = ran_ns;
-            arm.units = 1;
-            arm.places.push(0);
-            arm.host_ns = ran_ns;
-            arm.slices.push(Slice {
+            arm.tally.units = 1;
+            arm.tally.places.push(0);
+            arm.tally.host_ns = ran_ns;
+            arm.tally.slices.push(Slice {
                 parts: vec![Part {
                     work: 1.0,
                     wall_ns: ran_ns,
@@ -245,7 +240,9 @@ impl Turned {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
     use super::*;
+    use crate::design::ProtocolOptions;
 
     fn used(wall_ms: u64, cpu_ms: u64, waits: u64) -> ProcessUsage {
         ProcessUsage {
@@ -254,6 +251,23 @@ mod tests {
             voluntary_switches: Some(waits),
             ..ProcessUsage::default()
         }
+    }
+
+    #[test]
+    fn a_kernel_takes_no_turns_even_if_they_are_asked_for() {
+        let protocol = ProtocolOptions {
+            slicing: Some(Slicing::Turns { seconds: 0.02 }),
+            ..ProtocolOptions::default()
+        };
+        let study = study(&["fake"], &["syscall"], protocol);
+        with_runner(&study, |mut runner| {
+            let due: Vec<_> = arms_of(&runner.bench)
+                .into_iter()
+                .map(|arm| arm.planned)
+                .collect();
+            let are_taken = super::are_taken(&mut runner.bench, &due);
+            assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
+        });
     }
 
     #[test]

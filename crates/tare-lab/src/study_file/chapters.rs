@@ -1,14 +1,14 @@
 //! The chapters of a study, one after another.
 
 use super::Places;
-use crate::design::{Base, Cells, Concern, Levels, Programs, Wishes};
+use crate::design::{Base, Cells, Concern, Levels, Programs, StudyRequest};
 use std::collections::BTreeMap;
 use tare_model::template::{Capacity, Chapter, Feature, Missing, Property, Template};
 use tare_toml::{Keys, Node, TomlError};
 
 /// What is read so far.
 pub(super) struct Draft {
-    pub wishes: Wishes,
+    pub wishes: StudyRequest,
     pub places: Places,
     pub template: Template,
 }
@@ -32,15 +32,15 @@ const TOP: [&str; 14] = [
 ];
 
 /// Reads the whole study.
-pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(Wishes, Places), TomlError> {
+pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(StudyRequest, Places), TomlError> {
     let top = Keys::of(tree, "", &TOP)?;
     let title = top
         .needed("title", "\"what the study asks\"")?
         .text("title", "\"what the study asks\"")?;
     let mut draft = Draft {
-        wishes: Wishes {
+        wishes: StudyRequest {
             programs: programs.clone(),
-            ..Wishes::default()
+            ..StudyRequest::default()
         },
         places: Places::new(),
         template: Template {
@@ -162,9 +162,7 @@ impl Draft {
             if let Some(place) = keys.key_place(key).filter(|_| kind != of) {
                 return Err(TomlError::at(
                     place,
-                    format!(
-                        "'{key}' belongs to another design: write kind = \"{name}\", or omit '{key}'"
-                    ),
+                    format!("'{key}' belongs to another design: write kind = \"{name}\", or omit '{key}'"),
                 ));
             }
         }

@@ -14,7 +14,7 @@ mod workloads;
 pub use error::StudyFileError;
 pub use shipped::{Brief, SHIPPED, Shipped, list};
 
-use crate::design::{self, Cells, Concern, DesignError, Programs, Wishes};
+use crate::design::{self, Cells, Concern, DesignError, Programs, StudyRequest};
 use std::collections::BTreeMap;
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
@@ -27,7 +27,7 @@ type Places = BTreeMap<Concern, Place>;
 /// A study file as it was read.
 #[derive(Debug)]
 pub struct StudyFile {
-    wishes: Wishes,
+    wishes: StudyRequest,
     places: Places,
 }
 
@@ -87,7 +87,7 @@ fn has_small(study: &str) -> bool {
 
 impl StudyFile {
     /// What the file asks.
-    pub const fn wishes(&self) -> &Wishes {
+    pub const fn wishes(&self) -> &StudyRequest {
         &self.wishes
     }
 
@@ -95,7 +95,7 @@ impl StudyFile {
     ///
     /// # Errors
     /// [`StudyFileError::Platforms`] for platforms of a study that lists its cells.
-    pub fn override_with(&mut self, options: &Wishes) -> Result<(), StudyFileError> {
+    pub fn override_with(&mut self, options: &StudyRequest) -> Result<(), StudyFileError> {
         let mut own = |key| self.places.remove(&(key, None));
         let wishes = &mut self.wishes;
         if !options.platforms.is_empty() {
@@ -139,7 +139,7 @@ impl StudyFile {
     /// [`StudyFileError`] for what would be wrong on any host.
     pub fn sketch(
         &self,
-        wishes: &Wishes,
+        wishes: &StudyRequest,
         facts: &HostFacts,
     ) -> Result<(Study, Vec<StudyFileError>), StudyFileError> {
         let sketch = design::sketch(wishes, facts).map_err(|e| self.placed(e))?;

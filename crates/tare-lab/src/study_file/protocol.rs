@@ -99,9 +99,7 @@ impl Draft {
         if let Some(other) = other {
             return Err(TomlError::at(
                 &node.place,
-                format!(
-                    "'duration' and '{other}' both say how long to run blocks: omit one of them"
-                ),
+                format!("'duration' and '{other}' both say how long to run blocks: omit one of them"),
             ));
         }
         self.note(("blocks", None), node);

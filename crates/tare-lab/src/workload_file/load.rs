@@ -45,10 +45,7 @@ impl Reader<'_> {
             return Err(self.at(metric, "a load has its own figures: omit [[metric]]"));
         }
         if let Some(check) = file.checks.first() {
-            return Err(self.at(
-                check,
-                "a load checks every answer itself: omit [[check]]",
-            ));
+            return Err(self.at(check, "a load checks every answer itself: omit [[check]]"));
         }
         let text = load.get_ref();
         let asked = self.asked(load, roles)?;

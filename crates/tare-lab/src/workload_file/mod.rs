@@ -369,7 +369,12 @@ impl Reader<'_> {
             (Some(regex), None, None) => CheckWish::Says(text.stream, regex.clone()),
             (None, Some(regex), None) => CheckWish::SaysNot(text.stream, regex.clone()),
             (None, None, Some(name)) => self.figure(check, name)?,
-            _ => return Err(self.at(check, "a check needs exactly one of 'says', 'says_not' and 'figure'")),
+            _ => {
+                return Err(self.at(
+                    check,
+                    "a check needs exactly one of 'says', 'says_not' and 'figure'",
+                ));
+            }
         };
         wish.judge().map_err(|e| self.printed(check, &e))?;
         Ok(wish)

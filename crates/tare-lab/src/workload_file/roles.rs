@@ -212,8 +212,9 @@ impl Reader<'_> {
                 match groups {
                     Ok(0 | 1) => Ok(Ready::Line(line.clone())),
                     Ok(more) => {
-                        let message =
-                            format!("'{line}' has {more} groups: put only the port into a group, or use none");
+                        let message = format!(
+                            "'{line}' has {more} groups: put only the port into a group, or use none"
+                        );
                         Err(self.at(ready, message))
                     }
                     Err(e) => Err(self.at(ready, e.to_string())),

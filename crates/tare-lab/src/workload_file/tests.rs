@@ -384,11 +384,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
     let script = WHOLE.replace("--n={n}", "{db.port}");
     assert_eq!(of(&script, "").unwrap().command.argv[1], "{db.port}");
     let alone = WHOLE.replace("[command]", "[command]\nplace = \"outside\"");
-    assert!(
-        of(&alone, "")
-            .unwrap_err()
-            .contains("nothing runs in the box")
-    );
+    assert!(of(&alone, "").unwrap_err().contains("nothing runs in the box"));
 }
 
 #[test]
@@ -581,7 +577,11 @@ fn a_wrong_value_of_a_load_is_told_at_its_key() {
             "\"{user}\"",
             "tool.toml:9:15: '{user}' is not a parameter",
         ),
-        ("\"/{page}\"", "\"{page}\"", "tool.toml:8:8: \"a\" is not a request path"),
+        (
+            "\"/{page}\"",
+            "\"{page}\"",
+            "tool.toml:8:8: \"a\" is not a request path",
+        ),
         (
             "rate = \"{rate}\"",
             "server = \"wbe\"",

@@ -5,11 +5,11 @@ use super::{Header, READABLE, Record, SCHEMA, Session, TrialRecord};
 use crate::VERSION;
 use crate::group::GroupRecord;
 use crate::looks::LookRecord;
-use crate::regular;
 use crate::study::Study;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
+use tare_sys::regular;
 
 /// Bytes that are asked of the disk at a time.
 const READ_AT_ONCE: usize = 1 << 18;
@@ -48,9 +48,7 @@ pub enum ReadError {
         of: &'static str,
     },
     /// Nothing is in it.
-    #[error(
-        "{path} is empty: give a results file, as written by 'tare run'"
-    )]
+    #[error("{path} is empty: give a results file, as written by 'tare run'")]
     Empty {
         /// The file.
         path: String,
@@ -449,9 +447,8 @@ mod tests {
         let told = refused(r#","tare":"2.1.0","build":"0123abcd""#);
         let known = "reads 'tare-results/1', 'tare-results/2', 'tare-results/3': read it with the tare that wrote it, or with a later one";
         assert!(
-            told.starts_with(
-                "r.jsonl has format 'tare-results/9', written by tare 2.1.0 (build 0123abcd); "
-            ) && told.contains(&format!("tare {VERSION} reads"))
+            told.starts_with("r.jsonl has format 'tare-results/9', written by tare 2.1.0 (build 0123abcd); ")
+                && told.contains(&format!("tare {VERSION} reads"))
                 && told.ends_with(known),
             "{told}"
         );

@@ -69,7 +69,7 @@ pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
         capabilities: facts.capabilities,
         uid_map: facts.uid_map.as_deref(),
     };
-    let map = host::uid_map();
+    let map = tare_box::kernel::uid_map();
     let host = Seen {
         filtered: None,
         capabilities: Some(host_capabilities()),

@@ -129,7 +129,7 @@ pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
         format!("the run {run} counts as alive after its death")
     })?;
     traces.expect_gone()?;
-    expect(!net::interfaces().contains(&run), || {
+    expect(!tare_box::interface::interfaces().contains(&run), || {
         format!("the bridge {run} is left")
     })?;
     let rules = net::closed_links(&run).map_err(|e| Broken::Seen(e.to_string()))?;

@@ -9,8 +9,9 @@ use crate::link::unexpected;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
+use tare_agent::act::stray::Strayed;
 use tare_agent::act::{PATTERN_BYTES, talk};
-use tare_host::net::{self, Beside, HostReach, Strayed};
+use tare_host::net::{self, Beside, HostReach};
 use tare_model::protocol::{Reply, Request};
 
 /// Time for a box to listen.

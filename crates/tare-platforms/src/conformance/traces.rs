@@ -163,7 +163,7 @@ impl Traces {
     /// long as that.
     fn links(&self) -> Vec<String> {
         let leads_here = |link: &String| self.marks.iter().any(|mark| net::leads_to(link, mark));
-        let left = net::interfaces().into_iter().filter(leads_here);
+        let left = tare_box::interface::interfaces().into_iter().filter(leads_here);
         left.map(|link| format!("link {link}")).collect()
     }
 

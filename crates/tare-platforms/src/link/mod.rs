@@ -29,7 +29,9 @@ pub enum LinkError {
         after: Duration,
     },
     /// An answer that did not come in time would be taken for the one to this.
-    #[error("the agent has not sent an earlier answer yet, which would be mistaken for the answer to {doing}")]
+    #[error(
+        "the agent has not sent an earlier answer yet, which would be mistaken for the answer to {doing}"
+    )]
     Behind {
         /// The request.
         doing: &'static str,
@@ -41,9 +43,7 @@ pub enum LinkError {
         doing: &'static str,
     },
     /// A frame with another number than the request's.
-    #[error(
-        "the answer to {doing} has the wrong number: something in the box writes to the agent's link"
-    )]
+    #[error("the answer to {doing} has the wrong number: something in the box writes to the agent's link")]
     Foreign {
         /// The request.
         doing: &'static str,

@@ -94,10 +94,7 @@ fn judge(host: &str, answer: &str) -> Result<PlatformVersion, Absent> {
     let lines: Vec<&str> = answer.lines().collect();
     let [system, user] = lines[..] else {
         let reason = format!("the login shell on {host} prints more or less than expected");
-        return unfit(
-            reason,
-            "let its start files print nothing without a terminal",
-        );
+        return unfit(reason, "let its start files print nothing without a terminal");
     };
     if !(system.starts_with("Linux ") && system.ends_with(" x86_64")) {
         let reason = format!("{host} is {system}");

@@ -193,9 +193,8 @@ impl Platform for Vm {
         self.storage.map_or(Ok(()), Storage::probe)?;
         can_be_had(self.network)?;
         if self.wanted == Some(Accelerator::Kvm) {
-            self.probe_kvm().map_err(|why| {
-                Absent::new(why, "omit accel, or use accel=tcg, which emulates the VM")
-            })?;
+            self.probe_kvm()
+                .map_err(|why| Absent::new(why, "omit accel, or use accel=tcg, which emulates the VM"))?;
         }
         let (accelerator, why) = self.accelerator();
         let details = [

@@ -209,12 +209,7 @@ pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
         group("Undecided", by_size(near)),
         group("Undecided, far from 1", by_size(far)),
     ];
-    draw(
-        "costs-open",
-        "Undecided",
-        groups,
-        analysis.study.protocol.margin,
-    )
+    draw("costs-open", "Undecided", groups, analysis.study.protocol.margin)
 }
 
 /// Every comparison, in the order of the study; emulated machines on a scale of their own.

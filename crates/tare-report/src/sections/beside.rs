@@ -13,10 +13,7 @@ pub(super) fn tested() -> [Column; 12] {
     [
         Column::number("n", "pairs used"),
         Column::number("lost", "blocks in which both ran and one has no figure"),
-        Column::interval(
-            "ratio of means",
-            "total cost of many runs over the baseline's",
-        ),
+        Column::interval("ratio of means", "total cost of many runs over the baseline's"),
         Column::interval("Loss", "share of the baseline's mean; positive is worse"),
         Column {
             meaning: "by how much the raw figure is above or below the baseline's",

@@ -25,9 +25,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             table.push(failed(figures));
         }
     }
-    Section::detail("Every cell")
-        .table(table)
-        .unless_empty()
+    Section::detail("Every cell").table(table).unless_empty()
 }
 
 fn row(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {

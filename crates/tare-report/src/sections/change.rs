@@ -5,7 +5,7 @@ use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{date, margin, or_missing};
 use crate::words::remarks::joined;
 use crate::words::verdict::of_change;
-use crate::words::{caveats, flag, notices};
+use crate::words::{caveats, facts, flag, notices};
 use tare_analysis::Flag;
 use tare_analysis::change::{Change, Difference, OverheadChange, RawChange, Side};
 use tare_model::size::counted;
@@ -46,11 +46,10 @@ fn about(side: &Side) -> String {
     let run = &side.run;
     let started = or_missing(run.sessions.first(), |s| date(s.started_unix_ns));
     format!(
-        "{started}, {} of {}, tare {}, build {}",
+        "{started}, {} of {}, {}",
         run.blocks,
         counted(run.blocks_planned, "block"),
-        side.tare,
-        side.build
+        facts::programs(&side.tare, &side.build, side.agent.as_deref())
     )
 }
 

@@ -22,9 +22,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
     let (title, about) = match against {
         Against::Native => (
             format!("Against {baseline}, same provisioning (over 1 costs more)"),
-            format!(
-                "The cost of the platform: each cell over {baseline} with the same kind of limit."
-            ),
+            format!("The cost of the platform: each cell over {baseline} with the same kind of limit."),
         ),
         Against::NativeSet => (
             format!("Against {baseline}-set: {baseline} pinned, without quota (over 1 costs more)"),

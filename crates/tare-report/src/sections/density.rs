@@ -119,7 +119,8 @@ fn remarks(measured: &PlatformDensity, estimate: &density::Estimate) -> String {
     });
     let grew = |by: Option<PerBox>| by.is_some_and(|by| by.boxes.is_none());
     let grew = (grew(estimate.by_available) || grew(estimate.by_pss)).then(|| {
-        "available memory did not shrink with the boxes: too few boxes, or other processes freed memory".to_owned()
+        "available memory did not shrink with the boxes: too few boxes, or other processes freed memory"
+            .to_owned()
     });
     let all = [
         Some(measured.version.version.clone()),

@@ -95,8 +95,7 @@ fn cells(analysis: &ForeignAnalysis) -> Section {
         Column::name("better"),
         Column::number("empty", "rows without a value"),
     ];
-    Section::detail("Every cell")
-        .table(Table::new("cells", 1, columns).with(analysis.cells.iter().map(row)))
+    Section::detail("Every cell").table(Table::new("cells", 1, columns).with(analysis.cells.iter().map(row)))
 }
 
 fn row(figures: &SeriesFigures) -> Vec<Cell> {

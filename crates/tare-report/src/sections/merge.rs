@@ -4,7 +4,7 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{date, host_name, margin, or_missing};
-use crate::words::{notices, verdict};
+use crate::words::{facts, notices, verdict};
 use tare_analysis::merge::{Merged, MergedComparison, MergedFile, OfHost};
 use tare_model::size::counted;
 
@@ -153,7 +153,7 @@ fn files(files: &[MergedFile]) -> Table {
             Cell::count(file.run.blocks),
             file.name.as_str().into(),
             file.machine.as_str().into(),
-            format!("tare {}, build {}", file.tare, file.build).into(),
+            facts::programs(&file.tare, &file.build, file.agent.as_deref()).into(),
         ]
     };
     Table::new("files", 0, columns).with(files.iter().map(row))

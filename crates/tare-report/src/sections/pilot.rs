@@ -111,6 +111,7 @@ fn words(advice: &Advice) -> Vec<String> {
     vec![
         format!("length of a trial: {trial}"),
         format!("new boxes: --fresh {}: {}", advice.fresh, advice.because),
-        "number of boxes: decided by the looks of --adaptive; iterations and processes are not samples".to_owned(),
+        "number of boxes: decided by the looks of --adaptive; iterations and processes are not samples"
+            .to_owned(),
     ]
 }

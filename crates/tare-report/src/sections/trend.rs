@@ -4,6 +4,7 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::date;
+use crate::words::facts;
 use tare_analysis::trend::{Changed, Point, Series, Trend, TrendFile};
 use tare_model::size::counted;
 use tare_stats::{CHANGE_LEVEL, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE};
@@ -46,10 +47,7 @@ fn unchanged(trend: &Trend) -> Vec<String> {
     let (told, short): (Vec<&Series>, Vec<&Series>) =
         still.partition(|s| s.points.len() >= FEWEST_FOR_CHANGE);
     let words = [
-        (
-            told.len(),
-            format!("no change found in {} of {of}", told.len()),
-        ),
+        (told.len(), format!("no change found in {} of {of}", told.len())),
         (
             short.len(),
             format!(
@@ -156,7 +154,7 @@ fn files(files: &[TrendFile]) -> Table {
         vec![
             date(file.started_unix_ns).into(),
             file.name.as_str().into(),
-            format!("tare {}, build {}", file.tare, file.build).into(),
+            facts::programs(&file.tare, &file.build, file.agent.as_deref()).into(),
         ]
     };
     Table::new("files", 0, columns).with(files.iter().map(row))

@@ -12,8 +12,8 @@ use chapters::chapters;
 use tare_analysis::{Analysis, BoxFigures, PlatformFacts, TrialCounts};
 use tare_model::digits::digits;
 use tare_model::host::HostFacts;
-use tare_model::load::PeakRecord;
 use tare_model::looks::WarmUpRecord;
+use tare_model::peak::PeakRecord;
 use tare_model::results::EndReason;
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, RootImage, Stopping, Study, Workload};
@@ -257,9 +257,15 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     facts.push(fact("end", end(analysis)));
     facts.push(fact(
         "measured by",
-        format!("tare {}, build {}", analysis.tare, analysis.build),
+        programs(&analysis.tare, &analysis.build, analysis.agent.as_deref()),
     ));
     facts
+}
+
+/// The programs that measured.
+pub fn programs(tare: &str, build: &str, agent: Option<&str>) -> String {
+    let agent = agent.map(|id| format!(", agent {id}"));
+    format!("tare {tare}, build {build}{}", agent.unwrap_or_default())
 }
 
 /// What the baseline answered in a closed loop, from the slowest slice to the fastest, and what of

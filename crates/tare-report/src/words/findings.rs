@@ -6,7 +6,10 @@ pub const MEANINGS: [(&str, &str); 18] = [
         "host-busy",
         "other processes used the host's CPUs before the trial, and the wait for a quiet host timed out",
     ),
-    ("disturbed", "other processes used the host's CPUs during the trial"),
+    (
+        "disturbed",
+        "other processes used the host's CPUs during the trial",
+    ),
     (
         "stolen",
         "the hypervisor below the host took CPU time during the trial",

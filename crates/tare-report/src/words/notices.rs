@@ -234,7 +234,7 @@ const fn plain(notice: &Notice) -> &'static str {
             "the blocks have names: tare assumes that they ran in the order in which the file first names them, which affects the flag for autocorrelation and steadiness"
         }
         Notice::Builds => {
-            "the files were measured by different builds of tare: the machine code of the built-in workloads may differ"
+            "the files were measured by different builds of the agent: the machine code of the built-in workloads may differ"
         }
         Notice::Slices => {
             "only one of the runs used slices: figures of whole trials are compared, not typical costs"

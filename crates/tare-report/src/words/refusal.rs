@@ -22,9 +22,9 @@ pub fn words(refusal: &Refusal) -> String {
             is_baseline: false,
             detail,
         } => format!("{cell} cannot run here: {detail}"),
-        Refusal::CannotRun { cell, detail, .. } => format!(
-            "its baseline, {cell}, cannot run here, so there is nothing to compare it with: {detail}"
-        ),
+        Refusal::CannotRun { cell, detail, .. } => {
+            format!("its baseline, {cell}, cannot run here, so there is nothing to compare it with: {detail}")
+        }
         Refusal::WrongAnswer { cell, trials } => {
             format!("wrong answer in {} of {cell}", counted(*trials, "trial"))
         }

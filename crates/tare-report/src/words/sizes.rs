@@ -143,8 +143,7 @@ pub(crate) fn none(analysis: &Analysis) -> Option<String> {
             analysis.study.baseline
         ),
         NoEffects::SameCpus => {
-            "size effects are by CPUs: there are none if two sizes have the same number of CPUs"
-                .to_owned()
+            "size effects are by CPUs: there are none if two sizes have the same number of CPUs".to_owned()
         }
     };
     Some(words)

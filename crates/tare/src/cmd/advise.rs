@@ -12,7 +12,7 @@ use tare_report::text::Where;
 
 /// Reads, weighs and prints.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<ExitCode> {
-    forms::check(&args.forms, &[&args.file])?;
+    forms::check(args.forms.html.as_deref(), &[&args.file])?;
     let analysis = analyze(&Results::read(&args.file)?);
     let advice = advise(&analysis, &Weights::new(args.weigh.clone()));
     let file = out::word(&args.file.display().to_string());

@@ -12,7 +12,7 @@ use tare_report::sections;
 
 /// Reads, analyses and prints.
 pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
-    forms::check(&args.forms, &[&args.file])?;
+    forms::check(args.forms.html.as_deref(), &[&args.file])?;
     let table = read(args)?;
     let wishes = Wishes {
         baseline: args.baseline.as_deref(),

@@ -16,7 +16,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         .chain(&args.after)
         .map(PathBuf::as_path)
         .collect();
-    forms::check(&args.forms, &files_read)?;
+    forms::check(args.forms.html.as_deref(), &files_read)?;
     match (&args.published, &args.after) {
         (Some(study), _) => super::published::beside(&args.results, study, &args.forms),
         (None, Some(after)) => files(args, after),

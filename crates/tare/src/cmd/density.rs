@@ -10,7 +10,7 @@ use tare_analysis::density::Estimated;
 use tare_host::build_id;
 use tare_host::interrupt;
 use tare_lab::density::{self, DensityError, Order};
-use tare_lab::{WriteError, own};
+use tare_lab::{WriteError, safe_file};
 use tare_model::density::{Density, SCHEMA};
 use tare_model::size::{Cpus, InstanceType};
 use tare_platforms::agent_file;
@@ -22,7 +22,7 @@ pub fn run(args: &DensityArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.output {
         check_output(path)?;
     }
-    forms::check(&args.forms, &[])?;
+    forms::check(args.forms.html.as_deref(), &[])?;
     interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let run = super::begin(&state)?;
@@ -79,7 +79,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
         "{} already exists: choose another name with -o",
         path.display()
     );
-    let folder = own::folder_of(path);
+    let folder = safe_file::folder_of(path);
     anyhow::ensure!(
         folder.is_dir(),
         "there is no folder {}: create it, or give another path",
@@ -105,7 +105,7 @@ fn store(path: &Path, text: &str) -> anyhow::Result<()> {
         path: path.to_owned(),
         source,
     };
-    let mut file = own::create(path, 0o644).map_err(failed)?;
+    let mut file = safe_file::create(path, 0o644).map_err(failed)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written
         // Only our own, just made.

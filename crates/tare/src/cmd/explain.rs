@@ -7,7 +7,7 @@ use tare_report::glossary;
 
 /// Tells what a word means, or all of them.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
-    forms::check(&args.forms, &[])?;
+    forms::check(args.forms.html.as_deref(), &[])?;
     let word = args.words.join(" ");
     let entries = if word.is_empty() {
         glossary::all()

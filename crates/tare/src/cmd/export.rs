@@ -5,7 +5,7 @@ use crate::{files, out};
 use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_lab::own;
+use tare_lab::safe_file;
 use tare_model::results::Results;
 use tare_report::export::{self, Rows};
 
@@ -47,12 +47,8 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         out::print(&String::from_utf8_lossy(&bytes))?;
         return Ok(ExitCode::SUCCESS);
     };
-    own::replace(output, 0o644, &bytes).with_context(|| {
-        format!(
-            "cannot write {}: give a writable path with -o",
-            output.display()
-        )
-    })?;
+    safe_file::replace(output, 0o644, &bytes)
+        .with_context(|| format!("cannot write {}: give a writable path with -o", output.display()))?;
     out::say(&format!("{} rows written to {}", rows.len(), out::path(output)));
     Ok(ExitCode::SUCCESS)
 }

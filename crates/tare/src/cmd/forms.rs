@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use tare_image::Digest;
-use tare_lab::own;
+use tare_lab::safe_file;
 use tare_report::document::Document;
 use tare_report::html::Data;
 use tare_report::{html, json, markdown, tabular, text};
 
 /// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
 /// that are read.
-pub fn check(forms: &FormArgs, sources: &[&Path]) -> anyhow::Result<()> {
-    if let Some(page) = &forms.html {
+pub fn check(page: Option<&Path>, sources: &[&Path]) -> anyhow::Result<()> {
+    if let Some(page) = page {
         sources
             .iter()
             .try_for_each(|source| files::refuse_same(page, source))?;
@@ -86,7 +86,7 @@ pub fn data(source: &Path, href: Option<String>) -> Option<Data> {
 
 /// The address of a file that lies in the folder of the page: both can be moved together.
 fn beside(page: &Path, source: &Path) -> Option<String> {
-    let folder = |path: &Path| own::folder_of(path).canonicalize().ok();
+    let folder = |path: &Path| safe_file::folder_of(path).canonicalize().ok();
     let is_beside = folder(page).is_some() && folder(page) == folder(source);
     let name = source.file_name()?.to_str()?;
     is_beside.then(|| html::address(name))

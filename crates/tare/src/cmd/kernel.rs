@@ -47,7 +47,9 @@ fn size(kernel: Kernel, text: &str) -> anyhow::Result<u64> {
     }
     text.parse().map_err(|_| {
         let (unit, usual) = (sizes.unit, sizes.usual);
-        anyhow::anyhow!("--size: '{text}' is not a whole number ({unit}): give one for {kernel}, such as {usual}")
+        anyhow::anyhow!(
+            "--size: '{text}' is not a whole number ({unit}): give one for {kernel}, such as {usual}"
+        )
     })
 }
 

@@ -11,7 +11,7 @@ use tare_report::sections;
 /// Reads, puts together and prints.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let paths: Vec<&Path> = args.results.iter().map(PathBuf::as_path).collect();
-    forms::check(&args.forms, &paths)?;
+    forms::check(args.forms.html.as_deref(), &paths)?;
     let read = |path: &&Path| Ok((path.display().to_string(), Results::read(path)?));
     let files: Vec<(String, Results)> = paths.iter().map(read).collect::<anyhow::Result<_>>()?;
     let merged = merge::merge(&files, args.margin.map(|percent| percent / 100.0))?;

@@ -33,7 +33,7 @@ use crate::args::StudyArgs;
 use crate::out;
 use root_image::Unmade;
 use std::path::Path;
-use tare_lab::design::{self, ProtocolOptions, Wishes};
+use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -65,19 +65,45 @@ fn refuse_missing_command(args: &StudyArgs) -> anyhow::Result<()> {
     args.printed.refuse_odd_units()
 }
 
-/// The study that the arguments ask for; without platforms, those of the default study
+/// What the arguments say of a study, as plain values.
+#[derive(Clone)]
+struct Asked {
+    /// A study file or the name of one that ships.
+    file: Option<String>,
+    /// Whether its small size is asked for.
+    small: bool,
+    /// The first option that says what is compared.
+    compared: Option<&'static str>,
+    /// Whether nothing is asked for, but a number of blocks.
+    is_empty: bool,
+    wishes: StudyRequest,
+}
+
+impl Asked {
+    fn of(args: &StudyArgs) -> Self {
+        Self {
+            file: args.study.clone(),
+            small: args.small,
+            compared: args.compared(),
+            is_empty: args.is_empty(),
+            wishes: args.wishes(),
+        }
+    }
+}
+
+/// The study that is asked for; without platforms, those of the default study
 /// that can run here. Says on standard error which were left out. With it the image that
 /// is yet to be made for it.
 fn study(
-    args: &StudyArgs,
+    asked: &Asked,
     facts: &HostFacts,
     state: &Path,
     unmade: Unmade,
 ) -> anyhow::Result<(Study, Option<String>)> {
-    if let Some(name) = &args.study {
-        return Ok((study::to_run(name, args, facts, state)?, None));
+    if let Some(name) = &asked.file {
+        return Ok((study::to_run(name, asked, facts, state)?, None));
     }
-    let mut wishes = args.wishes();
+    let mut wishes = asked.wishes.clone();
     wishes.programs = root_image::asked(&wishes, state, unmade)?;
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
@@ -95,8 +121,8 @@ fn study(
 }
 
 /// The wishes with a platform that always exists, and without a baseline.
-fn wishes_for_check(wishes: &Wishes) -> Wishes {
-    Wishes {
+fn wishes_for_check(wishes: &StudyRequest) -> StudyRequest {
+    StudyRequest {
         platforms: vec!["native".to_owned()],
         baseline: None,
         // With one platform there may be nothing to stop by.

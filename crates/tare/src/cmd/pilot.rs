@@ -1,9 +1,8 @@
 //! `tare pilot`: how much boxes, processes and iterations vary, and what follows
 //! for a study.
 
-use super::forms;
-use super::plan_words;
 use super::root_image::{self, Unmade};
+use super::{Asked, forms, plan_words};
 use crate::args::{PilotArgs, StudyArgs};
 use crate::out;
 use crate::progress::Progress as Display;
@@ -11,11 +10,8 @@ use anyhow::Context;
 use std::process::ExitCode;
 use tare_analysis::pilot::{self, BOXES, PROCESSES};
 use tare_host::interrupt;
-use tare_lab::Writer;
-use tare_lab::plan::{Room, cost};
-use tare_lab::preflight::{self, Platforms};
-use tare_lab::resume::Progress;
-use tare_lab::runner::Runner;
+use tare_lab::runner::{Event, Runner};
+use tare_lab::session::Session;
 use tare_model::results::{EndReason, Results};
 use tare_model::size::{counted, show_seconds};
 use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
@@ -25,12 +21,12 @@ use tare_report::sections;
 pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
-    forms::check(&args.forms, &[])?;
+    forms::check(args.forms.html.as_deref(), &[])?;
     interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
-    let mut asked = args.study.clone();
+    let mut asked = Asked::of(&args.study);
     // Its boxes need not fit the host side by side.
-    asked.protocol.slices = Some(Slicing::Off);
+    asked.wishes.protocol.slicing = Some(Slicing::Off);
     let (mut study, _) = super::study(&asked, &tare_host::host::facts(), &state, Unmade::Make)?;
     study.protocol = Protocol {
         blocks: BOXES * PROCESSES,
@@ -42,35 +38,25 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
     };
     let run = super::begin(&state)?;
     let image = root_image::of(&study, &state)?;
-    let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
-    platforms.check_reach(&study)?;
-    let foreseen = platforms.foresee(&study);
+    let mut session = Session::open(study, run, image)?;
+    let foreseen = session.foresee();
     out::say_lines(&plan_words::foreseen(&foreseen));
-    foreseen.worth(&study)?;
+    foreseen.worth(&session.study)?;
     // A pilot is for planning: its results file goes with the run.
-    let output = run.folder().join("pilot.jsonl");
-    let header = preflight::header(&study, &platforms, &output);
-    let mut writer = Writer::create(&output, &header)?;
-    let room = Room::of_host(header.host.memory_bytes);
-    let expected = cost(&study, room, |kind| platforms.cost(kind));
+    let output = session.run.folder().join("pilot.jsonl");
+    let file = session.results_file(&output)?;
+    let expected = session.cost();
     out::say(&format!(
         "{}, {PROCESSES} processes of each workload in each; {} in all, about {}",
-        boxes(study.box_kinds().len()),
+        boxes(session.study.box_kinds().len()),
         counted(expected.trials, "trial"),
         show_seconds(expected.seconds)
     ));
     let mut display = Display::new(expected.trials, expected.seconds);
-    let mut observe = |event: tare_lab::runner::Event<'_>| display.event(&event);
-    let ended = Runner::new(
-        &study,
-        &mut platforms,
-        &mut writer,
-        &run,
-        Progress::default(),
-        &mut observe,
-    )?
-    .renewing(PROCESSES)
-    .run();
+    let mut observe = |event: Event<'_>| display.event(&event);
+    let ended = Runner::new(&mut session, file, &mut observe)?
+        .renewing(PROCESSES)
+        .run();
     display.finish();
     if ended?.reason == EndReason::Interrupted {
         out::say("stopped; all boxes are removed, and there are no results, as the pilot is incomplete");

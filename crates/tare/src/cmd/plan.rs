@@ -2,7 +2,7 @@
 
 use super::plan_words::text;
 use super::root_image::{self, Unmade};
-use super::study_plan;
+use super::{Asked, study_plan};
 use crate::args::PlanArgs;
 use crate::out;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if let Some(name) = &args.study.study {
         return study_plan::run(name, args, &facts, &state);
     }
-    let (study, unmade) = super::study(&args.study, &facts, &state, Unmade::Leave)?;
+    let (study, unmade) = super::study(&Asked::of(&args.study), &facts, &state, Unmade::Leave)?;
     let image = root_image::of(&study, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     platforms.check_reach(&study)?;

@@ -137,11 +137,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         row("verdicts", &format!("none: {why}"));
     }
     for (name, seconds, what) in [
-        (
-            "warm-up",
-            study.protocol.warm_up_seconds,
-            "of unrecorded blocks",
-        ),
+        ("warm-up", study.protocol.warm_up_seconds, "of unrecorded blocks"),
         ("pause", study.protocol.pause_seconds, "before each trial"),
     ] {
         if seconds > 0.0 {

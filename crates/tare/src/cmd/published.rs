@@ -14,7 +14,7 @@ use tare_report::sections::published as sections;
 pub fn run(args: &PublishedArgs) -> anyhow::Result<ExitCode> {
     let library = Library::load()?;
     let asked = &args.forms;
-    forms::check(asked, &[])?;
+    forms::check(asked.html.as_deref(), &[])?;
     match &args.command {
         None | Some(PublishedCommand::List) => {
             let studies: Vec<Brief<'_>> = library.studies.iter().map(Brief::of).collect();

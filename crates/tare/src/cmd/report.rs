@@ -13,7 +13,7 @@ use tare_report::{sections, text};
 /// Reads, analyses and prints.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let asked = &args.forms;
-    forms::check(asked, &[&args.file])?;
+    forms::check(asked.html.as_deref(), &[&args.file])?;
     let results = Results::read(&args.file)?;
     let analysis = match &args.baseline {
         Some(baseline) => analyze_against(results, baseline)?,

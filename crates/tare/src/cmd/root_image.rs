@@ -10,7 +10,7 @@ use crate::out;
 use std::path::Path;
 use std::sync::Arc;
 use tare_image::Image;
-use tare_lab::design::{ChosenImage, Programs, Wishes};
+use tare_lab::design::{ChosenImage, Programs, StudyRequest};
 use tare_lab::images::{self, Site, Wish};
 use tare_lab::preflight::{self, Platforms, PreflightError};
 use tare_model::study::Study;
@@ -27,7 +27,7 @@ pub enum Unmade {
 /// Where the programs are as far as that does not depend on the platforms: in the image that the
 /// user names, if the store has it; in one that is yet to be made, or that the workloads name, which
 /// is neither looked for nor made; or on the host.
-pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
+pub fn asked(wishes: &StudyRequest, state: &Path, unmade: Unmade) -> anyhow::Result<Programs> {
     let Some(name) = wishes.wanted_image() else {
         let named = wishes.image_of_workloads()?;
         return Ok(named.map_or(Programs::Host, Programs::Unmade));
@@ -50,7 +50,7 @@ pub fn asked(wishes: &Wishes, state: &Path, unmade: Unmade) -> anyhow::Result<Pr
 /// not had that only the workloads name.
 pub fn on_platforms(
     asked: Programs,
-    wishes: &Wishes,
+    wishes: &StudyRequest,
     designed: impl FnOnce() -> anyhow::Result<Study>,
     state: &Path,
     unmade: Unmade,

@@ -1,8 +1,9 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
 use super::root_image::{self, Unmade};
-use super::{forms, plan_words, report};
-use crate::args::{RunArgs, StudyArgs};
+use super::{Asked, forms, plan_words, report};
+use crate::args::RunArgs;
+use crate::args::forms::FormArgs;
 use crate::out;
 use crate::progress::Progress as Display;
 use anyhow::Context;
@@ -10,14 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_analysis::Comparison;
 use tare_analysis::{Analysis, analyze};
-use tare_host::interrupt;
+use tare_host::{host, interrupt};
 use tare_lab::design::NO_IMAGE;
-use tare_lab::plan::{Room, cost};
-use tare_lab::preflight::{self, Platforms};
-use tare_lab::resume::{self, Progress};
-use tare_lab::runner::{Runner, Summary};
-use tare_lab::{Writer, own, versions};
-use tare_model::host::HostFacts;
+use tare_lab::runner::{Event, Runner, Summary};
+use tare_lab::session::Session;
+use tare_lab::{resume, safe_file, versions};
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -32,94 +30,98 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         "--resume continues its own file and -o creates a new one: give only one of them"
     );
     interrupt::install().context("cannot handle signals")?;
+    let asked = Asked::of(&args.study);
     let state = args.state.folder();
-    let earlier = args.resume.as_deref().map(Results::read).transpose()?;
-    let mut study = choose_study(args, earlier.as_ref(), &state)?;
-    check_outputs(args)?;
-    if let Some(results) = &earlier {
-        before_resuming(args, results, &study)?;
-    }
-    let run = super::begin(&state)?;
+    let named = args.output.as_deref();
+    let check_outputs = || check_outputs(named, args.resume.as_deref(), args.forms.html.as_deref());
+    let mut session = match &args.resume {
+        None => open(&asked, &state, check_outputs)?,
+        Some(path) => resume(path, &asked, &state, check_outputs)?,
+    };
+    let output = output_path(args.resume.as_deref().or(named), &session.run);
+    let ended = measure(&mut session, &output, args.quiet)?;
+    finish(&args.forms, &output, ended)
+}
+
+/// A session for a new results file.
+fn open(
+    asked: &Asked,
+    state: &Path,
+    check_outputs: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Session> {
+    let (mut study, _) = super::study(asked, &host::facts(), state, Unmade::Make)?;
+    versions::ask_on_host(&mut study);
+    check_outputs()?;
+    let run = super::begin(state)?;
+    let image = root_image::of(&study, state)?;
+    let mut session = Session::open(study, run, image)?;
+    session.ask_versions()?;
+    Ok(session)
+}
+
+/// One that goes on with a file.
+fn resume(
+    path: &Path,
+    asked: &Asked,
+    state: &Path,
+    check_outputs: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Session> {
+    let earlier = Results::read(path)?;
+    let study = study_of(path, &earlier, asked, state)?;
+    check_outputs()?;
+    before_resuming(path, &earlier, &study, asked)?;
+    let run = super::begin(state)?;
     // A run that wrote to the file may have ended just now, while this one waited for it.
-    let earlier = args.resume.as_deref().map(Results::read).transpose()?;
-    let image = root_image::of(&study, &state)?;
-    let mut platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
-    platforms.check_reach(&study)?;
-    if earlier.is_none() {
-        versions::ask_in_box(&mut study, &mut platforms, &run)?;
-    }
-    let output = output_path(args, &run);
-    let header = preflight::header(&study, &platforms, &output);
-    let room = Room::of_host(header.host.memory_bytes);
-    let expected = cost(&study, room, |kind| platforms.cost(kind));
-    let foreseen = platforms.foresee(&study);
-    let plan = plan_words::text(&study, &expected, room, &foreseen, None);
-    if let Err(futile) = foreseen.worth(&study) {
+    let earlier = Results::read(path)?;
+    let image = root_image::of(&study, state)?;
+    Ok(Session::resume(study, run, image, earlier)?)
+}
+
+/// Measures what the plan says, which is printed first; a study that cannot tell anything is not run.
+fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
+    let expected = session.cost();
+    let foreseen = session.foresee();
+    let plan = plan_words::text(&session.study, &expected, session.room(), &foreseen, None);
+    if let Err(futile) = foreseen.worth(&session.study) {
         out::say_lines(&plan);
         return Err(futile.into());
     }
-    let (mut writer, progress) = match &earlier {
-        None => (Writer::create(&output, &header)?, Progress::default()),
-        Some(results) => {
-            resume::check(&output.display().to_string(), results, &header)?;
-            (
-                Writer::resume(&output, results.complete_bytes)?,
-                Progress::of(results),
-            )
-        }
-    };
-    let mut display =
-        (!args.quiet).then(|| Display::new(expected.trials, expected.seconds).with_costs(&output));
+    let file = session.results_file(output)?;
+    let mut display = (!quiet).then(|| Display::new(expected.trials, expected.seconds).with_costs(output));
     if display.is_some() {
         out::say_lines(&plan);
-        out::say(&format!("results in    {}\n", out::path(&output)));
+        out::say(&format!("results in    {}\n", out::path(output)));
     }
-    let mut observe = |event: tare_lab::runner::Event<'_>| {
+    let mut observe = |event: Event<'_>| {
         if let Some(display) = &mut display {
             display.event(&event);
         }
     };
-    let ended = Runner::new(&study, &mut platforms, &mut writer, &run, progress, &mut observe)?.run();
+    let ended = Runner::new(session, file, &mut observe)?.run();
     if let Some(display) = display {
         display.finish();
     }
-    finish(args, &output, ended?)
+    Ok(ended?)
 }
 
-fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyhow::Result<Study> {
-    let facts = tare_host::host::facts();
-    let Some(results) = earlier else {
-        let (mut study, _) = super::study(&args.study, &facts, state, Unmade::Make)?;
-        versions::ask_on_host(&mut study);
-        return Ok(study);
-    };
-    let path = args
-        .resume
-        .as_ref()
-        .map(|p| p.display().to_string())
-        .unwrap_or_default();
-    let theirs = resume::study(&path, results, args.study.protocol.blocks)?;
-    let budget = args.study.protocol.budget;
-    for (option, given) in [
-        (
-            "--seed",
-            args.study
-                .protocol
-                .seed
-                .is_some_and(|seed| seed != theirs.protocol.seed),
-        ),
+/// The study of a file that is to be continued, if it is the one that is asked for.
+fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyhow::Result<Study> {
+    let path = path.display().to_string();
+    let protocol = &asked.wishes.protocol;
+    let theirs = resume::study(&path, results, protocol.blocks)?;
+    let (seed, budget) = (protocol.seed, protocol.budget_seconds);
+    let differ = [
+        ("--seed", seed.is_some_and(|seed| seed != theirs.protocol.seed)),
         (
             "--budget",
             budget.is_some() && budget != theirs.protocol.budget_seconds,
         ),
-    ] {
-        anyhow::ensure!(
-            !given,
-            "{path} keeps its own {option}: omit {option}"
-        );
+    ];
+    if let Some((option, _)) = differ.iter().find(|(_, differs)| *differs) {
+        anyhow::bail!("{path} keeps its own {option}: omit {option}");
     }
-    if !args.study.is_empty() {
-        let mut asked = asked_beside(&args.study, &theirs, &facts, state)?;
+    if !asked.is_empty {
+        let mut asked = asked_beside(asked.clone(), &theirs, state)?;
         versions::ask_on_host(&mut asked);
         versions::take_from(&mut asked, &theirs);
         resume::check_study(&path, &theirs, &asked)?;
@@ -130,7 +132,8 @@ fn choose_study(args: &RunArgs, earlier: Option<&Results>, state: &Path) -> anyh
 }
 
 /// What the options beside `--resume` ask for; where they name no image, in that of the file.
-fn asked_beside(args: &StudyArgs, theirs: &Study, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
+fn asked_beside(mut asked: Asked, theirs: &Study, state: &Path) -> anyhow::Result<Study> {
+    let facts = host::facts();
     let image = || {
         theirs
             .image
@@ -138,31 +141,27 @@ fn asked_beside(args: &StudyArgs, theirs: &Study, facts: &HostFacts, state: &Pat
             .map_or(NO_IMAGE, |image| &image.name)
             .to_owned()
     };
-    if args.study.is_some() {
-        let args = StudyArgs {
-            image: Some(args.image.clone().unwrap_or_else(image)),
-            ..args.clone()
-        };
-        return Ok(super::study(&args, facts, state, Unmade::Make)?.0);
+    asked.wishes.image_name.get_or_insert_with(image);
+    if asked.file.is_some() {
+        return Ok(super::study(&asked, &facts, state, Unmade::Make)?.0);
     }
-    let mut wishes = args.wishes();
-    wishes.image_name.get_or_insert_with(image);
+    let mut wishes = asked.wishes;
     wishes.programs = root_image::asked(&wishes, state, Unmade::Make)?;
-    let designed = || Ok(resume::asked(theirs, &wishes, facts)?);
+    let designed = || Ok(resume::asked(theirs, &wishes, &facts)?);
     wishes.programs =
         root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, Unmade::Make)?;
-    Ok(resume::asked(theirs, &wishes, facts)?)
+    Ok(resume::asked(theirs, &wishes, &facts)?)
 }
 
 /// Whoever goes on with a file may not know what stands in it: it is told before anything that
 /// the file names is tried.
-fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::Result<()> {
-    let path = args.resume.as_deref().map(out::path).unwrap_or_default();
-    resume::origin(&path, results, &tare_host::host::facts())?;
+fn before_resuming(path: &Path, results: &Results, study: &Study, asked: &Asked) -> anyhow::Result<()> {
+    let path = out::path(path);
+    resume::origin(&path, results, &host::facts())?;
     out::say_lines(&plan_words::commands(study));
     // Another host is handed the user's keys, and the files of commands.
     if let Some(elsewhere) = study.platforms.iter().find(|platform| platform.host().is_some())
-        && args.study.platforms.is_empty()
+        && asked.wishes.platforms.is_empty()
     {
         let all: Vec<String> = study.platforms.iter().map(ToString::to_string).collect();
         anyhow::bail!(
@@ -175,8 +174,8 @@ fn before_resuming(args: &RunArgs, results: &Results, study: &Study) -> anyhow::
 }
 
 /// Finds out about unwritable paths before anything is measured.
-fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
-    if let Some(path) = &args.output {
+fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, page: Option<&Path>) -> anyhow::Result<()> {
+    if let Some(path) = output {
         let shown = path.display();
         anyhow::ensure!(
             !path.is_dir(),
@@ -184,36 +183,28 @@ fn check_outputs(args: &RunArgs) -> anyhow::Result<()> {
             path.join("results.jsonl").display()
         );
         let is_free = path.symlink_metadata().is_err();
-        anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.clone()));
+        anyhow::ensure!(is_free, tare_lab::WriteError::Exists(path.to_owned()));
     }
-    for path in [&args.output, &args.forms.html].into_iter().flatten() {
-        let folder = own::folder_of(path);
+    for path in [output, page].into_iter().flatten() {
+        let folder = safe_file::folder_of(path);
         anyhow::ensure!(
             folder.is_dir(),
             "there is no folder {}: create it, or give another path",
             folder.display()
         );
     }
-    let results: Vec<&Path> = [&args.output, &args.resume]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
-    forms::check(&args.forms, &results)
+    let results: Vec<&Path> = output.into_iter().chain(resumed).collect();
+    forms::check(page, &results)
 }
 
-fn output_path(args: &RunArgs, run: &Run) -> PathBuf {
-    let named = args.resume.as_ref().or(args.output.as_ref());
+fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
     let id = run.name().trim_start_matches("tare-");
-    named
-        .cloned()
-        .unwrap_or_else(|| PathBuf::from(format!("tare-results-{id}.jsonl")))
+    named.map_or_else(|| format!("tare-results-{id}.jsonl").into(), Path::to_owned)
 }
 
-fn finish(args: &RunArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
+fn finish(asked: &FormArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let results = Results::read(output)?;
     let analysis = analyze(&results);
-    let asked = &args.forms;
     if asked.prints_other() {
         forms::tell(asked, &[output], &sections::report(&analysis), &analysis)?;
     } else {
@@ -285,8 +276,12 @@ fn nothing_compared(analysis: &Analysis) -> Option<String> {
 /// `2 trials failed; limits not proven for 1 kind of box`, without what did not occur.
 fn what_failed(summary: &Summary) -> String {
     let failed = (summary.failed > 0).then(|| format!("{} failed", counted(summary.failed, "trial")));
-    let refused = (summary.refused > 0)
-        .then(|| format!("limits not proven for {} of box", counted(summary.refused, "kind")));
+    let refused = (summary.refused > 0).then(|| {
+        format!(
+            "limits not proven for {} of box",
+            counted(summary.refused, "kind")
+        )
+    });
     failed.into_iter().chain(refused).collect::<Vec<_>>().join("; ")
 }
 
@@ -305,6 +300,9 @@ mod tests {
         };
         assert_eq!(told(1, 0), "1 trial failed");
         assert_eq!(told(0, 1), "limits not proven for 1 kind of box");
-        assert_eq!(told(2, 3), "2 trials failed; limits not proven for 3 kinds of box");
+        assert_eq!(
+            told(2, 3),
+            "2 trials failed; limits not proven for 3 kinds of box"
+        );
     }
 }

@@ -1,11 +1,10 @@
 //! From a study file, and the options beside it, to a study.
 
 use super::root_image::{self, Unmade};
-use super::{runnable, wishes_for_check};
-use crate::args::StudyArgs;
+use super::{Asked, runnable, wishes_for_check};
 use crate::{misplaced, out};
 use std::path::Path;
-use tare_lab::design::{Programs, Wishes};
+use tare_lab::design::{Programs, StudyRequest};
 use tare_lab::study_file::{self, StudyFile, StudyFileError};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
@@ -23,14 +22,14 @@ pub(super) struct Sketch {
 /// here. Says on standard error which were left out.
 pub(super) fn sketch(
     name: &str,
-    args: &StudyArgs,
+    options: &Asked,
     facts: &HostFacts,
     state: &Path,
     unmade: Unmade,
 ) -> anyhow::Result<Sketch> {
     // Which workloads are left out depends on where programs are, and that on the workloads and the
     // platforms: the file is read again with each that is known.
-    let read = |programs: &Programs| file(name, args, programs);
+    let read = |programs: &Programs| file(name, options, programs);
     let all = read(&Programs::Unmade(String::new()))?;
     let asked = root_image::asked(all.wishes(), state, unmade)?;
     let file = read(&asked)?;
@@ -40,7 +39,7 @@ pub(super) fn sketch(
         file.sketch(&wishes_for_check(file.wishes()), facts)?;
         platforms = runnable(state, |entry| entry.by_default);
     }
-    let chosen = |file: &StudyFile| Wishes {
+    let chosen = |file: &StudyFile| StudyRequest {
         platforms: platforms.clone(),
         ..file.wishes().clone()
     };
@@ -58,29 +57,29 @@ pub(super) fn sketch(
 }
 
 /// The study of a file, if it fits this host.
-fn fitting(file: &StudyFile, wishes: &Wishes, facts: &HostFacts) -> anyhow::Result<Study> {
+fn fitting(file: &StudyFile, wishes: &StudyRequest, facts: &HostFacts) -> anyhow::Result<Study> {
     let (study, misfits) = file.sketch(wishes, facts)?;
     misfits.into_iter().next().map_or(Ok(()), Err)?;
     Ok(study)
 }
 
 /// The study file with the options beside it.
-fn file(name: &str, args: &StudyArgs, programs: &Programs) -> anyhow::Result<StudyFile> {
-    let mut file = study_file::read_with(name, args.small, programs)
+fn file(name: &str, options: &Asked, programs: &Programs) -> anyhow::Result<StudyFile> {
+    let mut file = study_file::read_with(name, options.small, programs)
         .map_err(|error| misplaced::in_place_of_study().unwrap_or_else(|| error.into()))?;
-    if let Some(option) = args.compared() {
+    if let Some(option) = options.compared {
         anyhow::bail!(
             "{option} conflicts with the study {name}, which defines what is compared: omit one of them, or edit a copy of the study"
         );
     }
-    file.override_with(&args.wishes())?;
+    file.override_with(&options.wishes)?;
     Ok(file)
 }
 
 /// The study to be run. What tare does not have is said and left out; what does
 /// not fit this host is an error.
-pub(super) fn to_run(name: &str, args: &StudyArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
-    let Sketch { study, misfits, .. } = sketch(name, args, facts, state, Unmade::Make)?;
+pub(super) fn to_run(name: &str, options: &Asked, facts: &HostFacts, state: &Path) -> anyhow::Result<Study> {
+    let Sketch { study, misfits, .. } = sketch(name, options, facts, state, Unmade::Make)?;
     if let Some(misfit) = misfits.into_iter().next() {
         return Err(misfit.into());
     }

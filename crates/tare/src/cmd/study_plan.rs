@@ -3,7 +3,7 @@
 
 use super::plan::foresee;
 use super::root_image::{self, Unmade};
-use super::{plan_words, study};
+use super::{Asked, plan_words, study};
 use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
 
 /// Prints the plan of a study.
 pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) -> anyhow::Result<ExitCode> {
-    let sketch = study::sketch(name, &args.study, facts, state, Unmade::Leave)?;
+    let sketch = study::sketch(name, &Asked::of(&args.study), facts, state, Unmade::Leave)?;
     let (study, unmade) = (sketch.study, sketch.unmade.as_deref());
     let image = root_image::of(&study, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;

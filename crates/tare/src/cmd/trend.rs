@@ -14,7 +14,7 @@ use tare_report::sections;
 pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     let paths = files(&args.paths)?;
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    forms::check(&args.forms, &sources)?;
+    forms::check(args.forms.html.as_deref(), &sources)?;
     let files = read(&paths);
     let trend = trend::trend(&files)?;
     forms::tell(&args.forms, &sources, &sections::trend(&trend), &trend)?;

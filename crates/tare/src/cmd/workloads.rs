@@ -9,14 +9,12 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_host::interrupt;
-use tare_lab::design::{self, ProtocolOptions, Wishes};
-use tare_lab::plan::{self, Room};
-use tare_lab::preflight::{self, Platforms};
-use tare_lab::resume::Progress;
-use tare_lab::runner::Runner;
+use tare_lab::design::{self, ProtocolOptions, StudyRequest};
+use tare_lab::runner::{Event, Runner};
+use tare_lab::session::Session;
+use tare_lab::versions;
 use tare_lab::workload_file::{self, CatalogueWorkload, TakenParameter};
 use tare_lab::workloads::{self, Brief, Kind, Tried};
-use tare_lab::{Writer, versions};
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
@@ -77,7 +75,7 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
 
 /// A study of one trial of it, natively, on a CPU of its own.
 fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
-    let mut wishes = Wishes {
+    let mut wishes = StudyRequest {
         platforms: vec!["native".to_owned()],
         provisioning: vec![Provisioning::Pinned],
         workloads: vec![name.into()],
@@ -89,7 +87,7 @@ fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> a
             timeout_seconds: timeout,
             ..ProtocolOptions::default()
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     };
     let facts = tare_host::host::facts();
     wishes.programs = root_image::asked(&wishes, state, unmade)?;
@@ -194,34 +192,20 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
     versions::ask_on_host(&mut study);
     let run = super::begin(state)?;
     let image = root_image::of(&study, state)?;
-    let mut platforms = Platforms::open(&study.platforms, state)?.with_image(image)?;
-    platforms.check_reach(&study)?;
-    versions::ask_in_box(&mut study, &mut platforms, &run)?;
-    let output = run.folder().join("check.jsonl");
-    let header = preflight::header(&study, &platforms, &output);
-    let mut writer = Writer::create(&output, &header)?;
-    let expected = plan::cost(
-        &study,
-        Room::of_host(tare_host::host::facts().memory_bytes),
-        |kind| platforms.cost(kind),
-    );
+    let mut session = Session::open(study, run, image)?;
+    session.ask_versions()?;
+    let output = session.run.folder().join("check.jsonl");
+    let file = session.results_file(&output)?;
+    let expected = session.cost();
     let display = RefCell::new(Display::new(expected.trials, expected.seconds));
-    let mut observe = |event: tare_lab::runner::Event<'_>| display.borrow_mut().event(&event);
-    let ended = Runner::new(
-        &study,
-        &mut platforms,
-        &mut writer,
-        &run,
-        Progress::default(),
-        &mut observe,
-    )?
-    .run();
+    let mut observe = |event: Event<'_>| display.borrow_mut().event(&event);
+    let ended = Runner::new(&mut session, file, &mut observe)?.run();
     display.borrow().finish();
     let summary = ended?;
     let results = Results::read(&output)?;
     let outcome = results.trials().last().map(|trial| &trial.outcome);
     let (told, code) = match outcome {
-        Some(Outcome::Ok(success)) => (succeeded(&study, success), 0),
+        Some(Outcome::Ok(success)) => (succeeded(&session.study, success), 0),
         Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), out::FAILED),
         None if summary.reason == EndReason::Interrupted => (
             "stopped before the trial ended: no result\n".to_owned(),
@@ -234,7 +218,7 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
     };
     if json {
         out::print_json(&Tried {
-            workload: &study.workloads,
+            workload: &session.study.workloads,
             outcome,
         })?;
     } else {

@@ -60,10 +60,7 @@ fn fitted(told: &str, room: usize) -> String {
         return lines.join("\n");
     }
     let shown = room.saturating_sub(1);
-    let more = format!(
-        "... and {} more lines; see 'tare watch'",
-        lines.len() - shown
-    );
+    let more = format!("... and {} more lines; see 'tare watch'", lines.len() - shown);
     let all = lines[..shown].iter().copied().chain([more.as_str()]);
     all.collect::<Vec<_>>().join("\n")
 }
@@ -79,9 +76,6 @@ mod tests {
             fitted("a\nb\nc\nd\n", 3),
             "a\nb\n... and 2 more lines; see 'tare watch'"
         );
-        assert_eq!(
-            fitted("a\nb\n", 0),
-            "... and 2 more lines; see 'tare watch'"
-        );
+        assert_eq!(fitted("a\nb\n", 0), "... and 2 more lines; see 'tare watch'");
     }
 }

@@ -37,7 +37,9 @@ pub struct DebianSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum NoSpec {
     /// The release.
-    #[error("\"{0}\" is not a Debian release: write lower-case letters, digits and hyphens, such as bookworm")]
+    #[error(
+        "\"{0}\" is not a Debian release: write lower-case letters, digits and hyphens, such as bookworm"
+    )]
     Suite(String),
     /// A part of the archive.
     #[error(

@@ -62,9 +62,7 @@ pub enum NoMaven {
     #[error("\"{0}\" is not a dependency: write group:artifact")]
     Exclude(String),
     /// Something is left out of nothing.
-    #[error(
-        "'exclude' has no effect if only the artifacts themselves are taken: remove 'exclude' or 'take'"
-    )]
+    #[error("'exclude' has no effect if only the artifacts themselves are taken: remove 'exclude' or 'take'")]
     Excluded,
     /// The folder.
     #[error(

@@ -70,9 +70,7 @@ pub enum RegistryError {
         status: u16,
     },
     /// It asks for a password in a way that is unknown or not encrypted.
-    #[error(
-        "{0} uses an unknown or unencrypted authentication method: import an archive of the image"
-    )]
+    #[error("{0} uses an unknown or unencrypted authentication method: import an archive of the image")]
     Challenge(String),
     /// There are no certificates to check it by.
     #[error(

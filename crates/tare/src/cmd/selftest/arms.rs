@@ -1,6 +1,6 @@
 //! Two arms on one platform, as a study that the runner of every measurement runs.
 
-use tare_lab::design::{self, ProtocolOptions, Wishes, WorkloadWish};
+use tare_lab::design::{self, ProtocolOptions, StudyRequest, WorkloadWish};
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::Provisioning;
 use tare_model::study::{BoxKind, Cell, Study};
@@ -88,7 +88,7 @@ pub fn comparison(options: &Options, iterations: [u64; 2], seed: u64) -> anyhow:
 }
 
 /// Boxes and workloads of the arms, then those of the polluter.
-fn wishes(options: &Options, iterations: [u64; 2], seed: u64) -> Wishes {
+fn wishes(options: &Options, iterations: [u64; 2], seed: u64) -> StudyRequest {
     let workload = |kernel: Kernel, size| WorkloadWish {
         size: Some(size),
         ..WorkloadWish::from(kernel.name())
@@ -99,7 +99,7 @@ fn wishes(options: &Options, iterations: [u64; 2], seed: u64) -> Wishes {
     let polluter = options.polluter.then(|| workload(Kernel::Stream, ARRAY));
     let arm_boxes = ARMS.map(|name| format!("{name}={SIZE}"));
     let third_box = options.polluter.then(|| format!("{POLLUTER}={POLLUTER_SIZE}"));
-    Wishes {
+    StudyRequest {
         platforms: vec![options.platform.clone()],
         provisioning: vec![Provisioning::Pinned],
         instances: arm_boxes.into_iter().chain(third_box).collect(),
@@ -114,7 +114,7 @@ fn wishes(options: &Options, iterations: [u64; 2], seed: u64) -> Wishes {
             seed: Some(seed),
             ..ProtocolOptions::default()
         },
-        ..Wishes::default()
+        ..StudyRequest::default()
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tare_host::{host, interrupt};
-use tare_lab::preflight::Platforms;
+use tare_lab::session::Session;
 use tare_model::size::counted;
 use tare_model::study::{Fresh, Slicing};
 use tare_platforms::state::Run;
@@ -37,8 +37,8 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
     let study = arms::comparison(&options, [1000, 1000], 0)?.study;
     let earlier = earlier.map(|log| log.resume(&options)).transpose()?;
     let run = crate::cmd::begin(&state)?;
-    let mut platforms = Platforms::open(&study.platforms, &state)?;
-    let path = log_path(args, &run);
+    let session = Session::open(study, run, None)?;
+    let path = log_path(args, &session.run);
     let (mut log, header, mut campaigns) = match earlier {
         Some(earlier) => earlier,
         None => {
@@ -56,7 +56,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
         out::path(&path),
         counted(campaigns.len(), "campaign")
     ));
-    let mut site = Site::new(&run, &mut platforms);
+    let mut site = Site { session };
     let complete = measure(&mut site, &header, &mut log, &mut campaigns, args.campaigns)?;
     campaigns.truncate(args.campaigns as usize);
     finish(args, &header, &campaigns, &path, complete)
@@ -109,7 +109,7 @@ fn log_path(args: &CampaignArgs, run: &Run) -> PathBuf {
 
 /// Runs what is missing up to so many campaigns; false if the user stopped it.
 fn measure(
-    site: &mut Site<'_>,
+    site: &mut Site,
     header: &Header,
     log: &mut Log,
     campaigns: &mut Vec<Campaign>,

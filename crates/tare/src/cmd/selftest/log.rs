@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tare_host::host;
-use tare_lab::own;
+use tare_lab::safe_file;
 use tare_platforms::agent_file;
 use tare_selftest::campaign::Campaign;
 use tare_selftest::log::{Header, Options};
@@ -23,7 +23,7 @@ pub struct Log {
 impl Log {
     /// Makes a new log; nothing is left if its header cannot be written.
     pub fn create(path: &Path, header: &Header) -> anyhow::Result<Self> {
-        let made = own::create(path, 0o644);
+        let made = safe_file::create(path, 0o644);
         let file = made.with_context(|| {
             format!(
                 "cannot create log {}: give a writable path with --log",
@@ -76,7 +76,10 @@ impl Earlier {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         // What is no file may have no end.
-        anyhow::ensure!(path.is_file(), "{shown} is not a file: choose another log with --log");
+        anyhow::ensure!(
+            path.is_file(),
+            "{shown} is not a file: choose another log with --log"
+        );
         let bytes = std::fs::read(path).with_context(|| format!("cannot read log {shown}"))?;
         let end = bytes
             .iter()
@@ -93,7 +96,9 @@ impl Earlier {
         for (number, line) in (2..).zip(lines) {
             let read = serde_json::from_slice(line);
             campaigns.push(read.with_context(|| {
-                format!("{shown}:{number} is not a campaign: remove the line, or choose another log with --log")
+                format!(
+                    "{shown}:{number} is not a campaign: remove the line, or choose another log with --log"
+                )
             })?);
         }
         Ok(Self {
@@ -109,7 +114,7 @@ impl Earlier {
     pub fn resume(self, options: &Options) -> anyhow::Result<(Log, Header, Vec<Campaign>)> {
         check(&self.path.display().to_string(), &self.header, options)?;
         let open = || -> std::io::Result<File> {
-            let file = own::open(&self.path)?;
+            let file = safe_file::open(&self.path)?;
             file.set_len(self.length)?;
             Ok(file)
         };

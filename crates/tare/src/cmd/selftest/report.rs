@@ -52,11 +52,7 @@ fn title(header: &Header, score: &Score) -> String {
     format!(
         "{} {what}{}: {} of {}, new boxes per {}, {}, margin {} %, seed {}",
         options.platform,
-        if options.polluter {
-            ", with a polluter"
-        } else {
-            ""
-        },
+        if options.polluter { ", with a polluter" } else { "" },
         counted(score.campaigns, "campaign"),
         counted(options.blocks, "block"),
         if options.fresh == tare_model::study::Fresh::Study {

@@ -6,38 +6,20 @@ use anyhow::Context;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use tare_host::host;
-use tare_lab::Writer;
 use tare_lab::plan;
-use tare_lab::preflight::{self, Platforms};
-use tare_lab::resume::Progress;
 use tare_lab::runner::{Event, Runner};
+use tare_lab::session::Session;
 use tare_model::results::{EndReason, Record, Results};
-use tare_model::study::{BoxKind, Study};
-use tare_platforms::state::Run;
+use tare_model::study::Study;
 use tare_selftest::campaign::{Campaign, seed};
 use tare_selftest::log::Header;
 
 /// Where campaigns run, and what they leave to the next.
-pub struct Site<'a> {
-    run: &'a Run,
-    platforms: &'a mut Platforms,
-    /// Kinds of box whose limits a campaign of this process proved.
-    proven: BTreeSet<BoxKind>,
-    /// Boxes made so far: each has a name of its own.
-    boxes: u32,
+pub struct Site {
+    pub session: Session,
 }
 
-impl<'a> Site<'a> {
-    /// Before the first campaign.
-    pub fn new(run: &'a Run, platforms: &'a mut Platforms) -> Self {
-        Self {
-            run,
-            platforms,
-            proven: BTreeSet::new(),
-            boxes: 0,
-        }
-    }
-
+impl Site {
     /// Runs a campaign; `None` if the user asked to stop.
     pub fn campaign(&mut self, header: &Header, number: u32) -> anyhow::Result<Option<Campaign>> {
         let begun = Instant::now();
@@ -74,52 +56,21 @@ impl<'a> Site<'a> {
 
     /// Runs a study with the runner of every measurement; `None` if interrupted.
     fn measure(&mut self, study: &Study) -> anyhow::Result<Option<Measured>> {
-        let path = self.run.folder().join("campaign.jsonl");
-        let header = preflight::header(study, self.platforms, &path);
-        let mut writer = Writer::create(&path, &header)?;
-        let mut progress = Progress::default();
-        progress.boxes = self.boxes;
+        let path = self.session.run.folder().join("campaign.jsonl");
+        self.session.study = study.clone();
+        let file = self.session.results_file(&path)?;
         let mut silent = |_: Event<'_>| {};
-        let mut runner = Runner::new(
-            study,
-            self.platforms,
-            &mut writer,
-            self.run,
-            progress,
-            &mut silent,
-        )?
-        .trusting(self.proven.clone());
+        let mut runner = Runner::new(&mut self.session, file, &mut silent)?;
         if !study.protocol.slicing.is_off() {
             // The arms of an injection are two workloads, which a study would not put into
             // one group.
-            runner = runner.standing(|block| plan::together(study, block));
+            runner = runner.with_cohorts(|block| plan::together(study, block));
         }
         let ended = runner.run()?;
         let results = Results::read(&path)?;
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        let measured = self.take(results)?;
+        let measured = measured(results)?;
         Ok((ended.reason != EndReason::Interrupted).then_some(measured))
-    }
-
-    /// Notes what was proven and made, and hands out what was measured.
-    fn take(&mut self, results: Results) -> anyhow::Result<Measured> {
-        let mut measured = Measured::default();
-        for record in results.records {
-            match record {
-                Record::Box(made) => self.boxes = self.boxes.max(made.box_id + 1),
-                Record::Proof(proof) => {
-                    anyhow::ensure!(
-                        proof.proven,
-                        "the limits of {} are not proven: {}",
-                        proof.kind,
-                        proof.remarks.join("; ")
-                    );
-                    self.proven.insert(proof.kind);
-                }
-                other => measured.note(other),
-            }
-        }
-        Ok(measured)
     }
 
     /// All trials of the first arm, then all of the second, as one does without
@@ -140,11 +91,29 @@ impl<'a> Site<'a> {
     }
 }
 
+/// What was measured, where all limits were proven.
+fn measured(results: Results) -> anyhow::Result<Measured> {
+    let mut measured = Measured::default();
+    for record in results.records {
+        match record {
+            Record::Proof(proof) => anyhow::ensure!(
+                proof.proven,
+                "the limits of {} are not proven: {}",
+                proof.kind,
+                proof.remarks.join("; ")
+            ),
+            other => measured.note(other),
+        }
+    }
+    Ok(measured)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use tare_model::group::GroupRecord;
     use tare_model::study::{Fresh, Slicing};
+    use tare_platforms::state::Run;
     use tare_selftest::log::Options;
 
     fn options() -> Options {
@@ -169,8 +138,8 @@ mod tests {
         let (run, _) = Run::begin(state.path()).expect("a run");
         // Units of 0.1 ms: as many of the polluter's would be over in no time.
         let comparison = arms::comparison(&options(), [100_000, 102_000], 7).expect("a study");
-        let mut platforms = Platforms::open(&comparison.study.platforms, state.path()).expect("fake");
-        let mut site = Site::new(&run, &mut platforms);
+        let session = Session::open(comparison.study.clone(), run, None).expect("fake");
+        let mut site = Site { session };
         let measured = site
             .measure(&comparison.study)
             .expect("a campaign")

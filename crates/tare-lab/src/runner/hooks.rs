@@ -1,0 +1,66 @@
+//! What runs in a box before a trial of a command and behind it, untimed: its setup and its
+//! teardown. Each is a request of its own, outside of what is read and held against the clock.
+
+use super::live::{CellBoxes, supply};
+use crate::faults;
+use crate::placement::Placement;
+use crate::trial;
+use std::time::Duration;
+use tare_model::protocol::Reply;
+use tare_model::results::Failure;
+use tare_model::study::Workload;
+use tare_platforms::ANSWER_DEADLINE;
+
+/// Makes a box ready for a trial: its files are there, and its setup ended well.
+pub(super) fn make_ready(
+    held: &mut CellBoxes,
+    workload: &Workload,
+    has_host_files: bool,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    supply(held, workload, has_host_files)?;
+    let setup = workload.timed().map(|role| &role.setup);
+    run(held, workload, "setup", setup, timeout)
+}
+
+/// Runs the teardown of a trial that is over.
+pub(super) fn tear_down(held: &mut CellBoxes, workload: &Workload, timeout: Duration) -> Result<(), Failure> {
+    let teardown = workload.timed().map(|role| &role.teardown);
+    run(held, workload, "teardown", teardown, timeout)
+}
+
+fn run(
+    held: &mut CellBoxes,
+    workload: &Workload,
+    which: &str,
+    argv: Option<&Vec<String>>,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    let (Some(argv), Some(role)) = (argv.filter(|argv| !argv.is_empty()), workload.timed()) else {
+        return Ok(());
+    };
+    let request = trial::hook(role, argv, timeout);
+    let ended = match held
+        .link(&Placement::of(role))
+        .request(&request, timeout + ANSWER_DEADLINE)
+    {
+        Ok(answer) => match &answer.reply {
+            Reply::Exited(exited) => faults::ended_well(exited, &answer.stderr),
+            other => Err(faults::bad_report(format!("{other:?}"))),
+        },
+        Err(error) => Err(faults::failure(&error)),
+    };
+    ended.map_err(|failure| Failure {
+        detail: format!("its {which}, {}: {}", quoted(argv), failure.detail),
+        ..failure
+    })
+}
+
+/// Words for people: one with blanks in it is seen to be one.
+fn quoted(argv: &[String]) -> String {
+    let quoted = argv.iter().map(|word| match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word.clone(),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,248 @@
+//! Cells in slices: a process in each box, at its gate, which works in rounds.
+
+use super::arm::{Arm, FIRST, Lost};
+use super::baselines::is_spoiled;
+use super::bench::Bench;
+use super::group::{self, Measured};
+use super::{Stop, pace};
+use rand::seq::SliceRandom;
+use std::time::Duration;
+use tare_host::interrupt;
+use tare_model::finding::Reason;
+use tare_model::platform::Provisioning;
+use tare_model::study::{Cell, Study};
+
+/// Slices for which a first unit may last and yet be tried once more.
+const TRIED_AGAIN: f64 = 20.0;
+
+/// Starts all processes, lets them work in rounds and ends them.
+pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Measured, Stop> {
+    bench.boxes.supply_all(arms, &mut bench.live)?;
+    for arm in arms.iter_mut() {
+        start_in_present(bench, arm, FIRST)?;
+    }
+    let mut rounds = 0;
+    if !is_spoiled(bench.study, arms, pass) {
+        rounds = find_paces(bench, arms)?;
+        start_second(bench, arms)?;
+    }
+    if is_spoiled(bench.study, arms, pass) {
+        rounds = 0;
+    }
+    let beginning = bench.boxes.look_around(arms, &mut bench.live)?;
+    run_rounds(bench, arms, rounds, pass)?;
+    let seen = bench.boxes.look_back(beginning, arms, &mut bench.live)?;
+    let mut ends = Vec::new();
+    for arm in arms {
+        ends.push(group::stop(arm, &mut bench.live)?);
+    }
+    Ok(Measured {
+        slice: slice(bench),
+        rounds,
+        seen,
+        ends,
+    })
+}
+
+fn start_in_present(bench: &mut Bench<'_>, arm: &mut Arm, process: u16) -> Result<(), Stop> {
+    let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+    held.map_or(Ok(()), |held| {
+        bench.boxes.start(arm, held, process, &mut bench.recorder)
+    })
+}
+
+/// Starts the second process of the arms that are to have two; each does a slice that does
+/// not count.
+fn start_second(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<(), Stop> {
+    for arm in arms.iter_mut().filter(|arm| arm.pace.processes > 1) {
+        let lived = arm.lives();
+        start_in_present(bench, arm, FIRST + 1)?;
+        let cannot = |lost: &Lost| lost.failure.reason == Reason::CannotRun;
+        if lived && arm.lost.as_ref().is_some_and(cannot) {
+            // One is there: a box that has no room for another does with it.
+            arm.lost = None;
+            arm.pace.processes = 1;
+        }
+        match bench.live.get_mut(&arm.planned.cell.kind) {
+            Some(held) if arm.lives() && arm.pace.processes > 1 => {
+                arm.go(held, FIRST + 1, arm.pace.order)?;
+            }
+            Some(held) => arm.rest(held),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Aim for a slice.
+pub(super) fn slice(bench: &Bench<'_>) -> Duration {
+    Duration::try_from_secs_f64(bench.study.protocol.slicing.slice_seconds()).unwrap_or_default()
+}
+
+/// Finds how much work makes a slice of each arm. The slices that tell do not count;
+/// they are the same for all arms, so that processes whose work is not the same all
+/// along stay in step. Returns the rounds that make a trial.
+fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<u32, Stop> {
+    let slice_ns = slice(bench).as_secs_f64() * 1e9;
+    let trial_ns = bench.study.protocol.trial_seconds * 1e9;
+    let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
+        return Ok(0);
+    };
+    let mut guess = match arms[pacesetter].pace.unit_ns {
+        pace if pace > 0.0 => pace::units(slice_ns, pace),
+        _ => 1,
+    };
+    let least = arms[pacesetter].workload.least_units();
+    guess = guess.max(least);
+    // The first unit of all touches memory and connects for the first time. A stall in it would
+    // leave a trial with one unit in each slice: seen once, 302 round trips in 3 s.
+    let mut is_new = arms[pacesetter].pace.unit_ns <= 0.0;
+    let pacesetter = loop {
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
+        }
+        let taken = try_units(bench, arms, guess, slice_ns)?;
+        // Another one leads where that one failed.
+        let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
+            return Ok(0);
+        };
+        let wall_ns = taken.get(pacesetter).copied().flatten();
+        match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
+            Some(next) => guess = next,
+            None if guess == least && is_new && is_short(wall_ns, slice_ns) => is_new = false,
+            None => break pacesetter,
+        }
+    };
+    confirm(bench, arms, (pacesetter, guess), slice_ns)?;
+    bench.paces.note(arms);
+    Ok(pace::share_out(arms, pacesetter, slice_ns, trial_ns))
+}
+
+/// Has all do the same slice once more where one seems far slower than it was or than the
+/// pacesetter is; the quicker of its two tells. A stall in the one slice that finds an amount of
+/// work would leave its cell with far too little in all rounds: seen once in 580 blocks,
+/// as 5.7 times the cost.
+fn confirm(
+    bench: &mut Bench<'_>,
+    arms: &mut [Arm],
+    (pacesetter, units): (usize, u64),
+    slice_ns: f64,
+) -> Result<(), Stop> {
+    let pacesetter_ns = arms[pacesetter].pace.unit_ns;
+    let doubted = |arm: &Arm| {
+        let known = bench.paces.of(&arm.planned.cell);
+        arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, pacesetter_ns)
+    };
+    if !arms.iter().any(doubted) {
+        return Ok(());
+    }
+    for arm in arms.iter_mut() {
+        let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+        let (Some(held), first) = (held, arm.pace.unit_ns) else {
+            continue;
+        };
+        arm.go(held, FIRST, arm.pace.order)?;
+        arm.pace.unit_ns = arm.pace.unit_ns.min(first);
+    }
+    Ok(())
+}
+
+/// One slice of so many units of each arm; an arm that is known to be far too slow for
+/// it does one of its own. The wall time of each.
+fn try_units(
+    bench: &mut Bench<'_>,
+    arms: &mut [Arm],
+    units: u64,
+    slice_ns: f64,
+) -> Result<Vec<Option<u64>>, Stop> {
+    let mut taken = Vec::new();
+    for arm in arms.iter_mut() {
+        let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
+        let Some(held) = held else {
+            taken.push(None);
+            continue;
+        };
+        #[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
+        let too_slow = arm.pace.unit_ns * units as f64 > 4.0 * slice_ns;
+        let own = if too_slow {
+            pace::units(slice_ns, arm.pace.unit_ns).max(arm.workload.least_units())
+        } else {
+            units
+        };
+        arm.pace.order = pace::order(own);
+        let done = arm.go(held, FIRST, arm.pace.order)?;
+        taken.push(done.map(|done| done.slice.wall_ns()));
+    }
+    Ok(taken)
+}
+
+/// The arm whose amount of work all take that do the same kind of work: a pinned
+/// baseline, which nothing throttles; of several workloads the study's first.
+fn choose_pacesetter(study: &Study, arms: &[Arm]) -> Option<usize> {
+    let place = |name: &str| study.workloads.iter().position(|w| w.name() == name);
+    let rank = |arm: &Arm| {
+        let Cell { kind, workload } = &arm.planned.cell;
+        (
+            place(workload),
+            kind.platform != study.baseline,
+            kind.provisioning != Provisioning::Pinned,
+        )
+    };
+    let living = (0..arms.len()).filter(|i| arms[*i].lives());
+    living.min_by_key(|i| rank(&arms[*i]))
+}
+
+/// So many rounds of all arms; fewer where the group is worth nothing any more.
+fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -> Result<(), Stop> {
+    let mut rng = bench.round_order(arms);
+    let mut order: Vec<usize> = (0..arms.len()).collect();
+    for round in 0..rounds {
+        if interrupt::requested() {
+            return Err(Stop::Interrupted);
+        }
+        order.shuffle(&mut rng);
+        let mut place = 0;
+        for i in &order {
+            let arm = &mut arms[*i];
+            let held = bench.live.get_mut(&arm.planned.cell.kind);
+            let Some(held) = held.filter(|_| arm.lives() && round.is_multiple_of(arm.pace.every)) else {
+                continue;
+            };
+            if let Some(done) = arm.go(held, arm.process_of(round), arm.pace.order)? {
+                arm.keep(done, place);
+                place += 1;
+            }
+        }
+        if is_spoiled(bench.study, arms, pass) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a unit that was longer than a slice may have been so by a stall.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a unit")]
+fn is_short(wall_ns: Option<u64>, slice_ns: f64) -> bool {
+    wall_ns.is_some_and(|wall| (wall as f64) < TRIED_AGAIN * slice_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arms_of, study, with_runner};
+    use super::*;
+    use crate::design::ProtocolOptions;
+    use tare_model::finding::Reason;
+    use tare_model::results::Failure;
+
+    #[test]
+    fn the_baseline_sets_the_pace_and_another_one_where_it_is_lost() {
+        let study = study(&["fake?cost=2", "fake"], &["syscall"], ProtocolOptions::default());
+        with_runner(&study, |runner| {
+            let mut arms = arms_of(&runner.bench);
+            let pacesetter = choose_pacesetter(&study, &arms).unwrap();
+            assert_eq!(arms[pacesetter].planned.cell.kind.platform, study.baseline);
+            arms[pacesetter].lose(Failure::new(Reason::Launch, "gone"));
+            assert_eq!(choose_pacesetter(&study, &arms), Some(1 - pacesetter));
+        });
+    }
+}

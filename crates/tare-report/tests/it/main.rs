@@ -1,0 +1,24 @@
+//! Reports on results with a known truth.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod advice;
+mod change;
+mod common;
+mod export;
+mod foreign;
+mod forms;
+mod golden;
+mod html;
+mod json;
+mod layers;
+mod pairs;
+mod passages;
+mod published;
+mod robust;
+mod schemas;
+mod scores;
+mod stops;
+mod text;
+mod trust;
+mod verdicts;

@@ -1,0 +1,3 @@
+//! The simulated table of coverage.
+
+mod table;
