@@ -98,7 +98,7 @@ fn the_first_error_is_told_and_what_to_install() {
         program: "mvn".to_owned(),
         source: io::ErrorKind::NotFound.into(),
     };
-    assert!(absent.to_string().ends_with("apt-get install maven"), "{absent}");
+    assert!(absent.to_string().ends_with("apt-get install maven)"), "{absent}");
 }
 
 #[test]

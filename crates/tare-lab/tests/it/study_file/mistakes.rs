@@ -301,7 +301,7 @@ fn absurd_sizes_are_refused_with_what_makes_sense() {
     );
     told(
         "[factors]\ncpus = 1\nmemory = \"1M\"",
-        "s.toml:4:10: 1 MiB of memory are too little: a box needs at least 64 MiB: give memory 64M or more",
+        "s.toml:4:10: 1 MiB of memory are too little: a box needs at least 64 MiB: set memory to 64M or more",
     );
     told(
         "[factors]\ninstances = [\"a=1:128M\"]",
