@@ -250,11 +250,11 @@ fn the_evidence_has_the_command_that_measures_the_same_again() {
     };
     let kernels = told(Synthetic::new());
     assert!(
-        kernels.contains("the same again: tare run -w syscall --cpus ")
+        kernels.contains("to measure again: tare run -w syscall --cpus ")
             && kernels.contains(" -p native,docker --provisioning "),
         "{kernels}"
     );
     assert!(kernels.contains(" --blocks 12 --seed "), "{kernels}");
     // Whoever reads the page has not the program.
-    assert!(!told(Synthetic::new().command(&["./own"])).contains("the same again"));
+    assert!(!told(Synthetic::new().command(&["./own"])).contains("to measure again"));
 }

@@ -43,13 +43,13 @@ fn a_cost_beyond_the_margin_is_slower() {
 
 #[test]
 fn a_cost_around_the_margin_is_slower_perhaps_by_less() {
-    assert_snapshot!(decided(&of_cost(1.0105, 0.004), 3, Word::Slower), @"perhaps by less than the margin");
+    assert_snapshot!(decided(&of_cost(1.0105, 0.004), 3, Word::Slower), @"possibly by less than the margin");
 }
 
 #[test]
 fn a_gain_is_faster() {
     assert_snapshot!(decided(&of_cost(0.8, 0.01), 4, Word::Faster), @"by more than the margin");
-    assert_snapshot!(decided(&of_cost(0.988, 0.004), 4, Word::Faster), @"perhaps by less than the margin");
+    assert_snapshot!(decided(&of_cost(0.988, 0.004), 4, Word::Faster), @"possibly by less than the margin");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn noise_is_inconclusive_and_says_what_it_takes() {
     assert_snapshot!(decided(&results, 5, Word::Inconclusive), @"not slower by more than 1.6 %, not faster by more than 1.2 %; about 93 more blocks needed");
     assert!(verdict(&results).more_blocks.unwrap() > 10);
     let results = of_cost(1.0, 0.05);
-    assert_snapshot!(decided(&results, 5, Word::Inconclusive), @"not slower by more than 4.0 %, not faster by more than 2.9 %; more blocks will not settle it here: a quieter host, longer trials or a wider margin may");
+    assert_snapshot!(decided(&results, 5, Word::Inconclusive), @"not slower by more than 4.0 %, not faster by more than 2.9 %; more blocks will not settle it here; try a quieter host, longer trials or a wider margin");
     assert!(verdict(&results).more_blocks.unwrap() > 300);
 }
 
@@ -160,13 +160,13 @@ fn a_tenth_of_the_pairs_may_be_lost_and_no_more() {
     fail(&mut results, "docker", 2, Reason::Timeout);
     assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     fail(&mut results, "native", 3, Reason::Timeout);
-    assert_snapshot!(decided(&results, 0, Word::None), @"3 of 20 pairs lost, and failures of over 1 in 10 are rarely random");
+    assert_snapshot!(decided(&results, 0, Word::None), @"3 of 20 pairs lost; over 1 in 10 failures are rarely random");
 }
 
 #[test]
 fn fewer_than_ten_pairs_carry_no_verdict() {
     let of_blocks = |n| Synthetic::new().blocks(n).noise(0.001).build();
-    assert_snapshot!(decided(&of_blocks(9), 0, Word::None), @"only 9 pairs, 10 are needed");
+    assert_snapshot!(decided(&of_blocks(9), 0, Word::None), @"only 9 pairs; 10 are needed");
     assert_snapshot!(decided(&of_blocks(10), 1, Word::Equal), @"within 1 %");
 }
 
@@ -201,7 +201,7 @@ fn a_workload_that_only_the_baseline_cannot_run_is_not_told_as_one_that_the_cell
     for trial in trials_of(&mut results, "native", Pinned) {
         trial.outcome = Outcome::Skipped(failure(Reason::CannotRun, "no such file"));
     }
-    assert_snapshot!(decided(&results, 0, Word::None), @"its baseline, native pinned syscall, cannot run here, so that there is nothing to hold it against: no such file");
+    assert_snapshot!(decided(&results, 0, Word::None), @"its baseline, native pinned syscall, cannot run here, so there is nothing to compare it with: no such file");
     assert_eq!(verdict(&results).reasons(), "baseline cannot run here");
     let phrase = phrase(&verdict(&results));
     assert!(!phrase.contains("docker"), "{phrase}");
@@ -219,7 +219,7 @@ fn limits_that_are_not_proven_forbid_a_verdict_and_show_their_readings() {
     proof.proven = false;
     proof.host_cores = Some(2.31);
     proof.remarks = vec!["2 CPUs granted, 2.31 used".to_owned()];
-    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of docker pinned: CPUs: 2.00 granted, 2.31 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven for docker pinned: CPUs: 2.00 granted, 2.31 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
     assert!(
         analyze(&results)
             .notices
@@ -253,7 +253,7 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     let proven = refused.clone();
     refused.proven = false;
     results.records.push(Record::Proof(refused));
-    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of native pinned: CPUs: 2.00 granted, 2.00 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven for native pinned: CPUs: 2.00 granted, 2.00 used by the host's counters, 2.00 by the box's clocks; memory: 2048 MiB granted, 2028 MiB touched, 2048 MiB refused");
     results.records.push(Record::Proof(proven));
     assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));
@@ -270,7 +270,7 @@ fn a_run_that_stopped_before_a_box_says_so_and_says_it_once() {
         phrases,
         [
             "the run stopped before the limits of native pinned and docker pinned were proven",
-            "no pair, 10 are needed"
+            "no pair; 10 are needed"
         ]
     );
     assert_eq!(verdict(&results).reasons(), "run stopped, too few pairs");

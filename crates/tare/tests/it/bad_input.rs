@@ -54,7 +54,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_is_sent() {
         ended(command.env("TARE_SSH", program).output().unwrap())
     };
     for (program, path, words) in [
-        ("/bin/true", "ssh", ["no host is named", "write ssh:HOST"]),
+        ("/bin/true", "ssh", ["no host is given", "write ssh:HOST"]),
         (
             "/nowhere/ssh",
             "ssh:box",
@@ -137,7 +137,7 @@ fn arguments_that_are_no_text_are_shown() {
     let done = ended(command.output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(
-        done.stderr.contains("UTF-8 text") && done.stderr.contains(r#""a\xFFb""#),
+        done.stderr.contains("UTF-8") && done.stderr.contains(r#""a\xFFb""#),
         "{}",
         done.stderr
     );
@@ -207,7 +207,7 @@ fn no_link_of_another_user_is_followed_to_what_is_written() {
     for output in ["shared/astray.html", "shared/r.jsonl"] {
         tare.refused(
             &["run", "-p", "fake", "--no-settle", "-o", output],
-            &["exists already", output],
+            &["already exists", output],
         );
     }
     let kept = std::fs::read(tare.path("theirs.html")).unwrap();
@@ -273,7 +273,7 @@ fn an_engine_that_cannot_be_asked_is_not_missing() {
         return;
     }
     assert_eq!(done.code, 2, "{}", done.stderr);
-    let words = ["cannot run runc", "it may be there"];
+    let words = ["cannot run runc", "it may be installed"];
     let told = words.iter().all(|word| done.stderr.contains(word));
     assert!(told && !done.stderr.contains("on PATH"), "{}", done.stderr);
 }
@@ -502,7 +502,7 @@ fn missing_engines_say_how_to_get_them() {
         "DOCKER_HOST",
         "tcp://127.0.0.1:1",
         "docker",
-        &["no local socket", "unix://"],
+        &["not a local socket", "unix://"],
     );
     with("PATH", "/nowhere", "lxc", &["lxc-start", "install LXC"]);
     with("PATH", "/nowhere", "vm", &["qemu", "install QEMU"]);
@@ -665,13 +665,13 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--slices 20ms", "other --slices"),
         ("--slices off", "other --slices"),
         ("--slices 20ms -w stream", "other --slices"),
-        ("--trial-time 100ms", "another --trial-time"),
-        ("--timeout 5s", "another --timeout"),
-        ("--margin 2", "another --margin"),
-        ("--adaptive", "another --adaptive"),
-        ("--fresh trial", "another --fresh"),
-        ("--warm-up 1s", "another --warm-up"),
-        ("--pause 1s", "another --pause"),
+        ("--trial-time 100ms", "different --trial-time"),
+        ("--timeout 5s", "different --timeout"),
+        ("--margin 2", "different --margin"),
+        ("--adaptive", "different --adaptive"),
+        ("--fresh trial", "different --fresh"),
+        ("--warm-up 1s", "different --warm-up"),
+        ("--pause 1s", "different --pause"),
         ("-p fake", "other platforms"),
         ("--baseline fake?cost=3", "other platforms"),
         ("--provisioning pinned", "other provisioning"),
@@ -680,7 +680,7 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
         ("--isa v4", "other workloads"),
         ("-- true", "other workloads"),
     ] {
-        let differs = format!("another study ({differs}");
+        let differs = format!("different study ({differs}");
         tare.refused(&resume(options), &[&differs]);
     }
     for options in [
@@ -741,7 +741,7 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let _ = std::fs::write(&full, vec![0; 1 << 20]);
     let none = small.0.join("none.jsonl");
     let args = ["run", "-p", "fake", "--cpus", "1", "-o", none.to_str().unwrap()];
-    tare.refused(&args, &["cannot make results file"]);
+    tare.refused(&args, &["cannot create results file"]);
     assert!(!none.exists());
 }
 

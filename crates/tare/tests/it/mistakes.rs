@@ -51,7 +51,7 @@ fn without_arguments_the_help_is_shown() {
     assert_eq!((none.code, none.stdout.as_str()), (2, ""));
     for told in [&none.stderr, &help.stdout] {
         assert!(told.contains("Usage: tare <COMMAND>"), "{told}");
-        assert!(told.contains("Exit codes: 0 done"), "{told}");
+        assert!(told.contains("Exit codes: 0 success"), "{told}");
     }
     for name in ["fake", "run-hold"] {
         assert!(!help.stdout.contains(name), "{name}: {}", help.stdout);
@@ -231,7 +231,7 @@ fn a_command_that_cannot_run_in_a_box_is_told_before_the_first_trial() {
     let ran = tare.run("run -p fake,fake?cost=2 --cpus 1 --blocks 2 --no-settle -o r.jsonl -- sleep 0");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     for told in [&ran.stderr, &planned.stderr] {
-        assert!(told.contains("tare: nothing could be measured: /"), "{told}");
+        assert!(told.contains("tare: nothing can be measured: /"), "{told}");
         assert!(told.contains("--with-libraries"), "{told}");
     }
     assert!(!tare.path("r.jsonl").exists());
@@ -273,7 +273,7 @@ fn what_runs_natively_alone_is_not_compared_until_its_files_are_carried() {
     assert!(
         alone
             .stdout
-            .contains("1 of 2 trials ended well, 1 failed, 1 of 3 blocks"),
+            .contains("1 of 2 trials succeeded, 1 failed, 1 of 3 blocks"),
         "{alone:?}"
     );
     assert!(
@@ -407,7 +407,7 @@ fn what_would_leave_nothing_to_compare_is_refused_before_the_first_trial() {
         let ended = tare.run(line);
         assert_eq!(ended.code, 2, "{line}: {ended:?}");
         assert!(ended.stderr.contains(
-            "tare: nothing could be compared: of fake, native only native can run command; the ways out stand behind 'cannot run', or measure -p native alone"
+            "tare: nothing can be compared: of fake, native only native can run command; 'cannot run' says how to fix it, or measure only -p native"
         ), "{line}: {ended:?}");
     }
 }
@@ -422,7 +422,7 @@ fn a_file_that_a_box_will_not_have_is_told_before_the_first_trial() {
         planned.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(told("").contains(
-        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy what it names into the boxes, add --with /etc/hostname --with /etc/passwd"
+        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy these files into the boxes, add --with /etc/hostname --with /etc/passwd"
     ), "{}", told(""));
     let with = told("--with /etc/hostname --with /etc/passwd ");
     assert!(!with.contains("not there"), "{with}");

@@ -305,8 +305,8 @@ fn absurd_sizes_are_refused_with_what_makes_sense() {
     );
     told(
         "[factors]\ninstances = [\"a=1:128M\"]",
-        "s.toml:3:13: 128 MiB of memory are too little: stream (three arrays of 32 MiB) needs at least 202 MiB: give \
-         memory 202M or more",
+        "s.toml:3:13: 128 MiB of memory are too little: stream (three arrays of 32 MiB) needs at least 202 MiB: set \
+         memory to 202M or more",
     );
     told(
         "[factors]\ninstances = [\"a=1:1G\"]\ncpus = 1",
