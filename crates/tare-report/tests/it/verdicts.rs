@@ -257,7 +257,7 @@ fn the_baseline_s_limits_must_be_proven_too_and_the_latest_proof_counts() {
     results.records.push(Record::Proof(proven));
     assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     results.records.retain(|r| !matches!(r, Record::Proof(_)));
-    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven of native pinned: no proof in the file; limits not proven of docker pinned: no proof in the file");
+    assert_snapshot!(decided(&results, 0, Word::None), @"limits not proven for native pinned: no proof in the file; limits not proven for docker pinned: no proof in the file");
 }
 
 #[test]

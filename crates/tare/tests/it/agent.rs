@@ -297,7 +297,7 @@ fn its_own_binary_goes_by_the_name_that_every_process_has_for_its_own() {
     command.task.argv = vec!["/proc/self/exe".into(), "--version".into()];
     let (reply, data) = agent.ask(&Request::Command(command));
     assert_eq!(exited(reply).status, ExitStatus::Code(0));
-    assert!(data.iter().any(|frame| frame.payload.starts_with(b"tare ")));
+    assert!(data.iter().any(|frame| frame.payload.starts_with(b"tare-agent ")));
 }
 
 /// A program is looked for in its own path, and told its name as it was given.

@@ -383,9 +383,9 @@ fn a_file_that_names_devices_or_other_hosts_is_not_gone_on_with_unasked() {
         told.find("/bin/true").unwrap() < told.find("another host").unwrap(),
         "{told}"
     );
-    header["build"] = "0000000000000000".into();
+    header["agent"] = "0000000000000000".into();
     let told = resume(&header, &["-p", "fake,ssh:stranger.example/runc"]);
-    assert!(told.contains("build 0000000000000000"), "{told}");
+    assert!(told.contains("agent 0000000000000000"), "{told}");
     assert!(!called.exists(), "a host of the file's was called");
 }
 
@@ -638,12 +638,12 @@ fn another_study_or_build_is_not_continued() {
     std::fs::write(tare.path("r.jsonl"), &cut).unwrap();
     tare.refused(
         "run --resume r.jsonl -p fake,fake?cost=2 --cpus 1",
-        &["another study", "platforms"],
+        &["a different study", "platforms"],
     );
-    let build: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    let other = cut.replace(build["build"].as_str().unwrap(), "0000000000000000");
+    let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let other = cut.replace(header["agent"].as_str().unwrap(), "0000000000000000");
     std::fs::write(tare.path("r.jsonl"), other).unwrap();
-    tare.refused("run --resume r.jsonl", &["build 0000000000000000"]);
+    tare.refused("run --resume r.jsonl", &["agent 0000000000000000"]);
 }
 
 #[test]
