@@ -91,11 +91,13 @@ pub fn configure(address: Address) -> io::Result<()> {
     }
 }
 
-/// The names of this process's network interfaces. By the table in /proc, which
-/// a box has even where it has no sysfs, or that of another network.
+/// The names of the interfaces of the network that the calling thread is in. By the table in /proc,
+/// which a box has even where it has no sysfs, or that of another network.
 pub fn interfaces() -> Vec<String> {
-    let table = std::fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
-    parse(&table)
+    // A thread may have gone to another network than its process; gVisor knows processes alone.
+    let tables = ["/proc/thread-self/net/dev", "/proc/self/net/dev"];
+    let table = tables.iter().find_map(|path| std::fs::read_to_string(path).ok());
+    parse(&table.unwrap_or_default())
 }
 
 /// The table has two lines of headings.

@@ -94,10 +94,7 @@ fn the_tail_of_slices() {
 #[test]
 fn the_cpu_cost() {
     let analysis = analyze(&sliced(|_| 1.05));
-    assert_snapshot!(passages(
-        &analysis,
-        &["separate family", "slower, by more than"]
-    ));
+    assert_snapshot!(passages(&analysis, &["separate family", "slower, by more than"]));
 }
 
 /// Changes the CPU time of all slices of these platforms.

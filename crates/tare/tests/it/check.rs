@@ -315,7 +315,7 @@ fn checks_are_chosen_by_name_and_listed_with_what_they_hold_a_platform_to() {
     let names: Vec<&str> = begun.filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names, ["freeze", "hello"], "{listed}");
     tare.refused("check --only frieze", &["unknown check 'frieze'", "freeze"]);
-    tare.refused("check fake", &["'fake' makes no box", "tare doctor"]);
+    tare.refused("check fake", &["'fake' is a scripted test bed", "tare doctor"]);
     tare.refused("check dokcer", &["unknown platform 'dokcer'"]);
     tare.refused("check --boxes 0 native", &["--boxes", "from 1 to"]);
 }

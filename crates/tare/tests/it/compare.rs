@@ -33,7 +33,7 @@ fn a_regression_beyond_the_limit_is_exit_code_1() {
     assert!(
         ended
             .stderr
-            .contains("regression: fake?cost=2 vanilla linpack costs more than before by more than 5 %"),
+            .contains("regression: fake?cost=2 vanilla linpack costs over 5 % more than before"),
         "{}",
         ended.stderr
     );
@@ -114,7 +114,7 @@ fn a_limit_that_holds_nothing_is_refused() {
     std::fs::copy(tare.path("few.jsonl"), tare.path("copy.jsonl")).unwrap();
     tare.refused(
         "compare few.jsonl copy.jsonl --fail-above 5",
-        &["hold trials of one run", "give the results of two runs"],
+        &["have trials of the same run", "give the results of two runs"],
     );
     tare.ok(&format!("{args} -o again.jsonl"));
     tare.refused(

@@ -187,6 +187,7 @@ fn a_user_with_a_delegated_cgroup_needs_no_root() {
     }
     let tare = Tare::new();
     let program = compiled(&tare, include_str!("delegated.c"));
+    let inside = common::binary().display().to_string();
     let as_user = |more: &[&str]| {
         let mut args = vec![
             "run",
@@ -205,11 +206,13 @@ fn a_user_with_a_delegated_cgroup_needs_no_root() {
             "--timeout",
             "200s",
             "--no-settle",
+            "--with",
+            &inside,
             "-o",
             "r.jsonl",
             "--",
             &program,
-            "/tare",
+            &inside,
             "run",
             "-p",
             "native",
