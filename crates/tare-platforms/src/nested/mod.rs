@@ -11,12 +11,15 @@ use super::contract::{
 };
 use super::directory::canonical;
 use super::security;
+use crate::agent_file;
 use crate::link::{Link, unexpected};
 use running::{NestedBox, Relayed};
 use std::cell::RefCell;
+use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use tare_host::build_id;
 use tare_host::carry;
 use tare_host::net::Network;
 use tare_host::places::{HELD_IMAGE, INNER_BOXES};
@@ -139,6 +142,14 @@ impl Platform for Nested {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
+        // The inner box gets the agent that tare carries, whatever file is named here.
+        if build_id::of_file(&spec.binary) != agent_file::build_id() {
+            let other = io::Error::other("it is not the agent that this tare carries");
+            return Err(BoxError::host(format!(
+                "put {} into a box",
+                spec.binary.display()
+            ))(other));
+        }
         let requested = Instant::now();
         let headroom_bytes = self.headroom_bytes(spec.instance.memory_bytes);
         let outer_spec = BoxSpec {
