@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use tare_host::precautions;
 use tare_platforms::agent_file;
 
-/// musl's allocator maps and unmaps memory again and again: a report takes half as long again.
+/// musl's allocator maps and unmaps memory again and again.
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
