@@ -59,5 +59,5 @@ fn what_is_neither_cold_nor_warm_and_a_cold_load_are_refused() {
     let load = "about = \"x\"\n[command]\ncache = \"cold\"\nload = { http = \"/\" }\n[[role]]\nname = \"a\"\nplace = \"tested\"\n\
         argv = [\"true\"]\nready = { tcp = \"{port}\" }\n";
     std::fs::write(tare.path("w.toml"), load).unwrap();
-    tare.refused("plan -p native -w ./w.toml", &["'cache' is of a program"]);
+    tare.refused("plan -p native -w ./w.toml", &["'cache' belongs to a program"]);
 }

@@ -145,7 +145,7 @@ fn a_kernel_that_measures_disks_is_refused_in_memory_with_what_to_do() {
         let refused = run(name);
         assert_eq!(refused.code, 2, "{refused:?}");
         let told =
-            format!("tare: {name} measures a disk, and /dev/shm is on tmpfs, which is memory: start it in");
+            format!("tare: {name} measures a disk, but /dev/shm is on tmpfs, which is memory: start it in");
         assert!(refused.stderr.starts_with(&told), "{}", refused.stderr);
     }
     let cached = run("block-read");
@@ -173,7 +173,7 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
     }
     assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{done:?}");
     let end = "No space left on device (os error 28); free disk space there, or reduce --size\n";
-    let begin = "tare: block-write cannot lay out a file in ";
+    let begin = "tare: block-write cannot allocate a file in ";
     assert!(
         done.stderr.starts_with(begin) && done.stderr.ends_with(end),
         "{done:?}"

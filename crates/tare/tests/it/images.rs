@@ -189,14 +189,14 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
             "image import ./none",
             &["cannot read ./none", "give a folder"][..],
         ),
-        ("image import ./text", &["cannot be read"]),
+        ("image import ./text", &["cannot read the archive"]),
         ("image import /dev/null", &["neither a folder nor a regular file"]),
         ("image import .", &["would be copied into itself"]),
         (
             "image import ./rootfs --name micro",
             &["ships with tare: choose another"],
         ),
-        ("image import ./rootfs --name ./a", &["is taken for a file"]),
+        ("image import ./rootfs --name ./a", &["would be read as a file"]),
         ("image build bad.toml", &["bad.toml:2:1: unknown key 'siute'"]),
         (
             "run -p native -w ./workload.toml",

@@ -52,7 +52,7 @@ fn a_level_that_adds_nothing_is_told() {
         "iteration",
         "none visible",
         "--fresh block",
-        "cannot be told",
+        "unknown: a new box adds nothing",
     ] {
         assert!(text.contains(words), "'{words}' is not in: {text}");
     }

@@ -75,7 +75,7 @@ fn a_workload_shows_what_all_studies_say_and_where_they_differ() {
     let text = tare.ok("published workload redis").stdout;
     for words in [
         "felter2015",
-        "kuenzer2021 against felter2015: Redis: Docker loses 20 %",
+        "kuenzer2021 and felter2015: Redis: Docker loses 20 %",
         "redis-set-loopback",
     ] {
         assert!(text.contains(words), "{words}: {text}");

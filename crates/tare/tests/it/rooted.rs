@@ -362,7 +362,7 @@ settle = false
         // Boxes of this platform can have none at all.
         (
             "run -p fake -w syscall --cpus 1 --image ./rootfs",
-            ["'fake'", "cannot have an image"],
+            ["'fake'", "cannot use an image"],
         ),
     ] {
         tare.refused(&format!("{args} -o r.jsonl"), &words);

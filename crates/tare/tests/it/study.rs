@@ -196,7 +196,7 @@ fn a_run_that_is_fruitless_ends_after_its_first_block_and_goes_on_where_that_is_
 fn a_session_that_was_killed_after_one_that_ran_out_of_time_has_something_left() {
     let tare = Tare::new();
     tare.ok(&run_args("fake", &["--blocks", "3"]));
-    tare.refused("run --resume r.jsonl --blocks 1", &["fixed beforehand"]);
+    tare.refused("run --resume r.jsonl --blocks 1", &["planned with 3 blocks"]);
     tare.refused("run --resume r.jsonl --seed 123456", &["its own --seed"]);
     let text = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
