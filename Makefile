@@ -11,6 +11,7 @@
 TARGET := x86_64-unknown-linux-musl
 export CARGO_TARGET_DIR ?= target
 TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
+DIST_TARE := $(CARGO_TARGET_DIR)/$(TARGET)/dist/tare
 SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 
@@ -33,8 +34,10 @@ run:
 test:
 	@scripts/test
 
-dist: build
-	@scripts/dist $(TARE) dist
+dist:
+	@scripts/setup build
+	cargo build --profile dist --locked --target $(TARGET) -p tare
+	@scripts/dist $(DIST_TARE) dist
 
 test-all:
 	@scripts/test-all $(SECONDS)
@@ -42,7 +45,7 @@ test-all:
 test-dist:
 	@scripts/setup dist
 	@$(MAKE) --no-print-directory dist
-	@scripts/with-engines --only docker scripts/test-dist $(TARE) dist
+	@scripts/with-engines --only docker scripts/test-dist $(DIST_TARE) dist
 
 fuzz:
 	@scripts/setup build

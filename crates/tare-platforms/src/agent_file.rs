@@ -21,6 +21,19 @@ pub fn path() -> io::Result<PathBuf> {
     SOURCE.get().map_or_else(std::env::current_exe, |source| source())
 }
 
+/// A path of the program for a box: the agent, or this program where boxes are made in it, since
+/// whoever makes boxes measures nothing.
+///
+/// # Errors
+/// If there is none.
+pub fn for_box(holds_boxes: bool) -> io::Result<PathBuf> {
+    if holds_boxes {
+        std::env::current_exe()
+    } else {
+        path()
+    }
+}
+
 /// The build ID of the agent: that of the file, with which every agent has to answer.
 pub fn build_id() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();

@@ -54,7 +54,7 @@ pub fn launch(wish: &protocol::InnerBox) -> Result<Box<dyn InnerBox>, String> {
         .map_err(|e| format!("make {}: {e}", wish.folder.display()))?;
     let scratch = wish.folder.join(&wish.name);
     let folder = Folder(scratch.clone());
-    let binary = agent_file::path().map_err(|e| e.to_string())?;
+    let binary = agent_file::for_box(wish.holds_boxes).map_err(|e| e.to_string())?;
     let mut platform = open::open(&wish.platform, &scratch).map_err(|e| e.to_string())?;
     platform.probe().map_err(|e| e.to_string())?;
     let spec = BoxSpec {

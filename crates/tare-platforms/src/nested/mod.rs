@@ -142,8 +142,8 @@ impl Platform for Nested {
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
-        // The inner box gets the agent that tare carries, whatever file is named here.
-        if build_id::of_file(&spec.binary) != agent_file::build_id() {
+        // The inner box gets what the outer one's tare has, whatever file is named here.
+        if build_id::of_file(&spec.binary) != spec.build_id() {
             let other = io::Error::other("it is not the agent that this tare carries");
             return Err(BoxError::host(format!(
                 "put {} into a box",
@@ -158,8 +158,7 @@ impl Platform for Nested {
                 ..spec.instance
             },
             holds_boxes: true,
-            // Whoever makes boxes measures nothing: it is this program.
-            binary: std::env::current_exe().map_err(BoxError::host("find this program"))?,
+            binary: agent_file::for_box(true).map_err(BoxError::host("find this program"))?,
             ..spec.clone()
         };
         let mut outer = self.outer.launch(&outer_spec)?;
