@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod conditions;
 pub mod density;
 pub mod ends;
+pub mod family;
 pub mod finding;
 #[cfg(test)]
 mod fixture;

@@ -2,7 +2,7 @@
 //! without mounting it, and an image as the root, which is not written to.
 
 use super::contract::storage::{Cache, Disk, Format};
-use super::contract::{Absent, BoxError, BoxImage};
+use super::contract::{Absent, BoxError, BoxImage, Support};
 use super::directory::canonical;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -53,20 +53,24 @@ impl Drive {
 }
 
 /// Why no machine of QEMU here can have an image as its root; `None` where it can.
-pub(super) fn without_image() -> Option<&'static str> {
-    let to_write = "qemu-img, which creates the disk of a box, is missing: install it (Debian: apt-get install qemu-utils)";
-    without_base().or_else(|| is_missing(QEMU_IMG).then_some(to_write))
+pub(super) fn supports_image() -> Support {
+    supports_base()?;
+    needs(
+        QEMU_IMG,
+        "qemu-img, which creates the disk of a box, is missing: install it (Debian: apt-get install qemu-utils)",
+    )
 }
 
-/// Why there can be no disk here that holds an image; `None` where there can.
-pub(super) fn without_base() -> Option<&'static str> {
-    is_missing("mke2fs").then_some(
+/// Whether there can be a disk here that holds an image.
+pub(super) fn supports_base() -> Support {
+    needs(
+        "mke2fs",
         "mke2fs, which creates a disk of it, is missing: install it (Debian: apt-get install e2fsprogs)",
     )
 }
 
-fn is_missing(program: &str) -> bool {
-    carry::find_program(program).is_err()
+fn needs(program: &str, otherwise: &'static str) -> Support {
+    carry::find_program(program).map(drop).map_err(|_| otherwise)
 }
 
 /// The disk that holds an image, which all boxes share and none may write; made for the first.

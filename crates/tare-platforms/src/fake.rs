@@ -5,7 +5,7 @@
 
 mod gate;
 
-use super::contract::{Absent, BoxError, BoxSpec, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, Platform, RunningBox, Support};
 use super::options::Options;
 use crate::link::{Link, LinkError, Stream};
 use rand::{RngExt, SeedableRng};
@@ -277,8 +277,8 @@ impl Platform for Fake {
         }))
     }
 
-    fn without_weight(&self) -> Option<&'static str> {
-        Some("it makes no cgroup")
+    fn supports_weight(&self) -> Support {
+        Err("it makes no cgroup")
     }
 
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {

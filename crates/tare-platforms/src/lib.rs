@@ -54,7 +54,7 @@ mod vmware;
 
 pub use contract::{
     ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Capabilities, Cleaned, HELLO_DEADLINE, InnerNeeds,
-    Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage,
+    Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage, Support,
 };
 pub use elsewhere::elsewhere;
 pub use engines::{EngineSocket, IMAGE_ENGINES, engine_socket};

@@ -3,7 +3,8 @@
 use super::apart::Apart;
 use super::child::{ChildBox, Start};
 use super::contract::{
-    Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, Platform, RunningBox, Seccomp, Security, Storage,
+    Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, Platform, RunningBox, Seccomp, Security,
+    Storage, Support,
 };
 use super::directory::{BoxDirectory, Root};
 use super::options::Options;
@@ -101,12 +102,12 @@ impl Platform for Lxc {
         self.0.storage
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        self.0.security.without_image()
+    fn supports_image(&self) -> Support {
+        self.0.security.supports_image()
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        None
+    fn supports_held_image(&self) -> Support {
+        Ok(())
     }
 
     fn security(&self) -> Option<Security> {

@@ -1,7 +1,7 @@
 //! The host itself: a process in a cgroup with the same limits as every box.
 
 use super::child::{ChildBox, Start};
-use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, Support};
 use super::directory::{BoxDirectory, canonical};
 use super::image_root::make_folder;
 use super::probe::limits_usable;
@@ -53,14 +53,16 @@ impl Platform for Native {
         true
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        let is_root = rustix::process::geteuid().is_root();
-        (!is_root).then_some("only root can change the root of a process: run tare as root")
+    fn supports_image(&self) -> Support {
+        if !rustix::process::geteuid().is_root() {
+            return Err("only root can change the root of a process: run tare as root");
+        }
+        Ok(())
     }
 
     /// What is in its boxes sees the store.
-    fn without_held_image(&self) -> Option<&'static str> {
-        None
+    fn supports_held_image(&self) -> Support {
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use super::apart::Apart;
 use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, InnerNeeds, Platform, RunningBox, Seccomp,
-    Security, Storage,
+    Security, Storage, Support,
 };
 use super::directory::BoxDirectory;
 use super::image_root::make_folder;
@@ -191,12 +191,12 @@ impl Platform for Nspawn {
         self.0.storage
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        self.0.security.without_image()
+    fn supports_image(&self) -> Support {
+        self.0.security.supports_image()
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        None
+    fn supports_held_image(&self) -> Support {
+        Ok(())
     }
 
     fn security(&self) -> Option<Security> {

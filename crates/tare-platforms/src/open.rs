@@ -2,10 +2,8 @@
 
 use super::contract::{Platform, QuotaView, Storage};
 use super::options::Options;
-use super::registry::{Entry, REGISTRY, inner_names, meant};
-use super::{
-    docker, fake, libvirt, lxc, microvmm, native, nested, nspawn, oci, podman, security, ssh, uml, vm, vmware,
-};
+use super::registry::{Entry, entry, inner_names, meant};
+use super::{native, nested, security};
 use std::path::Path;
 use tare_host::net::Network;
 use tare_model::platform::{PlatformPath, PlatformSegment};
@@ -95,10 +93,9 @@ fn nest(
     (inner, inner_path): (Box<dyn Platform>, PlatformPath),
 ) -> Result<Box<dyn Platform>, OpenError> {
     let name = inner_path.split_last().1.name.clone();
-    let entry = REGISTRY.iter().find(|entry| entry.name == name);
     let possible = |entry: &Entry| entry.inner || (outer.is_host() && entry.real && !inner.is_host());
     let path = path.clone();
-    if !entry.is_some_and(possible) {
+    if !entry(&name).is_some_and(possible) {
         return Err(OpenError::Nested { path, inner: name });
     }
     let around = outer_path.split_last().1;
@@ -145,41 +142,8 @@ fn single(
         path: path.clone(),
         detail,
     };
-    let options = Options::new(segment.options.clone());
-    match segment.name.as_str() {
-        "native" => options
-            .network(&[Network::Host])
-            .map(|_| Box::new(native::Native) as Box<dyn Platform>),
-        "docker" => docker::Docker::open(options, cache).map(|docker| Box::new(docker) as Box<dyn Platform>),
-        "podman" => podman::Podman::open(options, cache).map(|podman| Box::new(podman) as Box<dyn Platform>),
-        "runc" => oci(options, oci::Runtime::Runc),
-        "crun" => oci(options, oci::Runtime::Crun),
-        "runsc" => oci(options, oci::Runtime::Runsc),
-        "uml" => options
-            .network(&uml::NETWORKS)
-            .map(|network| Box::new(uml::Uml { network }) as Box<dyn Platform>),
-        "nspawn" => nspawn::Nspawn::open(options).map(|nspawn| Box::new(nspawn) as Box<dyn Platform>),
-        "lxc" => lxc::Lxc::open(options).map(|lxc| Box::new(lxc) as Box<dyn Platform>),
-        "vm" => vm::Vm::open(options, &vm::Machine::ALL, &vm::NETWORKS, cache)
-            .map(|vm| Box::new(vm) as Box<dyn Platform>),
-        "libvirt" => libvirt::Libvirt::open(options, cache).map(|l| Box::new(l) as Box<dyn Platform>),
-        "ssh" => ssh::Ssh::open(options).map(|ssh| Box::new(ssh) as Box<dyn Platform>),
-        "firecracker" => micro(options, microvmm::MicroVmm::Firecracker),
-        "cloud-hypervisor" => micro(options, microvmm::MicroVmm::CloudHypervisor),
-        "vmware" => vmware::Vmware::open(options, cache).map(|vm| Box::new(vm) as Box<dyn Platform>),
-        "fake" => fake::Fake::open(options).map(|fake| Box::new(fake) as Box<dyn Platform>),
-        other => return Err(OpenError::Unknown(other.to_owned())),
-    }
-    .map_err(option)
-}
-
-fn oci(options: Options, runtime: oci::Runtime) -> Result<Box<dyn Platform>, String> {
-    oci::Oci::open(options, runtime).map(|oci| Box::new(oci) as Box<dyn Platform>)
-}
-
-fn micro(options: Options, vmm: microvmm::MicroVmm) -> Result<Box<dyn Platform>, String> {
-    let network = options.network(&[Network::None]);
-    network.map(|_| Box::new(vmm) as Box<dyn Platform>)
+    let entry = entry(&segment.name).ok_or_else(|| OpenError::Unknown(segment.name.clone()))?;
+    (entry.open)(Options::new(segment.options.clone()), cache).map_err(option)
 }
 
 #[cfg(test)]

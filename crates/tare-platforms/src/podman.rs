@@ -4,7 +4,7 @@
 use super::apart::Apart;
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, Cleaned, InnerNeeds, Platform, RunningBox, Seccomp, Security,
-    Storage,
+    Storage, Support,
 };
 use super::docker::{Docker, UNPROBED};
 use super::options::Options;
@@ -174,9 +174,9 @@ impl Platform for Podman {
         self.docker()?.launch(spec)
     }
 
-    fn without_weight(&self) -> Option<&'static str> {
+    fn supports_weight(&self) -> Support {
         let connected = self.connected.as_ref();
-        connected.map_or(Some(UNPROBED), |connected| connected.docker.without_weight())
+        connected.map_or(Err(UNPROBED), |connected| connected.docker.supports_weight())
     }
 
     fn network(&self) -> Network {
@@ -187,18 +187,18 @@ impl Platform for Podman {
         self.apart.storage
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        None
+    fn supports_image(&self) -> Support {
+        Ok(())
     }
 
-    fn without_image_inside(&self) -> Option<&'static str> {
-        Some(
+    fn supports_image_inside(&self) -> Support {
+        Err(
             "Podman inside another box would need minutes and disk space there for a copy of the image: choose docker, runc, crun, nspawn or native as the inner one, or omit this platform or the image",
         )
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        None
+    fn supports_held_image(&self) -> Support {
+        Ok(())
     }
 
     fn security(&self) -> Option<Security> {

@@ -1,5 +1,10 @@
 //! Every platform by its name.
 
+use super::contract::Platform;
+use super::options::Options;
+use super::{docker, fake, libvirt, lxc, microvmm, native, nspawn, oci, podman, ssh, uml, vm, vmware};
+use std::path::Path;
+use tare_host::net::Network;
 use tare_model::platform::PlatformPath;
 use tare_model::suggest;
 
@@ -8,6 +13,8 @@ use tare_model::suggest;
 pub struct Entry {
     /// Its name in paths.
     pub name: &'static str,
+    /// What it is also called: whoever writes one of these is told its name.
+    pub(super) aliases: &'static [&'static str],
     /// What it is, in one line.
     pub about: &'static str,
     /// Whether it measures anything real.
@@ -19,15 +26,22 @@ pub struct Entry {
     /// Whether its driver was written by the documentation of its engine, and has
     /// never run on it.
     pub untested: bool,
+    /// The platform with its options, and the folder in which it may keep what it made. Touches nothing.
+    pub(super) open: fn(Options, &Path) -> Opened,
 }
+
+/// A platform, or what is wrong with its options and what would be right.
+pub(super) type Opened = Result<Box<dyn Platform>, String>;
 
 /// Every platform.
 pub const REGISTRY: [Entry; 16] = [
     Entry {
         name: "native",
+        aliases: &["host", "bare-metal"],
         about: "a process in a cgroup of its own",
         by_default: true,
         inner: true,
+        open: |options, _| opened(options.network(&[Network::Host]).map(|_| native::Native)),
         ..USUAL
     },
     Entry {
@@ -35,86 +49,112 @@ pub const REGISTRY: [Entry; 16] = [
         about: "a Docker container, by the engine's API",
         by_default: true,
         inner: true,
+        open: |options, cache| opened(docker::Docker::open(options, cache)),
         ..USUAL
     },
     Entry {
         name: "podman",
         about: "a Podman container, by its service's API",
         inner: true,
+        open: |options, cache| opened(podman::Podman::open(options, cache)),
         ..USUAL
     },
     Entry {
         name: "lxc",
         about: "an LXC system container",
         by_default: true,
+        open: |options, _| opened(lxc::Lxc::open(options)),
         ..USUAL
     },
     Entry {
         name: "runc",
         about: "a container by runc, the runtime below Docker, without an engine",
         inner: true,
+        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Runc)),
         ..USUAL
     },
     Entry {
         name: "crun",
         about: "a container by crun",
         inner: true,
+        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Crun)),
         ..USUAL
     },
     Entry {
         name: "runsc",
+        aliases: &["gvisor"],
         about: "a gVisor sandbox: a kernel in user space, by runsc",
+        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Runsc)),
         ..USUAL
     },
     Entry {
         name: "nspawn",
+        aliases: &["systemd-nspawn"],
         about: "a container by systemd-nspawn",
         inner: true,
+        open: |options, _| opened(nspawn::Nspawn::open(options)),
         ..USUAL
     },
     Entry {
         name: "vm",
+        aliases: &["qemu", "kvm"],
         about: "a QEMU virtual machine (KVM where it works, else TCG)",
         by_default: true,
+        open: |options, cache| opened(vm::Vm::open(options, &vm::Machine::ALL, &vm::NETWORKS, cache)),
         ..USUAL
     },
     Entry {
         name: "libvirt",
+        aliases: &["virsh"],
         about: "the same as a transient domain of libvirt's, by virsh",
+        open: |options, cache| opened(libvirt::Libvirt::open(options, cache)),
         ..USUAL
     },
     Entry {
         name: "firecracker",
         about: "a Firecracker microVM on KVM",
         untested: true,
+        open: |options, _| micro_vm(options, microvmm::MicroVmm::Firecracker),
         ..USUAL
     },
     Entry {
         name: "cloud-hypervisor",
         about: "a Cloud Hypervisor virtual machine on KVM",
         untested: true,
+        open: |options, _| micro_vm(options, microvmm::MicroVmm::CloudHypervisor),
         ..USUAL
     },
     Entry {
         name: "vmware",
         about: "a VMware Workstation or Player virtual machine",
         untested: true,
+        open: |options, cache| opened(vmware::Vmware::open(options, cache)),
         ..USUAL
     },
     Entry {
         name: "uml",
+        aliases: &["user-mode-linux"],
         about: "User-Mode Linux: a kernel as a process of the host",
+        open: |options, _| {
+            opened(
+                options
+                    .network(&uml::NETWORKS)
+                    .map(|network| uml::Uml { network }),
+            )
+        },
         ..USUAL
     },
     Entry {
         name: "ssh",
         about: "another host, by ssh: ssh:HOST, or ssh:HOST/PLATFORM",
+        open: |options, _| opened(ssh::Ssh::open(options)),
         ..USUAL
     },
     Entry {
         name: "fake",
         about: "a scripted test bed: costs, failures and hangs, no real work",
         real: false,
+        open: |options, _| opened(fake::Fake::open(options)),
         ..USUAL
     },
 ];
@@ -122,17 +162,32 @@ pub const REGISTRY: [Entry; 16] = [
 /// What most platforms have in common.
 const USUAL: Entry = Entry {
     name: "",
+    aliases: &[],
     about: "",
     real: true,
     by_default: false,
     inner: false,
     untested: false,
+    open: |_, _| Err("it has no driver".to_owned()),
 };
+
+fn opened<P: Platform + 'static>(platform: Result<P, String>) -> Opened {
+    platform.map(|platform| Box::new(platform) as Box<dyn Platform>)
+}
+
+fn micro_vm(options: Options, vmm: microvmm::MicroVmm) -> Opened {
+    opened(options.network(&[Network::None]).map(|_| vmm))
+}
+
+/// The entry of a name.
+pub(super) fn entry(name: &str) -> Option<&'static Entry> {
+    REGISTRY.iter().find(|entry| entry.name == name)
+}
 
 /// Whether a platform of this path has never run on its engine.
 pub fn untested(path: &PlatformPath) -> bool {
     let mut names = path.segments().iter().map(|segment| &segment.name);
-    names.any(|name| REGISTRY.iter().any(|entry| entry.untested && entry.name == name))
+    names.any(|name| entry(name).is_some_and(|entry| entry.untested))
 }
 
 /// The names of those that measure something: what is offered to users.
@@ -141,26 +196,12 @@ pub fn names() -> Vec<&'static str> {
     real.map(|entry| entry.name).collect()
 }
 
-/// What a platform is also called, and its name here.
-const OTHER_NAMES: [(&str, &str); 8] = [
-    ("host", "native"),
-    ("bare-metal", "native"),
-    ("gvisor", "runsc"),
-    ("systemd-nspawn", "nspawn"),
-    ("qemu", "vm"),
-    ("kvm", "vm"),
-    ("virsh", "libvirt"),
-    ("user-mode-linux", "uml"),
-];
-
 /// `did you mean 'x'?` where a word is near to a platform's name or another of its names, else
 /// all names.
 pub(super) fn meant(word: &str) -> String {
-    let other = OTHER_NAMES
-        .iter()
-        .find(|(other, _)| word.eq_ignore_ascii_case(other));
-    match other {
-        Some((_, name)) => format!("did you mean '{name}'?"),
+    let is_called = |entry: &&Entry| entry.aliases.iter().any(|alias| word.eq_ignore_ascii_case(alias));
+    match REGISTRY.iter().find(is_called) {
+        Some(entry) => format!("did you mean '{}'?", entry.name),
         None => suggest::among(word, &names(), "the platforms"),
     }
 }

@@ -3,7 +3,7 @@
 
 pub(super) use super::contract::security::{FIRST_USER, USERS};
 use super::contract::security::{OF_OLD, capability_names, on_off};
-use super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security};
+use super::contract::{BoxError, BoxSpec, Capabilities, Seccomp, Security, Support};
 use super::image_root;
 use super::options::Options;
 use std::collections::BTreeMap;
@@ -67,11 +67,13 @@ impl Security {
     }
 
     /// Why such boxes cannot have an image as their root.
-    pub(super) fn without_image(&self) -> Option<&'static str> {
-        let is_old = || release(&host::facts().kernel) < OTHER_OWNERS;
-        (self.has_userns() && is_old()).then_some(
-            "the files of an image belong to the host's root, and other owners in an overlay need Linux 5.19: omit userns=on",
-        )
+    pub(super) fn supports_image(&self) -> Support {
+        if self.has_userns() && release(&host::facts().kernel) < OTHER_OWNERS {
+            return Err(
+                "the files of an image belong to the host's root, and other owners in an overlay need Linux 5.19: omit userns=on",
+            );
+        }
+        Ok(())
     }
 
     /// Whether the box has a user namespace.

@@ -5,7 +5,7 @@ use super::agent_start::{AgentLink, AgentStart, address_words};
 use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
-    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox,
+    Absent, BoxError, BoxSpec, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Support,
 };
 use super::directory::{BoxDirectory, canonical};
 use super::disk;
@@ -105,8 +105,8 @@ impl Platform for Uml {
         self.network
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        disk::without_base()
+    fn supports_image(&self) -> Support {
+        disk::supports_base()
     }
 
     fn quota_view(&self) -> QuotaView {

@@ -9,18 +9,13 @@ use crate::run::{Against, Analysis, Comparison, Estimate, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
+use tare_model::family::Family;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
 use tare_model::template::Property;
 
 /// Boxes of so many CPUs at most are small.
 const SMALL: f64 = 2.0;
-/// Platforms that share the host's kernel.
-const CONTAINERS: [&str; 8] = [
-    "docker", "podman", "lxc", "runc", "crun", "nspawn", "oci", "runsc",
-];
-/// Platforms with a kernel of their own.
-const MACHINES: [&str; 5] = ["vm", "libvirt", "firecracker", "cloud-hypervisor", "vmware"];
 
 /// A rule.
 #[derive(Debug, Clone, Copy, JsonSchema, Serialize)]
@@ -161,18 +156,18 @@ fn name(platform: &PlatformPath) -> &str {
 }
 
 fn is_container(platform: &PlatformPath) -> bool {
-    platform.segments().len() == 1 && CONTAINERS.contains(&name(platform))
+    platform.segments().len() == 1 && Family::of(name(platform)) == Some(Family::Container)
 }
 
 fn is_machine(platform: &PlatformPath) -> bool {
-    platform.segments().len() == 1 && MACHINES.contains(&name(platform))
+    platform.segments().len() == 1 && Family::of(name(platform)) == Some(Family::Machine)
 }
 
 fn is_nested_in_machine(platform: &PlatformPath) -> bool {
-    let outer = platform.segments().first().map(|segment| segment.name.as_str());
-    platform.segments().len() > 1
-        && outer.is_some_and(|outer| MACHINES.contains(&outer))
-        && CONTAINERS.contains(&name(platform))
+    let [outer, .., inner] = platform.segments() else {
+        return false;
+    };
+    Family::of(&outer.name) == Some(Family::Machine) && Family::of(&inner.name) == Some(Family::Container)
 }
 
 fn is_named(wanted: &'static str) -> impl Fn(&PlatformPath) -> bool {

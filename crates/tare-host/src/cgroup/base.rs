@@ -39,15 +39,17 @@ fn own(layout: &Layout) -> Cgroup {
     own
 }
 
-/// Why cgroups that this process makes do not stand beside those of all others on the host,
-/// where alone a weight counts against theirs; `None` where they do.
-pub fn apart_from_others() -> Option<&'static str> {
+/// Whether cgroups that this process makes stand beside those of all others on the host, where
+/// alone a weight counts against theirs, or why not.
+pub fn supports_weight() -> Result<(), &'static str> {
     if !rustix::process::geteuid().is_root() {
-        return Some("it takes root");
+        return Err("it takes root");
     }
     let is_top = || Layout::detect().is_ok_and(|layout| is_writable_top(&layout));
-    (OWN.get().is_some() || !is_top())
-        .then_some("tare cannot create cgroups at the top of the host's hierarchy")
+    if OWN.get().is_some() || !is_top() {
+        return Err("tare cannot create cgroups at the top of the host's hierarchy");
+    }
+    Ok(())
 }
 
 /// Whether what is mounted is the host's own top, and not the cgroup of a container that looks

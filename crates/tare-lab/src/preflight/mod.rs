@@ -67,7 +67,7 @@ pub enum PreflightError {
 pub fn without_image(names: &[String], state: &Path) -> Option<PreflightError> {
     names.iter().find_map(|name| {
         let path: PlatformPath = name.parse().ok()?;
-        let why = tare_platforms::open(&path, state).ok()?.without_image()?;
+        let why = tare_platforms::open(&path, state).ok()?.supports_image().err()?;
         Some(PreflightError::NoImage { path, why })
     })
 }
@@ -110,7 +110,7 @@ impl Platforms {
     /// compared would be the weights: the most, if every platform can give it.
     fn weighed(mut open: BTreeMap<PlatformPath, (Box<dyn Platform>, PlatformVersion)>) -> Self {
         let without = |(path, (platform, _)): (&PlatformPath, &(Box<dyn Platform>, _))| {
-            Some(format!("usual ({path}: {})", platform.without_weight()?))
+            Some(format!("usual ({path}: {})", platform.supports_weight().err()?))
         };
         let (weight, told) = match open.iter().find_map(without) {
             Some(told) => (Weight::Usual, told),
@@ -135,7 +135,7 @@ impl Platforms {
         let without = self
             .open
             .iter()
-            .find_map(|(path, (platform, _))| Some((path.clone(), platform.without_image()?)));
+            .find_map(|(path, (platform, _))| Some((path.clone(), platform.supports_image().err()?)));
         match without.filter(|_| image.is_some()) {
             Some((path, why)) => Err(PreflightError::NoImage { path, why }),
             None => {
@@ -413,7 +413,7 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_platforms::{BoxError, BoxSpec, RunningBox};
+    use tare_platforms::{BoxError, BoxSpec, RunningBox, Support};
 
     /// A platform that makes no boxes, and why they could have no weight.
     struct Weighing(Option<&'static str>);
@@ -427,8 +427,8 @@ mod tests {
             unreachable!("no box is made")
         }
 
-        fn without_weight(&self) -> Option<&'static str> {
-            self.0
+        fn supports_weight(&self) -> Support {
+            self.0.map_or(Ok(()), Err)
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn pinned(site: &mut Site<'_>) -> Result<Kept, Broken> {
 }
 
 pub(super) fn weight(site: &mut Site<'_>) -> Result<Kept, Broken> {
-    if let Some(why) = site.platform()?.without_weight() {
+    if let Err(why) = site.platform()?.supports_weight() {
         return Ok(Kept::NotHere(why.to_owned()));
     }
     let spec = site.spec(Provisioning::Pinned);

@@ -115,9 +115,9 @@ impl<'a> Site<'a> {
 
 /// What the boxes of a platform get of the CPU in a run.
 pub(super) fn weight(platform: &dyn Platform) -> Weight {
-    match platform.without_weight() {
-        Some(_) => Weight::Usual,
-        None => Weight::Most,
+    match platform.supports_weight() {
+        Ok(()) => Weight::Most,
+        Err(_) => Weight::Usual,
     }
 }
 

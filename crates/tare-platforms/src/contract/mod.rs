@@ -41,6 +41,9 @@ const CARRIED: &str = "carried";
 /// Time for a box to end by itself once its link has ended.
 pub(crate) const END_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Whether a platform supports something, or why not and, where something can be done, what.
+pub type Support = Result<(), &'static str>;
+
 /// How the limits of a kind of box are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuotaView {
@@ -163,10 +166,10 @@ pub trait Platform {
         set.to_vec()
     }
 
-    /// Why its boxes cannot be given a weight on the CPU that counts beside all else on the
-    /// host; `None` where they can. Known once it was probed.
-    fn without_weight(&self) -> Option<&'static str> {
-        cgroup::apart_from_others()
+    /// Whether its boxes can be given a weight on the CPU that counts beside all else on the
+    /// host. Known once it was probed.
+    fn supports_weight(&self) -> Support {
+        cgroup::supports_weight()
     }
 
     /// What sets its boxes apart from the host, where options of its path tell.
@@ -184,19 +187,19 @@ pub trait Platform {
         Network::None
     }
 
-    /// Why its boxes cannot have an image as their root, and what to do; `None` where they can.
-    fn without_image(&self) -> Option<&'static str> {
-        Some("its driver does not support images as root: omit this platform or the image")
+    /// Whether its boxes can have an image as their root.
+    fn supports_image(&self) -> Support {
+        Err("its driver does not support images as root: omit this platform or the image")
     }
 
     /// The same of its boxes in other boxes.
-    fn without_image_inside(&self) -> Option<&'static str> {
-        self.without_image()
+    fn supports_image_inside(&self) -> Support {
+        self.supports_image()
     }
 
-    /// Why its boxes cannot hold an image for boxes in them, and what to do; `None` where they can.
-    fn without_held_image(&self) -> Option<&'static str> {
-        Some(
+    /// Whether its boxes can hold an image for boxes in them.
+    fn supports_held_image(&self) -> Support {
+        Err(
             "its outer box cannot pass an image to the inner one: choose native, docker, podman, lxc, runc, crun, nspawn, vm or libvirt as the outer one, or omit this platform or the image",
         )
     }

@@ -1,6 +1,6 @@
 //! What an engine is able to do, before a container is asked of it.
 
-use super::super::contract::Absent;
+use super::super::contract::{Absent, Support};
 use super::engine::Engine;
 use bollard::models::{SystemInfo, SystemInfoCgroupDriverEnum};
 use bollard::query_parameters as query;
@@ -43,14 +43,17 @@ pub(super) fn has_bridge(engine: &Engine) -> Result<(), Absent> {
 }
 
 /// Why its containers cannot stand in a cgroup that tare makes; `None` where they can.
-pub(super) fn without_weight(engine: &Engine, info: &SystemInfo) -> Option<&'static str> {
+pub(super) fn supports_weight(engine: &Engine, info: &SystemInfo) -> Support {
     if info.cgroup_driver != Some(SystemInfoCgroupDriverEnum::CGROUPFS) {
-        return Some("its engine lets systemd create cgroups, which cannot contain tare's");
+        return Err("its engine lets systemd create cgroups, which cannot contain tare's");
     }
     let is_here = info.kernel_version.as_deref() == Some(&host::facts().kernel);
     let own = fs::read_link("/proc/self/ns/cgroup").ok();
     let same = is_here && own.is_some() && cgroup_namespace(&engine.socket) == own;
-    (!same).then_some("its engine sees other cgroups than tare does")
+    if !same {
+        return Err("its engine sees other cgroups than tare does");
+    }
+    Ok(())
 }
 
 /// The view of cgroups of whoever listens on a socket.

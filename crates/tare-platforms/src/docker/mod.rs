@@ -11,14 +11,14 @@ mod image;
 use super::apart::Apart;
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, Cleaned, InnerNeeds, MemoryView, Platform, QuotaView,
-    RunningBox, Seccomp, Security, Storage,
+    RunningBox, Seccomp, Security, Storage, Support,
 };
 use super::directory::BoxDirectory;
 use super::options::Options;
 use super::probe::installed;
 use super::security::Offer;
 use super::storage::Work;
-use able::{has_bridge, knows, without_weight};
+use able::{has_bridge, knows, supports_weight};
 use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
 use container::DockerBox;
@@ -61,7 +61,7 @@ pub(super) struct Docker {
     cache: PathBuf,
     apart: Apart,
     /// Why its containers cannot stand in a cgroup of tare's.
-    without_weight: Option<&'static str>,
+    weight: Support,
     engine: Option<Rc<Engine>>,
 }
 
@@ -86,7 +86,7 @@ impl Docker {
             runtime: None,
             cache: PathBuf::new(),
             apart,
-            without_weight: Some(UNPROBED),
+            weight: Err(UNPROBED),
             engine: None,
         }
     }
@@ -142,7 +142,7 @@ impl Platform for Docker {
         if matches!(self.apart.network, Network::Bridge | Network::Published) {
             has_bridge(&engine)?;
         }
-        self.without_weight = without_weight(&engine, &info);
+        self.weight = supports_weight(&engine, &info);
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -197,12 +197,12 @@ impl Platform for Docker {
         self.apart.storage
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        None
+    fn supports_image(&self) -> Support {
+        Ok(())
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        None
+    fn supports_held_image(&self) -> Support {
+        Ok(())
     }
 
     fn security(&self) -> Option<Security> {
@@ -241,8 +241,9 @@ impl Platform for Docker {
         }
     }
 
-    fn without_weight(&self) -> Option<&'static str> {
-        self.without_weight.or_else(cgroup::apart_from_others)
+    fn supports_weight(&self) -> Support {
+        self.weight?;
+        cgroup::supports_weight()
     }
 
     fn cost(&self) -> (Duration, f64) {

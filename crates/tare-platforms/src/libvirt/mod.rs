@@ -8,7 +8,7 @@ mod virsh;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView,
-    RunningBox, Storage,
+    RunningBox, Storage, Support,
 };
 use super::directory::BoxDirectory;
 use super::guest;
@@ -157,20 +157,20 @@ impl Platform for Libvirt {
         self.vm.clean(alive)
     }
 
-    fn without_weight(&self) -> Option<&'static str> {
-        Some("all domains share one cgroup of libvirt")
+    fn supports_weight(&self) -> Support {
+        Err("all domains share one cgroup of libvirt")
     }
 
     fn storage(&self) -> Option<Storage> {
         self.vm.storage()
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        self.vm.without_image()
+    fn supports_image(&self) -> Support {
+        self.vm.supports_image()
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        self.vm.without_held_image()
+    fn supports_held_image(&self) -> Support {
+        self.vm.supports_held_image()
     }
 
     fn quota_view(&self) -> QuotaView {

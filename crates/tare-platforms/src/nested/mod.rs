@@ -8,6 +8,7 @@ pub use inside::launch;
 
 use super::contract::{
     ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Layer, MemoryView, Platform, QuotaView, RunningBox,
+    Support,
 };
 use super::directory::canonical;
 use super::security;
@@ -232,16 +233,14 @@ impl Platform for Nested {
         }
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        self.outer
-            .without_held_image()
-            .or_else(|| self.inner.without_image_inside())
+    fn supports_image(&self) -> Support {
+        self.outer.supports_held_image()?;
+        self.inner.supports_image_inside()
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        self.outer
-            .without_held_image()
-            .or_else(|| self.inner.without_held_image())
+    fn supports_held_image(&self) -> Support {
+        self.outer.supports_held_image()?;
+        self.inner.supports_held_image()
     }
 
     fn is_host(&self) -> bool {
@@ -261,8 +260,8 @@ impl Platform for Nested {
     }
 
     /// An inner box competes with nothing but its outer one, which holds it.
-    fn without_weight(&self) -> Option<&'static str> {
-        self.outer.without_weight()
+    fn supports_weight(&self) -> Support {
+        self.outer.supports_weight()
     }
 
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {

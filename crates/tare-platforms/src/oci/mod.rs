@@ -7,7 +7,7 @@ use super::apart::can_be_had;
 use super::child::{ChildBox, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, InnerNeeds, MemoryView, Platform, QuotaView,
-    RunningBox, Seccomp, Security, Storage,
+    RunningBox, Seccomp, Security, Storage, Support,
 };
 use super::directory::BoxDirectory;
 use super::options::Options;
@@ -192,13 +192,17 @@ impl Platform for Oci {
         Ok(Box::new(made))
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        self.security.and_then(|security| security.without_image())
+    fn supports_image(&self) -> Support {
+        self.security.map_or(Ok(()), |security| security.supports_image())
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        (self.runtime == Runtime::Runsc)
-            .then_some("gVisor cannot mount an image for a box inside it: choose runc or crun as the outer one, or omit the image")
+    fn supports_held_image(&self) -> Support {
+        match self.runtime {
+            Runtime::Runc | Runtime::Crun => Ok(()),
+            Runtime::Runsc => Err(
+                "gVisor cannot mount an image for a box inside it: choose runc or crun as the outer one, or omit the image",
+            ),
+        }
     }
 
     fn security(&self) -> Option<Security> {

@@ -4,7 +4,7 @@
 mod keeper;
 
 use super::child::{ChildBox, Said, Start, pipes};
-use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox};
+use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, Support};
 use super::directory::BoxDirectory;
 use super::options::Options;
 use super::probe::not_run;
@@ -165,14 +165,12 @@ impl Platform for Ssh {
         )?))
     }
 
-    fn without_weight(&self) -> Option<&'static str> {
-        Some("a login on another host may have its own cgroup, which keeps everything it starts")
+    fn supports_weight(&self) -> Support {
+        Err("a login on another host may have its own cgroup, which keeps everything it starts")
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        Some(
-            "images are in the store of this host: run tare on that host, or omit this platform or the image",
-        )
+    fn supports_held_image(&self) -> Support {
+        Err("images are in the store of this host: run tare on that host, or omit this platform or the image")
     }
 
     fn has_host_files(&self) -> bool {

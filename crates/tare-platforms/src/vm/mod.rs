@@ -14,6 +14,7 @@ use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
+    Support,
 };
 use super::directory::BoxDirectory;
 use super::disk;
@@ -240,12 +241,12 @@ impl Platform for Vm {
         self.storage
     }
 
-    fn without_image(&self) -> Option<&'static str> {
-        disk::without_image()
+    fn supports_image(&self) -> Support {
+        disk::supports_image()
     }
 
-    fn without_held_image(&self) -> Option<&'static str> {
-        disk::without_base()
+    fn supports_held_image(&self) -> Support {
+        disk::supports_base()
     }
 
     fn quota_view(&self) -> QuotaView {

@@ -32,7 +32,11 @@ fn a_locale_without_utf_8_gets_ascii_and_nothing_is_wider_than_a_terminal() {
     let records = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let (head, model) = ("\"cpu_model\":\"", "Prozessor — neu");
     assert!(records.contains(head), "{records}");
-    std::fs::write(tare.path("r.jsonl"), records.replacen(head, &format!("{head}{model} "), 1)).unwrap();
+    std::fs::write(
+        tare.path("r.jsonl"),
+        records.replacen(head, &format!("{head}{model} "), 1),
+    )
+    .unwrap();
     for (variable, locale, ascii) in [
         ("LANG", "C", true),
         ("LC_ALL", "POSIX", true),
