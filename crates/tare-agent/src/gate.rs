@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_box::seat;
+use tare_box::control_cpu;
 use tare_wire::gate::{Order, Part, Slice};
 use tare_wire::kernel::KernelSpec;
 use tare_wire::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
@@ -179,7 +179,7 @@ impl KernelProcess {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = Instant::now();
         Ok(Self {
-            child: seat::away(|| command.spawn())?,
+            child: control_cpu::away(|| command.spawn())?,
             said: Vec::new(),
             output: Output::new(bounds),
             allowance: Allowance::new(bounds),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tare_box::seat;
+use tare_box::control_cpu;
 use tare_sys::Reaped;
 use tare_sys::starter::{Started, Starter};
 use tare_wire::frame::{Kind, MAX_PAYLOAD};
@@ -160,8 +160,8 @@ impl Startable {
             .first()
             .is_some_and(|program| program == OWN_BINARY);
         if !is_own && !self.starter.as_ref().is_some_and(Starter::is_there) {
-            // Away from the seat like whatever it starts.
-            self.starter = Some(seat::away(|| self.new_starter())?);
+            // Away from the control CPU like whatever it starts.
+            self.starter = Some(control_cpu::away(|| self.new_starter())?);
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Startable {
             command.args(self.task.argv.iter().skip(1));
             self.dress(&mut command);
             let since_ns = monotonic_ns();
-            let child = seat::away(|| command.spawn())?;
+            let child = control_cpu::away(|| command.spawn())?;
             let pid = child.id();
             return Ok((Started { pid, since_ns }, self.own.insert(child)));
         }

@@ -14,7 +14,7 @@ use crate::root::HostRoot;
 use crate::{facts, files, process, work};
 use std::io::Write as _;
 use tare_box::places::Work;
-use tare_box::{build_id, interface, kernel, seat};
+use tare_box::{build_id, control_cpu, interface, kernel};
 use tare_wire::frame::{Frame, Head, Kind};
 use tare_wire::protocol::{ErrorCode, Reply, Request, VERSION};
 
@@ -148,11 +148,11 @@ impl Agent {
     fn handle(&mut self, request: &Request) -> std::io::Result<Result<Reply, Refusal>> {
         Ok(match request {
             // The answer names this build whatever the question named: the controller judges.
-            Request::Hello { seat, .. } => {
-                seat.iter().copied().for_each(seat::take);
+            Request::Hello { control_cpu, .. } => {
+                control_cpu.iter().copied().for_each(control_cpu::take);
                 Ok(hello())
             }
-            Request::Facts => Ok(Reply::Facts(seat::away(facts::facts))),
+            Request::Facts => Ok(Reply::Facts(control_cpu::away(facts::facts))),
             Request::Counters => Ok(Reply::Counters(facts::counters())),
             Request::Killed => Ok(Reply::Killed {
                 processes: facts::killed(),
@@ -195,10 +195,10 @@ impl Agent {
             Request::SetClock { unix_ns } => self.set_clock(*unix_ns),
             Request::DropCaches => drop_caches(),
             Request::OfferLine => self.offer_line(),
-            Request::TakeLine { taken, seat } => {
+            Request::TakeLine { taken, control_cpu } => {
                 if let Some(line) = self.line.take().filter(|_| *taken) {
                     self.port.move_to(line.taken())?;
-                    seat.iter().copied().for_each(seat::take);
+                    control_cpu.iter().copied().for_each(control_cpu::take);
                 }
                 Ok(Reply::LineTaken)
             }

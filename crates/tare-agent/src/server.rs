@@ -11,8 +11,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_box::seat;
-use tare_box::words::Words;
+use tare_box::capture::Capture;
+use tare_box::control_cpu;
 use tare_wire::frame::{Kind, MAX_PAYLOAD};
 use tare_wire::protocol::{Bounds, CommandTask, ExitStatus, Exited, Reply, Served};
 use tare_wire::server::Ready;
@@ -36,7 +36,7 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(crate) struct Server {
     child: Child,
     sign: Sign,
-    said: Words,
+    said: Capture,
     max_bytes: u64,
     started: Instant,
 }
@@ -69,11 +69,11 @@ impl Server {
         let sign = Sign::of(run, ready, bounds)?;
         sign.refuse_a_stranger()?;
         let mut command = command_of(run, bounds)?;
-        let said = Words::of_at_most(SAID)?;
+        let said = Capture::of_at_most(SAID)?;
         command.stdout(said.writer()?).stderr(said.writer()?);
         tare_sys::die_with_parent(&mut command);
         Ok(Self {
-            child: seat::away(|| command.spawn())?,
+            child: control_cpu::away(|| command.spawn())?,
             sign,
             said,
             max_bytes: bounds.max_stderr_bytes,
@@ -279,7 +279,7 @@ fn started(task: &CommandTask, bounds: &Bounds) -> io::Result<Child> {
     let mut command = command(task, bounds)?;
     command.stdout(Stdio::null());
     tare_sys::die_with_parent(&mut command);
-    seat::away(|| command.spawn())
+    control_cpu::away(|| command.spawn())
 }
 
 fn command_of(run: &Served, bounds: &Bounds) -> io::Result<Command> {

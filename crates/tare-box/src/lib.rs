@@ -4,12 +4,12 @@
 #![forbid(unsafe_code)]
 
 pub mod build_id;
+pub mod capture;
 pub mod carry;
+pub mod control_cpu;
 pub mod interface;
 pub mod jail;
 pub mod kernel;
 pub mod oom;
 pub mod places;
 pub mod precautions;
-pub mod seat;
-pub mod words;

@@ -13,4 +13,4 @@ pub mod program;
 pub mod remove;
 
 // What is the same in boxes, handed on to those who deal with both.
-pub use tare_box::{build_id, carry, jail, kernel, oom, places, precautions, seat, words};
+pub use tare_box::{build_id, capture, carry, control_cpu, jail, kernel, oom, places, precautions};

@@ -1,8 +1,8 @@
 //! Programs of the host's that engines consist of: their versions, and runs to
 //! their end within a deadline.
 
-use crate::words::Words;
-use crate::{carry, seat};
+use crate::capture::Capture;
+use crate::{carry, control_cpu};
 use rustix::io::Errno;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -72,7 +72,7 @@ pub fn is_shortage(error: &io::Error) -> bool {
 /// Runs a program to its end within a deadline, with nothing to read, and takes
 /// what it prints.
 pub fn output(command: &mut Command, within: Duration) -> io::Result<Output> {
-    let printed = Words::of_at_most(PRINTED)?;
+    let printed = Capture::of_at_most(PRINTED)?;
     command.stdin(Stdio::null()).stdout(printed.writer()?);
     let (status, stderr) = end(command, within)?;
     Ok(Output {
@@ -104,11 +104,11 @@ pub fn run(mut command: Command, within: Duration) -> Result<(), ProgramError> {
 
 /// How a program ended, and all that it said on standard error.
 fn end(command: &mut Command, within: Duration) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let words = Words::of_at_most(MESSAGES)?;
+    let words = Capture::of_at_most(MESSAGES)?;
     // Ctrl-C is the controller's alone.
     command.stderr(words.writer()?).process_group(0);
     tare_sys::die_with_parent(command);
-    let mut child = seat::away(|| command.spawn())?;
+    let mut child = control_cpu::away(|| command.spawn())?;
     let status = end_within(&mut child, within)?;
     Ok((status, words.written()))
 }

@@ -221,10 +221,10 @@ fn sample(metric: &Metric, (all, repetitions): &Used, report: Option<&KernelRepo
 mod tests {
     use super::*;
     use tare_model::catalogue;
-    use tare_model::ends::Ends;
     use tare_model::group::WorkDone;
     use tare_model::kernel::{Isa, Kernel, KernelSpec};
     use tare_model::protocol::ExitStatus;
+    use tare_model::topology::Topology;
     use tare_model::workload::{CommandRun, KernelRun, Run};
 
     fn exited(code: i32, walls: &[u64]) -> Exited {
@@ -279,7 +279,7 @@ mod tests {
             disk: None,
         };
         let run = KernelRun {
-            ends: Ends::Loopback,
+            ends: Topology::Loopback,
             fixed_threads: false,
             spec,
         };

@@ -10,6 +10,7 @@ mod boxes;
 mod cohort;
 mod cold;
 mod course;
+mod duty_cycling;
 mod eta;
 mod group;
 mod hooks;
@@ -26,7 +27,6 @@ mod sliced;
 #[cfg(test)]
 mod testing;
 mod throttle;
-mod turns;
 mod whole_trial;
 
 use crate::plan::{self, Cohort, PlannedTrial};
@@ -39,7 +39,7 @@ use live::LiveBoxes;
 use pace::Paces;
 use recorder::Recorder;
 use std::time::Duration;
-use tare_host::{host, seat};
+use tare_host::{control_cpu, host};
 use tare_model::looks::LookRecord;
 use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
@@ -221,6 +221,6 @@ impl<'a> Runner<'a> {
 fn take_seat(study: &Study) {
     let pinned = study.instances.iter().find_map(|i| i.pinned_set.first().copied());
     if let Some(cpu) = pinned.or_else(|| host::pinned_set(1).first().copied()) {
-        seat::take(cpu);
+        control_cpu::take(cpu);
     }
 }

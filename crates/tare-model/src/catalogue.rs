@@ -1,9 +1,9 @@
 //! The workloads that tare has, as values. Results of versions 1 and 2 name them and say
 //! no more, so that this is also how such files are read.
 
-use crate::ends::Ends;
 use crate::load::{LoadSpec, PERCENTILES};
 use crate::metric::{Direction, LatencyOf, Metric, Source, Unit, Usage};
+use crate::topology::Topology;
 use crate::workload::{COMMAND, Check, KernelRun, LOAD, Place, Ready, Role, Run, Workload};
 
 /// A built-in kernel, which reports its metrics and holds its answer against a known one.
@@ -51,7 +51,7 @@ fn roles(run: KernelRun) -> Vec<Role> {
 /// What a kernel reports, and of one with an end outside also what the box of the cell used.
 fn metrics(run: &KernelRun) -> Vec<Metric> {
     let mut metrics = run.spec.kernel.metrics();
-    if run.ends != Ends::Loopback {
+    if run.ends != Topology::Loopback {
         metrics.push(box_cpu());
     }
     metrics

@@ -10,7 +10,6 @@
 pub mod catalogue;
 pub mod conditions;
 pub mod density;
-pub mod ends;
 pub mod family;
 pub mod finding;
 #[cfg(test)]
@@ -26,6 +25,7 @@ pub mod rounds;
 pub mod shell;
 pub mod sound;
 pub mod study;
+pub mod topology;
 pub mod unit_words;
 pub mod workload;
 

@@ -4,7 +4,6 @@
 
 pub use tare_wire::server::{Ready, User};
 
-use crate::ends::Ends;
 use crate::kernel::{Kernel, KernelSpec};
 use crate::load::LoadSpec;
 use crate::metric::{Metric, Source};
@@ -12,6 +11,7 @@ use crate::output::{Bounded, Said};
 use crate::platform::PlatformPath;
 use crate::size::{Cpus, counted};
 use crate::template::Feature;
+use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -135,8 +135,8 @@ pub struct KernelRun {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed_threads: bool,
     /// Where the two ends of a network kernel are.
-    #[serde(default, skip_serializing_if = "Ends::are_together")]
-    pub ends: Ends,
+    #[serde(default, skip_serializing_if = "Topology::are_together")]
+    pub ends: Topology,
     /// What is asked of the kernel.
     #[serde(flatten)]
     pub spec: KernelSpec,
@@ -433,7 +433,7 @@ mod tests {
     fn stream() -> KernelRun {
         KernelRun {
             fixed_threads: false,
-            ends: Ends::Loopback,
+            ends: Topology::Loopback,
             spec: KernelSpec {
                 kernel: Kernel::Stream,
                 isa: Isa::Baseline,
@@ -483,7 +483,7 @@ mod tests {
 
     #[test]
     fn of_two_ends_the_client_is_timed_wherever_it_is() {
-        for ends in [Ends::ClientOutside, Ends::ServerOutside] {
+        for ends in [Topology::ClientOutside, Topology::ServerOutside] {
             let mut run = stream();
             run.spec.kernel = Kernel::TcpRr;
             run.ends = ends;

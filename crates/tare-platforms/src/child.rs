@@ -12,12 +12,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tare_host::capture::Capture;
 use tare_host::carry;
 use tare_host::cgroup::{Cgroup, Layout, Limits, Meter};
+use tare_host::control_cpu;
 use tare_host::net::Network;
 use tare_host::net::{HostReach, Port};
-use tare_host::seat;
-use tare_host::words::Words;
 
 /// Bytes of an engine's last words that an error repeats.
 const LAST_WORDS: usize = 400;
@@ -51,9 +51,9 @@ pub(super) struct ChildBox {
 /// What a box says beside its link.
 pub(super) struct Said {
     /// Messages of its engine.
-    stderr: Words,
+    stderr: Capture,
     /// The console of a machine whose engine is handed it.
-    console: Option<Words>,
+    console: Option<Capture>,
 }
 
 impl Said {
@@ -78,7 +78,7 @@ impl Said {
 
     /// The last words of all, the console's first.
     pub(super) fn last(&self, folder: &Path) -> String {
-        let console = self.console.as_ref().map(Words::written);
+        let console = self.console.as_ref().map(Capture::written);
         let console = console.unwrap_or_else(|| end_of_file(&folder.join("console")));
         joined([console, self.stderr.written()])
     }
@@ -86,8 +86,8 @@ impl Said {
 
 const NO_WORDS: &str = "make room for messages";
 
-fn words() -> Result<Words, BoxError> {
-    Words::of_at_most(SAID).map_err(BoxError::host(NO_WORDS))
+fn words() -> Result<Capture, BoxError> {
+    Capture::of_at_most(SAID).map_err(BoxError::host(NO_WORDS))
 }
 
 /// How to start a child that is a box.
@@ -110,15 +110,17 @@ impl ChildBox {
     /// Starts a child whose standard input and output are its agent's pipe.
     pub(super) fn over_pipes(mut start: Start<'_>) -> Result<Self, BoxError> {
         start.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self::start(start, Said::by_engine()?, seat::cpu(), |child, _| pipes(child))
+        Self::start(start, Said::by_engine()?, control_cpu::cpu(), |child, _| {
+            pipes(child)
+        })
     }
 
     /// Starts a child in its cgroup; `connect` gives the stream to its agent, which
-    /// waits on `seat`.
+    /// waits on `control_cpu`.
     pub(super) fn start<S: Stream + 'static>(
         mut start: Start<'_>,
         said: Said,
-        seat: Option<u32>,
+        control_cpu: Option<u32>,
         connect: impl FnOnce(&mut Child, &Said) -> io::Result<S>,
     ) -> Result<Self, BoxError> {
         let program = start.command.get_program().to_string_lossy().into_owned();
@@ -141,8 +143,8 @@ impl ChildBox {
         if let Some(cgroup) = &cgroup {
             cgroup.hold(&mut start.command);
         }
-        let mut child =
-            seat::away(|| start.command.spawn()).map_err(BoxError::host(format!("start {program}")))?;
+        let mut child = control_cpu::away(|| start.command.spawn())
+            .map_err(BoxError::host(format!("start {program}")))?;
         // The command holds the child's ends of sockets: while it lives, their end is not seen.
         drop(start.command);
         let stream = connect(&mut child, &said);
@@ -165,7 +167,7 @@ impl ChildBox {
             .map(|stream| Link::new(stream.ending_with(pid)))
             .map_err(|e| LinkError::of_stream(e, "hello", within))
             .map_err(|source| no_hello(source, said.last(&made.directory.path)))?;
-        if let Err(source) = link.hello(start.build_id, seat, within) {
+        if let Err(source) = link.hello(start.build_id, control_cpu, within) {
             made.silent = matches!(source, LinkError::Timeout { .. });
             return Err(no_hello(source, said.last(&made.directory.path)));
         }
@@ -188,7 +190,7 @@ impl ChildBox {
     pub(super) fn shorten(&mut self) -> Result<(), BoxError> {
         let agent = self.processes().first().copied();
         if let (Some(pid), Some(link)) = (agent, &mut self.link) {
-            link.shorten(pid, seat::cpu(), ANSWER_DEADLINE)?;
+            link.shorten(pid, control_cpu::cpu(), ANSWER_DEADLINE)?;
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_host::words::Words;
-use tare_host::{interrupt, seat};
+use tare_host::capture::Capture;
+use tare_host::{control_cpu, interrupt};
 
 /// Time for a service to answer; Docker's takes seconds on an emulated CPU.
 const START_DEADLINE: Duration = Duration::from_secs(120);
@@ -40,7 +40,7 @@ impl Service {
         // Whoever gets at the socket is root.
         socket.parent().map_or(Ok(()), |folder| close(folder, 0o700))?;
         let no_room = "make room for messages";
-        let messages = Words::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
+        let messages = Capture::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
         let stderr = messages.writer().map_err(BoxError::host(no_room))?;
         command
             .process_group(0)
@@ -51,7 +51,7 @@ impl Service {
         // That of a dead run's service, which may still answer while it ends.
         let _ = fs::remove_file(socket);
         // What it starts shall run wherever this process could.
-        let started = seat::away(|| command.spawn());
+        let started = control_cpu::away(|| command.spawn());
         let mut service = Self(started.map_err(BoxError::host(format!("start the service of {engine}")))?);
         let deadline = Instant::now() + START_DEADLINE;
         while UnixStream::connect(socket).is_err() {

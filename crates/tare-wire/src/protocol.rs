@@ -32,7 +32,7 @@ pub enum Request {
         /// Build ID of the agent that the controller carries.
         build: String,
         /// CPU on which the agent is to wait, where it runs on the controller's kernel.
-        seat: Option<u32>,
+        control_cpu: Option<u32>,
     },
     /// What does the box look like from inside?
     Facts,
@@ -139,7 +139,7 @@ pub enum Request {
         /// Whether the controller has the other end of it.
         taken: bool,
         /// As in [`Request::Hello`]: who has the other end is on the agent's kernel.
-        seat: Option<u32>,
+        control_cpu: Option<u32>,
     },
     /// End: the agent answers, ends its children and exits (and powers a VM off).
     Quit,

@@ -4,12 +4,12 @@ use super::PrintedError;
 use crate::looks::AdaptiveError;
 use crate::workload_file::WorkloadFileError;
 use tare_host::carry::CarryError;
-use tare_model::ends::Ends;
 use tare_model::kernel::{Kernel, UnknownKernel};
 use tare_model::platform::PlatformPathError;
 use tare_model::size::{
     Cpus, InstanceError, InstanceType, SizeError, counted, show_cpus, show_memory, show_seconds,
 };
+use tare_model::topology::Topology;
 
 /// What an error is about: a key of a study file, and which item of its list.
 pub type Concern = (&'static str, Option<usize>);
@@ -280,7 +280,7 @@ pub enum DesignError {
         why: String,
     },
     /// Ends of a kernel that has none.
-    #[error("{kernel} has no client and server that could run in different places: omit {parameter}", parameter = Ends::PARAMETER)]
+    #[error("{kernel} has no client and server that could run in different places: omit {parameter}", parameter = Topology::PARAMETER)]
     NoEnds {
         /// Workload whose parameter is wrong.
         kernel: Kernel,
@@ -417,7 +417,7 @@ impl DesignError {
             Self::ShortTimeout { .. } => ("timeout", None),
             Self::OutOfRange { what, .. } => (key_of(what), None),
             Self::Parameter { parameter, index, .. } => (parameter, Some(*index)),
-            Self::NoEnds { index, .. } => (Ends::PARAMETER, Some(*index)),
+            Self::NoEnds { index, .. } => (Topology::PARAMETER, Some(*index)),
             Self::TooMany { .. } => ("platforms", None),
             Self::NoLevel { index: None, .. } => ("base", None),
             Self::NoLevel { index, .. } => ("cells", *index),

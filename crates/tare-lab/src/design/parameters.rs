@@ -1,13 +1,13 @@
 //! A kernel with its parameters behind its name, as in `tcp-rr?ends=client-outside&size=1K`.
 
 use super::{DesignError, WorkloadWish};
-use tare_model::ends::Ends;
 use tare_model::kernel::Kernel;
 use tare_model::size::parse_memory;
 use tare_model::suggest;
+use tare_model::topology::Topology;
 
 /// The parameters that a kernel can have.
-const ALL: [&str; 3] = [Ends::PARAMETER, "size", "threads"];
+const ALL: [&str; 3] = [Topology::PARAMETER, "size", "threads"];
 
 /// A wish with the parameters that stand behind its name.
 pub(super) fn taken(wish: &WorkloadWish) -> Result<WorkloadWish, DesignError> {
@@ -30,7 +30,7 @@ fn set(wish: &mut WorkloadWish, kernel: Kernel, pair: &str) -> Result<(), String
     let (key, value) = pair.split_once('=').ok_or_else(form)?;
     let number = || format!("'{value}' is not a number for {key}");
     match key {
-        Ends::PARAMETER => wish.ends = Some(value.parse()?),
+        Topology::PARAMETER => wish.ends = Some(value.parse()?),
         "size" if kernel.sizes().is_some_and(|sizes| sizes.in_bytes) => {
             wish.size = Some(parse_memory(value).map_err(|e| e.to_string())?);
         }

@@ -5,13 +5,13 @@ use crate::{images, workload_file};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tare_model::ends::Ends;
 use tare_model::kernel::Isa;
 use tare_model::load::LoadSpec;
 use tare_model::platform::Provisioning;
 use tare_model::size::Cpus;
 use tare_model::study::Effect;
 use tare_model::template::Template;
+use tare_model::topology::Topology;
 
 /// The word for boxes without an image, whatever a study file has.
 pub const NO_IMAGE: &str = "none";
@@ -130,7 +130,7 @@ pub struct WorkloadWish {
     /// Threads; absent: as many as the box has CPUs.
     pub threads: Option<u32>,
     /// Where the ends of a network kernel are; absent: both in the box.
-    pub ends: Option<Ends>,
+    pub ends: Option<Topology>,
 }
 
 impl<T: Into<String>> From<T> for WorkloadWish {

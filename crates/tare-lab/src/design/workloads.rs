@@ -8,12 +8,12 @@ use crate::workload_file::{self, CatalogueWorkload};
 use std::path::Path;
 use tare_host::carry::{self, CarryError, Needs};
 use tare_model::catalogue;
-use tare_model::ends::Ends;
 use tare_model::host::HostFacts;
 use tare_model::kernel::{Isa, Kernel, KernelSpec, UnknownKernel};
 use tare_model::size::Cpus;
 use tare_model::suggest;
 use tare_model::template::Missing;
+use tare_model::topology::Topology;
 use tare_model::workload::{CommandRun, KernelRun, Place, Role, Run, Workload};
 
 /// Last-level cache assumed where the host does not tell.
@@ -212,7 +212,7 @@ pub(super) fn refuse_parameters(run: &KernelRun, index: usize) -> Result<(), Des
     }
 }
 
-fn refuse_ends(kernel: Kernel, ends: Ends, index: usize) -> Result<(), DesignError> {
+fn refuse_ends(kernel: Kernel, ends: Topology, index: usize) -> Result<(), DesignError> {
     if ends.are_together() || kernel.has_ends() {
         return Ok(());
     }
@@ -268,7 +268,7 @@ fn name(run: &KernelRun, runs: &[KernelRun]) -> String {
     let others = || runs.iter().filter(|other| other.spec.kernel == kernel);
     let mut name = kernel.name().to_owned();
     if !run.ends.are_together() {
-        name += &format!(" {}={}", Ends::PARAMETER, run.ends);
+        name += &format!(" {}={}", Topology::PARAMETER, run.ends);
     }
     if others().any(|other| shown_size(other) != shown_size(run)) {
         name += &format!(" size={}", shown_size(run));

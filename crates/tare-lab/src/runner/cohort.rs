@@ -5,7 +5,7 @@ use super::baselines::{is_spoiled, put_off, shadow_baselines};
 use super::bench::Bench;
 use super::boxes::Obtain;
 use super::recorder::Ended;
-use super::{Event, Runner, Stop, peak, sliced, throttle, turns, whole_trial};
+use super::{Event, Runner, Stop, duty_cycling, peak, sliced, throttle, whole_trial};
 use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
@@ -82,12 +82,12 @@ impl Runner<'_> {
         bench.boxes.find_idle_use(&bench.live, &mut bench.paces.freezes)?;
         let is_throttled = |planned: &PlannedTrial| bench.paces.is_throttled(&planned.cell);
         let (whole, sliced): (Vec<_>, Vec<_>) = due.into_iter().partition(is_throttled);
-        let in_turns = turns::are_taken(bench, &sliced)?;
+        let in_turns = duty_cycling::are_taken(bench, &sliced)?;
         bench.recorder.observe(Event::SideBySide(&sliced));
         let mut arms = bench.arms(sliced, shadow_baselines);
         if arms.iter().any(|arm| !arm.is_shadow) {
             let measured = if in_turns {
-                turns::measure(bench, &mut arms, pass)?
+                duty_cycling::measure(bench, &mut arms, pass)?
             } else {
                 sliced::measure(bench, &mut arms, pass)?
             };

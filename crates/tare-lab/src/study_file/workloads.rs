@@ -6,11 +6,11 @@ use super::elsewhere::ELSEWHERE;
 use crate::design::{self, CommandWish, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
 use tare_host::carry::{self, CarryError};
-use tare_model::ends::Ends;
 use tare_model::kernel::Kernel;
 use tare_model::size::parse_memory;
 use tare_model::study::Effect;
 use tare_model::template::{LeftOut, Missing};
+use tare_model::topology::Topology;
 use tare_toml::{Keys, Node, TomlError};
 
 /// As many runs as a study may have.
@@ -94,7 +94,7 @@ impl Draft {
         let keys = Keys::of(node, "[[workload]]", &["name", "size", "threads", "ends"])?;
         let sizes = levels(keys, "size", "[\"64M\", \"256M\"]", |item| size(kernel, item))?;
         let threads = levels(keys, "threads", "[1, \"auto\"]", threads)?;
-        let ends = levels(keys, Ends::PARAMETER, "[\"client-outside\"]", ends)?;
+        let ends = levels(keys, Topology::PARAMETER, "[\"client-outside\"]", ends)?;
         let runs = sizes.len() * threads.len() * ends.len();
         if runs + self.wishes.workloads.len() > MAX_RUNS {
             return Err(TomlError::at(
@@ -109,7 +109,7 @@ impl Draft {
                     self.note(("workload", Some(index)), node);
                     self.note(("size", Some(index)), size_node.unwrap_or(node));
                     self.note(("threads", Some(index)), threads_node.unwrap_or(node));
-                    self.note((Ends::PARAMETER, Some(index)), ends_node.unwrap_or(node));
+                    self.note((Topology::PARAMETER, Some(index)), ends_node.unwrap_or(node));
                     self.wishes.workloads.push(WorkloadWish {
                         kernel: kernel.name().to_owned(),
                         size: *size,
@@ -123,9 +123,9 @@ impl Draft {
     }
 }
 
-fn ends(node: &Node) -> Result<Option<Ends>, TomlError> {
-    let choices = Ends::ALL.map(|ends| (ends.name(), ends));
-    node.choice(Ends::PARAMETER, &choices).map(Some)
+fn ends(node: &Node) -> Result<Option<Topology>, TomlError> {
+    let choices = Topology::ALL.map(|ends| (ends.name(), ends));
+    node.choice(Topology::PARAMETER, &choices).map(Some)
 }
 
 /// Which program of a packaged workload is not where programs are, and how it comes there.

@@ -82,7 +82,7 @@ pub(super) fn greet(made: &mut dyn RunningBox) -> Result<u32, Broken> {
     let request = Request::Hello {
         protocol: tare_model::protocol::VERSION,
         build: agent_file::build_id().to_owned(),
-        seat: None,
+        control_cpu: None,
     };
     match made.link().request(&request, ANSWER_DEADLINE)?.reply {
         Reply::Hello {

@@ -12,9 +12,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tare_host::cgroup::{Cgroup, Layout, Meter};
+use tare_host::control_cpu;
 use tare_host::net::HostReach;
 use tare_host::net::Network;
-use tare_host::seat;
 
 pub(super) struct DockerBox {
     engine: Rc<Engine>,
@@ -74,7 +74,7 @@ impl DockerBox {
         self.hello_after = requested.elapsed();
         if let Some(pid) = self.find_pid() {
             // The engine's daemon and shim take some 400 us for a message and its answer.
-            link.shorten(pid, seat::cpu(), ANSWER_DEADLINE)?;
+            link.shorten(pid, control_cpu::cpu(), ANSWER_DEADLINE)?;
             self.cgroup = Layout::detect()
                 .and_then(|layout| Cgroup::of_process(&layout, pid))
                 .ok();

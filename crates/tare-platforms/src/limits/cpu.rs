@@ -7,7 +7,7 @@ use crate::link::LinkError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tare_host::cgroup::{Meter, Usage};
-use tare_host::seat;
+use tare_host::control_cpu;
 use tare_model::finding::Finding;
 use tare_model::kernel::{BurnReport, ProofSpec};
 use tare_model::results::ProofRecord;
@@ -124,9 +124,9 @@ fn burn(running: &mut dyn RunningBox, threads: u32) -> Result<(BurnReport, Optio
     let meter = running.meter();
     let stop = AtomicBool::new(false);
     let (report, samples) = std::thread::scope(|scope| {
-        // Not from the seat: a box that burns there has nearly all of it, and the first reading
+        // Not from the control CPU: a box that burns there has nearly all of it, and the first reading
         // would come after the last.
-        let sampler = meter.map(|meter| seat::away(|| scope.spawn(|| sample(meter, &stop))));
+        let sampler = meter.map(|meter| control_cpu::away(|| scope.spawn(|| sample(meter, &stop))));
         let report = burn_only(running, threads);
         stop.store(true, Ordering::Relaxed);
         (report, sampler.and_then(|thread| thread.join().ok()))

@@ -213,7 +213,7 @@ impl Link {
         }
     }
 
-    /// Greets the agent, which must be of this build; may be called before the agent runs. `seat` is the CPU on
+    /// Greets the agent, which must be of this build; may be called before the agent runs. `control_cpu` is the CPU on
     /// which it is to wait, where it runs on the same kernel.
     ///
     /// # Errors
@@ -221,13 +221,13 @@ impl Link {
     pub fn hello(
         &mut self,
         build_id: &'static str,
-        seat: Option<u32>,
+        control_cpu: Option<u32>,
         within: Duration,
     ) -> Result<(), LinkError> {
         let request = Request::Hello {
             protocol: VERSION,
             build: build_id.to_owned(),
-            seat,
+            control_cpu,
         };
         match self.request(&request, within)?.reply {
             Reply::Hello {
@@ -250,7 +250,7 @@ impl Link {
     ///
     /// # Errors
     /// [`LinkError`] if the agent is lost by it.
-    pub fn shorten(&mut self, pid: u32, seat: Option<u32>, within: Duration) -> Result<(), LinkError> {
+    pub fn shorten(&mut self, pid: u32, control_cpu: Option<u32>, within: Duration) -> Result<(), LinkError> {
         let offered = match self.request(&Request::OfferLine, within) {
             Ok(answer) => answer.reply,
             Err(LinkError::Refused { .. }) => return Ok(()),
@@ -262,7 +262,7 @@ impl Link {
         let line = line::take(pid, fd, inode, &*self.stream).ok();
         let request = Request::TakeLine {
             taken: line.is_some(),
-            seat,
+            control_cpu,
         };
         self.ask(&request, within)?;
         if let Some(line) = line {

@@ -8,8 +8,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tare_host::seat;
-use tare_host::words::Words;
+use tare_host::capture::Capture;
+use tare_host::control_cpu;
 
 /// Time for the binary to get there: some megabytes, over a slow line too.
 const COPY_WITHIN: Duration = Duration::from_secs(180);
@@ -72,7 +72,7 @@ impl Keeper {
         let content =
             fs::read(&spec.binary).map_err(BoxError::host(format!("read {}", spec.binary.display())))?;
         let no_room = "make room for ssh's messages";
-        let words = Words::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
+        let words = Capture::of_at_most(MESSAGES).map_err(BoxError::host(no_room))?;
         let stderr = words.writer().map_err(BoxError::host(no_room))?;
         let mut keeper = Self::spawn(command, stderr).map_err(BoxError::host("start ssh"))?;
         let fails = |message: String| BoxError::Engine {
@@ -97,7 +97,7 @@ impl Keeper {
             .stdout(Stdio::piped())
             .stderr(words);
         tare_sys::die_with_parent(&mut command);
-        let mut child = seat::away(|| command.spawn())?;
+        let mut child = control_cpu::away(|| command.spawn())?;
         Ok(Self {
             stream: Some(pipes(&mut child)?),
             child,

@@ -156,7 +156,7 @@ impl Platform for Ssh {
             hello_within: HELLO_DEADLINE,
             requested,
         };
-        // No seat: the CPUs there are others.
+        // No control CPU: the CPUs there are others.
         Ok(Box::new(ChildBox::start(
             start,
             Said::by_engine()?,

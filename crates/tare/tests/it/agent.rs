@@ -110,7 +110,7 @@ fn hello() -> Request {
     Request::Hello {
         protocol: VERSION,
         build: "any".into(),
-        seat: None,
+        control_cpu: None,
     }
 }
 

@@ -3,13 +3,13 @@
 use super::Pinned;
 use std::collections::BTreeMap;
 use tare_model::catalogue;
-use tare_model::ends::Ends;
 use tare_model::host::{BoxFacts, HostFacts};
 use tare_model::kernel::{BurnReport, Isa, Kernel, KernelSpec};
 use tare_model::metric::{Direction, Metric};
 use tare_model::results::*;
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::{BoxKind, Cell, Fresh, Instance, Protocol, Slicing, Stopping, Study};
+use tare_model::topology::Topology;
 use tare_model::workload::{KernelRun, Workload};
 
 pub const START_NS: u64 = 1_795_253_999_000_000_000;
@@ -53,7 +53,7 @@ pub fn study() -> Study {
 
 pub fn workload(kernel: Kernel) -> Workload {
     catalogue::kernel(KernelRun {
-        ends: Ends::Loopback,
+        ends: Topology::Loopback,
         fixed_threads: false,
         spec: spec(kernel),
     })

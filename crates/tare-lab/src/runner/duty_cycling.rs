@@ -13,7 +13,7 @@ use crate::plan::PlannedTrial;
 use crate::trial;
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
-use tare_host::{interrupt, seat};
+use tare_host::{control_cpu, interrupt};
 use tare_model::finding::Reason;
 use tare_model::gate::{Part, Slice};
 use tare_model::protocol::{Exited, Request};
@@ -85,7 +85,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Res
     // 33 to 41 before we were let go on, on a busy host up to 264 where the box is not pinned.
     let instances = bench.study.instances.iter();
     let pinned = instances.flat_map(|instance| instance.pinned_set.iter().copied());
-    let ends = seat::clear_of(pinned, || let_run(bench, arms, pass))?;
+    let ends = control_cpu::clear_of(pinned, || let_run(bench, arms, pass))?;
     for arm in arms.iter_mut().filter(|arm| arm.lives() && !arm.paused) {
         if let Some(held) = bench.live.get_mut(&arm.planned.cell.kind) {
             arm.wake(held)?;

@@ -8,12 +8,12 @@ use std::os::unix::fs::FileExt;
 
 /// A file without a name that holds so many bytes and no more: who writes beyond them gets
 /// an error, and costs the host nothing. Only what was written takes memory.
-pub struct Words {
+pub struct Capture {
     file: File,
     max: usize,
 }
 
-impl Words {
+impl Capture {
     /// An empty one of at most `max` bytes.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn all_that_write_are_read_in_their_order_and_no_zeros_behind() {
-        let words = Words::of_at_most(10_000).unwrap();
+        let words = Capture::of_at_most(10_000).unwrap();
         for text in ["one ", "two ", "three"] {
             File::from(words.writer().unwrap())
                 .write_all(text.as_bytes())
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn more_than_there_is_room_for_is_an_error_for_who_writes_it() {
-        let words = Words::of_at_most(10_000).unwrap();
+        let words = Capture::of_at_most(10_000).unwrap();
         let mut writer = File::from(words.writer().unwrap());
         let error = loop {
             if let Err(e) = writer.write_all(&[b'x'; 1000]) {

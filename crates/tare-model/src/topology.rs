@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// Where the two ends of a network kernel are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ends {
+pub enum Topology {
     /// Both in the box, over its own loopback.
     #[default]
     Loopback,
@@ -21,7 +21,7 @@ pub enum Ends {
     ServerApart,
 }
 
-impl Ends {
+impl Topology {
     /// All, in the order in which they are told.
     pub const ALL: [Self; 4] = [
         Self::Loopback,
@@ -65,13 +65,13 @@ impl Ends {
     }
 }
 
-impl fmt::Display for Ends {
+impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Ends {
+impl FromStr for Topology {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
