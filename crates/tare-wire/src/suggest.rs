@@ -1,5 +1,7 @@
 //! What a misspelt word was meant to be, wherever a name is asked for.
 
+use strsim::osa_distance;
+
 /// No word that is meant is longer, in characters, and the distance takes time.
 const LONGEST: usize = 64;
 
@@ -18,7 +20,7 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let word = &word.to_lowercase();
     let slips = slips(word);
-    let near = known.iter().map(|k| (distance(word, k), *k));
+    let near = known.iter().map(|k| (osa_distance(word, k), *k));
     near.filter(|(distance, _)| *distance <= slips)
         .min()
         .map(|(_, known)| known)
@@ -36,7 +38,7 @@ pub fn near<'a>(word: &str, known: &[&'a str], most: usize) -> Vec<&'a str> {
     let far = |known: &str| {
         let known = known.to_lowercase();
         let parts = known.split([' ', '-']).chain([known.as_str()]);
-        let nearest = parts.map(|part| distance(&word, part)).min();
+        let nearest = parts.map(|part| osa_distance(&word, part)).min();
         let part = word.chars().count() >= 3 && known.contains(&word);
         nearest
             .filter(|d| *d <= slips)
@@ -57,25 +59,6 @@ fn begins(word: &str, known: &str) -> bool {
     word.chars().count() >= 3 && known.starts_with(word)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,8 +74,6 @@ mod tests {
             among("sort", &known, "they"),
             "they are stream, linpack, syscall, spawn"
         );
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("dokcer", "docker"), 1);
     }
 
     #[test]
