@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
-use tare_host::cgroup::{Meter, Usage};
+use tare_host::cgroup::{MemoryFolder, Meter, Usage};
 use tare_host::conditions::ConditionMeter;
 use tare_host::host::{CpuTimes, HostMeter};
 use tare_host::interrupt;
@@ -123,6 +123,11 @@ impl HostMonitor {
     /// A box's counters.
     pub(crate) fn usage(&self, box_id: u32) -> Option<Usage> {
         self.present.get(&box_id)?.meter.read().ok()
+    }
+
+    /// Where what happens to a box's memory is counted.
+    pub(crate) fn memory(&self, box_id: u32) -> Option<&MemoryFolder> {
+        Some(self.present.get(&box_id)?.meter.memory())
     }
 
     /// Memory of a box that is in swap.

@@ -1,5 +1,6 @@
 //! Under which conditions the host carried out a trial.
 
+use crate::metric::Unit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,15 @@ pub struct Conditions {
     pub box_swap_bytes: Option<u64>,
     /// Time that the readings took, in nanoseconds.
     pub reading_ns: u64,
+}
+
+/// What the host counted of a box during one trial, or read of it after the trial.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Counter {
+    /// The count or the reading.
+    pub value: f64,
+    /// Its unit; `1` of a count.
+    pub unit: Unit,
 }
 
 /// How fast the box's monotonic clock went.

@@ -14,7 +14,7 @@ pub use read::{ReadError, Results, Writer};
 pub use tare_wire::usage::ProcessUsage;
 
 use crate::brief::shorten;
-use crate::conditions::Conditions;
+use crate::conditions::{Conditions, Counter};
 use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
 use crate::host::{BoxFacts, HostFacts};
@@ -410,6 +410,9 @@ pub struct HostReadings {
     /// Clocks and conditions of the trial.
     #[serde(default)]
     pub conditions: Conditions,
+    /// What was counted of the box, by the name of the counter.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, Counter>,
 }
 
 /// Why a run stopped appending.

@@ -5,6 +5,7 @@ mod carry_over;
 mod cells;
 mod compare;
 mod comparison;
+mod counters;
 pub(crate) mod decide;
 mod estimate;
 mod facts;
@@ -38,6 +39,7 @@ pub use boxes::{BoxFigures, IdleMemory, Latency, Readings};
 pub use carry_over::{CarryOver, Side};
 pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{BlockCost, Comparison, MetricComparison, Op, QuantileFigure};
+pub use counters::CellCounter;
 pub use estimate::Estimate;
 pub use facts::{PlatformFacts, RunFacts, TrialCounts, run_facts};
 pub use family::{Family, FamilySize};
@@ -104,6 +106,8 @@ pub struct Analysis {
     pub stops: Option<Stops>,
     /// Request latency, of each cell with a load.
     pub latencies: Vec<CellLatencies>,
+    /// What the host counted, of each cell and counter.
+    pub counters: Vec<CellCounter>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
@@ -199,6 +203,7 @@ pub fn analyze(results: &Results) -> Analysis {
         other_pairs: pairs::all(study, &trials, &platforms),
         stops: stops::all(results),
         latencies: latencies::all(&trials),
+        counters: counters::all(&trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         host_effects: host_effects::all(study, &header.host, &trials, &comparisons),

@@ -38,6 +38,17 @@ impl MemoryFolder {
         }
     }
 
+    /// A number of `memory.stat`, of the cgroup and those below it; `None` where the kernel does not
+    /// tell it.
+    pub fn stat(&self, key: &str) -> Option<u64> {
+        let text = read(&self.folder.join("memory.stat")).ok()?;
+        if self.v2 {
+            keyed(&text, key)
+        } else {
+            keyed(&text, &format!("total_{key}"))
+        }
+    }
+
     /// Whether its limit was reached between two counts, in version 1: ever.
     pub fn was_full(&self, first: MemoryEvents, last: MemoryEvents) -> bool {
         match first.exhausted.zip(last.exhausted) {

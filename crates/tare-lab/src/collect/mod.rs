@@ -3,6 +3,7 @@
 
 mod conditions;
 mod counters;
+mod faults;
 mod load;
 
 pub(crate) use counters::quota;
@@ -81,6 +82,7 @@ impl Collectors {
     pub(crate) fn begin(monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<Self> {
         let mut all: Vec<Box<dyn Collector>> = vec![
             Box::<conditions::Collected>::default(),
+            Box::<faults::Collected>::default(),
             Box::<counters::Collected>::default(),
             Box::<load::Collected>::default(),
         ];

@@ -7,6 +7,7 @@ mod boxes;
 mod cells;
 mod change;
 mod comparisons;
+mod counters;
 mod definitions;
 mod density;
 mod effects;
@@ -64,6 +65,7 @@ pub fn report(analysis: &Analysis) -> Document {
     sections.extend(pairs::section(analysis));
     sections.extend(beside::section(analysis));
     sections.extend(cells::section(analysis));
+    sections.extend(counters::section(analysis));
     sections.extend(evidence::sections(analysis));
     sections.push(reading(caveats::of_results(analysis)));
     let template = analysis.study.template.as_ref();

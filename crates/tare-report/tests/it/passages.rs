@@ -4,6 +4,8 @@ use crate::common::*;
 use insta::assert_snapshot;
 use tare_analysis::trend::trend;
 use tare_analysis::{Analysis, analyze};
+use tare_model::conditions::Counter;
+use tare_model::metric::Unit;
 use tare_model::results::{HostReadings, Results};
 use tare_report::text::Where;
 
@@ -147,6 +149,34 @@ fn what_the_harness_took() {
     let analysis = analyze(&results);
     assert_snapshot!(passages(&analysis, &["31.00 us", "in rounds"]));
     assert!(page(&analysis).contains("<h2>Slices: mean cost, CPU cost"));
+}
+
+/// A counter that nobody here knows is told as the file names it.
+#[test]
+fn counters_by_whatever_name() {
+    let mut results = sliced(|_| 1.0);
+    for (i, trial) in (0..).zip(trials_of(&mut results, "docker", Pinned)) {
+        let counter = Counter {
+            value: f64::from(i),
+            unit: Unit::Other("leaps".to_owned()),
+        };
+        trial.host = Some(HostReadings {
+            counters: [("tightrope".to_owned(), counter)].into(),
+            ..HostReadings::default()
+        });
+    }
+    let analysis = analyze(&results);
+    let [counter] = &analysis.counters[..] else {
+        panic!("{:?}", analysis.counters);
+    };
+    assert_eq!(
+        (counter.trials, counter.least, counter.median, counter.most),
+        (20, 0.0, 9.5, 19.0)
+    );
+    assert_snapshot!(passages(&analysis, &["tightrope", "leaps"]), @"
+    tightrope syscall
+    docker    pinned        20  9.500 leaps  0.000 leaps  19.00 leaps
+    ");
 }
 
 #[test]
