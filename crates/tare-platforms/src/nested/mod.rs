@@ -16,6 +16,7 @@ use crate::agent_file;
 use crate::link::{Link, unexpected};
 use running::{NestedBox, Relayed};
 use std::cell::RefCell;
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -75,13 +76,14 @@ impl Nested {
     }
 
     /// Memory of the outer box beyond that of the inner one: for its engine, and where the
-    /// outer box has a kernel of its own, for the kernel's books, which grow with the memory.
-    fn headroom_bytes(&self, inner_bytes: u64) -> u64 {
-        let kernel_bytes = match self.outer.memory_view() {
-            MemoryView::Ram => inner_bytes / KERNEL_SHARE,
+    /// outer box has a kernel of its own, for the kernel's books, which grow with the memory, and
+    /// for this program, whose file is in its memory twice: as unpacked, and in the root for boxes.
+    fn headroom_bytes(&self, inner_bytes: u64, program_bytes: u64) -> u64 {
+        let machine_bytes = match self.outer.memory_view() {
+            MemoryView::Ram => inner_bytes / KERNEL_SHARE + 2 * program_bytes,
             MemoryView::Touch | MemoryView::HostLimit => 0,
         };
-        self.inner.inner_needs().memory_bytes + kernel_bytes
+        self.inner.inner_needs().memory_bytes + machine_bytes
     }
 
     /// The folder for the files of the inner box, as the outer one sees it.
@@ -112,7 +114,7 @@ impl Nested {
             return Ok(());
         }
         for path in self.files()? {
-            let content = std::fs::read(&path).map_err(BoxError::host(format!("read {}", path.display())))?;
+            let content = fs::read(&path).map_err(BoxError::host(format!("read {}", path.display())))?;
             let target = path.to_string_lossy();
             outer.carry(&target, 0o755, &content, CARRY_DEADLINE)?;
         }
@@ -152,14 +154,18 @@ impl Platform for Nested {
             ))(other));
         }
         let requested = Instant::now();
-        let headroom_bytes = self.headroom_bytes(spec.instance.memory_bytes);
+        let binary = agent_file::for_box(true).map_err(BoxError::host("find this program"))?;
+        let program_bytes = fs::metadata(&binary)
+            .map_err(BoxError::host("read this program"))?
+            .len();
+        let headroom_bytes = self.headroom_bytes(spec.instance.memory_bytes, program_bytes);
         let outer_spec = BoxSpec {
             instance: InstanceType {
                 memory_bytes: spec.instance.memory_bytes + headroom_bytes,
                 ..spec.instance
             },
             holds_boxes: true,
-            binary: agent_file::for_box(true).map_err(BoxError::host("find this program"))?,
+            binary,
             ..spec.clone()
         };
         let mut outer = self.outer.launch(&outer_spec)?;
