@@ -325,7 +325,6 @@ kernels! {
         // Laid out in a fraction of a second on most disks, in two processes per box. Bytes per second
         // would be the same figure again: all blocks have one size.
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of each of its eight files"),
-        ..USUAL
     },
     /// Blocks of files written in random order, past the page cache.
     RandomWrite: Row {
@@ -335,7 +334,6 @@ kernels! {
         way: Way::DiskQueue,
         figures: rate("op/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of each of its eight files"),
-        ..USUAL
     },
     /// Blocks of files read one after another, past the page cache.
     SequentialRead: Row {
@@ -345,7 +343,6 @@ kernels! {
         way: Way::DiskQueue,
         figures: rate("op/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of each of its eight files"),
-        ..USUAL
     },
     /// Blocks of files written one after another, past the page cache.
     SequentialWrite: Row {
@@ -355,7 +352,6 @@ kernels! {
         way: Way::DiskQueue,
         figures: rate("op/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of each of its eight files"),
-        ..USUAL
     },
     /// Latency of a write that is on the disk when it returns.
     Fsync: Row {
@@ -374,7 +370,6 @@ kernels! {
         way: Way::Files,
         figures: rate("B/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of the file"),
-        ..USUAL
     },
     /// A file written byte by byte, through a buffer.
     ByteWrite: Row {
@@ -384,7 +379,6 @@ kernels! {
         way: Way::Files,
         figures: rate("B/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of the file"),
-        ..USUAL
     },
     /// A file read block by block, through the page cache.
     BlockRead: Row {
@@ -394,7 +388,6 @@ kernels! {
         way: Way::Files,
         figures: rate("B/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of the file"),
-        ..USUAL
     },
     /// A file written block by block, into the page cache.
     BlockWrite: Row {
@@ -404,7 +397,6 @@ kernels! {
         way: Way::Files,
         figures: rate("B/s"),
         sizes: bytes(64 << 10, 16 << 20, 1 << 40, "bytes of the file"),
-        ..USUAL
     },
     /// Latency of creating, asking for and deleting a small file.
     File: Row {
@@ -418,7 +410,6 @@ kernels! {
             ..LATENCY
         },
         sizes: bytes(0, 1 << 10, 1 << 20, "bytes of each file"),
-        ..USUAL
     },
     /// Request and response over a TCP connection.
     TcpRr: Row {
@@ -429,7 +420,6 @@ kernels! {
         figures: LATENCY,
         // netperf's usual question. The least has a number and a time in it.
         sizes: bytes(16, 100, 1 << 20, "bytes of a message"),
-        ..USUAL
     },
     /// Messages over a TCP connection, one way.
     TcpStream: Row {
@@ -439,7 +429,6 @@ kernels! {
         way: Way::Network,
         figures: rate("B/s"),
         sizes: bytes(64, 32 << 10, 1 << 20, "bytes of a message"),
-        ..USUAL
     },
     /// Request and response by datagrams.
     UdpRr: Row {
@@ -450,7 +439,6 @@ kernels! {
         figures: LATENCY,
         // The most is near what UDP takes.
         sizes: bytes(16, 100, 60_000, "bytes of a message"),
-        ..USUAL
     },
     /// TCP connections made and closed.
     TcpConnect: Row {
