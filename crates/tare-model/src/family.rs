@@ -3,7 +3,7 @@
 /// What boxes of a platform are. Native processes, other hosts, User-Mode Linux and scripted boxes are
 /// neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum BoxFamily {
     /// It shares the host's kernel, or a sandbox of it.
     Container,
     /// It has a kernel of its own on virtual hardware.
@@ -11,23 +11,23 @@ pub enum Family {
 }
 
 /// Every platform of a family. `oci` is a name of results of old.
-const FAMILIES: [(&str, Family); 13] = [
-    ("docker", Family::Container),
-    ("podman", Family::Container),
-    ("lxc", Family::Container),
-    ("runc", Family::Container),
-    ("crun", Family::Container),
-    ("runsc", Family::Container),
-    ("nspawn", Family::Container),
-    ("oci", Family::Container),
-    ("vm", Family::Machine),
-    ("libvirt", Family::Machine),
-    ("firecracker", Family::Machine),
-    ("cloud-hypervisor", Family::Machine),
-    ("vmware", Family::Machine),
+const FAMILIES: [(&str, BoxFamily); 13] = [
+    ("docker", BoxFamily::Container),
+    ("podman", BoxFamily::Container),
+    ("lxc", BoxFamily::Container),
+    ("runc", BoxFamily::Container),
+    ("crun", BoxFamily::Container),
+    ("runsc", BoxFamily::Container),
+    ("nspawn", BoxFamily::Container),
+    ("oci", BoxFamily::Container),
+    ("vm", BoxFamily::Machine),
+    ("libvirt", BoxFamily::Machine),
+    ("firecracker", BoxFamily::Machine),
+    ("cloud-hypervisor", BoxFamily::Machine),
+    ("vmware", BoxFamily::Machine),
 ];
 
-impl Family {
+impl BoxFamily {
     /// The family of a platform of this name.
     pub fn of(platform: &str) -> Option<Self> {
         let entry = FAMILIES.iter().find(|(name, _)| *name == platform);

@@ -9,7 +9,7 @@ use crate::run::{Against, Analysis, Comparison, Estimate, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
-use tare_model::family::Family;
+use tare_model::family::BoxFamily;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
 use tare_model::template::Property;
@@ -156,18 +156,19 @@ fn name(platform: &PlatformPath) -> &str {
 }
 
 fn is_container(platform: &PlatformPath) -> bool {
-    platform.segments().len() == 1 && Family::of(name(platform)) == Some(Family::Container)
+    platform.segments().len() == 1 && BoxFamily::of(name(platform)) == Some(BoxFamily::Container)
 }
 
 fn is_machine(platform: &PlatformPath) -> bool {
-    platform.segments().len() == 1 && Family::of(name(platform)) == Some(Family::Machine)
+    platform.segments().len() == 1 && BoxFamily::of(name(platform)) == Some(BoxFamily::Machine)
 }
 
 fn is_nested_in_machine(platform: &PlatformPath) -> bool {
     let [outer, .., inner] = platform.segments() else {
         return false;
     };
-    Family::of(&outer.name) == Some(Family::Machine) && Family::of(&inner.name) == Some(Family::Container)
+    BoxFamily::of(&outer.name) == Some(BoxFamily::Machine)
+        && BoxFamily::of(&inner.name) == Some(BoxFamily::Container)
 }
 
 fn is_named(wanted: &'static str) -> impl Fn(&PlatformPath) -> bool {

@@ -38,15 +38,12 @@ impl MemoryFolder {
         }
     }
 
-    /// A number of `memory.stat`, of the cgroup and those below it; `None` where the kernel does not
-    /// tell it.
-    pub fn stat(&self, key: &str) -> Option<u64> {
-        let text = read(&self.folder.join("memory.stat")).ok()?;
-        if self.v2 {
-            keyed(&text, key)
-        } else {
-            keyed(&text, &format!("total_{key}"))
-        }
+    /// Numbers of `memory.stat` by their keys, in one reading, of the cgroup and those below it; `None`
+    /// where the kernel does not tell one.
+    pub fn stats<const N: usize>(&self, keys: [&str; N]) -> [Option<u64>; N] {
+        let text = read(&self.folder.join("memory.stat")).unwrap_or_default();
+        let prefix = if self.v2 { "" } else { "total_" };
+        keys.map(|key| keyed(&text, &format!("{prefix}{key}")))
     }
 
     /// Whether its limit was reached between two counts, in version 1: ever.

@@ -16,7 +16,7 @@ pub(super) struct Collected(Vec<[Option<u64>; 2]>);
 
 fn counts(monitor: &HostMonitor, stage: &Option<Stage<'_>>) -> [Option<u64>; 2] {
     let memory = stage.as_ref().and_then(|stage| monitor.memory(stage.box_id));
-    COUNTERS.map(|(_, key)| memory.and_then(|memory| memory.stat(key)))
+    memory.map_or([None; 2], |memory| memory.stats(COUNTERS.map(|(_, key)| key)))
 }
 
 impl Collector for Collected {
