@@ -80,7 +80,7 @@ fn all_run_though_some_fail_and_the_counts_come_at_the_end() {
     for words in [
         started.as_str(),
         "\n3 passed, 3 failed\n",
-        "\nfailed:\n  cargo clippy --workspace --all-targets --locked -- -D warnings\n  x a slow\n  x c: signal: 11",
+        "\nfailed:\n  cargo clippy --all-targets --workspace --locked --release --target x86_64-unknown-linux-musl -- -D warnings\n  x a slow\n  x c: signal: 11",
         " s  setup\n",
         "\nslowest tests:\n      2.0 s  x a slow\n      0.1 s  x a quick\n",
     ] {

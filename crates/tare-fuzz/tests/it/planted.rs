@@ -63,7 +63,8 @@ fn an_input_that_takes_much_memory_is_found() {
 #[test]
 fn an_input_that_overflows_the_stack_is_found() {
     let said = found("gate", "stack");
-    assert!(said.contains("stack"), "{said}");
+    // Rust names the stack only where the libc tells where that of a thread ends.
+    assert!(said.contains("stack") || said.contains("signal 11"), "{said}");
 }
 
 #[test]
