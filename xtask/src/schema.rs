@@ -15,10 +15,7 @@ use tare_analysis::pilot::Pilot;
 use tare_analysis::trend::Trend;
 use tare_analysis::{Analysis, advice, change, foreign, merge, pilot, trend};
 use tare_lab::doctor::Findings;
-use tare_lab::images::{PrintedImage, PrintedList, Removed};
-use tare_lab::plan::Printed;
-use tare_lab::workloads::Tried;
-use tare_lab::{study_file, workloads};
+use tare_lab::printed_plan::PrintedPlan;
 use tare_model::kernel::KernelReport;
 use tare_model::results::Record;
 use tare_model::workload::Workload;
@@ -29,6 +26,9 @@ use tare_published::{Beside, Brief, Checked, Definition, Published, WorkloadView
 use tare_report::glossary::Entry;
 use tare_selftest::log::{self, Scored};
 use tare_selftest::table::Table;
+use tare_study::images::{PrintedImage, PrintedList, Removed};
+use tare_study::workloads::Tried;
+use tare_study::{study_file, workloads};
 
 /// Writes the schemas and removes those of documents that are no more.
 pub fn run() -> anyhow::Result<()> {
@@ -94,7 +94,7 @@ fn documents() -> anyhow::Result<BTreeMap<String, String>> {
             "tare check --list",
             "Every promise of platforms, in the order in which they are checked.",
         ),
-        printed::<Printed<'_>>("tare plan"),
+        printed::<PrintedPlan<'_>>("tare plan"),
         printed::<study_file::Shipped>("tare plan --list"),
         printed::<Cleaned>("tare clean"),
         printed::<workloads::Shipped>("tare workloads list"),

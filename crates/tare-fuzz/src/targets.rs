@@ -12,8 +12,7 @@ use std::path::PathBuf;
 use tare_analysis::foreign::{self, Wishes};
 use tare_analysis::{analyze, change, pilot};
 use tare_image::Store;
-use tare_lab::plan::{self, Room};
-use tare_lab::{images, resume, study_file, workload_file};
+use tare_lab::resume;
 use tare_load::answers_to;
 use tare_model::frame::{Decoder, encode};
 use tare_model::gate::{Order, Slice};
@@ -28,6 +27,8 @@ use tare_report::sections::{self, published as published_sections};
 use tare_report::text::TextOptions;
 use tare_report::{html, json, markdown, tabular, text};
 use tare_stats::Latencies;
+use tare_study::plan::{self, Room};
+use tare_study::{images, study_file, workload_file};
 
 /// What is fuzzed.
 #[derive(Debug)]

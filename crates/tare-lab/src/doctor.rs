@@ -1,6 +1,5 @@
 //! What can run on this host, what is missing and how to get it, and what would disturb a measurement.
 
-use crate::images;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
@@ -14,6 +13,7 @@ use tare_model::platform::PlatformPathError;
 use tare_model::results::PlatformVersion;
 use tare_model::size::{counted, show_memory};
 use tare_platforms::REGISTRY;
+use tare_study::images;
 
 /// Length of the look at the host's load.
 const LOOK: Duration = Duration::from_secs(1);

@@ -1,7 +1,6 @@
 //! What a process that ended makes of a trial: the checks of its workload, then one
 //! figure per metric, each from where the metric says.
 
-use crate::extract::{self, ExtractError, Output};
 use crate::faults::{bad_report, ended_well};
 use crate::load::{self, Loaded};
 use std::collections::BTreeMap;
@@ -13,6 +12,7 @@ use tare_model::output::{Extractor, Said};
 use tare_model::protocol::Exited;
 use tare_model::results::{Failure, ProcessUsage, Success};
 use tare_model::workload::{Check, Workload};
+use tare_study::extract::{self, ExtractError, Output};
 
 /// The figures of a trial in one piece, if what must hold for it to count does.
 pub(crate) fn success(
@@ -217,6 +217,8 @@ fn sample(metric: &Metric, (all, repetitions): &Used, report: Option<&KernelRepo
     }
 }
 
+#[cfg(test)]
+mod outputs;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,6 @@ mod asked;
 
 pub use asked::asked;
 
-use crate::looks::{AdaptiveError, Looks, MOST};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use tare_model::host::HostFacts;
@@ -13,6 +12,7 @@ use tare_model::size::counted;
 use tare_model::study::{Cell, Protocol, Stopping, Study};
 use tare_platforms::agent_file;
 use tare_stats::LOOKS;
+use tare_study::looks::{AdaptiveError, Looks, MOST};
 
 /// Records that a file can have of a kind, or a block of trials: no run has so many.
 const MOST_RECORDS: u32 = 1 << 30;
@@ -28,7 +28,7 @@ pub enum ResumeError {
         /// The file.
         path: String,
         /// What is wrong with it.
-        cause: crate::design::DesignError,
+        cause: tare_study::design::DesignError,
     },
     /// A record whose number none has.
     #[error(
@@ -353,7 +353,7 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
     if number > MOST_RECORDS {
         return Err(ResumeError::Numbered { path, number });
     }
-    if let Err(cause) = crate::design::stored(&study) {
+    if let Err(cause) = tare_study::design::stored(&study) {
         return Err(ResumeError::Unsound { path, cause });
     }
     let trials = results.doubles().conflicts.len();

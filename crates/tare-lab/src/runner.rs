@@ -29,7 +29,6 @@ mod testing;
 mod throttle;
 mod whole_trial;
 
-use crate::plan::{self, Cohort, PlannedTrial};
 use crate::session::{ResultsFile, Session};
 use crate::writer::WriteError;
 use bench::Bench;
@@ -44,6 +43,7 @@ use tare_model::looks::LookRecord;
 use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
+use tare_study::plan::{self, Cohort, PlannedTrial};
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! A study that is about to be measured: its platforms, opened and probed, the run that owns its
 //! boxes, and the results file.
 
-use crate::plan::{self, Cost, Room};
 use crate::preflight::{self, Foresight, Platforms, PreflightError};
 use crate::resume::{self, Progress, ResumeError};
 use crate::versions;
@@ -15,6 +14,7 @@ use tare_model::results::Results;
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
 use tare_platforms::state::Run;
+use tare_study::plan::{self, Cost, Room};
 
 /// Why there is no results file to measure into.
 #[derive(Debug, thiserror::Error)]

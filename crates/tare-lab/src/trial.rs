@@ -1,11 +1,8 @@
 //! One trial: a workload run once in a box, and what came of it.
 
-use crate::addresses::Book;
 use crate::collect::{Collectors, Others, Seen, Stage};
-use crate::extract::Output;
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
-use crate::placement::Placement;
 use crate::plausibility::{self, Known, Witness};
 use crate::settle::HostMonitor;
 use std::io;
@@ -19,6 +16,9 @@ use tare_model::time::nanoseconds;
 use tare_model::workload::{CommandRun, Ready, Role, Run};
 use tare_platforms::ANSWER_DEADLINE;
 use tare_platforms::link::{Answer, Link, LinkError};
+use tare_study::addresses::Book;
+use tare_study::extract::Output;
+use tare_study::placement::Placement;
 
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.

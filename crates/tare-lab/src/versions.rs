@@ -1,7 +1,6 @@
 //! The versions of the programs of a study, told by the programs themselves: on the host, or where
 //! boxes have an image, in a box.
 
-use crate::extract;
 use crate::preflight::Platforms;
 use std::time::Duration;
 use tare_host::program;
@@ -12,6 +11,7 @@ use tare_model::workload::{VersionReceipt, Workload};
 use tare_platforms::BoxError;
 use tare_platforms::link::Link;
 use tare_platforms::state::Run;
+use tare_study::extract;
 
 /// Time for a program to tell its version, in an emulated machine too.
 const DEADLINE: Duration = Duration::from_secs(60);

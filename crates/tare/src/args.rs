@@ -20,12 +20,13 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tare_analysis::advice::Criterion;
-use tare_lab::design::{self, Cells, CommandWish, NO_IMAGE, Programs, ProtocolOptions, StudyRequest};
 use tare_model::kernel::Isa;
 use tare_model::metric::Direction;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, Cpus};
 use tare_platforms::OPTION_FACTORS;
+use tare_study::command::CommandWish;
+use tare_study::design::{self, Cells, NO_IMAGE, Programs, ProtocolOptions, StudyRequest};
 
 const EXAMPLES: &str = "\
 Examples:

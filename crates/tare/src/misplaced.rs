@@ -7,10 +7,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory};
 use std::path::Path;
 use tare_host::carry;
-use tare_lab::{safe_file, study_file, workload_file};
+use tare_lab::safe_file;
 use tare_model::kernel::Kernel;
 use tare_model::suggest;
 use tare_platforms::REGISTRY;
+use tare_study::{study_file, workload_file};
 
 /// What every results file begins with.
 const RESULTS_START: &[u8] = br#"{"record":"header""#;

@@ -4,9 +4,6 @@ mod foresight;
 
 pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
-use crate::addresses;
-use crate::placement::Placement;
-use crate::plan::BoxCost;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
@@ -24,6 +21,9 @@ use tare_model::workload::{Place, Workload};
 use tare_platforms::agent_file;
 use tare_platforms::state::Run;
 use tare_platforms::{Absent, BoxImage, BoxSpec, OpenError, Platform};
+use tare_study::addresses;
+use tare_study::placement::Placement;
+use tare_study::plan::BoxCost;
 
 /// Why nothing can be run.
 #[derive(Debug, thiserror::Error)]

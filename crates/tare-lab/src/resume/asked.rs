@@ -1,9 +1,9 @@
 //! What options beside `--resume` ask for: all that they do not say is as the file has it.
 
-use crate::design::{self, DesignError, ProtocolOptions, StudyRequest};
 use tare_model::host::HostFacts;
 use tare_model::study::{Protocol, Study};
 use tare_model::workload::Workload;
+use tare_study::design::{self, DesignError, ProtocolOptions, StudyRequest};
 
 /// The study `then` of a file with what is asked of it now.
 ///

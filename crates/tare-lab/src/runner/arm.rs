@@ -5,8 +5,6 @@ use super::live::CellBoxes;
 use super::{Stop, hooks};
 use crate::faults;
 use crate::load;
-use crate::placement::Placement;
-use crate::plan::PlannedTrial;
 use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,6 +16,8 @@ use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 use tare_platforms::link::{Answer, LinkError};
+use tare_study::placement::Placement;
+use tare_study::plan::PlannedTrial;
 
 /// The number of the first process of an arm in its box.
 pub(super) const FIRST: u16 = 1;
@@ -90,7 +90,7 @@ pub(super) struct Serving {
     /// Its number in its box.
     pub process: u16,
     /// Which box that is.
-    pub home: Placement,
+    pub placement: Placement,
 }
 
 /// What a server printed.
@@ -122,7 +122,7 @@ impl Arm {
     }
 
     /// Where its processes are, and their time is taken.
-    pub fn home(&self) -> Placement {
+    pub fn placement(&self) -> Placement {
         self.workload.timed().map_or(Placement::Cell, Placement::of)
     }
 
@@ -145,7 +145,7 @@ impl Arm {
             task,
             bounds,
         };
-        let answer = held.link(&self.home()).request(&request, self.patience);
+        let answer = held.link(&self.placement()).request(&request, self.patience);
         match self.judge(answer)? {
             Some(Reply::Started) => {
                 self.waiting.insert(process);
@@ -162,10 +162,10 @@ impl Arm {
             return Ok(None);
         }
         let request = Request::Go { process, order };
-        let home = self.home();
+        let placement = self.placement();
         let before = self.box_cpu_ns(held);
         let begun = Instant::now();
-        let answer = held.link(&home).request(&request, self.patience);
+        let answer = held.link(&placement).request(&request, self.patience);
         let host_ns = nanoseconds(begun.elapsed());
         let used = before.zip(self.box_cpu_ns(held));
         let slice = match self.judge(answer)? {
@@ -249,7 +249,7 @@ impl Arm {
                 break;
             }
             let answer = held
-                .link(&self.home())
+                .link(&self.placement())
                 .request(&Request::Stop { process }, self.patience);
             let stdout = answer.as_ref().map(|a| a.stdout.clone()).unwrap_or_default();
             ended.extend(self.end_of_command(answer)?.map(|exited| (exited, stdout)));

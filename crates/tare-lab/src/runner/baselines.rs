@@ -3,10 +3,10 @@
 
 use super::arm::Arm;
 use super::live::LiveBoxes;
-use crate::plan::{Group, PlannedTrial};
 use std::collections::BTreeSet;
 use tare_model::finding::Reason;
 use tare_model::study::{Against, BoxKind, Cell, Study};
+use tare_study::plan::{Group, PlannedTrial};
 
 /// The cells that a cell is held against.
 fn baselines(study: &Study, cell: &Cell) -> impl Iterator<Item = Cell> {

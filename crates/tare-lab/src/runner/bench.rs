@@ -6,9 +6,7 @@ use super::live::{CellBoxes, LiveBoxes};
 use super::pace::{self, Paces};
 use super::recorder::{Ended, Recorder};
 use super::{Event, Stop};
-use crate::design;
 use crate::faults;
-use crate::plan::PlannedTrial;
 use crate::settle::HostMonitor;
 use crate::trial;
 use rand::{RngExt, SeedableRng};
@@ -21,6 +19,8 @@ use tare_model::finding::Finding;
 use tare_model::results::ProcessUsage;
 use tare_model::study::{Cell, Study, Workload};
 use tare_model::workload::Place;
+use tare_study::design;
+use tare_study::plan::PlannedTrial;
 
 /// Set apart from the streams of blocks and of paddings.
 const ROUND_STREAMS: u64 = 1 << 62;

@@ -6,12 +6,12 @@ use super::arm::Arm;
 use super::boxes::{Boxes, Obtain, not_made, unknown};
 use super::live::{CellBoxes, LiveBox, carry_in};
 use super::recorder::Recorder;
-use crate::placement::Placement;
 use crate::trial;
 use tare_host::interrupt;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
 use tare_platforms::on_this_host;
+use tare_study::placement::Placement;
 
 impl Boxes<'_> {
     /// Starts one of an arm's processes, in this box or in one beside it.
@@ -55,27 +55,27 @@ impl Boxes<'_> {
     ) -> Result<(), Obtain> {
         let mut aparts = 0;
         for role in &workload.roles {
-            let home = Placement::of(role);
-            aparts += usize::from(matches!(home, Placement::Own(_)));
-            if home == Placement::Cell {
+            let placement = Placement::of(role);
+            aparts += usize::from(matches!(placement, Placement::Own(_)));
+            if placement == Placement::Cell {
                 continue;
             }
-            if !held.beside.contains_key(&home) {
+            if !held.beside.contains_key(&placement) {
                 if interrupt::requested() {
                     return Err(Stop::Interrupted.into());
                 }
-                let made = match home {
+                let made = match placement {
                     Placement::Own(_) => self.make_apart(held, (role, aparts), block, recorder)?,
                     Placement::Host | Placement::Cell => self.make_outside(role)?,
                 };
-                held.beside.insert(home.clone(), made);
+                held.beside.insert(placement.clone(), made);
             }
-            let has_host_files = match home {
+            let has_host_files = match placement {
                 Placement::Own(_) => self.has_host_files(&held.kind),
                 // Without an image it has the host's own files.
                 Placement::Host | Placement::Cell => self.study.image.is_none(),
             };
-            if let Some(boxed) = held.beside.get_mut(&home).filter(|_| !has_host_files) {
+            if let Some(boxed) = held.beside.get_mut(&placement).filter(|_| !has_host_files) {
                 carry_in(boxed, role.files.iter()).map_err(Obtain::Failed)?;
             }
         }

@@ -9,10 +9,10 @@ use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Event, Stop, pace};
 use crate::load::Loaded;
-use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
 use tare_model::load::{Bound, RateTry, WithinBound};
 use tare_model::metric::LatencyOf;
+use tare_study::plan::PlannedTrial;
 
 /// Tries of each rate, whose median tells: each with a server and a client of its own.
 const TRIES: u32 = 3;

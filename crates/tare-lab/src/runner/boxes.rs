@@ -4,8 +4,6 @@ use super::live::{CellBoxes, LiveBox};
 use super::recorder::Recorder;
 use super::{Event, RunError, Stop, hooks};
 use crate::kept_checks::{Basis, KeptChecks};
-use crate::placement::Placement;
-use crate::plan::PlannedTrial;
 use crate::plausibility::Known;
 use crate::preflight::Platforms;
 use crate::session::Session;
@@ -21,6 +19,8 @@ use tare_model::study::{BoxKind, Fresh, Study, Workload};
 use tare_platforms::state::Run;
 use tare_platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, MemoryView, QuotaView, RunningBox};
 use tare_platforms::{agent_file, limits};
+use tare_study::placement::Placement;
+use tare_study::plan::PlannedTrial;
 
 /// Makes boxes, proves their limits, and keeps or removes them.
 pub(super) struct Boxes<'a> {
@@ -326,8 +326,8 @@ impl<'a> Boxes<'a> {
             own, beside, kind, ..
         } = held;
         let mut outcome = Ok(());
-        for (home, boxed) in beside {
-            let ended = match home {
+        for (placement, boxed) in beside {
+            let ended = match placement {
                 // Of what is the same beside every cell nothing is told.
                 Placement::Host | Placement::Cell => self.end(boxed).map(drop),
                 Placement::Own(role) => self.end_and_tell(boxed, &kind, Some(role), recorder),
@@ -406,8 +406,8 @@ pub(super) fn unknown(kind: &BoxKind) -> Failure {
 mod tests {
     use super::super::testing::{study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
     use crate::runner::bench::Bench;
+    use tare_study::design::ProtocolOptions;
 
     /// Boxes that are had one after another for the first kind of box of a study, each put away.
     fn had(fresh: Fresh) -> (Vec<u32>, usize) {

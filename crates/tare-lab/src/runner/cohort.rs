@@ -6,10 +6,10 @@ use super::bench::Bench;
 use super::boxes::Obtain;
 use super::recorder::Ended;
 use super::{Event, Runner, Stop, duty_cycling, peak, sliced, throttle, whole_trial};
-use crate::plan::{Cohort, Group, PlannedTrial};
 use tare_host::interrupt;
 use tare_model::results::Outcome;
 use tare_model::study::{BoxKind, Cell, Study};
+use tare_study::plan::{Cohort, Group, PlannedTrial};
 
 /// Passes over a block at most.
 const PASSES: u32 = 3;

@@ -1,9 +1,9 @@
 //! The course of a run: block by block, with a warm-up before them and looks between them.
 
 use super::{RunError, Runner, Stop};
-use crate::plan::Cohort;
 use std::time::{Duration, Instant};
 use tare_model::results::EndReason;
+use tare_study::plan::Cohort;
 
 impl Runner<'_> {
     /// Runs every block that is not done.

@@ -9,7 +9,6 @@ use super::group::{End, Measured};
 use super::live::CellBoxes;
 use super::{Stop, pace};
 use crate::faults;
-use crate::plan::PlannedTrial;
 use crate::trial;
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
@@ -21,6 +20,7 @@ use tare_model::results::{Failure, ProcessUsage};
 use tare_model::study::Slicing;
 use tare_model::time::nanoseconds;
 use tare_platforms::link::LinkError;
+use tare_study::plan::PlannedTrial;
 
 /// A command that takes less seconds gets too few turns to be told better than by its repetitions.
 const LONG_ENOUGH: f64 = 0.4;
@@ -242,7 +242,7 @@ impl Turned {
 mod tests {
     use super::super::testing::{arms_of, study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
+    use tare_study::design::ProtocolOptions;
 
     fn used(wall_ms: u64, cpu_ms: u64, waits: u64) -> ProcessUsage {
         ProcessUsage {

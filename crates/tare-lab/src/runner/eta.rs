@@ -1,7 +1,7 @@
 //! How long the rest of a run takes: the plan's estimate, corrected by what was seen.
 
-use crate::plan::Cost;
 use std::time::{Duration, Instant};
+use tare_study::plan::Cost;
 
 /// Time and trials so far, and what is expected of the rest.
 #[derive(Debug)]

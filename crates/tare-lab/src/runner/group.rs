@@ -11,8 +11,6 @@ use super::{RunError, Stop, memory};
 use crate::faults;
 use crate::figures;
 use crate::load::Loaded;
-use crate::placement::Placement;
-use crate::plan::PlannedTrial;
 use crate::plausibility::{self, Exchange};
 use crate::trial;
 use std::time::Duration;
@@ -24,6 +22,8 @@ use tare_model::protocol::Exited;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::BoxKind;
 use tare_model::time::{nanoseconds, total};
+use tare_study::placement::Placement;
+use tare_study::plan::PlannedTrial;
 
 /// How the process of an arm that lived to the end ended, with a kernel's report.
 pub(super) type End = Option<(Exited, Option<KernelReport>)>;
@@ -96,13 +96,13 @@ impl Boxes<'_> {
             let (Some((held, (exited, _))), Some(seen)) = (told, measured.seen.witness(i)) else {
                 continue;
             };
-            let home = arm.home();
-            let known = self.known(kind, held, &home);
+            let placement = arm.placement();
+            let known = self.known(kind, held, &placement);
             let held = if arm.tally.turns > 0 {
                 plausibility::turns((arm.tally.host_ns, exited.usage.cpu_ns()), known, seen)
             } else {
                 // What is told elsewhere is no CPU time of the box that was counted.
-                let told_ns = match home {
+                let told_ns = match placement {
                     Placement::Host | Placement::Own(_) => 0,
                     Placement::Cell => total(arm.tally.slices.iter().map(Slice::cpu_ns)),
                 };
@@ -269,8 +269,8 @@ fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<S
 mod tests {
     use super::super::testing::{arms_of, study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
     use tare_model::finding::Reason;
+    use tare_study::design::ProtocolOptions;
 
     #[test]
     fn a_spoiled_group_has_no_record_and_tells_of_what_failed_alone() {

@@ -3,13 +3,13 @@
 
 use super::live::{CellBoxes, supply};
 use crate::faults;
-use crate::placement::Placement;
 use crate::trial;
 use std::time::Duration;
 use tare_model::protocol::Reply;
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_platforms::ANSWER_DEADLINE;
+use tare_study::placement::Placement;
 
 /// Makes a box ready for a trial: its files are there, and its setup ended well.
 pub(super) fn make_ready(

@@ -53,8 +53,8 @@ impl Boxes<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{study, with_runner};
-    use crate::design::ProtocolOptions;
     use tare_model::results::Outcome;
+    use tare_study::design::ProtocolOptions;
 
     const BASELINE: &str = "fake";
     const FROZEN: &str = "fake?cost=2";

@@ -1,6 +1,5 @@
 //! The boxes of a cell while they are there, and how files come into them.
 
-use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use tare_model::results::Failure;
 use tare_model::study::{BoxKind, Workload};
 use tare_platforms::link::Link;
 use tare_platforms::{ANSWER_DEADLINE, BoxError, RunningBox};
+use tare_study::placement::Placement;
 
 /// What was counted of the memory of a box before a trial.
 pub(super) struct Counted {
@@ -62,18 +62,22 @@ pub(super) struct CellBoxes {
 
 impl CellBoxes {
     /// The box in which a role runs.
-    pub(super) fn at(&self, home: &Placement) -> &LiveBox {
-        self.beside.get(home).unwrap_or(&self.own)
+    pub(super) fn at(&self, placement: &Placement) -> &LiveBox {
+        self.beside.get(placement).unwrap_or(&self.own)
     }
 
     /// The link to the agent in whose box a role runs.
-    pub(super) fn link(&mut self, home: &Placement) -> &mut Link {
-        self.beside.get_mut(home).unwrap_or(&mut self.own).running.link()
+    pub(super) fn link(&mut self, placement: &Placement) -> &mut Link {
+        self.beside
+            .get_mut(placement)
+            .unwrap_or(&mut self.own)
+            .running
+            .link()
     }
 
     /// The links to the agent in the box, and to that in another one in which a role runs.
-    pub(super) fn links(&mut self, home: &Placement) -> (&mut Link, Option<&mut Link>) {
-        let elsewhere = self.beside.get_mut(home);
+    pub(super) fn links(&mut self, placement: &Placement) -> (&mut Link, Option<&mut Link>) {
+        let elsewhere = self.beside.get_mut(placement);
         (
             self.own.running.link(),
             elsewhere.map(|other| other.running.link()),
@@ -82,10 +86,13 @@ impl CellBoxes {
 
     /// The boxes of its kind: its own, and that of each role that has one for itself, by name.
     pub(super) fn of_its_kind(&mut self) -> impl Iterator<Item = (Option<&str>, &mut LiveBox)> {
-        let apart = self.beside.iter_mut().filter_map(|(home, other)| match home {
-            Placement::Own(role) => Some((Some(role.as_str()), other)),
-            Placement::Cell | Placement::Host => None,
-        });
+        let apart = self
+            .beside
+            .iter_mut()
+            .filter_map(|(placement, other)| match placement {
+                Placement::Own(role) => Some((Some(role.as_str()), other)),
+                Placement::Cell | Placement::Host => None,
+            });
         std::iter::once((None, &mut self.own)).chain(apart)
     }
 

@@ -2,10 +2,10 @@
 //! count, and kept from block to block as the first guess.
 
 use super::arm::Arm;
-use crate::plan::ROUNDS_FOR_TWO;
 use std::collections::BTreeMap;
 use tare_model::gate::Order;
 use tare_model::study::{BoxKind, Cell};
+use tare_study::plan::ROUNDS_FOR_TWO;
 
 /// A cell whose slice of its baseline's work is longer than so many slices gets an
 /// amount of work of its own: all others wait for it in each round.

@@ -10,12 +10,12 @@ use super::pace::Paces;
 use super::recorder::Ended;
 use super::whole_trial::order_of;
 use super::{Stop, bounded, pace};
-use crate::plan::PlannedTrial;
 use tare_model::finding::Reason;
 use tare_model::peak::PeakRecord;
 use tare_model::results::{Failure, Outcome, Record};
 use tare_model::study::Study;
 use tare_model::study::{BoxKind, Cell};
+use tare_study::plan::PlannedTrial;
 
 /// Length of a slice: long enough for a server to show its usual pace.
 const SLICE_NS: f64 = 100e6;

@@ -3,8 +3,6 @@
 
 use super::eta::Eta;
 use super::{Event, RunError, Summary};
-use crate::looks::Looks;
-use crate::plan::{self, Cohort, PlannedTrial};
 use crate::resume::Progress;
 use crate::session::ResultsFile;
 use crate::writer::Writer;
@@ -17,6 +15,8 @@ use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndReason, EndRecord, HostReadings, Outcome, Record, TrialRecord};
 use tare_model::study::Study;
+use tare_study::looks::Looks;
+use tare_study::plan::{self, Cohort, PlannedTrial};
 
 /// A trial that ended, in whatever way.
 pub(super) struct Ended {
@@ -354,9 +354,9 @@ fn planned(study: &Study, looks: Option<&Looks>) -> u32 {
 mod tests {
     use super::super::testing::{study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
     use tare_model::finding::Reason;
     use tare_model::results::Failure;
+    use tare_study::design::ProtocolOptions;
 
     #[test]
     fn a_trial_that_failed_is_due_once_more_and_not_a_third_time() {

@@ -7,12 +7,12 @@ use super::recorder::Ended;
 use super::whole_trial::readings;
 use super::{Stop, cold, whole_trial};
 use crate::faults;
-use crate::plan::PlannedTrial;
 use crate::trial::{self, Tried};
 use std::time::Duration;
 use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
+use tare_study::plan::PlannedTrial;
 
 /// One trial of a command with its servers, which are started before it and ended after it.
 pub(super) fn run(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), Stop> {

@@ -4,10 +4,7 @@
 use super::Stop;
 use super::arm::{Arm, Lost, Serving, Words};
 use super::live::CellBoxes;
-use crate::addresses::{self, Book, Entry};
-use crate::extract::Output;
 use crate::faults::{self, TIME_OVER};
-use crate::placement::Placement;
 use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -18,6 +15,9 @@ use tare_model::protocol::{Bounds, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
 use tare_model::workload::{Ready, Role, Run};
 use tare_platforms::link::Answer;
+use tare_study::addresses::{self, Book, Entry};
+use tare_study::extract::Output;
+use tare_study::placement::Placement;
 
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.
@@ -50,7 +50,7 @@ impl Way {
         })
     }
 
-    /// To a server that has its home here, from these other ones.
+    /// To a server that is placed here, from these other ones.
     fn across(server: &Placement, from: &BTreeSet<Placement>, held: &CellBoxes) -> Result<Self, Failure> {
         let failed = |why: &str| Failure::new(Reason::CannotRun, why);
         let apart = || failed("the host and the box share no network");
@@ -98,7 +98,7 @@ impl Way {
         listens.set_port(port.unwrap_or_else(|| listens.port()));
         Entry {
             name: role.name.clone(),
-            home: Placement::of(role),
+            placement: Placement::of(role),
             listens,
             found: self.found.unwrap_or(listens),
         }
@@ -150,7 +150,7 @@ impl Arm {
             self.servers.serving.push(Serving {
                 name: called(role),
                 process: number,
-                home: Placement::of(role),
+                placement: Placement::of(role),
             });
             book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
@@ -196,7 +196,7 @@ impl Arm {
             let request = Request::Stop {
                 process: serving.process,
             };
-            let answer = held.link(&serving.home).request(&request, self.patience);
+            let answer = held.link(&serving.placement).request(&request, self.patience);
             let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
             let said = self.hear(&serving.name, said);
             match self.reply(answer)? {

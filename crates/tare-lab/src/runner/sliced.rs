@@ -230,9 +230,9 @@ fn is_short(wall_ns: Option<u64>, slice_ns: f64) -> bool {
 mod tests {
     use super::super::testing::{arms_of, study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
     use tare_model::finding::Reason;
     use tare_model::results::Failure;
+    use tare_study::design::ProtocolOptions;
 
     #[test]
     fn the_baseline_sets_the_pace_and_another_one_where_it_is_lost() {

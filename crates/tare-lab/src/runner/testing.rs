@@ -3,14 +3,14 @@
 use super::Runner;
 use super::arm::Arm;
 use super::bench::Bench;
-use crate::design::{self, ProtocolOptions, StudyRequest};
-use crate::plan::{self, Room};
 use crate::session::Session;
 use tare_model::host::HostFacts;
 use tare_model::platform::Provisioning;
 use tare_model::results::Results;
 use tare_model::study::Study;
 use tare_platforms::state::Run;
+use tare_study::design::{self, ProtocolOptions, StudyRequest};
+use tare_study::plan::{self, Room};
 
 /// A study of two blocks on these platforms.
 pub(super) fn study(platforms: &[&str], workloads: &[&str], protocol: ProtocolOptions) -> Study {

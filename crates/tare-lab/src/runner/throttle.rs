@@ -7,10 +7,10 @@ use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, pace};
 use crate::collect::quota;
-use crate::plan::PlannedTrial;
 use crate::settle::HostMonitor;
 use tare_model::platform::Provisioning;
 use tare_model::study::Cell;
+use tare_study::plan::PlannedTrial;
 
 /// Length of the stretch that tells: some quota periods of 100 ms.
 pub(super) const STRETCH_NS: f64 = 350e6;

@@ -6,10 +6,7 @@ use super::group::Measured;
 use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, cold, group, hooks, pace, served, throttle};
-use crate::addresses::Book;
 use crate::faults;
-use crate::placement::Placement;
-use crate::plan::PlannedTrial;
 use crate::trial::{self, Site, Tried};
 use std::time::Duration;
 use tare_host::interrupt;
@@ -17,6 +14,9 @@ use tare_model::gate::Order;
 use tare_model::results::HostReadings;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
+use tare_study::addresses::Book;
+use tare_study::placement::Placement;
+use tare_study::plan::PlannedTrial;
 
 /// Runs trials in one piece, in their order; a box that is dead after one is removed.
 pub(super) fn measure(bench: &mut Bench<'_>, due: &[PlannedTrial]) -> Result<(), Stop> {
@@ -89,10 +89,10 @@ pub(super) fn try_once(
     workload: &Workload,
     book: &Book,
 ) -> Result<Tried, Stop> {
-    let home = workload.timed().map_or(Placement::Cell, Placement::of);
+    let placement = workload.timed().map_or(Placement::Cell, Placement::of);
     let padding = bench.padding(planned);
     let id = held.own.id;
-    let (link, elsewhere) = held.links(&home);
+    let (link, elsewhere) = held.links(&placement);
     let site = Site {
         id,
         link,
@@ -110,7 +110,10 @@ pub(super) fn try_once(
     if tried.interrupted {
         return Err(Stop::Interrupted);
     }
-    tried.check_plausibility(bench.boxes.known(&planned.cell.kind, held, &home), &home);
+    tried.check_plausibility(
+        bench.boxes.known(&planned.cell.kind, held, &placement),
+        &placement,
+    );
     Ok(tried)
 }
 
@@ -209,9 +212,9 @@ pub(super) fn order_of(
 mod tests {
     use super::super::testing::{study, with_runner};
     use super::*;
-    use crate::design::ProtocolOptions;
-    use crate::plan::{self, Room};
     use tare_model::results::Outcome;
+    use tare_study::design::ProtocolOptions;
+    use tare_study::plan::{self, Room};
 
     #[test]
     fn a_trial_in_one_piece_is_of_no_group_and_leaves_its_box() {

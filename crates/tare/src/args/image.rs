@@ -3,8 +3,8 @@
 use super::StateArgs;
 use clap::{Args, FromArgMatches, Subcommand};
 use std::path::PathBuf;
-use tare_lab::images::DEFAULT_LIMIT;
 use tare_model::size;
+use tare_study::images::DEFAULT_LIMIT;
 
 /// The default as typed on the command line.
 const LIMIT: &str = "20G";

@@ -1,10 +1,10 @@
 //! Options that read a command's output: figures and checks.
 
 use clap::Args;
-use tare_lab::design::{CheckWish, MetricWish};
 use tare_model::metric::Direction;
 use tare_model::output::{Find, Stream};
 use tare_model::size::counted;
+use tare_study::printed::{CheckWish, MetricWish};
 
 /// What is read from a command's output. The command then runs once per trial.
 #[derive(Debug, Clone, Default, Args)]

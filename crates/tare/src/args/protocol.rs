@@ -2,9 +2,9 @@
 
 use super::{percentage, whole_number};
 use clap::{Args, ValueEnum};
-use tare_lab::design::{self, ProtocolOptions};
 use tare_model::size;
 use tare_model::study::{Fresh, Slicing};
+use tare_study::design::{self, ProtocolOptions};
 
 /// How a study measures. A time or a percentage may begin with a dash, so that its own error says that it must not be negative, rather than clap's about an option `-3`.
 #[derive(Debug, Clone, Args)]

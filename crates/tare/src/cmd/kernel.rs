@@ -18,7 +18,7 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
     );
     let size = args.size.as_deref().map(|text| size(kernel, text)).transpose()?;
     let facts = tare_host::host::facts();
-    let spec = tare_lab::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
+    let spec = tare_study::design::kernel_spec(kernel, Some(args.isa), args.threads, &facts, args.time);
     let spec = KernelSpec {
         size: size.unwrap_or(spec.size),
         ..spec
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn stream_tells_its_figures_as_the_original_does() {
         let facts = tare_host::host::facts();
-        let spec = tare_lab::design::kernel_spec(Kernel::Stream, None, 1, &facts, 0.02);
+        let spec = tare_study::design::kernel_spec(Kernel::Stream, None, 1, &facts, 0.02);
         let spec = KernelSpec {
             size: 1 << 20,
             ..spec

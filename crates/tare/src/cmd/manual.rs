@@ -6,14 +6,14 @@ use clap::CommandFactory;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 use std::process::ExitCode;
-use tare_lab::images;
-use tare_lab::study_file::SHIPPED;
-use tare_lab::workload_file;
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::size::INSTANCE_TYPES;
 use tare_model::suggest;
 use tare_platforms::conformance::CHECKS;
 use tare_published::Library;
+use tare_study::images;
+use tare_study::study_file::SHIPPED;
+use tare_study::workload_file;
 
 /// Prints completions for a shell.
 pub fn completions(shell: Shell) -> anyhow::Result<ExitCode> {

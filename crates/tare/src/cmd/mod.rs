@@ -33,7 +33,6 @@ use crate::args::StudyArgs;
 use crate::out;
 use root_image::Unmade;
 use std::path::Path;
-use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
@@ -41,6 +40,7 @@ use tare_model::results::PlatformVersion;
 use tare_model::study::Study;
 use tare_platforms::state::Run;
 use tare_platforms::{Entry, REGISTRY};
+use tare_study::design::{self, ProtocolOptions, StudyRequest};
 
 /// Begins a run and tells what dead ones had left.
 fn begin(state: &Path) -> anyhow::Result<Run> {

@@ -6,9 +6,10 @@ use super::{Asked, study_plan};
 use crate::args::PlanArgs;
 use crate::out;
 use std::process::ExitCode;
-use tare_lab::plan::{self, Printed, Room};
 use tare_lab::preflight::{Foresight, Platforms};
+use tare_lab::printed_plan::PrintedPlan;
 use tare_model::study::Study;
+use tare_study::plan::{self, Room};
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -29,7 +30,13 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = foresee(&platforms, &study, unmade.as_deref());
     if args.json {
-        out::print_json(&Printed::new(&study, cost, room, &foreseen, unmade.as_deref()))?;
+        out::print_json(&PrintedPlan::new(
+            &study,
+            cost,
+            room,
+            &foreseen,
+            unmade.as_deref(),
+        ))?;
     } else {
         out::print(&text(&study, &cost, room, &foreseen, unmade.as_deref()))?;
     }

@@ -1,13 +1,13 @@
 //! What a run would do and take, in words.
 
 use crate::out;
-use tare_lab::looks;
-use tare_lab::plan::{self, Cost, Room};
 use tare_lab::preflight::{Barred, Foresight, LeftBehind};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
 use tare_model::workload::{Ready, Run};
+use tare_study::looks;
+use tare_study::plan::{self, Cost, Room};
 
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;

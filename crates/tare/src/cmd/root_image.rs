@@ -10,10 +10,10 @@ use crate::out;
 use std::path::Path;
 use std::sync::Arc;
 use tare_image::Image;
-use tare_lab::design::{ChosenImage, Programs, StudyRequest};
-use tare_lab::images::{self, Site, Wish};
 use tare_lab::preflight::{self, Platforms, PreflightError};
 use tare_model::study::Study;
+use tare_study::design::{ChosenImage, Programs, StudyRequest};
+use tare_study::images::{self, Site, Wish};
 
 /// What is done about an image that is not in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

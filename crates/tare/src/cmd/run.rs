@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use tare_analysis::Comparison;
 use tare_analysis::{Analysis, analyze};
 use tare_host::{host, interrupt};
-use tare_lab::design::NO_IMAGE;
 use tare_lab::runner::{Event, Runner, Summary};
 use tare_lab::session::Session;
 use tare_lab::{resume, safe_file, versions};
@@ -21,6 +20,7 @@ use tare_model::size::counted;
 use tare_model::study::Study;
 use tare_platforms::state::Run;
 use tare_report::sections;
+use tare_study::design::NO_IMAGE;
 
 /// Runs a study, or goes on with one.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {

@@ -4,10 +4,10 @@ use super::root_image::{self, Unmade};
 use super::{Asked, runnable, wishes_for_check};
 use crate::{misplaced, out};
 use std::path::Path;
-use tare_lab::design::{Programs, StudyRequest};
-use tare_lab::study_file::{self, StudyFile, StudyFileError};
 use tare_model::host::HostFacts;
 use tare_model::study::Study;
+use tare_study::design::{Programs, StudyRequest};
+use tare_study::study_file::{self, StudyFile, StudyFileError};
 
 /// A study, and what is missing for it on this host.
 pub(super) struct Sketch {

@@ -8,13 +8,14 @@ use crate::args::PlanArgs;
 use crate::out;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_lab::plan::{self, OfTemplate, Printed, Room};
 use tare_lab::preflight::Platforms;
-use tare_lab::study_file::{self, Brief};
+use tare_lab::printed_plan::{self, OfTemplate, PrintedPlan};
 use tare_model::host::HostFacts;
 use tare_model::metric::{Metric, Source};
 use tare_model::study::{BoxKind, Study, Workload};
 use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
+use tare_study::plan::{self, Room};
+use tare_study::study_file::{self, Brief};
 
 /// Lists the studies that ship.
 pub(super) fn list(json: bool) -> anyhow::Result<ExitCode> {
@@ -54,7 +55,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
             blueprint: blueprint.iter().map(Layer::printed).collect(),
             missing,
         };
-        let printed = Printed::new(&study, cost, room, &foreseen, unmade);
+        let printed = PrintedPlan::new(&study, cost, room, &foreseen, unmade);
         out::print_json(&printed.of_template(template))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -90,8 +91,8 @@ struct Layer {
 }
 
 impl Layer {
-    fn printed(&self) -> plan::Layer {
-        plan::Layer {
+    fn printed(&self) -> printed_plan::Layer {
+        printed_plan::Layer {
             workload: self.workload.clone(),
             resource: self.feature.map(|f| f.property),
             capacity: self.feature.map(|f| f.capacity),

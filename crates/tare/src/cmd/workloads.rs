@@ -9,17 +9,17 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_host::interrupt;
-use tare_lab::design::{self, ProtocolOptions, StudyRequest};
 use tare_lab::runner::{Event, Runner};
 use tare_lab::session::Session;
 use tare_lab::versions;
-use tare_lab::workload_file::{self, CatalogueWorkload, TakenParameter};
-use tare_lab::workloads::{self, Brief, Kind, Tried};
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::{Barrier, Check};
+use tare_study::design::{self, ProtocolOptions, StudyRequest};
+use tare_study::workload_file::{self, CatalogueWorkload, TakenParameter};
+use tare_study::workloads::{self, Brief, Kind, Tried};
 
 /// Column at which words begin.
 const INDENT: usize = 17;

@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use tare_host::interrupt;
 use tare_image::store::Manifest;
 use tare_image::{Image, ImageError};
-use tare_lab::images::{self, EngineError, NoImage, Removed, Site, Wish};
 use tare_model::size::{counted, show_memory};
 use tare_platforms::state;
+use tare_study::images::{self, EngineError, NoImage, Removed, Site, Wish};
 
 /// Does what is asked for.
 ///

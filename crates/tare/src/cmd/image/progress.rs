@@ -6,8 +6,8 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tare_lab::images::Progress;
 use tare_model::size::{show_memory, show_seconds};
+use tare_study::images::Progress;
 
 /// What is over sooner is not worth a line.
 const FIRST: Duration = Duration::from_secs(2);

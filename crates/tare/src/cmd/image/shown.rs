@@ -5,8 +5,8 @@ use crate::out;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tare_image::store::{Listed, Manifest};
 use tare_image::{Image, ImageError};
-use tare_lab::images::{self, ImageFile, NoImage, PrintedImage, PrintedList, Site};
 use tare_model::size::{counted, show_memory, show_seconds};
+use tare_study::images::{self, ImageFile, NoImage, PrintedImage, PrintedList, Site};
 
 /// Columns that a name takes at most before words begin on its line.
 const NAME: usize = 34;

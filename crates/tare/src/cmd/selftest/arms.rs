@@ -1,10 +1,10 @@
 //! Two arms on one platform, as a study that the runner of every measurement runs.
 
-use tare_lab::design::{self, ProtocolOptions, StudyRequest, WorkloadWish};
 use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::Provisioning;
 use tare_model::study::{BoxKind, Cell, Study};
 use tare_selftest::log::Options;
+use tare_study::design::{self, ProtocolOptions, StudyRequest, WorkloadWish};
 
 /// The arms are instance types of one size: each has boxes of its own.
 const ARMS: [&str; 2] = ["a", "b"];

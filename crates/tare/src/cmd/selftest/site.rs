@@ -6,13 +6,13 @@ use anyhow::Context;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use tare_host::host;
-use tare_lab::plan;
 use tare_lab::runner::{Event, Runner};
 use tare_lab::session::Session;
 use tare_model::results::{EndReason, Record, Results};
 use tare_model::study::Study;
 use tare_selftest::campaign::{Campaign, seed};
 use tare_selftest::log::Header;
+use tare_study::plan;
 
 /// Where campaigns run, and what they leave to the next.
 pub struct Site {

@@ -1,0 +1,198 @@
+//! The places of a workload in which an address or a port of one of its servers stands:
+//! `{address}` and `{port}` are of the server itself, `{db.address}` and `{db.port}` of the
+//! server `db`.
+
+use crate::placement::Placement;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use tare_model::workload::{Ready, Role, Run, Workload};
+
+/// One such place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blank<'a> {
+    /// The server; `None`: the one in whose words it stands.
+    pub role: Option<&'a str>,
+    /// What of it.
+    pub part: Part,
+}
+
+/// What is put there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The IP address, without brackets.
+    Address,
+    /// The TCP port.
+    Port,
+}
+
+impl Part {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "address" => Some(Self::Address),
+            "port" => Some(Self::Port),
+            _ => None,
+        }
+    }
+
+    fn of(self, at: SocketAddr) -> String {
+        match self {
+            Self::Address => at.ip().to_string(),
+            Self::Port => at.port().to_string(),
+        }
+    }
+}
+
+impl<'a> Blank<'a> {
+    /// What stands between two braces, if it is one.
+    pub fn of(words: &'a str) -> Option<Self> {
+        let (role, part) = match words.split_once('.') {
+            Some((role, part)) => (Some(role), part),
+            None => (None, words),
+        };
+        let part = Part::named(part)?;
+        role.is_none_or(is_name).then_some(Self { role, part })
+    }
+}
+
+/// What stands before the next pair of braces around words that `is_one` takes, those words, and
+/// what stands behind. Other braces are those of a script.
+pub fn next_braces(word: &str, is_one: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
+    let mut opens = word.match_indices('{').map(|(at, _)| at);
+    opens.find_map(|at| {
+        let (words, after) = word[at + 1..].split_once('}')?;
+        is_one(words).then_some((&word[..at], words, after))
+    })
+}
+
+/// The blanks of a word.
+pub fn blanks(word: &str) -> impl Iterator<Item = Blank<'_>> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let (_, words, after) = next_braces(rest, |words| Blank::of(words).is_some())?;
+        rest = after;
+        Blank::of(words)
+    })
+}
+
+/// A word with its blanks filled; one of a server without an address is left as it is.
+pub fn filled(word: &str, at: impl Fn(Option<&str>) -> Option<SocketAddr>) -> String {
+    let value = |words: &str| {
+        let blank = Blank::of(words)?;
+        at(blank.role).map(|at| blank.part.of(at))
+    };
+    let mut filled = String::new();
+    let mut rest = word;
+    while let Some((before, words, after)) = next_braces(rest, |words| value(words).is_some()) {
+        filled += before;
+        filled += &value(words).unwrap_or_default();
+        rest = after;
+    }
+    filled + rest
+}
+
+/// The servers of a trial that serve.
+#[derive(Debug, Default)]
+pub struct Book(Vec<Entry>);
+
+/// One of them.
+#[derive(Debug)]
+pub struct Entry {
+    /// The role that serves.
+    pub name: String,
+    /// The box in which it serves.
+    pub placement: Placement,
+    /// Where it listens, which is where those in boxes find it.
+    pub listens: SocketAddr,
+    /// Where those on the host find it.
+    pub found: SocketAddr,
+}
+
+impl Book {
+    /// Adds a server that serves from now on.
+    pub fn add(&mut self, entry: Entry) {
+        self.0.push(entry);
+    }
+
+    /// Where the only server of a kernel is, as seen from its client's box.
+    pub fn first(&self, from: &Placement) -> Option<SocketAddr> {
+        self.seen(&self.0.first()?.name, from)
+    }
+
+    /// Words of this role, which listens there if it is a server.
+    pub fn filled(&self, words: &[String], role: &Role, own: Option<SocketAddr>) -> Vec<String> {
+        let from = Placement::of(role);
+        let at = |name: Option<&str>| match name {
+            None => own,
+            Some(name) => self.seen(name, &from),
+        };
+        words.iter().map(|word| filled(word, at)).collect()
+    }
+
+    /// Where a server is, as seen from this box.
+    pub fn seen(&self, name: &str, from: &Placement) -> Option<SocketAddr> {
+        let entry = self.0.iter().find(|entry| entry.name == name)?;
+        Some(match from {
+            Placement::Host if entry.placement != Placement::Host => entry.found,
+            _ => entry.listens,
+        })
+    }
+}
+
+/// The boxes other than its own out of which a server is talked to.
+pub fn talked_to_from(workload: &Workload, server: &Role) -> BTreeSet<Placement> {
+    let others = workload.roles.iter().filter(|role| talks_to(role, server));
+    let mut placements: BTreeSet<Placement> = others.map(Placement::of).collect();
+    placements.remove(&Placement::of(server));
+    placements
+}
+
+/// Whether a role has to do with a server, as far as its words tell.
+fn talks_to(role: &Role, server: &Role) -> bool {
+    match &role.run {
+        Run::Command(run) => {
+            let asked = match &role.ready {
+                Some(Ready::Command(argv)) => &argv[..],
+                _ => &[],
+            };
+            let mut blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
+            blanks.any(|blank| blank.role == Some(&server.name))
+        }
+        Run::Load(spec) => spec.server == server.name,
+        Run::Kernel(_) | Run::Later(_) => true,
+    }
+}
+
+/// Whether this can be the name of a parameter or of a role.
+pub fn is_name(text: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    !text.is_empty() && text.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_are_filled_with_what_is_known_and_scripts_are_left_alone() {
+        let at = |role: Option<&str>| match role {
+            None => Some(SocketAddr::from(([10, 0, 0, 1], 7))),
+            Some("db") => Some(SocketAddr::from(([10, 0, 0, 2], 80))),
+            Some(_) => None,
+        };
+        for (word, wanted) in [
+            ("{address}:{port}", "10.0.0.1:7"),
+            ("-h{db.address} -p {db.port}", "-h10.0.0.2 -p 80"),
+            ("f() { {x.port}; }; {db.port}", "f() { {x.port}; }; 80"),
+            (
+                "{a.b.port} {} {db.ports} {{port}}",
+                "{a.b.port} {} {db.ports} {7}",
+            ),
+        ] {
+            assert_eq!(filled(word, at), wanted, "{word}");
+        }
+        let roles: Vec<_> = blanks("{port} {db.address} {x}").map(|b| b.role).collect();
+        assert_eq!(roles, [None, Some("db")]);
+        let v6 = |_: Option<&str>| Some("[fd00::1]:9".parse().unwrap());
+        assert_eq!(filled("{address} {port}", v6), "fd00::1 9");
+    }
+}

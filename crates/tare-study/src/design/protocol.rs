@@ -1,0 +1,281 @@
+//! From what is asked of a protocol to the protocol: defaults and ranges.
+
+use super::DesignError;
+use crate::looks;
+use std::ops::RangeInclusive;
+use tare_model::size::show_seconds;
+use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
+
+/// Numbers of blocks that a study may have.
+pub const BLOCKS: RangeInclusive<u32> = Protocol::BLOCKS;
+/// [`BLOCKS`] in words.
+pub const BLOCKS_IN_WORDS: &str = "a whole number from 1 to 1000000";
+/// Margins that a study may have, in words.
+pub const MARGINS: &str = "a percentage from 0.01 to 100";
+/// How trials are given their time where nobody says.
+const SLICING: Slicing = Slicing::AUTO;
+
+/// What is asked of a [`Protocol`], by options or by a study file; what is absent gets
+/// its default.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ProtocolOptions {
+    /// Blocks.
+    pub blocks: Option<u32>,
+    /// Let cells leave when they are settled.
+    pub adaptive: Option<bool>,
+    /// Time budget in seconds.
+    pub budget_seconds: Option<f64>,
+    /// Seconds of blocks that are not recorded, before the first that is.
+    pub warm_up_seconds: Option<f64>,
+    /// Seconds of rest before each trial.
+    pub pause_seconds: Option<f64>,
+    /// How long a box is used.
+    pub fresh: Option<Fresh>,
+    /// How the trials of a block are given their time.
+    pub slicing: Option<Slicing>,
+    /// Aim for a trial in seconds; 0 runs a command once per trial.
+    pub trial_seconds: Option<f64>,
+    /// Seconds after which a trial is given up.
+    pub timeout_seconds: Option<f64>,
+    /// Wait for a quiet host before each trial.
+    pub settle: Option<bool>,
+    /// Margin of equivalence in percent.
+    pub margin_percent: Option<f64>,
+    /// Seed of every random order.
+    pub seed: Option<u64>,
+}
+
+impl ProtocolOptions {
+    /// These, and those of `below` where these say nothing.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            blocks: self.blocks.or(below.blocks),
+            adaptive: self.adaptive.or(below.adaptive),
+            budget_seconds: self.budget_seconds.or(below.budget_seconds),
+            warm_up_seconds: self.warm_up_seconds.or(below.warm_up_seconds),
+            pause_seconds: self.pause_seconds.or(below.pause_seconds),
+            fresh: self.fresh.or(below.fresh),
+            slicing: self.slicing.or(below.slicing),
+            trial_seconds: self.trial_seconds.or(below.trial_seconds),
+            timeout_seconds: self.timeout_seconds.or(below.timeout_seconds),
+            settle: self.settle.or(below.settle),
+            margin_percent: self.margin_percent.or(below.margin_percent),
+            seed: self.seed.or(below.seed),
+        }
+    }
+
+    /// A protocol with what these ask for instead.
+    pub fn on(&self, then: &Protocol) -> Protocol {
+        let margin = self.margin_percent.map_or(then.margin, of_percent);
+        let asked = self.adaptive.map(|adaptive| stopping(adaptive, margin));
+        Protocol {
+            blocks: self.blocks.unwrap_or(then.blocks),
+            stopping: asked.unwrap_or(then.stopping),
+            budget_seconds: self.budget_seconds.or(then.budget_seconds),
+            warm_up_seconds: self.warm_up_seconds.unwrap_or(then.warm_up_seconds),
+            pause_seconds: self.pause_seconds.unwrap_or(then.pause_seconds),
+            fresh: self.fresh.unwrap_or(then.fresh),
+            slicing: self.slicing.unwrap_or(then.slicing),
+            trial_seconds: self.trial_seconds.unwrap_or(then.trial_seconds),
+            timeout_seconds: self.timeout_seconds.unwrap_or(then.timeout_seconds),
+            settle: self.settle.unwrap_or(then.settle),
+            margin,
+            seed: self.seed.unwrap_or(then.seed),
+        }
+    }
+
+    /// How trials are given their time. A command that runs once has no time to be cut.
+    pub(super) fn slicing(&self) -> Slicing {
+        let runs_once = self.trial_seconds == Some(0.0);
+        self.slicing
+            .unwrap_or(if runs_once { Slicing::Off } else { SLICING })
+    }
+
+    /// The protocol; `once` if a trial of no length is possible, which runs a command once.
+    ///
+    /// # Errors
+    /// [`DesignError::OutOfRange`], [`DesignError::ShortTimeout`].
+    pub(super) fn protocol(&self, once: bool) -> Result<Protocol, DesignError> {
+        let adaptive = self.adaptive.unwrap_or(false);
+        let trial_seconds = trial_seconds(self.trial_seconds, once)?;
+        let margin = margin(self.margin_percent)?;
+        Ok(Protocol {
+            blocks: blocks(self.blocks, adaptive)?,
+            stopping: stopping(adaptive, margin),
+            budget_seconds: self.budget_seconds,
+            warm_up_seconds: self.warm_up_seconds.unwrap_or(0.0),
+            pause_seconds: self.pause_seconds.unwrap_or(0.0),
+            fresh: self.fresh.unwrap_or(Fresh::Block),
+            slicing: fits(self.slicing(), trial_seconds)?,
+            trial_seconds,
+            timeout_seconds: timeout(self.timeout_seconds, trial_seconds)?,
+            settle: self.settle.unwrap_or(true),
+            margin,
+            seed: self.seed.unwrap_or_else(random_seed),
+        })
+    }
+}
+
+fn blocks(asked: Option<u32>, adaptive: bool) -> Result<u32, DesignError> {
+    let blocks = asked.unwrap_or(if adaptive { looks::MOST } else { 10 });
+    if BLOCKS.contains(&blocks) {
+        Ok(blocks)
+    } else {
+        Err(DesignError::OutOfRange {
+            what: "--blocks",
+            value: blocks.to_string(),
+            range: BLOCKS_IN_WORDS,
+        })
+    }
+}
+
+/// A slice that is asked for must fit into a trial; of the usual length it is one round.
+fn fits(slicing: Slicing, trial_seconds: f64) -> Result<Slicing, DesignError> {
+    match slicing {
+        Slicing::Auto { seconds } if slicing != Slicing::AUTO && seconds > trial_seconds => {
+            Err(DesignError::OutOfRange {
+                what: "--slices",
+                value: show_seconds(seconds),
+                range: "at most the time of a trial (--trial-time)",
+            })
+        }
+        _ => Ok(slicing),
+    }
+}
+
+/// Adaptive: half the margin is narrow enough.
+fn stopping(adaptive: bool, margin: f64) -> Stopping {
+    if adaptive {
+        Stopping::Adaptive {
+            half_width: margin.ln_1p() / 2.0,
+        }
+    } else {
+        Stopping::Fixed
+    }
+}
+
+pub(super) fn trial_seconds(asked: Option<f64>, once: bool) -> Result<f64, DesignError> {
+    let seconds = asked.unwrap_or(0.5);
+    if seconds == 0.0 && !once {
+        return Err(DesignError::OutOfRange {
+            what: "--trial-time",
+            value: "0".to_owned(),
+            range: "more than 0 for built-in workloads",
+        });
+    }
+    in_range("--trial-time", seconds, Protocol::TRIAL_SECONDS, "0 s to 1 h")
+}
+
+/// Seconds after which a trial that should take so long is given up: a box may be much slower
+/// than the host.
+pub(super) fn patience(seconds: f64) -> f64 {
+    (20.0 * seconds).max(60.0)
+}
+
+/// Seconds after which a trial is given up: it must be able to end before.
+pub(super) fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, DesignError> {
+    let seconds = asked.unwrap_or_else(|| patience(trial_seconds));
+    if seconds > trial_seconds {
+        Ok(seconds)
+    } else {
+        Err(DesignError::ShortTimeout {
+            seconds,
+            trial_seconds,
+        })
+    }
+}
+
+/// The margin as a ratio less 1.
+pub(super) fn margin(percent: Option<f64>) -> Result<f64, DesignError> {
+    let percent = in_range("--margin", percent.unwrap_or(1.0), 0.01..=100.0, MARGINS)?;
+    Ok(of_percent(percent))
+}
+
+fn of_percent(percent: f64) -> f64 {
+    percent / 100.0
+}
+
+fn in_range(
+    what: &'static str,
+    value: f64,
+    bounds: RangeInclusive<f64>,
+    range: &'static str,
+) -> Result<f64, DesignError> {
+    if bounds.contains(&value) {
+        Ok(value)
+    } else {
+        Err(DesignError::OutOfRange {
+            what,
+            value: plainly(value),
+            range,
+        })
+    }
+}
+
+/// A number as people write it; one of hundreds of digits with an exponent.
+pub(super) fn plainly(value: f64) -> String {
+    if value.abs() < 1e15 || !value.is_finite() {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+fn random_seed() -> u64 {
+    use rand::{Rng, SeedableRng};
+    let mixed = tare_host::host::unix_ns();
+    // Short enough to be typed again.
+    u64::from(rand_chacha::ChaCha8Rng::seed_from_u64(mixed).next_u32())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_absent_has_its_default_and_adaptive_goes_on_to_the_last_look() {
+        let asked = ProtocolOptions::default();
+        let protocol = asked.protocol(false).unwrap();
+        assert_eq!((protocol.blocks, protocol.fresh), (10, Fresh::Block));
+        assert_eq!((protocol.timeout_seconds, protocol.slicing), (60.0, SLICING));
+        let adaptive = ProtocolOptions {
+            adaptive: Some(true),
+            ..asked
+        };
+        assert_eq!(adaptive.protocol(false).unwrap().blocks, looks::MOST);
+    }
+
+    #[test]
+    fn a_slice_that_is_asked_for_is_no_longer_than_a_trial() {
+        let asked = |seconds, trial_seconds| {
+            let options = ProtocolOptions {
+                slicing: Some(Slicing::Auto { seconds }),
+                trial_seconds,
+                ..ProtocolOptions::default()
+            };
+            options.protocol(false).is_ok()
+        };
+        assert!(asked(0.5, None) && asked(1.0, Some(1.0)));
+        assert!(!asked(0.6, None));
+        // The usual length: one round.
+        assert!(asked(0.01, Some(0.005)));
+    }
+
+    #[test]
+    fn the_upper_options_win_where_they_say_something() {
+        let file = ProtocolOptions {
+            blocks: Some(12),
+            settle: Some(false),
+            ..ProtocolOptions::default()
+        };
+        let line = ProtocolOptions {
+            blocks: Some(30),
+            slicing: Some(Slicing::AUTO),
+            ..ProtocolOptions::default()
+        };
+        let both = line.over(file);
+        assert_eq!((both.blocks, both.settle), (Some(30), Some(false)));
+        assert_eq!(both.slicing, Some(Slicing::AUTO));
+    }
+}

@@ -1,0 +1,176 @@
+//! What a study is expected to take, before anything was measured.
+
+use super::{Room, cohorts, trials_per_block};
+use schemars::JsonSchema;
+use serde::Serialize;
+use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
+
+/// What a run is expected to take, before anything was measured.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
+pub struct Cost {
+    /// Blocks: all of them, or about as many as the budget holds.
+    pub blocks: u32,
+    /// Trials.
+    pub trials: u32,
+    /// Boxes to be made.
+    pub boxes: u32,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Of that, what is done once, whatever the number of blocks: limit checks, kept boxes.
+    #[serde(skip)]
+    pub once_seconds: f64,
+    /// And what each block takes.
+    #[serde(skip)]
+    pub block_seconds: f64,
+    /// Size of the results file in bytes.
+    pub bytes: u64,
+}
+
+/// What a platform's boxes cost in time, as far as is known beforehand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoxCost {
+    /// Seconds to make one, and until the host is quiet again.
+    pub launch_seconds: f64,
+    /// Length of a trial over its aim.
+    pub stretch: f64,
+}
+
+/// Seconds to prove the limits of one kind of box.
+const PROOF_SECONDS: f64 = 3.0;
+/// Seconds per trial beside its aim, and per process of it: set-up, check, settling.
+const TRIAL_OVERHEAD_SECONDS: f64 = 0.05;
+/// Seconds until the host was quiet, before a trial in one piece.
+const SETTLING_SECONDS: f64 = 1.0;
+/// Part of an open loop's trial that the slices before it take: twice the one of a tenth up to
+/// which they grow, for those that lead up to it.
+const WORKING_UP: f64 = 0.2;
+/// Seconds to start a server, fill it and find its peak, once for each kind of box.
+const PEAK_SECONDS: f64 = 3.0;
+/// Seconds to search a peak within a bound of latencies: some 30 tries, each with a server of its own.
+const BOUNDED_PEAK_SECONDS: f64 = 60.0;
+/// Fewest rounds that two processes of a kernel share.
+pub const ROUNDS_FOR_TWO: u32 = 20;
+/// Bytes per trial in the results file: the default study has 2900.
+const TRIAL_BYTES: u64 = 3000;
+
+/// Estimates what the study takes; an adaptive one at most.
+pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {
+    let cohorts = cohorts::of_each_kind(study, room);
+    let share = |kind: &BoxKind| {
+        let cohorts = cohorts.get(kind).copied().unwrap_or(1);
+        Share::of(study, kind, box_cost(kind), cohorts)
+    };
+    let shares: Vec<Share> = study.box_kinds().iter().map(share).collect();
+    let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
+    let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
+    // The budget counts from the end of the warm-up; the first block runs all the same.
+    let fitting = study.protocol.budget_seconds.map(|budget| (budget - once) / each);
+    let blocks = fitting.map_or(study.protocol.blocks, |fitting| {
+        study.protocol.blocks.min(count(fitting.max(1.0)))
+    });
+    let seconds = once + f64::from(blocks) * each;
+    let seconds = match study.protocol.budget_seconds {
+        Some(budget) if blocks < study.protocol.blocks => budget,
+        _ => seconds,
+    };
+    let trials = trials_per_block(study).saturating_mul(blocks);
+    Cost {
+        blocks,
+        trials,
+        boxes: count(sum(|s| s.once_boxes) + f64::from(blocks) * sum(|s| s.block_boxes)),
+        seconds: study.protocol.warm_up_seconds + seconds,
+        once_seconds: once,
+        block_seconds: each,
+        bytes: u64::from(trials) * TRIAL_BYTES,
+    }
+}
+
+/// What one kind of box takes: in all, and in each block.
+struct Share {
+    once_seconds: f64,
+    once_boxes: f64,
+    block_seconds: f64,
+    block_boxes: f64,
+}
+
+impl Share {
+    /// Of a kind that is in so many cohorts of a block.
+    fn of(study: &Study, kind: &BoxKind, cost: BoxCost, cohorts: u32) -> Self {
+        let of_kind = study.cells_of(kind);
+        let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let cells = number(of_kind.len());
+        let twice = of_kind.iter().filter(|cell| has_two_processes(study, cell));
+        let second = number(twice.count()) * TRIAL_OVERHEAD_SECONDS;
+        // With those of roles that are apart.
+        let each = number(1 + cohorts::beside(study));
+        // Without a cell, no box is made.
+        let used = cells.min(1.0);
+        let cohorts = f64::from(cohorts);
+        let (once_boxes, block_boxes) = match study.protocol.fresh {
+            Fresh::Trial => (0.0, cohorts * cells * each),
+            Fresh::Block => (0.0, cohorts * used * each),
+            Fresh::Study => (used * each, 0.0),
+        };
+        let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
+        let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
+        let peaks: f64 = of_kind.iter().map(|cell| peak_seconds(study, cell)).sum();
+        Self {
+            once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
+            once_boxes,
+            block_seconds: block_boxes * cost.launch_seconds
+                + cohorts * (work * cost.stretch + cells * around + second),
+            block_boxes,
+        }
+    }
+}
+
+/// How long a trial of a cell works: as long as is aimed for, and a command that is run once, or an
+/// open loop, as long as its file says.
+fn seconds_of(study: &Study, cell: &Cell) -> f64 {
+    let workload = study.workload(cell);
+    let is_whole = |workload: &Workload| workload.load().is_none() || workload.is_open_loop();
+    let open = workload.as_ref().is_some_and(Workload::is_open_loop);
+    let told = workload.filter(is_whole).and_then(|workload| workload.seconds);
+    let seconds = told.unwrap_or(study.protocol.trial_seconds);
+    if !open {
+        return seconds;
+    }
+    let settling = if study.protocol.settle {
+        SETTLING_SECONDS
+    } else {
+        0.0
+    };
+    seconds * (1.0 + WORKING_UP) + settling
+}
+
+/// What it takes to find the peak of which the rate of a cell's load is a share, if this is the
+/// baseline that has it.
+fn peak_seconds(study: &Study, cell: &Cell) -> f64 {
+    let workload = study.workload(cell);
+    let load = workload.as_ref().and_then(Workload::load);
+    match load.filter(|_| cell.kind.platform == study.baseline) {
+        Some(load) if load.of_peak.is_some() => match load.bound {
+            Some(_) => BOUNDED_PEAK_SECONDS,
+            None => PEAK_SECONDS,
+        },
+        _ => 0.0,
+    }
+}
+
+/// Whether a trial of a cell has two processes, as far as is known beforehand.
+fn has_two_processes(study: &Study, cell: &Cell) -> bool {
+    let protocol = &study.protocol;
+    let shortest = f64::from(ROUNDS_FOR_TWO) * protocol.slicing.slice_seconds();
+    let in_rounds = protocol.slicing != Slicing::Off && protocol.trial_seconds >= shortest;
+    let is_kernel = |workload: Workload| workload.kernel().is_some();
+    in_rounds && study.workload(cell).is_some_and(is_kernel)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count: what is too large, or not finite, is cut off"
+)]
+const fn count(number: f64) -> u32 {
+    number as u32
+}

@@ -1,0 +1,242 @@
+//! The servers of a workload file: `[[role]]`.
+
+use super::file::{File, PlaceText, ReadyText, RoleText};
+use super::{Reader, WorkloadFileError, variables};
+use crate::addresses::{Blank, is_name};
+use crate::command::CommandWish;
+use crate::extract;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tare_model::suggest;
+use tare_model::workload::{COMMAND, Place, Ready};
+use tare_toml::Spanned;
+
+/// A server that a command talks to.
+#[derive(Debug, Clone)]
+pub struct RoleWish {
+    /// Its name.
+    pub name: String,
+    /// Where it runs.
+    pub place: Place,
+    /// What is run.
+    pub command: CommandWish,
+    /// How it tells that it serves.
+    pub ready: Ready,
+}
+
+impl From<PlaceText> for Place {
+    fn from(place: PlaceText) -> Self {
+        match place {
+            PlaceText::Tested => Self::Tested,
+            PlaceText::Outside => Self::Outside,
+            PlaceText::Apart => Self::Apart,
+        }
+    }
+}
+
+/// Which servers the words of a process can name.
+pub(super) struct Scope<'a> {
+    /// The server whose words these are; `None`: the command's.
+    own: Option<&'a str>,
+    /// Those that serve by then.
+    started: &'a [&'a str],
+    /// All of the file.
+    all: &'a [&'a str],
+}
+
+impl<'a> Scope<'a> {
+    /// That of the command, with which all serve.
+    pub(super) const fn of_command(all: &'a [&'a str]) -> Self {
+        Self {
+            own: None,
+            started: all,
+            all,
+        }
+    }
+
+    /// That of what runs before the servers and behind them.
+    pub(super) const fn without_servers(all: &'a [&'a str]) -> Self {
+        Self {
+            own: None,
+            started: &[],
+            all,
+        }
+    }
+
+    /// Whether these words between braces are about a server. Without servers they are those of
+    /// a script.
+    pub(super) fn takes(&self, words: &str) -> bool {
+        !self.all.is_empty() && Blank::of(words).is_some()
+    }
+
+    /// What is none of these parameters, as it stands: it is filled when the servers serve. The
+    /// error says why that cannot be.
+    pub(super) fn kept(&self, words: &str, parameters: &BTreeMap<String, String>) -> Result<String, String> {
+        let blank = Blank::of(words).filter(|_| self.takes(words));
+        let Some(blank) = blank else {
+            let parameters = parameters.keys().map(String::as_str);
+            return Err(self.no_parameter(words, &parameters.collect::<Vec<_>>()));
+        };
+        match (blank.role, self.own) {
+            (None, Some(_)) => Ok(format!("{{{words}}}")),
+            (None, None) => Err(format!(
+                "'{{{words}}}' is for the words of a server; in the command, refer to one, as in '{{{}.{words}}}'",
+                self.all[0]
+            )),
+            (Some(name), Some(own)) if name == own => {
+                let part = words.rsplit('.').next().unwrap_or_default();
+                Err(format!(
+                    "'{{{words}}}' is of the server itself: write '{{{part}}}'"
+                ))
+            }
+            (Some(name), _) if self.started.contains(&name) => Ok(format!("{{{words}}}")),
+            (Some(name), None) if self.all.contains(&name) => Err(format!(
+                "'{{{words}}}' is of a server, and setup and teardown run without servers: put it into argv"
+            )),
+            (Some(name), Some(_)) if self.all.contains(&name) => Err(format!(
+                "'{{{words}}}' is of a server that is started later: put [[role]] {name} before this one"
+            )),
+            (Some(name), _) => Err(format!(
+                "'{{{words}}}' is of no role: {}",
+                suggest::among(name, self.all, "the roles")
+            )),
+        }
+    }
+
+    fn no_parameter(&self, words: &str, parameters: &[&str]) -> String {
+        let own: &[&str] = self.own.map_or(&[], |_| &["address", "port"]);
+        let advice = match suggest::nearest(words, &[parameters, own].concat()) {
+            Some(near) => format!("did you mean '{{{near}}}'?"),
+            None => format!("add [parameters] {words} = {{ about, small, paper }}"),
+        };
+        format!("'{{{words}}}' is not a parameter: {advice}")
+    }
+}
+
+impl Reader<'_> {
+    /// The servers of a file, in their order.
+    pub(super) fn roles(&self, file: &File) -> Result<Vec<RoleWish>, WorkloadFileError> {
+        let names: Vec<&str> = file
+            .roles
+            .iter()
+            .map(|role| role.get_ref().name.get_ref().as_str())
+            .collect();
+        let mut roles = Vec::new();
+        for (i, role) in file.roles.iter().enumerate() {
+            let text = role.get_ref();
+            self.fits_as_name(&text.name, &names[..i])?;
+            let scope = Scope {
+                own: Some(names[i]),
+                started: &names[..i],
+                all: &names,
+            };
+            roles.push(self.role(file, role, &scope)?);
+        }
+        let own = |part: &str| file.parameters.contains_key(part);
+        if let (Some(first), Some(part)) = (
+            file.roles.first(),
+            ["address", "port"].into_iter().find(|p| own(p)),
+        ) {
+            let message = format!("'{{{part}}}' belongs to a role: rename the parameter '{part}'");
+            return Err(self.at(first, message));
+        }
+        let places = file.roles.iter().map(|role| role.get_ref().place);
+        let mut places = places.chain([file.command.get_ref().place()]);
+        if !places.any(|place| place == PlaceText::Tested) {
+            let message = "nothing runs in the box: give the command or a role place = \"tested\"";
+            return Err(self.at(&file.command, message));
+        }
+        Ok(roles)
+    }
+
+    fn fits_as_name(&self, name: &Spanned<String>, before: &[&str]) -> Result<(), WorkloadFileError> {
+        let text = name.get_ref().as_str();
+        let message = if !is_name(text) {
+            format!("'{text}' is not a role name: use letters, digits and dashes, such as server")
+        } else if text == COMMAND {
+            format!("'{COMMAND}' is the name of [command]: rename the role, such as server")
+        } else if before.contains(&text) {
+            format!("the role '{text}' already exists: give each its own name")
+        } else {
+            return Ok(());
+        };
+        Err(self.at(name, message))
+    }
+
+    fn role(
+        &self,
+        file: &File,
+        role: &Spanned<RoleText>,
+        scope: &Scope<'_>,
+    ) -> Result<RoleWish, WorkloadFileError> {
+        let text = role.get_ref();
+        if text.argv.is_empty() {
+            return Err(self.at(
+                role,
+                "a role needs a program: give argv = [\"PROGRAM\", \"ARGUMENT\"]",
+            ));
+        }
+        let filled = |words: &[String]| self.all_filled(words, role, scope);
+        let ready = self.ready(&text.ready, scope)?;
+        let mut calls = filled(&text.calls)?;
+        if let Ready::Command(argv) = &ready {
+            calls.extend(argv.first().cloned());
+        }
+        Ok(RoleWish {
+            name: text.name.get_ref().clone(),
+            place: text.place.into(),
+            command: CommandWish {
+                load: None,
+                argv: filled(&text.argv)?,
+                // The file names the program itself.
+                entrypoint: Some(Vec::new()),
+                with: filled(&text.with)?.into_iter().map(PathBuf::from).collect(),
+                with_libraries: true,
+                calls,
+                image_only: file.command.get_ref().load.is_some() && file.command.get_ref().image_only,
+                setup: Vec::new(),
+                teardown: Vec::new(),
+                env: variables(&text.env),
+                metrics: Vec::new(),
+                checks: Vec::new(),
+            },
+            ready,
+        })
+    }
+
+    fn ready(&self, ready: &Spanned<ReadyText>, scope: &Scope<'_>) -> Result<Ready, WorkloadFileError> {
+        let text = ready.get_ref();
+        match (&text.line, &text.tcp, &text.command) {
+            (Some(line), None, None) => {
+                let groups = extract::pattern(line).map(|pattern| pattern.captures_len() - 1);
+                match groups {
+                    Ok(0 | 1) => Ok(Ready::Line(line.clone())),
+                    Ok(more) => {
+                        let message = format!(
+                            "'{line}' has {more} groups: put only the port into a group, or use none"
+                        );
+                        Err(self.at(ready, message))
+                    }
+                    Err(e) => Err(self.at(ready, e.to_string())),
+                }
+            }
+            (None, Some(port), None) => {
+                let filled = self
+                    .all_filled(std::slice::from_ref(port), ready, scope)?
+                    .concat();
+                if filled == "{port}" || filled.parse::<u16>().is_ok_and(|port| port > 0) {
+                    return Ok(Ready::Tcp(filled));
+                }
+                let message = format!("'{filled}' is not a port: give tcp = \"{{port}}\", or a number");
+                Err(self.at(ready, message))
+            }
+            (None, None, Some(argv)) if !argv.is_empty() => {
+                Ok(Ready::Command(self.all_filled(argv, ready, scope)?))
+            }
+            _ => Err(self.at(
+                ready,
+                "a server needs exactly one sign that it is ready: give one of 'line', 'tcp' and 'command'",
+            )),
+        }
+    }
+}
