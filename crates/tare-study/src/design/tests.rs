@@ -1,6 +1,7 @@
 //! Every wish and what becomes of it.
 
 use super::*;
+use crate::command::CommandWish;
 use tare_model::kernel::Kernel;
 use tare_model::study::{Fresh, Slicing, Workload};
 

@@ -26,7 +26,6 @@ pub struct Room {
 
 impl Room {
     /// Room for any number of boxes.
-    #[cfg(test)]
     pub const UNBOUNDED: Self = Self { bytes: u64::MAX };
 
     /// On a host with so much memory.
