@@ -1,5 +1,7 @@
 //! Chores of the workspace: `cargo run --release -p xtask -- COMMAND`.
 
+#![forbid(unsafe_code)]
+
 mod bench_boot;
 mod bench_disk;
 mod bench_harness;

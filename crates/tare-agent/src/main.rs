@@ -1,5 +1,7 @@
 //! The program that goes into every box in which something is measured.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 /// musl's allocator maps and unmaps memory again and again, which costs a fifth

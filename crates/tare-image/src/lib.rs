@@ -1,6 +1,8 @@
 //! Root filesystems for boxes, the same for every platform: taken from a folder, an archive, an
 //! engine, a registry or Debian's packages, kept in a store by the digest of what is in them.
 
+#![forbid(unsafe_code)]
+
 mod config;
 mod digest;
 mod error;

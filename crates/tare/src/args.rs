@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tare_analysis::advice::Criterion;
-use tare_model::kernel::Isa;
+use tare_model::kernel::{Isa, Kernel};
 use tare_model::metric::Direction;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{self, Cpus};
@@ -68,7 +68,7 @@ pub enum Command {
     ///
     /// Compare files from before and after an upgrade, for example, or pass --published to show published figures next to yours.
     #[command(
-        override_usage = "tare compare [OPTIONS] <RESULTS> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
+        override_usage = "tare compare [OPTIONS] <BEFORE> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
     )]
     Compare(CompareArgs),
     /// Recommend a platform for each workload, based on a results file
@@ -101,9 +101,9 @@ pub enum Command {
     ///
     /// Measures cold and warm starts of idle boxes and the memory of each additional box, and estimates how many fit.
     Density(DensityArgs),
-    /// Find what varies, and how many repetitions are worth their time
+    /// Estimate variation and recommend numbers of repetitions
     ///
-    /// Measures how much boxes, processes and iterations vary and cost, and recommends how often to repeat each.
+    /// Measures the variation and the cost of boxes, processes and iterations, and recommends how often to repeat each.
     // A pilot has its own design and rejects these options.
     #[command(
         mut_arg("blocks", |a| a.hide(true)),
@@ -119,7 +119,7 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Show published studies, and recompute their claims
     Published(published::PublishedArgs),
-    /// Test on real boxes that platforms do what they promise
+    /// Run conformance tests of platforms on real boxes
     Check(CheckArgs),
     /// Validate the method against known truths
     ///
@@ -203,7 +203,7 @@ pub struct DensityArgs {
     /// Idle boxes to start at once; how many would fit is extrapolated from them
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = idle_boxes, default_value_t = 10)]
     pub boxes: u32,
-    /// Cold starts, and as many warm ones; drops the host's caches before each cold one
+    /// Number of cold starts, and of warm starts; drops the host's caches before each cold one
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = starts, default_value_t = 5)]
     pub starts: u32,
     /// Memory limit of each box
@@ -300,13 +300,13 @@ pub struct ExplainArgs {
 pub struct AnalyzeArgs {
     /// Table in long form, as CSV or one JSON object per line; - reads standard input
     pub file: PathBuf,
-    /// Cell to compare the others with if their rows name no baseline
+    /// Baseline cell, for rows without a baseline
     #[arg(long, value_name = "CELL")]
     pub baseline: Option<String>,
-    /// Margin of equivalence in percent
+    /// Largest difference that counts as equal, in percent
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
     pub margin: f64,
-    /// Whether higher or lower is better, for metrics whose rows do not say [default: lower]
+    /// Whether higher or lower is better, for metrics whose rows name no direction [default: lower]
     #[arg(long, value_name = "WORD", value_parser = direction)]
     pub direction: Option<Direction>,
     #[command(flatten)]
@@ -324,7 +324,7 @@ pub struct CompareArgs {
     /// Show the figures of RESULTS next to those of a study, such as conaboy2021 ('tare published' lists them)
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
     pub published: Option<String>,
-    /// Exit with 1 if the cost of a box rose by more than this; also the margin of the verdicts [default: never fail, margin of the second study]
+    /// Exit with 1 if the cost of a box rose by more than this; also used as the margin [default: never fail, margin of the second study]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
     #[command(flatten)]
@@ -335,7 +335,7 @@ pub struct CompareArgs {
 pub struct AdviseArgs {
     /// Results file
     pub file: PathBuf,
-    /// Criteria besides the typical cost, and their weights: typical, mean, latency, steadiness, memory, start, such as latency=2,memory=1. The score is the weighted sum of the logarithms of the ratios
+    /// Criteria for the ranking and their weights, such as latency=2,memory=1, of typical, mean, latency, steadiness, memory and start. The score is the weighted sum of the logarithms of the ratios
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = crate::cmd::advise::weight)]
     pub weigh: Vec<(Criterion, f64)>,
     #[command(flatten)]
@@ -389,7 +389,7 @@ pub struct MergeArgs {
     /// Results files of one study
     #[arg(value_name = "RESULTS", required = true)]
     pub results: Vec<PathBuf>,
-    /// Margin of the verdicts in percent [default: the first study's]
+    /// Largest difference that counts as equal, in percent [default: the first study's]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub margin: Option<f64>,
     #[command(flatten)]
@@ -398,7 +398,7 @@ pub struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// Workload: stream, linpack, syscall, spawn, integer, blowfish, cryptohash, fibonacci, nqueens, fft, raytrace, astar, simplex, latency, fault, switch, timer, thread, futex, random-read, random-write, sequential-read, sequential-write, fsync, byte-read, byte-write, block-read, block-write, file, tcp-rr, tcp-stream, udp-rr, tcp-connect
+    #[arg(help = format!("Workload: {}", Kernel::ALL.map(Kernel::name).join(", ")))]
     pub name: String,
     /// Print the whole report as JSON
     #[arg(long)]
@@ -439,13 +439,13 @@ pub struct StudyArgs {
     /// Platforms, such as native,docker,lxc,vm [default: each of these four that can run here]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
-    /// Networks: run each platform once with each of these that it supports
+    /// Networks to compare, for platforms that support them
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("networks"))]
     pub networks: Vec<String>,
-    /// Storages of the work folder: run each platform once with each of these that it supports
+    /// Storage types of the work folder to compare, for platforms that support them
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("storages"))]
     pub storages: Vec<String>,
-    /// Cache modes of VM disks, with --storages raw,qcow2: run each VM once with each of these
+    /// Cache modes of VM disks to compare, with --storages raw,qcow2
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = level("caches"))]
     pub caches: Vec<String>,
     /// Platform to compare the others with [default: native if given, else the first]
@@ -483,7 +483,7 @@ pub struct StudyArgs {
     /// Copy into boxes what the command needs to start: interpreter, loader and libraries of this host
     #[arg(long)]
     pub with_libraries: bool,
-    /// Command to run in the box before each trial, untimed: program and arguments in one word, quoted as for a shell, but run without one
+    /// Command to run in the box before each trial, untimed: program and arguments as one quoted argument; no shell is used
     #[arg(long, value_name = "COMMAND", value_parser = command_line)]
     pub setup: Option<CommandLine>,
     /// Command to run in the box after each trial, even if it failed
@@ -521,7 +521,7 @@ fn name(text: &str) -> Result<String, &'static str> {
 fn platform(text: &str) -> Result<String, &'static str> {
     match name(text)?.as_str() {
         "all" => Err(
-            "there is no name for all: omit the option for the default platforms, or join names with commas ('tare doctor' lists those that can run here)",
+            "'all' is not a name: omit the option for the default platforms, or join names with commas ('tare doctor' lists those that can run here)",
         ),
         name => Ok(name.to_owned()),
     }
@@ -535,7 +535,7 @@ fn level(factor: &str) -> PossibleValuesParser {
 
 fn workload(text: &str) -> Result<String, &'static str> {
     match name(text)?.as_str() {
-        "all" => Err("there is no name for all: join names with commas ('tare workloads' lists them)"),
+        "all" => Err("'all' is not a name: join names with commas ('tare workloads' lists them)"),
         name => Ok(name.to_owned()),
     }
 }
@@ -595,7 +595,7 @@ fn command_line(text: &str) -> Result<CommandLine, &'static str> {
     match shlex::split(text) {
         None => Err("a quotation mark is not closed"),
         Some(words) if words.iter().any(|word| SHELL_WORDS.contains(&word.as_str())) => Err(
-            "no shell runs this: for redirections, pipes and lists, name one, as in \"sh -c 'cmd > file'\"",
+            "this runs without a shell: for redirections, pipes and lists call one, as in \"sh -c 'cmd > file'\"",
         ),
         Some(words) if words.is_empty() => Err("give a program and its arguments, as in 'rm -rf /tmp/cache'"),
         Some(words) => Ok(CommandLine(words)),

@@ -2,11 +2,11 @@
 //! and after the last one stopped, never in a timed region, and nothing of it in the agent.
 
 mod conditions;
-mod counters;
 mod faults;
 mod load;
+mod quota;
 
-pub(crate) use counters::quota;
+pub(crate) use quota::quota;
 
 use crate::settle::HostMonitor;
 use std::io;
@@ -37,7 +37,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What collectors tell of a trial.
+/// What collectors read of a trial.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// Readings.
@@ -62,10 +62,10 @@ pub(crate) struct Others {
 /// Looks at one thing around trials that run side by side. A stage is `None` where its box
 /// is gone; the same trial has the same place in both lists.
 trait Collector {
-    /// Reads what is to be held against the end.
+    /// Takes the first reading.
     fn begin(&mut self, monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<()>;
 
-    /// Reads again, and adds to what is told of each trial.
+    /// Takes the second reading, and adds the difference to each trial.
     fn end(
         &mut self,
         monitor: &mut HostMonitor,
@@ -78,12 +78,13 @@ trait Collector {
 pub(crate) struct Collectors(Vec<Box<dyn Collector>>);
 
 impl Collectors {
-    /// Begins, with that first which is slowest: what follows closely is read last.
+    /// Takes the first readings, the slowest first (`conditions` asks agents, some 100 us each; the others read a few
+    /// files), so that the last are close to the trials.
     pub(crate) fn begin(monitor: &mut HostMonitor, stages: &mut [Option<Stage<'_>>]) -> io::Result<Self> {
         let mut all: Vec<Box<dyn Collector>> = vec![
             Box::<conditions::Collected>::default(),
             Box::<faults::Collected>::default(),
-            Box::<counters::Collected>::default(),
+            Box::<quota::Collected>::default(),
             Box::<load::Collected>::default(),
         ];
         for collector in &mut all {
@@ -92,7 +93,7 @@ impl Collectors {
         Ok(Self(all))
     }
 
-    /// What is told of each trial, in the order of the stages.
+    /// What was read of each trial, in the order of the stages.
     pub(crate) fn end(
         mut self,
         monitor: &mut HostMonitor,

@@ -14,7 +14,7 @@ pub struct FormArgs {
     /// Print Markdown, for example for a pull request
     #[arg(long, global = true, conflicts_with = "csv")]
     pub markdown: bool,
-    /// Print tables as CSV with full precision; only one of them with its name, such as --csv=costs
+    /// Print tables as CSV with full precision; or one table by name, such as --csv=costs
     #[arg(long, global = true, value_name = "TABLE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub csv: Option<String>,
     /// Print plain ASCII text without colours and drawings, for logs and screen readers

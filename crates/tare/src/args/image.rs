@@ -54,7 +54,7 @@ impl StoreArgs {
 pub enum ImageCommand {
     /// List the images in the store and those that can be built
     List,
-    /// Build an image from Debian packages unless the store has it: a shipped one, or your own file
+    /// Build an image (shipped, or from your file) from Debian packages; skipped if it is in the store
     Build {
         /// A listed image, such as micro, or a file, such as ./mine.toml
         name: String,

@@ -9,7 +9,7 @@ use tare_study::printed::{CheckWish, MetricWish};
 /// What is read from a command's output. The command then runs once per trial.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PrintedArgs {
-    /// Measure a figure that the command prints, and judge by it: a regular expression with one group around the number, such as 'throughput=^rate: ([0-9.]+)'. It must match standard output exactly once
+    /// Use a number that the command prints as the metric: a regular expression with one group around the number, such as 'throughput=^rate: ([0-9.]+)'. It must match standard output exactly once
     #[arg(long, value_name = "NAME=REGEX", value_parser = metric)]
     pub metric: Vec<(String, String)>,
     /// Unit of the printed figure, such as op/s, MB/s or ms; one for all figures, or one for each

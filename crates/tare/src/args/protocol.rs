@@ -15,7 +15,7 @@ pub struct ProtocolArgs {
     /// Time limit: start no block that would exceed it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub budget: Option<f64>,
-    /// Stop each cell when its interval is narrow enough; looks after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
+    /// Stop measuring a cell once its result is clear or precise enough; checked after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
     #[arg(long)]
     pub adaptive: bool,
     /// Warm up: first run unrecorded blocks for this time [default: none]
@@ -24,10 +24,10 @@ pub struct ProtocolArgs {
     /// Pause before each trial, or with slices before each group of trials [default: none]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = time_or_zero)]
     pub pause: Option<f64>,
-    /// How long to use one box [default: block]
+    /// When to create new boxes [default: block]
     #[arg(long, value_name = "WHEN")]
     pub fresh: Option<FreshArg>,
-    /// Interleave cells in slices: off, auto, a slice length such as 10ms, or turns for commands [default: auto, of 10 ms]
+    /// How to run the trials of a block: auto (interleaved in slices of 10 ms), a slice length such as 20ms, turns (commands), or off (one after another) [default: auto]
     #[arg(long, allow_hyphen_values = true, value_name = "HOW")]
     pub slices: Option<Slicing>,
     /// Intended duration of a trial; 0 runs a command once per trial [default: 500ms]
@@ -36,10 +36,10 @@ pub struct ProtocolArgs {
     /// Abort a trial after this time [default: 60s, or 20 times --trial-time]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub timeout: Option<f64>,
-    /// Do not wait for a quiet host before a trial; trials in slices never wait
+    /// Do not wait for a quiet host before a trial; no effect on trials in slices
     #[arg(long)]
     pub no_settle: bool,
-    /// Margin of equivalence in percent [default: 1]
+    /// Largest difference that counts as equal, in percent [default: 1]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = percentage)]
     pub margin: Option<f64>,
     /// Seed of all random orders [default: random]

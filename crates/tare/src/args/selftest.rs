@@ -12,7 +12,7 @@ use tare_model::study::Slicing;
 pub enum SelftestCommand {
     /// Simulate data with a known truth and count how often the method is right
     #[command(
-        after_help = "Exit codes: 0 everything as promised and as documented; 1 a figure differs; 2 bad input; 130 stopped."
+        after_help = "Exit codes: 0 all figures match the documentation; 1 a figure differs; 2 bad input; 130 stopped."
     )]
     Coverage(CoverageArgs),
     /// Compare a platform with itself many times and count false differences
@@ -23,7 +23,7 @@ pub enum SelftestCommand {
     Inject(InjectArgs),
 }
 
-const CAMPAIGN_CODES: &str = "Exit codes: 0 nothing contradicts the method and, from 400 campaigns on, its promises are shown to hold; 1 otherwise; 2 bad input, or nothing can run; 130 stopped (the log is intact and can be continued).";
+const CAMPAIGN_CODES: &str = "Exit codes: 0 passed (with 400 or more campaigns: error rates confirmed); 1 failed; 2 bad input, or nothing can run; 130 stopped (the log is intact and can be continued).";
 
 /// Campaigns: complete comparisons of two arms on one platform.
 #[derive(Debug, Args)]
@@ -46,19 +46,19 @@ pub struct CampaignArgs {
     /// Intended duration of a trial [default: 20 slices, or 100ms in one piece]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub trial_time: Option<f64>,
-    /// Add a third box whose slices touch over half of its memory; what they leave behind must not make the two arms differ
+    /// Add a third box whose slices touch over half of its memory, to check that its cache use does not bias the comparison
     #[arg(long)]
     pub polluter: bool,
-    /// Margin of equivalence in percent
+    /// Largest difference that counts as equal, in percent
     #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = super::percentage, default_value_t = 1.0)]
     pub margin: f64,
     /// Also measure each arm in its own batch, for Welch's test; needs --slices off and doubles the time
     #[arg(long)]
     pub batches: bool,
-    /// Do not wait for a quiet host before a trial; trials in slices never wait
+    /// Do not wait for a quiet host before a trial; no effect on trials in slices
     #[arg(long)]
     pub no_settle: bool,
-    /// Seed from which each campaign gets its own
+    /// Base seed; each campaign derives its own
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed, default_value_t = 1)]
     pub seed: u64,
     /// Log of the campaigns, as JSON lines; an existing one is continued [default: tare-selftest-RUN.jsonl]
@@ -73,7 +73,7 @@ pub struct CampaignArgs {
 
 #[derive(Debug, Args)]
 pub struct InjectArgs {
-    /// Extra work of the second arm in percent: 5 is 21 iterations against 20
+    /// Extra work of the second arm in percent: 5 means 21 iterations instead of 20
     #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", value_parser = injected, default_value = "5")]
     pub percent: Tenths,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub enum CampaignFresh {
 
 #[derive(Debug, Args)]
 pub struct CoverageArgs {
-    /// Draws per case, at least 500; expensive cases use a tenth or a quarter of it
+    /// Draws per case, at least 500; slow cases use 1/10 or 1/4 of them
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = draws, default_value_t = 20_000)]
     pub draws: u32,
     /// Seed of the simulation; the same seed gives the same table on any number of CPUs

@@ -315,7 +315,7 @@ fn a_setup_or_a_teardown_that_fails_fails_the_trial_and_says_so() {
         }
     }
     let redirected = ["plan", "-p", "native", "--setup", "echo x > y", "--", "true"];
-    tare.refused(&redirected[..], &["no shell runs this"]);
+    tare.refused(&redirected[..], &["this runs without a shell"]);
     // The loader that comes with a setup brings not the libraries of the command.
     let plan = tare.run("plan -p native,runc --setup true -- ls");
     assert!(plan.stdout.contains("--with-libraries"), "{plan:?}");
