@@ -96,6 +96,15 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(report.counts.failed > 0)))
 }
 
+/// The program of tests that mostly wait for boxes.
+const END_TO_END: &str = "tare it";
+
+/// Two tests per CPU at a time.
+fn threads() -> [String; 2] {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    ["--test-threads".to_owned(), (2 * cpus).to_string()]
+}
+
 /// As 'make build' builds, so that nothing is compiled twice.
 const BUILD: [&str; 5] = [
     "--workspace",
@@ -157,6 +166,7 @@ impl Report {
             // Times are unstable in the harness, and a stable one prints them with this alone.
             .args(["-Z", "unstable-options", "--report-time", "--show-output"])
             .args(ignored.then_some("--ignored"))
+            .args((binary.name == END_TO_END).then(threads).iter().flatten())
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_MANIFEST_DIR", &binary.package)
             .current_dir(&binary.package);

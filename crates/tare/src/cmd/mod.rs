@@ -32,6 +32,7 @@ pub mod workloads;
 use crate::args::StudyArgs;
 use crate::out;
 use root_image::Unmade;
+use anyhow::Context;
 use std::path::Path;
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
@@ -44,6 +45,8 @@ use tare_study::design::{self, ProtocolOptions, StudyRequest};
 
 /// Begins a run and tells what dead ones had left.
 fn begin(state: &Path) -> anyhow::Result<Run> {
+    // A damaged program is told before anything is made.
+    crate::agent::file().context("cannot take out the agent")?;
     let (run, swept) = Run::begin(state)?;
     for what in swept.removed {
         out::say(&format!("removed leftover: {}", out::one_line(&what)));
