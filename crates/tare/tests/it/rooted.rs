@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Platforms whose boxes can have an image.
-const PLATFORMS: [&str; 10] = [
-    "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc", "vm", "uml",
+/// Platforms without a kernel of their own whose boxes can have an image.
+const CONTAINERS: [&str; 8] = [
+    "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc",
 ];
+
+/// And those with one.
+const MACHINES: [&str; 2] = ["vm", "uml"];
 
 /// Those whose root is another user of the host.
 const WITH_USERNS: [&str; 3] = ["lxc?userns=on", "nspawn?userns=on", "runc?userns=on"];
@@ -137,8 +140,17 @@ fn samples(trial: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn an_image_runs_alike_on_every_platform() {
-    let all = PLATFORMS.into_iter().chain(WITH_USERNS).chain(NESTED);
+fn an_image_runs_alike_in_every_container() {
+    runs_alike(CONTAINERS.into_iter().chain(WITH_USERNS));
+}
+
+#[test]
+fn an_image_runs_alike_in_machines_and_in_boxes_in_boxes() {
+    runs_alike(MACHINES.into_iter().chain(NESTED));
+}
+
+/// Runs an image on these platforms that are ready.
+fn runs_alike(all: impl Iterator<Item = &'static str>) {
     let platforms: Vec<&str> = all.filter(|name| ready(name)).collect();
     let tare = Tare::new();
     // Those whose root is another user must get through.
@@ -198,7 +210,7 @@ fn what_is_carried_arrives_whole_beside_an_image() {
 #[test]
 #[ignore = "slow: make test-all"]
 fn what_is_carried_arrives_whole_beside_an_image_on_every_platform() {
-    arrives_whole(&PLATFORMS);
+    arrives_whole(&[&CONTAINERS[..], &MACHINES].concat());
 }
 
 /// Carries a large file beside an image into a box of each platform.
