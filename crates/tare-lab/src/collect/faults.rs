@@ -8,7 +8,10 @@ use tare_model::conditions::Counter;
 use tare_model::metric::Unit;
 
 /// The name of each counter, and the kernel's in `memory.stat`.
-const COUNTERS: [(&str, &str); 2] = [("box-page-faults", "pgfault"), ("box-major-page-faults", "pgmajfault")];
+const COUNTERS: [(&str, &str); 2] = [
+    ("box-page-faults", "pgfault"),
+    ("box-major-page-faults", "pgmajfault"),
+];
 
 /// Of each stage, the counts before, in the order of the names.
 #[derive(Default)]

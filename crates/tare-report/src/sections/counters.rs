@@ -4,7 +4,8 @@ use super::{kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use tare_analysis::{Analysis, CellCounter};
 
-const ABOUT: &str = "Per trial, counted by the host over all processes of the box; of a virtual machine, those of its VMM.";
+const ABOUT: &str =
+    "Per trial, counted by the host over all processes of the box; of a virtual machine, those of its VMM.";
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let [platform, provisioning, size] = kind_columns();

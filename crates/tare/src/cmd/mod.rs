@@ -31,8 +31,8 @@ pub mod workloads;
 
 use crate::args::StudyArgs;
 use crate::out;
-use root_image::Unmade;
 use anyhow::Context;
+use root_image::Unmade;
 use std::path::Path;
 use tare_lab::preflight::Platforms;
 use tare_model::host::HostFacts;
