@@ -20,7 +20,7 @@ pub struct Options {
     /// Seconds of each run
     #[arg(long, default_value_t = 1)]
     seconds: u32,
-    /// The CPU
+    /// CPU to run on
     #[arg(long, default_value_t = 0)]
     cpu: u32,
 }

@@ -33,11 +33,18 @@ pub enum Role {
         server: Option<SocketAddr>,
     },
     /// Run the server of a kernel.
-    Server { spec: String, at: SocketAddr },
-    /// Load a server.
-    Load { spec: String, server: SocketAddr },
+    Server {
+        spec: String,
+        at: SocketAddr,
+    },
+    Load {
+        spec: String,
+        server: SocketAddr,
+    },
     /// Run a proof.
-    Proof { spec: String },
+    Proof {
+        spec: String,
+    },
     /// Print the version.
     Version,
 }

@@ -21,7 +21,6 @@ use tare_wire::protocol::{ErrorCode, Reply, Request, VERSION};
 /// How the agent is to run.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Its link.
     pub link: LinkSource,
     /// Whether it is the first process of a VM: it then mounts, loads modules
     /// and ends the machine.

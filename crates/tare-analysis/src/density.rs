@@ -33,7 +33,6 @@ impl<'a> Estimated<'a> {
 /// What follows from the idle boxes of one platform.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {
-    /// The platform.
     pub platform: PlatformPath,
     /// Idle boxes from which it follows.
     pub n: usize,
@@ -56,9 +55,7 @@ pub struct Estimate {
 /// A series of latencies, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Latency {
-    /// How many.
     pub n: usize,
-    /// Median.
     pub median: f64,
     /// The shortest.
     pub least: f64,

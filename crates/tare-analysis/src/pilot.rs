@@ -42,7 +42,6 @@ pub struct Pilot<'a> {
 /// A pilot of one cell.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellPilot {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Trials without a result; their boxes are left out.
@@ -78,7 +77,6 @@ pub struct Advice {
     pub trial_seconds: Option<f64>,
     /// How long a box is to be used.
     pub fresh: Fresh,
-    /// Why.
     pub because: &'static str,
 }
 

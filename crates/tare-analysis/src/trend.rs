@@ -29,7 +29,6 @@ pub struct Trend {
     pub series: Vec<Series>,
 }
 
-/// One file.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct TrendFile {
     /// As the user named it.
@@ -48,7 +47,6 @@ pub struct TrendFile {
 /// One cost over time.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Series {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// The baseline's cell.
@@ -72,7 +70,6 @@ pub struct Point {
     pub cost: Estimate,
 }
 
-/// A change.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Changed {
     /// The first point after it, from 0.

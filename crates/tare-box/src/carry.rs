@@ -38,28 +38,13 @@ pub enum CarryError {
     NotExecutable(PathBuf),
     /// The program's file cannot be read.
     #[error("cannot read {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// A library of a program is not on this host.
     #[error("{program} needs the library {library}, which its loader cannot find on this host: install it")]
-    NoLibrary {
-        /// The program.
-        program: PathBuf,
-        /// The library.
-        library: String,
-    },
+    NoLibrary { program: PathBuf, library: String },
     /// A file to carry is unfit.
     #[error("cannot copy {path} into boxes: {why}")]
-    Unfit {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: &'static str,
-    },
+    Unfit { path: PathBuf, why: &'static str },
 }
 
 /// Finds a program as a shell would, as an absolute path.

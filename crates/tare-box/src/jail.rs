@@ -53,12 +53,7 @@ pub enum JailError {
     Program(#[from] CarryError),
     /// A step on the way in.
     #[error("cannot {what}: {source}")]
-    Step {
-        /// What was tried.
-        what: String,
-        /// The cause.
-        source: io::Error,
-    },
+    Step { what: String, source: io::Error },
 }
 
 fn step<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> JailError {

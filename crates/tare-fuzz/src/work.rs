@@ -19,7 +19,6 @@ const MARKS: usize = 1 << 20;
 /// A fault that is put into the worker itself, by which tests see that it is caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
-    /// It panics.
     Panic,
     /// It goes on for ever.
     Hang,
@@ -32,7 +31,6 @@ pub enum Plant {
 }
 
 impl Plant {
-    /// By its name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "panic" => Self::Panic,

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// The one architecture that images are taken for, as OCI names it.
 pub const ARCHITECTURE: &str = "amd64";
-/// The one system.
 pub const SYSTEM: &str = "linux";
 
 /// What an image says of how it is run: the part of OCI's configuration that boxes can follow.

@@ -18,7 +18,6 @@ pub enum ImageError {
         what: &'static str,
         /// File on this host.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// Others could change what is in the store.
@@ -36,7 +35,6 @@ pub enum ImageError {
     Damaged {
         /// Path of its manifest.
         path: PathBuf,
-        /// The cause.
         source: serde_json::Error,
     },
     /// A description cannot be written.
@@ -47,7 +45,6 @@ pub enum ImageError {
     Tree {
         /// File on this host.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// No image bears that name.
@@ -85,13 +82,11 @@ pub enum ImageError {
     Unpack {
         /// Layer or archive.
         what: String,
-        /// The cause.
         source: UnpackError,
     },
     /// An image of OCI's.
     #[error("cannot import the image: {0}")]
     Oci(#[from] OciError),
-    /// A registry.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// A specification of Debian's packages.
@@ -108,7 +103,6 @@ pub enum ImageError {
     Start {
         /// Program as found on PATH.
         program: String,
-        /// The cause.
         source: io::Error,
     },
     /// A program that failed.

@@ -34,7 +34,6 @@ pub struct Measured {
     pub digest: Digest,
     /// What it occupies on the disk.
     pub bytes: u64,
-    /// Its entries.
     pub entries: u64,
 }
 

@@ -20,7 +20,6 @@ pub enum KernelError {
     /// A size that the kernel cannot take.
     #[error("{kernel} cannot take size {size}: give {least} to {most} ({unit})")]
     Size {
-        /// The kernel.
         kernel: Kernel,
         /// Requested size, in the unit of the kernel.
         size: u64,
@@ -34,7 +33,6 @@ pub enum KernelError {
     /// The box is too slow even for the set-up.
     #[error("setting up {kernel} takes too long here for {seconds} s: allow more time or reduce the size")]
     TooSlow {
-        /// The kernel.
         kernel: Kernel,
         /// Intended duration in seconds.
         seconds: f64,
@@ -44,7 +42,6 @@ pub enum KernelError {
     Map {
         /// Requested bytes.
         bytes: usize,
-        /// The cause.
         source: io::Error,
     },
     /// A worker thread could not be started.
@@ -54,7 +51,6 @@ pub enum KernelError {
         number: u32,
         /// How many were asked for.
         threads: u32,
-        /// The cause.
         source: io::Error,
     },
     /// A line that orders no slice of work.
@@ -70,13 +66,11 @@ pub enum KernelError {
     /// A kernel that uses files cannot.
     #[error("{kernel} cannot {what} in {}: {source}{}", folder.display(), next_step(source))]
     Disk {
-        /// The kernel.
         kernel: Kernel,
         /// What it cannot do.
         what: &'static str,
         /// The folder in which it works.
         folder: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// A folder whose files are on no disk, for a kernel that measures one.
@@ -85,7 +79,6 @@ pub enum KernelError {
         folder.display()
     )]
     NoDisk {
-        /// The kernel.
         kernel: Kernel,
         /// The folder in which it works.
         folder: PathBuf,
@@ -101,7 +94,6 @@ pub enum KernelError {
         what: &'static str,
         /// Address of the other end.
         peer: SocketAddr,
-        /// The cause.
         source: io::Error,
     },
     /// A system call that the work consists of, or rests on, failed.
@@ -109,7 +101,6 @@ pub enum KernelError {
     System {
         /// What was done, to what.
         what: &'static str,
-        /// The cause.
         source: io::Error,
     },
 }

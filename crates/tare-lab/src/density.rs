@@ -48,9 +48,7 @@ pub enum DensityError {
     /// A box could not be made.
     #[error("platform '{platform}': cannot create a box: {source}; 'tare doctor' shows what is missing")]
     Launch {
-        /// The platform.
         platform: PlatformPath,
-        /// The cause.
         source: BoxError,
     },
     /// A box could not be removed.
@@ -58,7 +56,6 @@ pub enum DensityError {
     Left {
         /// The box.
         name: String,
-        /// The cause.
         source: BoxError,
     },
     /// Boxes whose processes are on another host.
@@ -69,7 +66,6 @@ pub enum DensityError {
         "platform '{platform}': only {made} of at least 3 boxes could be created, {why}: free memory, or reduce --memory"
     )]
     TooFew {
-        /// The platform.
         platform: PlatformPath,
         /// Boxes made.
         made: usize,

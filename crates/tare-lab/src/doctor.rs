@@ -29,7 +29,6 @@ pub struct Findings {
     pub platforms: Vec<PlatformFinding>,
     /// What images need, beside tare itself.
     pub images: Vec<ImageFinding>,
-    /// The host.
     pub host: HostFacts,
     /// What may disturb a measurement, whether or not it does here.
     pub noise: Vec<Noise>,
@@ -38,7 +37,6 @@ pub struct Findings {
 /// A platform, and whether it can run here. Either `ready` is null, or `missing` and `fix` are.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlatformFinding {
-    /// Its name.
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,

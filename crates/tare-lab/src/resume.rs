@@ -25,7 +25,6 @@ pub enum ResumeError {
         "{path}:1: the study in its header cannot be run: {cause}; the file was altered: restore it from a copy, or start a new one with -o"
     )]
     Unsound {
-        /// The file.
         path: String,
         /// What is wrong with it.
         cause: tare_study::design::DesignError,
@@ -34,19 +33,13 @@ pub enum ResumeError {
     #[error(
         "{path} has a record with the number {number}, which no run reaches: the file was altered; restore it from a copy, or start a new one with -o"
     )]
-    Numbered {
-        /// The file.
-        path: String,
-        /// The number.
-        number: u32,
-    },
+    Numbered { path: String, number: u32 },
     /// A trial is in the file more than once.
     #[error(
         "{path} has {} more than once with different contents: the file was altered, or two files were joined; restore it from a copy, or start a new one with -o",
         counted(*trials, "trial")
     )]
     Doubled {
-        /// The file.
         path: String,
         /// How many are.
         trials: usize,
@@ -55,26 +48,17 @@ pub enum ResumeError {
     #[error(
         "{path} records looks at trials that it does not have, and these cannot be measured again: the file was altered; restore it from a copy, or start a new one with -o"
     )]
-    TrialsGone {
-        /// The file.
-        path: String,
-    },
+    TrialsGone { path: String },
     /// Another study was asked for.
     #[error(
         "{path} has a different study ({differs}): omit the other options to continue it, or start a new one with -o"
     )]
-    OtherStudy {
-        /// The file.
-        path: String,
-        /// What differs.
-        differs: &'static str,
-    },
+    OtherStudy { path: String, differs: &'static str },
     /// Another build measured the first part.
     #[error(
         "{path} was measured with agent {theirs}, this tare has agent {ours}, which may run different machine code: continue it with the tare that started it, or start a new one with -o"
     )]
     OtherBuild {
-        /// The file.
         path: String,
         /// Its build.
         theirs: String,
@@ -83,26 +67,15 @@ pub enum ResumeError {
     },
     /// Another host measured the first part.
     #[error("{path} was measured on another host ({differs}): continue it there, or start a new one with -o")]
-    OtherHost {
-        /// The file.
-        path: String,
-        /// What differs.
-        differs: &'static str,
-    },
+    OtherHost { path: String, differs: &'static str },
     /// More blocks for a study whose number was fixed.
     #[error(
         "{path} was planned with {blocks} blocks: adding or dropping blocks after seeing a result makes intervals cover less than they claim; start a new one with -o and other --blocks, or with --adaptive"
     )]
-    FixedBlocks {
-        /// The file.
-        path: String,
-        /// Its blocks.
-        blocks: u32,
-    },
+    FixedBlocks { path: String, blocks: u32 },
     /// More blocks, and no look after the last one.
     #[error("{path} is adaptive: {cause}")]
     NoLook {
-        /// The file.
         path: String,
         /// Where looks are.
         cause: AdaptiveError,
@@ -111,18 +84,11 @@ pub enum ResumeError {
     #[error(
         "{path}: all {blocks} blocks were run and comparisons are still open: continue to the next look with --blocks up to {MOST}, or view it with 'tare report {path}'"
     )]
-    OutOfBlocks {
-        /// The file.
-        path: String,
-        /// Its blocks.
-        blocks: u32,
-    },
+    OutOfBlocks { path: String, blocks: u32 },
     /// Nothing is left to do.
     #[error("{path} is complete: {done}; view it with 'tare report {path}'{more}")]
     Complete {
-        /// The file.
         path: String,
-        /// What was done.
         done: String,
         /// How more could be measured; empty: nothing could change.
         more: &'static str,

@@ -64,7 +64,6 @@ pub enum RunError {
     Left {
         /// The box.
         name: String,
-        /// The cause.
         source: BoxError,
     },
 }
@@ -97,7 +96,6 @@ pub enum Event<'a> {
     SideBySide(&'a [PlannedTrial]),
     /// A trial ended and is in the file.
     Trial {
-        /// The record.
         record: &'a TrialRecord,
         /// Trials that need nothing more.
         done: u32,

@@ -19,12 +19,7 @@ pub enum WriteError {
     Exists(PathBuf),
     /// It cannot be made.
     #[error("cannot create results file {path}: {source}; give a writable path with -o")]
-    Create {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Create { path: PathBuf, source: io::Error },
     /// Another run has it open.
     #[error("{0} is being written by another run: wait until it ends")]
     Busy(PathBuf),
@@ -32,22 +27,12 @@ pub enum WriteError {
     #[error(
         "cannot write to results file {path}: {source}; the records so far are intact: free disk space, then continue with --resume"
     )]
-    Append {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Append { path: PathBuf, source: io::Error },
     /// The disk does not take it.
     #[error(
         "results file {path} may not have reached the disk: {source}; its content is intact as long as this host runs: copy it to another disk and continue the copy with --resume"
     )]
-    Sync {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Sync { path: PathBuf, source: io::Error },
 }
 
 /// How often records are made to reach the disk at most: a power failure loses

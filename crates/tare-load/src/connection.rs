@@ -14,7 +14,6 @@ use tare_wire::load::Asked;
 /// Time to connect: far more than any network between a host and its boxes takes.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A connection.
 pub struct Connection {
     stream: TcpStream,
     answers: Box<dyn Answers>,

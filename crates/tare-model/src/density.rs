@@ -20,7 +20,6 @@ pub struct Density {
     pub tare: String,
     /// Identity of the build: a digest of what it was made from.
     pub build: String,
-    /// The host.
     pub host: HostFacts,
     /// Limits of every box; the CPUs are granted by quota.
     pub limits: InstanceType,
@@ -31,7 +30,6 @@ pub struct Density {
 /// Idle boxes of one platform.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PlatformDensity {
-    /// The platform.
     pub platform: PlatformPath,
     /// What was found of it.
     pub version: PlatformVersion,

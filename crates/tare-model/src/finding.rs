@@ -63,30 +63,21 @@ pub enum Finding {
         load: f64,
     },
     /// The workload waited for pages from the disk.
-    MajorFaults {
-        /// Faults.
-        faults: u64,
-    },
+    MajorFaults { faults: u64 },
     /// Processes of the host waited for memory.
     MemoryPressure {
         /// Share of the time, 0 to 1.
         share: f64,
     },
     /// Memory of the box was in swap after the trial.
-    BoxSwapped {
-        /// Bytes.
-        bytes: u64,
-    },
+    BoxSwapped { bytes: u64 },
     /// The CPUs ran at another frequency than in the first trial of the run.
     FrequencyChanged {
         /// Frequency over that of the first trial.
         ratio: f64,
     },
     /// CPUs were throttled by heat.
-    Overheated {
-        /// Times.
-        times: u64,
-    },
+    Overheated { times: u64 },
     /// Dirty pages could not be written back before the trial.
     DirtyPages {
         /// Bytes left.

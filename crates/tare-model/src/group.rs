@@ -39,7 +39,6 @@ const fn is_one(processes: &u32) -> bool {
 /// One cell of a group and its slices.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Member {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Number of the box.
@@ -79,7 +78,6 @@ const fn is_none(turns: &u32) -> bool {
 /// One timed part of every slice of a member, in the order of the rounds.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Series {
-    /// Work done.
     pub work: WorkDone,
     /// Wall time of each slice by the box's monotonic clock.
     pub wall_ns: Vec<u64>,

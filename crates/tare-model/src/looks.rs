@@ -22,7 +22,6 @@ pub struct LookRecord {
 /// One comparison at a look: the primary metric of a cell against a baseline.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct LookedAt {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Which baseline.

@@ -97,7 +97,6 @@ pub struct Header {
     pub agent: Option<String>,
     /// The study; order and number of trials follow from it.
     pub study: Study,
-    /// The host.
     pub host: HostFacts,
     /// Versions of the platforms as probed, by platform.
     pub platforms: BTreeMap<PlatformPath, PlatformVersion>,
@@ -210,7 +209,6 @@ pub struct ProofRecord {
     pub host_cores: Option<f64>,
     /// CPUs used, by the box's own clocks.
     pub burn: Option<BurnReport>,
-    /// Threads that burned.
     pub burn_threads: u32,
     /// Memory limit in bytes.
     pub limit_bytes: u64,
@@ -281,7 +279,6 @@ pub struct TrialRecord {
     pub order: u32,
     /// 0 for the first attempt; 1 for its one repetition at the end of the block.
     pub attempt: u32,
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// The box it ran in; absent if none could be made.
@@ -418,7 +415,6 @@ pub struct HostReadings {
 /// Why a run stopped appending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EndRecord {
-    /// The reason.
     pub reason: EndReason,
     /// End, nanoseconds since the epoch.
     pub ended_unix_ns: u64,

@@ -26,7 +26,6 @@ pub struct Slices {
     pub costs: Vec<f64>,
     /// Wall time of each in nanoseconds.
     pub times: Vec<f64>,
-    /// Work of all.
     pub work: f64,
     /// CPU time of each in nanoseconds; no number where it is not known.
     pub cpu_times: Vec<f64>,

@@ -118,7 +118,6 @@ pub struct Role {
 pub enum Run {
     /// A built-in kernel.
     Kernel(KernelRun),
-    /// A command.
     Command(CommandRun),
     /// A client of tare's own that loads a server.
     Load(LoadSpec),
@@ -142,7 +141,6 @@ pub struct KernelRun {
     pub spec: KernelSpec,
 }
 
-/// A command.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct CommandRun {
     /// Program (absolute path) and arguments.

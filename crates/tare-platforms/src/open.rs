@@ -20,7 +20,6 @@ pub enum OpenError {
         possible = inner_names()
     )]
     Nested {
-        /// The path.
         path: PlatformPath,
         /// The inner platform.
         inner: String,
@@ -30,7 +29,6 @@ pub enum OpenError {
         "platform '{path}': the CPU limit of {inner} can only be proven by the counters of the remote host, which cannot be read from here: run tare on that host"
     )]
     Untold {
-        /// The path.
         path: PlatformPath,
         /// The inner platform.
         inner: String,
@@ -38,7 +36,6 @@ pub enum OpenError {
     /// An option that the platform does not have, or a bad value.
     #[error("platform '{path}': {detail}")]
     Option {
-        /// The path.
         path: PlatformPath,
         /// What is wrong and what would be right.
         detail: String,

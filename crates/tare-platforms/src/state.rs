@@ -34,11 +34,8 @@ pub enum StateError {
     /// A file of the state folder.
     #[error("cannot {what} {path}: {source}; choose another folder with --state-dir")]
     File {
-        /// What was tried.
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// Others can change what is in the state folder.
@@ -90,9 +87,7 @@ pub struct Swept {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot remove what the dead run {run} left: {source}")]
 pub struct Left {
-    /// The run.
     pub run: String,
-    /// The cause.
     pub source: BoxError,
 }
 

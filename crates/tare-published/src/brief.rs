@@ -9,9 +9,7 @@ use serde::Serialize;
 pub struct Brief<'a> {
     /// The name by which it is asked for.
     pub id: &'a str,
-    /// Year.
     pub year: u16,
-    /// Title.
     pub title: &'a str,
     /// Hardware and system.
     pub host: &'a str,

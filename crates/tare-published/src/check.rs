@@ -12,7 +12,6 @@ use serde::Serialize;
 pub struct Checked {
     /// How many claims and figures there are, and what became of them.
     pub tally: Tally,
-    /// The studies.
     pub studies: Vec<CheckedStudy>,
 }
 
@@ -31,7 +30,6 @@ impl Checked {
 pub struct CheckedStudy {
     /// The study.
     pub id: String,
-    /// Its claims.
     pub claims: Vec<CheckedClaim>,
     /// Where it contradicts its own figures.
     pub errata: Vec<String>,
@@ -44,7 +42,6 @@ pub struct CheckedClaim {
     pub text: String,
     /// Whether it could be checked at all.
     pub checkable: bool,
-    /// Its figures.
     pub figures: Vec<CheckedFigure>,
 }
 
@@ -53,7 +50,6 @@ pub struct CheckedClaim {
 pub struct CheckedFigure {
     /// What it is a figure of.
     pub of: String,
-    /// Formula.
     pub formula: Formula,
     /// Unit of the figure.
     pub unit: String,
@@ -72,9 +68,7 @@ pub struct CheckedFigure {
 /// A number of the study's own words, and what the figure says to it.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Said {
-    /// The number.
     pub number: Digits,
-    /// In what sense.
     pub sense: Sense,
     /// Whether the figure bears it out.
     #[serde(flatten)]
@@ -117,11 +111,9 @@ pub struct Tally {
     pub agree: usize,
     /// Of these: a number differs.
     pub differ: usize,
-    /// Errata.
     pub errata: usize,
 }
 
-/// Checks a study.
 pub fn check(study: &Published) -> CheckedStudy {
     let claim = |claim: &Claim| CheckedClaim {
         text: claim.text.clone(),

@@ -17,7 +17,6 @@ pub struct Claim {
     /// Families of workloads that it speaks of; those of its figures need not be named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<String>,
-    /// Its figures.
     #[serde(default, rename = "figure", skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureOfClaim>,
 }
@@ -60,7 +59,6 @@ pub type Selector = BTreeMap<String, Level>;
 pub enum Level {
     /// A name.
     Text(String),
-    /// A number.
     Number(f64),
 }
 
@@ -149,14 +147,11 @@ impl Formula {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
-    /// Their mean.
     Mean,
     /// Not the figures are averaged but what they follow from: the formula is
     /// applied to the means over the levels.
     FormulaOfMeans,
-    /// The least.
     Least,
-    /// The largest.
     Largest,
 }
 
@@ -169,9 +164,7 @@ pub enum Sense {
     Equal,
     /// About it: to its last digit that is not 0.
     About,
-    /// More than it.
     MoreThan,
-    /// Less than it.
     LessThan,
 }
 

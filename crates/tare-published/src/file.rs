@@ -42,15 +42,12 @@ pub struct Published {
 pub struct About {
     /// First author and year: the name by which it is asked for.
     pub id: String,
-    /// Title.
     pub title: String,
-    /// Authors.
     pub authors: String,
     /// Where it was published.
     pub venue: String,
     /// Digital object identifier.
     pub doi: Option<String>,
-    /// Year.
     pub year: u16,
     /// What it holds its platforms against.
     pub baseline: String,
@@ -62,7 +59,6 @@ pub struct About {
     pub host: String,
     /// CPUs of the host, as the study counts them.
     pub host_cpus: Option<u32>,
-    /// Its platforms.
     pub platforms: Vec<Platform>,
     /// How it grants CPUs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,12 +66,10 @@ pub struct About {
     /// Limits of its boxes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, NumberOrText>,
-    /// Its cluster.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cluster: BTreeMap<String, NumberOrText>,
     /// Its method.
     pub methodology: Option<String>,
-    /// Its questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
     /// Differences below this it ignores.
@@ -96,17 +90,12 @@ pub struct About {
 pub struct Platform {
     /// The name in the study's tables; `*` stands for several endings.
     pub id: String,
-    /// What it is.
     pub kind: String,
     /// The study's abbreviation.
     pub abbreviation: Option<String>,
-    /// Version.
     pub version: Option<String>,
-    /// Image.
     pub image: Option<String>,
-    /// Storage.
     pub storage: Option<String>,
-    /// Network.
     pub network: Option<String>,
     /// Anything else.
     pub note: Option<String>,
@@ -118,7 +107,6 @@ pub struct Platform {
 pub struct Provisioning {
     /// The study's name.
     pub id: String,
-    /// How.
     pub how: String,
 }
 
@@ -126,11 +114,9 @@ pub struct Provisioning {
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
-    /// Name.
     pub name: String,
     /// CPUs, which the study calls cores.
     pub cores: u32,
-    /// Memory in GB.
     #[serde(rename = "memory_GB")]
     pub memory_gb: u32,
 }
@@ -139,7 +125,6 @@ pub struct Instance {
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
-    /// The workload.
     pub workload: String,
     /// Version of its program.
     pub version: Option<String>,
@@ -168,7 +153,6 @@ pub struct Contradiction {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erratum {
-    /// What.
     pub text: String,
 }
 
@@ -178,7 +162,6 @@ pub struct Erratum {
 pub enum NumberOrText {
     /// Yes or no.
     Truth(bool),
-    /// A number.
     Number(f64),
     /// Words.
     Text(String),

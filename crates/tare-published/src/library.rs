@@ -54,7 +54,6 @@ const PUBLISHED: Kind = Kind {
 /// All studies, in the order of their names.
 #[derive(Debug, Clone)]
 pub struct Library {
-    /// The studies.
     pub studies: Vec<Published>,
     /// What belongs together, and what stands beside what of tare's own.
     pub mapping: Mapping,

@@ -57,7 +57,6 @@ pub enum Spread {
 #[serde(try_from = "Written")]
 #[schemars(!try_from)]
 pub struct Table {
-    /// The workload.
     pub workload: String,
     /// The unit, as the study has it.
     pub unit: String,

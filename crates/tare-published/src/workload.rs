@@ -26,18 +26,15 @@ pub struct WorkloadView<'a> {
 pub struct Part<'a> {
     /// The study.
     pub id: &'a str,
-    /// Its tables.
     pub tables: Vec<&'a Table>,
     /// How it ran them.
     pub protocols: Vec<&'a Protocol>,
-    /// What it says.
     pub claims: Vec<&'a Claim>,
 }
 
 /// Two studies that differ.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Differing<'a> {
-    /// The one.
     pub study: &'a str,
     /// The other, and in what.
     #[serde(flatten)]

@@ -23,7 +23,6 @@ use tare_analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
 /// Colours that the style sheet has for series; further ones begin again.
 const COLOURS: usize = 6;
 
-/// A picture.
 #[derive(Debug, Clone)]
 pub enum Picture {
     /// Costs with their intervals, a row for each.
@@ -56,7 +55,6 @@ impl Picture {
         forest::shown(analysis).map(Self::Forest)
     }
 
-    /// What is open.
     pub fn open(analysis: &Analysis) -> Option<Self> {
         forest::open(analysis).map(Self::Forest)
     }

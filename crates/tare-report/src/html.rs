@@ -22,14 +22,12 @@ const SCRIPT: &str = concat!("\n", include_str!("../templates/page.js"));
 pub struct Link {
     /// Where it leads.
     pub href: String,
-    /// What it says.
     pub text: String,
 }
 
 /// A file whose figures a page tells: what was measured, sample by sample.
 #[derive(Debug, Clone)]
 pub struct Data {
-    /// Its name.
     pub name: String,
     /// Where it lies, seen from the page, if it can be reached from there.
     pub href: Option<String>,

@@ -24,7 +24,6 @@ pub fn seed(all: u64, campaign: u32) -> u64 {
 pub struct Campaign {
     /// Its number, from 0.
     pub campaign: u32,
-    /// Its seed.
     pub seed: u64,
     /// Start, nanoseconds since the epoch.
     pub started_unix_ns: u64,

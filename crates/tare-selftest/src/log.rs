@@ -25,14 +25,12 @@ pub struct Header {
     /// its work; they follow from the aim and from how fast the host was when the log was
     /// begun.
     pub iterations: [u64; 2],
-    /// The host.
     pub host: HostFacts,
 }
 
 /// What was asked; the number of campaigns is not in it, so that more can be added.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Options {
-    /// The platform.
     pub platform: String,
     /// What the second arm does more, in tenths of a percent; 0 for A/A.
     pub tenths: u32,
@@ -45,7 +43,6 @@ pub struct Options {
     pub slicing: Slicing,
     /// Aim for a trial in seconds.
     pub trial_seconds: f64,
-    /// Margin in percent.
     pub margin_percent: f64,
     /// Whether a third box runs through its memory beside the two; absent if none does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -36,11 +36,9 @@ pub struct Truth {
 /// What all campaigns say.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Score {
-    /// Campaigns.
     pub campaigns: usize,
     /// Those that gave no verdict: too many pairs lost.
     pub void: usize,
-    /// The counts.
     pub counts: Vec<Count>,
     /// Time of the second arm over that of the first; of slices the typical one.
     pub time: Option<Pooled>,

@@ -5,7 +5,6 @@
 pub struct Total {
     /// Number of draws.
     pub draws: u32,
-    /// The sums.
     pub sums: Vec<f64>,
 }
 

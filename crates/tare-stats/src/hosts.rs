@@ -17,7 +17,6 @@ pub const FEWEST_HOSTS: usize = 3;
 /// What one host says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostEstimate {
-    /// Its mean.
     pub mean: f64,
     /// The standard error of that.
     pub error: f64,
@@ -44,11 +43,9 @@ impl HostEstimate {
 /// Results over several hosts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcrossHosts {
-    /// Hosts.
     pub hosts: usize,
     /// The mean over hosts.
     pub mean: f64,
-    /// Its interval.
     pub interval: Interval,
     /// Standard deviation between hosts.
     pub between: f64,

@@ -20,9 +20,7 @@ const EXACT_FROM: usize = 30;
 pub struct QuantileRatio {
     /// Which quantile: 0.9 for the value that 9 of 10 stay below.
     pub quantile: f64,
-    /// The ratio.
     pub ratio: f64,
-    /// Its interval.
     pub interval: Interval,
     /// Whether the interval is approximate: fewer than 30 pairs.
     pub approximate: bool,

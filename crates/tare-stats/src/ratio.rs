@@ -7,7 +7,6 @@ use crate::{Interval, count, finite, mean, sd, t_quantile};
 pub struct RatioOfMeans {
     /// Mean of the one over mean of the other.
     pub ratio: f64,
-    /// Its interval.
     pub interval: Interval,
 }
 

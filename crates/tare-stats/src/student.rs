@@ -59,7 +59,6 @@ fn student(df: usize) -> Option<StudentsT> {
 pub struct TEstimate {
     /// Number of values.
     pub n: usize,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation, multiplied by the widening.
     pub sd: f64,

@@ -8,7 +8,6 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Sample {
     /// Number of values.
     pub n: usize,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation; widened where the values are autocorrelated.
     pub sd: f64,

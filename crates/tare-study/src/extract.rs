@@ -36,7 +36,6 @@ pub enum ExtractError {
     Missing {
         /// Where it was looked for.
         place: &'static str,
-        /// What.
         what: String,
     },
     /// It stands there more than once.
@@ -44,9 +43,7 @@ pub enum ExtractError {
     Several {
         /// Where it was looked for.
         place: &'static str,
-        /// What.
         what: String,
-        /// How many.
         times: usize,
     },
     /// It cannot be read at all.

@@ -29,7 +29,6 @@ pub struct PlannedTrial {
 /// Trials that run at the same time, slice by slice, or one trial by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// The trials.
     pub trials: Vec<PlannedTrial>,
     /// Cells that run beside them as their baselines, while their own trials are
     /// those of another group of the block.

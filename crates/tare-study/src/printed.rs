@@ -9,7 +9,6 @@ use tare_model::workload::Check;
 /// A figure of a command's own, as a user asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetricWish {
-    /// Its name.
     pub name: String,
     /// What it is printed to.
     pub stream: Stream,
@@ -55,7 +54,6 @@ impl CheckWish {
 /// What is wrong with a figure or a check of a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrintedError {
-    /// Its name.
     #[error(
         "'{0}' is not a metric name: use at most 24 lower-case letters, digits and dashes, such as throughput"
     )]
@@ -65,12 +63,10 @@ pub enum PrintedError {
         "the metric '{0}' already exists: give each its own name, other than wall, user, system and peak-memory"
     )]
     Twice(String),
-    /// Its unit.
     #[error("metric '{name}': {source}")]
     Unit {
         /// The metric.
         name: String,
-        /// What is wrong.
         source: UnitError,
     },
     /// Where it stands.
@@ -78,7 +74,6 @@ pub enum PrintedError {
     Find {
         /// The metric.
         name: String,
-        /// What is wrong.
         source: ExtractError,
     },
     /// What is to be printed, or not.

@@ -21,7 +21,6 @@ pub struct Brief {
     pub name: String,
     /// What it measures, in a line.
     pub about: String,
-    /// What it is.
     pub kind: Kind,
 }
 

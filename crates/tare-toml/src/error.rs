@@ -8,7 +8,6 @@ pub enum TomlError {
     /// Something that stands in it.
     #[error("{file}:{line}:{column}: {message}")]
     At {
-        /// The file.
         file: String,
         /// Line, from 1.
         line: usize,
@@ -20,7 +19,6 @@ pub enum TomlError {
     /// The file as a whole.
     #[error("{file}: {message}")]
     File {
-        /// The file.
         file: String,
         /// What, and what would be right.
         message: String,

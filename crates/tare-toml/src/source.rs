@@ -112,7 +112,6 @@ impl Place {
         &self.source.name
     }
 
-    /// The text.
     pub(crate) const fn source(&self) -> &Rc<Source> {
         &self.source
     }

@@ -11,14 +11,12 @@ use toml::de::{DeTable, DeValue};
 pub struct Node {
     /// Where.
     pub place: Place,
-    /// What.
     pub value: Value,
 }
 
 /// What TOML knows.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// Text.
     Text(String),
     /// A whole number.
     Integer(i64),
@@ -28,9 +26,7 @@ pub enum Value {
     Boolean(bool),
     /// A date or time, which no file of tare needs.
     Time,
-    /// A list.
     List(Vec<Node>),
-    /// A table.
     Table(Table),
 }
 

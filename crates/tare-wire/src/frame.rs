@@ -86,10 +86,8 @@ impl Head {
     }
 }
 
-/// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// What it is.
     pub head: Head,
     /// At most [`MAX_PAYLOAD`] bytes.
     pub payload: Vec<u8>,

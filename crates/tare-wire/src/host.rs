@@ -22,13 +22,10 @@ pub struct HostFacts {
     pub cores: u32,
     /// Packages.
     pub sockets: u32,
-    /// NUMA nodes.
     pub numa_nodes: u32,
     /// Size of the last-level cache in bytes.
     pub llc_bytes: Option<u64>,
-    /// Memory in bytes.
     pub memory_bytes: u64,
-    /// Swap in bytes.
     pub swap_bytes: u64,
     /// Release of the kernel.
     pub kernel: String,

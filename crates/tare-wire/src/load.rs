@@ -85,7 +85,6 @@ pub enum Asked {
     Http(String),
     /// A command of Redis by its words (RESP).
     Resp {
-        /// The words.
         words: Vec<String>,
         /// Those of the command that is run once for each key before any load; empty: none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -152,7 +151,6 @@ impl LoadSpec {
 /// The search of the greatest rate of an open loop at which a bound of latencies is kept.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WithinBound {
-    /// The bound.
     pub bound: Bound,
     /// Every try of every rate, in order.
     pub tries: Vec<RateTry>,

@@ -9,13 +9,10 @@ use serde::{Deserialize, Serialize};
 /// scaled only when printed.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub enum Unit {
-    /// Seconds.
     #[serde(rename = "s")]
     Second,
-    /// Bytes.
     #[serde(rename = "B")]
     Byte,
-    /// Bytes per second.
     #[serde(rename = "B/s")]
     BytePerSecond,
     /// Floating-point operations per second.
@@ -159,7 +156,6 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyOf {
-    /// Their mean.
     Mean,
     /// The one that this share of them does not exceed, where enough lie beyond it.
     Share(f64),

@@ -44,14 +44,12 @@ pub enum Request {
     Kernel {
         /// The run.
         spec: KernelSpec,
-        /// Bounds.
         bounds: Bounds,
     },
     /// Run a proof in a fresh process; its report comes as standard output.
     Proof {
         /// The run.
         spec: ProofSpec,
-        /// Bounds.
         bounds: Bounds,
     },
     /// Run a command.
@@ -111,19 +109,12 @@ pub enum Request {
     Launch {
         /// Number of the channel; not 0.
         channel: u16,
-        /// The box.
         inner: InnerBox,
     },
     /// Stop the box within the box, so that it uses no CPU.
-    Freeze {
-        /// Its channel.
-        channel: u16,
-    },
+    Freeze { channel: u16 },
     /// Let it go on.
-    Thaw {
-        /// Its channel.
-        channel: u16,
-    },
+    Thaw { channel: u16 },
     /// Set the box's wall clock, where the box has one of its own.
     SetClock {
         /// Nanoseconds since the epoch.
@@ -153,7 +144,6 @@ pub enum Task {
     Kernel(KernelSpec),
     /// The same of a network kernel, as the client of a server elsewhere.
     Client {
-        /// The kernel.
         spec: KernelSpec,
         /// Where its server is.
         server: SocketAddr,
@@ -168,7 +158,6 @@ pub enum Task {
     /// What others talk to. It does no slice; its output comes as standard error when it is
     /// stopped, or did not come to serve.
     Server {
-        /// What runs.
         run: Served,
         /// How it tells that it serves; an address with a port where that is a connection.
         ready: Ready,
@@ -183,12 +172,10 @@ pub enum Task {
 pub enum Served {
     /// The end of a network kernel that answers.
     Kernel {
-        /// The kernel.
         spec: KernelSpec,
         /// Where it listens; at port 0, at one that nobody else has.
         at: SocketAddr,
     },
-    /// A command.
     Command(CommandTask),
 }
 
@@ -261,7 +248,6 @@ pub struct Bounds {
 /// A command to run, perhaps several times back to back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRequest {
-    /// The command.
     #[serde(flatten)]
     pub task: CommandTask,
     /// Bounds of all repetitions together.
@@ -390,7 +376,6 @@ pub enum ExitStatus {
 /// A process that a kernel killed for want of memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KilledProcess {
-    /// Its name.
     pub name: String,
     /// Whether it was the limit of a cgroup that was full, rather than all memory.
     pub by_limit: bool,
@@ -405,7 +390,6 @@ pub struct Counters {
     pub unix_ns: u64,
     /// Steal as the box's kernel counts it.
     pub steal_ns: Option<u64>,
-    /// Context switches.
     pub context_switches: Option<u64>,
     /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,

@@ -268,7 +268,6 @@ pub struct InstanceError {
 /// An instance type as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedInstance {
-    /// Its name.
     pub name: String,
     /// CPUs and memory.
     pub size: InstanceType,

@@ -142,9 +142,7 @@ impl fmt::Display for Capacity {
 /// A service feature: a capacity of a physical property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Feature {
-    /// The property.
     pub property: Property,
-    /// The capacity.
     pub capacity: Capacity,
 }
 
@@ -158,9 +156,7 @@ impl fmt::Display for Feature {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// A workload.
     Workload,
-    /// A platform.
     Platform,
 }
 
@@ -176,9 +172,7 @@ impl fmt::Display for Missing {
 /// Something that a study names and that tare does not have.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// What it is.
     pub what: Missing,
-    /// Its name.
     pub name: String,
     /// The service feature that it would show, of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +192,6 @@ pub struct Template {
     /// Whether it is the study's small size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub small: bool,
-    /// The title.
     pub title: String,
     /// The questions to be answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

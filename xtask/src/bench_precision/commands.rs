@@ -120,7 +120,6 @@ impl Batches {
 }
 
 impl Commands {
-    /// Its table.
     pub fn table(&self) -> String {
         let held = self.batches.iter().filter(|batches| batches.holds_zero).count();
         let of_runs = self
@@ -139,7 +138,6 @@ impl Commands {
         )
     }
 
-    /// Its target.
     pub fn target(&self) -> Target {
         Target {
             what: "in slices / batches of hyperfine".to_owned(),

@@ -62,7 +62,6 @@ impl Gates {
         })
     }
 
-    /// Its table.
     pub fn table(&self) -> String {
         let mut text =
             "a slice's way to its box and back, beyond its work: medians in microseconds".to_owned();

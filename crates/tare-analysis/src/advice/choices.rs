@@ -11,7 +11,6 @@ use tare_model::study::{BoxKind, Cell};
 /// One workload under one provisioning, in one size.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Setting {
-    /// The workload.
     pub workload: String,
     /// How CPUs are granted.
     pub provisioning: Provisioning,
@@ -28,7 +27,6 @@ pub struct Setting {
 /// A platform.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Choice {
-    /// The platform.
     pub platform: PlatformPath,
     /// Whether it is what the others are held against.
     pub is_baseline: bool,

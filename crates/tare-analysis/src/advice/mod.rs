@@ -42,11 +42,9 @@ pub struct Advice {
 /// From which size on a platform costs no more than at the largest.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct SmallestSize {
-    /// The platform.
     pub platform: PlatformPath,
     /// How its CPUs are granted.
     pub provisioning: Provisioning,
-    /// The workload.
     pub workload: String,
     /// CPUs from which on it is shown to be within the margin; absent if at no size.
     pub cpus: Option<f64>,

@@ -9,9 +9,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 /// One platform pinned, and by quota, both over the baseline pinned without a quota.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Pinning {
-    /// The platform.
     pub platform: PlatformPath,
-    /// The workload.
     pub workload: String,
     /// Name of the instance type, where the study has several.
     pub instance: Option<String>,

@@ -17,12 +17,10 @@ use tare_model::template::Property;
 /// Boxes of so many CPUs at most are small.
 const SMALL: f64 = 2.0;
 
-/// A rule.
 #[derive(Debug, Clone, Copy, JsonSchema, Serialize)]
 pub struct Rule {
     /// Its id: the study and a number.
     pub id: &'static str,
-    /// What it says.
     pub text: &'static str,
     #[serde(skip)]
     rows: fn(&Analysis) -> Vec<Row>,
@@ -31,7 +29,6 @@ pub struct Rule {
 /// A rule held against the data.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Held {
-    /// The rule.
     #[serde(flatten)]
     pub rule: Rule,
     /// What came of it.
@@ -58,7 +55,6 @@ pub enum Outcome {
 pub struct Row {
     /// What is held against what.
     pub what: String,
-    /// The figure.
     pub figure: Option<Estimate>,
     /// What it is held against, where that is no constant.
     pub beside: Option<Estimate>,

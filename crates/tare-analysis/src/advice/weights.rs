@@ -32,7 +32,6 @@ pub struct Weights(Vec<(Criterion, f64)>);
 /// The best platform by the weights.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Winner {
-    /// The platform.
     pub platform: PlatformPath,
     /// Platforms that were left out, since they have no figure of something that counts.
     pub left_out: Vec<PlatformPath>,

@@ -13,9 +13,7 @@ use tare_model::study::{BoxKind, Cell};
 pub struct Difference {
     /// Which fact, such as `host.kernel`.
     pub what: String,
-    /// Before.
     pub before: Option<String>,
-    /// After.
     pub after: Option<String>,
 }
 

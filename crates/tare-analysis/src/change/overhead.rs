@@ -17,7 +17,6 @@ use tare_stats::{Interval, Looks, PairedInference, Sample, Welch, holm, welch};
 /// What one cell costs against one baseline, before and after.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct OverheadChange {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Which baseline.
@@ -30,9 +29,7 @@ pub struct OverheadChange {
     pub metric: Metric,
     /// Whether typical costs of slices are compared: both files have them.
     pub typical: bool,
-    /// The overhead before.
     pub before: Overhead,
-    /// The overhead after.
     pub after: Overhead,
     /// exp(mean d after - mean d before): over 1, the box costs more than it did.
     pub change: Option<Estimate>,

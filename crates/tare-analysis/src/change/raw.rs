@@ -13,14 +13,10 @@ use tare_stats::{Looks, Sample, Welch, autocorrelation, mean, welch};
 /// One cell's primary metric, before and after.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct RawChange {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
-    /// The metric.
     pub metric: Metric,
-    /// Before.
     pub before: Raw,
-    /// After.
     pub after: Raw,
     /// Geometric mean after over that before, so turned that over 1 is worse.
     pub change: Option<Estimate>,

@@ -33,7 +33,6 @@ pub struct ForeignAnalysis<'a> {
     pub source: &'a str,
     /// Rows read.
     pub rows: usize,
-    /// Blocks.
     pub blocks: usize,
     /// By what the blocks are ordered: `number` or `file`.
     pub block_order: &'static str,

@@ -22,9 +22,7 @@ pub struct Wishes<'a> {
 /// One metric of one cell against its baseline.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ForeignComparison<'a> {
-    /// The cell.
     pub cell: &'a str,
-    /// Its baseline.
     pub baseline: &'a str,
     /// Pairs with a value of 0 or less, which has no logarithm.
     pub without_logs: usize,
@@ -36,7 +34,6 @@ pub struct ForeignComparison<'a> {
 /// What is known of a metric of foreign data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ForeignMetric<'a> {
-    /// Its name.
     #[serde(rename = "metric")]
     pub name: &'a str,
     /// Its unit, where the data name one.

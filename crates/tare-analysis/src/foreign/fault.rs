@@ -9,7 +9,6 @@ pub struct DataError {
     source_name: String,
     /// Line, from 1, and column in characters, from 1.
     place: Option<(u64, Option<usize>)>,
-    /// What is wrong.
     fault: Box<Fault>,
 }
 
@@ -43,7 +42,6 @@ impl fmt::Display for DataError {
     }
 }
 
-/// What is wrong.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     #[error("cannot be read: {0}")]

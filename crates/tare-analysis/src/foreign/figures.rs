@@ -12,16 +12,13 @@ use tare_stats::{cv, mean, sd};
 /// One metric of one cell, over all its values.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct SeriesFigures<'a> {
-    /// The cell.
     pub cell: &'a str,
-    /// The metric.
     #[serde(flatten)]
     pub metric: ForeignMetric<'a>,
     /// Values.
     pub n: usize,
     /// Rows without a value: trials without a result.
     pub empty: usize,
-    /// Mean.
     pub mean: Option<f64>,
     /// Standard deviation.
     pub sd: Option<f64>,

@@ -6,7 +6,6 @@ use tare_model::results::Results;
 use tare_model::study::Cell;
 use tare_stats::{HostEstimate, Interval, LEVEL, PairedInference, t_quantile};
 
-/// A host.
 pub(super) struct Host {
     /// What tells it from others; absent where its file does not say.
     pub identity: Option<String>,

@@ -43,7 +43,6 @@ pub struct Merged {
     pub comparisons: Vec<MergedComparison>,
 }
 
-/// One file.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MergedFile {
     /// As the user named it.
@@ -68,7 +67,6 @@ pub struct MergedFile {
 /// One cell against its baseline, over hosts.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MergedComparison {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// The baseline's cell.
@@ -126,7 +124,6 @@ pub enum CannotMerge {
         "{cell} does different work, or has another box size, in {second} than in {first}: give results of the same study"
     )]
     OtherWork {
-        /// The cell.
         cell: String,
         /// The first file.
         first: String,

@@ -50,7 +50,6 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Of a proof.
     pub fn of(proof: &ProofRecord) -> Self {
         Self {
             limit_cores: proof.limit_cores,
@@ -68,13 +67,11 @@ impl Readings {
 pub struct Latency {
     /// Boxes.
     pub n: usize,
-    /// Mean.
     pub mean: Option<f64>,
     /// Standard deviation.
     pub sd: Option<f64>,
     /// Least.
     pub min: Option<f64>,
-    /// Median.
     pub median: Option<f64>,
 }
 
@@ -83,7 +80,6 @@ pub struct Latency {
 pub struct IdleMemory {
     /// Boxes.
     pub n: usize,
-    /// Median.
     pub median: Option<f64>,
     /// Least.
     pub min: Option<f64>,

@@ -16,7 +16,6 @@ use tare_stats::{cv, mean, sd};
 /// One cell: its trials and the figures of each metric.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct CellFigures {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Blocks in which it was tried.
@@ -34,7 +33,6 @@ pub struct CellFigures {
 /// How often trials of a cell, or attempts at them, failed or were skipped for one reason.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct FailureCount {
-    /// The reason.
     pub reason: String,
     /// Trials that ended so: not those whose repetition succeeded, or otherwise.
     pub trials: usize,
@@ -49,12 +47,10 @@ pub struct FailureCount {
 /// One metric of one cell, over all its trials that succeeded.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct MetricFigures {
-    /// The metric.
     #[serde(flatten)]
     pub metric: Metric,
     /// Samples: one per block.
     pub n: usize,
-    /// Mean.
     pub mean: Option<f64>,
     /// Standard deviation.
     pub sd: Option<f64>,

@@ -18,7 +18,6 @@ use tare_stats::PairedInference;
 /// One cell against one of its baselines.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Comparison {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Which baseline.
@@ -38,7 +37,6 @@ pub struct Comparison {
 /// What a cell cost in one block.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct BlockCost {
-    /// The block.
     pub block: u32,
     /// The cost over the baseline: of slices the typical one.
     pub cost: f64,
@@ -145,7 +143,6 @@ impl<M> MetricComparison<M> {
 pub struct QuantileFigure {
     /// Which quantile: 0.9 for p90.
     pub quantile: f64,
-    /// The ratio.
     #[serde(flatten)]
     pub ratio: Estimate,
     /// Whether the interval is approximate: fewer than 30 pairs.

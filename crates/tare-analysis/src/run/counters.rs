@@ -12,20 +12,16 @@ use tare_stats::median;
 /// One counter of one cell, over its trials.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellCounter {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// The counter's name.
     pub counter: String,
-    /// Its unit.
     pub unit: Unit,
     /// Trials that have it.
     pub trials: usize,
     /// The least of them.
     pub least: f64,
-    /// Their median.
     pub median: f64,
-    /// The most.
     pub most: f64,
 }
 

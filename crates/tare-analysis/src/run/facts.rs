@@ -61,7 +61,6 @@ impl TrialCounts {
 /// What was found of a platform before the run.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PlatformFacts {
-    /// The platform.
     pub platform: PlatformPath,
     /// Version of the engine.
     pub version: String,

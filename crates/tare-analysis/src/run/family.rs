@@ -66,7 +66,6 @@ impl fmt::Display for Family {
 /// How many tests a family holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FamilySize {
-    /// The family.
     pub family: Family,
     /// Tests of primary metrics.
     pub tests: usize,

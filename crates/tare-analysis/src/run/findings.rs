@@ -12,7 +12,6 @@ use tare_model::finding::Finding;
 /// How many trials carry a finding.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FindingCount {
-    /// Its name.
     pub finding: &'static str,
     /// Trials that carry it.
     pub trials: usize,
@@ -21,7 +20,6 @@ pub struct FindingCount {
 /// How often a finding occurs in the file.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FindingShare {
-    /// Its name.
     pub finding: &'static str,
     /// Trials, limit checks and comparisons that carry it.
     pub times: usize,

@@ -28,11 +28,9 @@ pub struct HostEffects {
 /// What one size of box costs on hosts of several sizes, held against native-set.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct HostEffect {
-    /// The platform.
     pub platform: PlatformPath,
     /// How its CPUs are granted.
     pub provisioning: Provisioning,
-    /// The workload.
     pub workload: String,
     /// Its primary metric.
     pub metric: String,

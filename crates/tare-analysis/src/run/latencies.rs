@@ -12,14 +12,12 @@ use tare_stats::Latencies;
 /// The latencies of one cell, in seconds.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CellLatencies {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Trials whose histograms could be read.
     pub trials: usize,
     /// Requests in them.
     pub requests: u64,
-    /// Their mean.
     pub mean: Option<f64>,
     /// The latency that 50, 90, 99 and 99.9 % of them did not exceed; absent where fewer than ten
     /// lie beyond it.

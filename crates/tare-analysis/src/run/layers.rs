@@ -15,7 +15,6 @@ use tare_model::study::{BoxKind, Cell, Study};
 /// they are no more tests, but parts of one.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Split {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Name of the metric.

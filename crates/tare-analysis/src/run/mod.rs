@@ -138,7 +138,6 @@ pub struct Analysis {
     pub run: RunFacts,
     /// How trials were given their time; absent where the file knows nothing of slices.
     pub slicing: Option<SlicingFacts>,
-    /// The host.
     pub host: HostFacts,
     /// The platforms' versions and details.
     pub platforms: Vec<PlatformFacts>,

@@ -16,15 +16,9 @@ use tare_model::study::{Cell, Fresh, Study};
 #[serde(tag = "notice", rename_all = "kebab-case")]
 pub enum Notice {
     /// Guests of a platform were translated in software.
-    Emulated {
-        /// The platform.
-        platform: PlatformPath,
-    },
+    Emulated { platform: PlatformPath },
     /// The driver of a platform had never run on its engine when it was released.
-    UntestedDriver {
-        /// The platform.
-        platform: PlatformPath,
-    },
+    UntestedDriver { platform: PlatformPath },
     /// The run ended before it came to these kinds of box.
     NotReached {
         /// The kinds of box.
@@ -40,10 +34,7 @@ pub enum Notice {
         remarks: Vec<String>,
     },
     /// The baseline is not among the study's platforms.
-    NoBaseline {
-        /// The baseline.
-        baseline: PlatformPath,
-    },
+    NoBaseline { baseline: PlatformPath },
     /// The baseline is another than the study's.
     OtherBaseline {
         /// That of the study.
@@ -63,27 +54,16 @@ pub enum Notice {
     /// The file ended in half a record.
     Torn,
     /// Records of a kind that only a later version knows.
-    UnknownRecords {
-        /// The kind.
-        kind: String,
-        /// How many.
-        records: usize,
-    },
+    UnknownRecords { kind: String, records: usize },
     /// Figures that the header does not name.
     UnnamedFigures {
         /// Their workloads and names.
         figures: Vec<String>,
     },
     /// The file was written in several sessions.
-    Sessions {
-        /// How many.
-        sessions: usize,
-    },
+    Sessions { sessions: usize },
     /// The sessions ran on several boots.
-    Boots {
-        /// How many.
-        boots: usize,
-    },
+    Boots { boots: usize },
     /// The run did not come to its end.
     Incomplete {
         /// How it ended; absent if the file does not say so.
@@ -102,7 +82,6 @@ pub enum Notice {
     },
     /// What ran right before moved comparisons.
     CarryOver {
-        /// How many.
         comparisons: usize,
         /// Of how many.
         of: usize,
@@ -110,52 +89,27 @@ pub enum Notice {
         cells: Vec<Cell>,
     },
     /// The header tells what no study has.
-    UnsoundStudy {
-        /// What.
-        what: Vec<String>,
-    },
+    UnsoundStudy { what: Vec<String> },
     /// Trials of no cell of the study.
-    StrayTrials {
-        /// How many.
-        trials: usize,
-    },
+    StrayTrials { trials: usize },
     /// Trials of no block of the study.
-    StrayBlocks {
-        /// How many.
-        trials: usize,
-    },
+    StrayBlocks { trials: usize },
     /// Members of groups that are no cell of the study.
-    StrayMembers {
-        /// How many.
-        members: usize,
-    },
+    StrayMembers { members: usize },
     /// Trials that the file holds more than once with unlike contents.
-    ConflictingTrials {
-        /// How many.
-        trials: usize,
-    },
+    ConflictingTrials { trials: usize },
     /// Records that the file holds more than once.
-    CopiedRecords {
-        /// How many.
-        records: usize,
-    },
+    CopiedRecords { records: usize },
     /// Samples that no machine comes to.
     NoFigures {
-        /// How many.
         samples: usize,
         /// Workloads and metrics.
         of: Vec<String>,
     },
     /// Slices that no machine comes to.
-    NoSlices {
-        /// How many.
-        slices: usize,
-    },
+    NoSlices { slices: usize },
     /// Cells whose trials all have the same figure.
-    IdenticalFigures {
-        /// The cells.
-        cells: Vec<String>,
-    },
+    IdenticalFigures { cells: Vec<String> },
     /// What the header does not tell of the host.
     HostUnknown {
         /// Which facts.
@@ -163,7 +117,6 @@ pub enum Notice {
     },
     /// Trials of which nobody knows what else ran.
     NoiseUnknown {
-        /// How many.
         trials: usize,
         /// Of how many.
         of: usize,
@@ -171,25 +124,17 @@ pub enum Notice {
     /// Of foreign data: blocks have names, and are taken in the order of the file.
     BlockOrder,
     /// Of foreign data: metrics whose direction is taken for lower.
-    Direction {
-        /// The metrics.
-        metrics: Vec<String>,
-    },
+    Direction { metrics: Vec<String> },
     /// Of foreign data: cells that are held against none.
-    WithoutBaseline {
-        /// The cells.
-        cells: Vec<String>,
-    },
+    WithoutBaseline { cells: Vec<String> },
     /// Of foreign data: comparisons with values of 0 or less.
     NoLogarithm {
-        /// How many.
         comparisons: usize,
         /// Of how many.
         of: usize,
     },
     /// Of foreign data: comparisons with the same ratio in every block.
     NoSpread {
-        /// How many.
         comparisons: usize,
         /// Of how many.
         of: usize,
@@ -207,16 +152,13 @@ pub enum Notice {
 /// Where the ends of workloads ran.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Placed {
-    /// The places.
     pub places: String,
-    /// The workloads.
     pub workloads: Vec<String>,
 }
 
 /// A cell whose turns took long.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct LongTurn {
-    /// The cell.
     pub cell: Cell,
     /// How long they took, in seconds.
     pub seconds: f64,

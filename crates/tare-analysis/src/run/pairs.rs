@@ -16,7 +16,6 @@ use tare_model::study::{Cell, Study};
 /// What a cell costs over the same cell of a platform that is not its baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OtherPair {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// The platform that it is held against.

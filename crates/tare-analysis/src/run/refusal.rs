@@ -22,16 +22,13 @@ pub enum Refusal {
     },
     /// A cell cannot run there at all.
     CannotRun {
-        /// The cell.
         cell: String,
         /// Whether it is the baseline of the comparison: the other cell may have run.
         is_baseline: bool,
-        /// Why.
         detail: String,
     },
     /// A known answer was wrong.
     WrongAnswer {
-        /// The cell.
         cell: String,
         /// Trials with a wrong answer.
         trials: usize,
@@ -45,37 +42,25 @@ pub enum Refusal {
     },
     /// Fewer pairs than a verdict needs.
     FewPairs {
-        /// Pairs.
         pairs: usize,
         /// Fewest.
         needed: usize,
     },
     /// Fewer hosts than a verdict on hosts needs.
     FewHosts {
-        /// Hosts.
         hosts: usize,
         /// Fewest.
         needed: usize,
     },
     /// A finding that makes the figures unfit for this comparison.
-    Disqualified {
-        /// The finding.
-        finding: &'static str,
-        /// Trials with it.
-        trials: usize,
-    },
+    Disqualified { finding: &'static str, trials: usize },
     /// What ran before biases the comparison.
     CarryOver {
         /// The cells that ran before.
         after: Vec<String>,
     },
     /// All figures of a cell are the same, which no clock tells.
-    IdenticalFigures {
-        /// The cell.
-        cell: String,
-        /// Its trials.
-        trials: usize,
-    },
+    IdenticalFigures { cell: String, trials: usize },
     /// The header says what no options can make of a study.
     UnsoundStudy {
         /// What, in a few words.

@@ -38,7 +38,6 @@ impl ScoreTable {
 /// One metric over all platforms.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct ScoreAxis {
-    /// The workload.
     pub workload: String,
     /// Name of the metric.
     pub metric: String,
@@ -58,7 +57,6 @@ impl ScoreAxis {
 /// One platform's score.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Score {
-    /// The platform.
     pub platform: PlatformPath,
     /// 1 for the best platform, 0 to 1 elsewhere; absent without a positive mean.
     pub score: Option<f64>,

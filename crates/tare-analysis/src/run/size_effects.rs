@@ -32,11 +32,9 @@ pub struct SizeEffects {
 /// native-set: the baseline platform with as many CPUs by set and no quota.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SizeEffect {
-    /// The platform.
     pub platform: PlatformPath,
     /// How its CPUs are granted.
     pub provisioning: Provisioning,
-    /// The workload.
     pub workload: String,
     /// Its primary metric.
     pub metric: String,
@@ -63,12 +61,10 @@ pub struct SizeEffect {
     pub(crate) estimates: [Option<PairedInference>; 2],
 }
 
-/// One size.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SizePoint {
     /// Name of the instance type.
     pub instance: Option<String>,
-    /// CPUs.
     pub cpus: f64,
     /// CPUs over the host's.
     pub chr: Option<f64>,
@@ -81,7 +77,6 @@ pub struct SizePoint {
 /// Which effects are shown: verdicts of rows 2 and 3 for PTO and PSO.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum Class {
-    /// Neither.
     #[serde(rename = "none")]
     Neither,
     /// PTO alone.
@@ -90,7 +85,6 @@ pub enum Class {
     /// PSO alone.
     #[serde(rename = "PSO")]
     Pso,
-    /// Both.
     #[serde(rename = "both")]
     Both,
     /// One of them is not decided by these blocks.
@@ -209,7 +203,6 @@ pub enum Standing {
     Drawn,
     /// The data contradict the model.
     Void,
-    /// Quoted.
     Quoted,
 }
 
@@ -276,7 +269,6 @@ pub struct ChrRange {
 /// An end of the range.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct RangeEnd {
-    /// CPUs.
     pub cpus: f64,
     /// CPUs over the host's.
     pub chr: Option<f64>,

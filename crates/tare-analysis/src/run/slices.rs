@@ -34,7 +34,6 @@ pub struct SliceFigures {
     /// Of work that never waits by itself and shared the CPU with something else: by how many
     /// times a difference, as a ratio less 1, can be larger than its typical cost shows.
     pub contended: Option<f64>,
-    /// Block by block.
     pub by_block: Vec<BlockOfSlices>,
 }
 
@@ -57,7 +56,6 @@ impl SliceFigures {
 /// One block of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct BlockOfSlices {
-    /// The block.
     pub block: u32,
     /// Rounds in which both took part.
     pub rounds: usize,

@@ -31,7 +31,6 @@ pub struct SlicingFacts {
 /// Members of groups whose trials had so many processes, which took turns by round.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Processes {
-    /// The workload.
     pub workload: String,
     /// Processes of each trial.
     pub processes: u32,
@@ -44,7 +43,6 @@ pub struct Processes {
 /// What a slice's way to a box of one platform and back takes.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Gate {
-    /// The platform.
     pub platform: PlatformPath,
     /// Members of groups.
     pub n: usize,
@@ -55,7 +53,6 @@ pub struct Gate {
 /// A cell with commands that were let run and stopped in turns.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct InTurns {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Members of groups.
@@ -70,7 +67,6 @@ pub struct InTurns {
 /// A cell with trials that ran in one piece.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OnePiece {
-    /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Trials in one piece, of those that succeeded.

@@ -47,13 +47,11 @@ impl fmt::Display for Word {
 /// What a verdict rests on: figures of the cost over the baseline's as ratios less 1.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Basis {
-    /// The cost.
     pub cost: f64,
     /// Lower end of its interval.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// The margin.
     pub margin: f64,
     /// p of no difference, after Holm's correction.
     pub p: f64,

@@ -28,7 +28,6 @@ pub struct WorkloadEffects {
 pub struct WorkloadEffect {
     /// What the study calls it.
     pub name: String,
-    /// The platform.
     pub platform: PlatformPath,
     /// How its CPUs are granted.
     pub provisioning: Provisioning,
@@ -61,7 +60,6 @@ pub struct WorkloadEffect {
 /// What a platform costs one workload.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadCost {
-    /// The workload.
     pub workload: String,
     /// Its primary metric.
     pub metric: String,

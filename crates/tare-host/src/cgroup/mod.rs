@@ -175,9 +175,7 @@ pub enum CgroupError {
     File {
         /// `read`, `write` or `make`.
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// A controller that a limit needs is not there.
@@ -187,7 +185,6 @@ pub enum CgroupError {
     NoController {
         /// The cgroup.
         folder: PathBuf,
-        /// The controller.
         controller: &'static str,
     },
     /// Processes of the cgroup did not end.

@@ -25,7 +25,6 @@ use std::net::SocketAddr;
 /// The network that a box is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Network {
-    /// None.
     #[default]
     None,
     /// The host's own.

@@ -11,7 +11,6 @@ pub enum OciError {
     Blob {
         /// Digest of the blob.
         digest: Digest,
-        /// The cause.
         source: io::Error,
     },
     /// A blob holds other bytes than its name says.
@@ -37,7 +36,6 @@ pub enum OciError {
     Document {
         /// Blob or document.
         what: String,
-        /// The cause.
         source: serde_json::Error,
     },
     /// A description that is too large.

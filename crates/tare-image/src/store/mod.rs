@@ -70,7 +70,6 @@ pub struct Store {
 /// An image as the store lists it.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// What it is.
     pub manifest: Manifest,
     /// When it was last used.
     pub used: SystemTime,

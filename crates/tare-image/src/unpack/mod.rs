@@ -56,7 +56,6 @@ pub enum UnpackError {
     Entry {
         /// Its path in the archive, made printable.
         path: String,
-        /// Why.
         fault: Fault,
     },
     /// The archive itself is broken.

@@ -17,7 +17,6 @@ use tare_platforms::link::Link;
 
 /// A trial under way, as collectors see it.
 pub(crate) struct Stage<'a> {
-    /// Its box.
     box_id: u32,
     /// The way to its agent, if that answers now and the box's clock does not stand still
     /// between the two readings.
@@ -40,7 +39,6 @@ impl<'a> Stage<'a> {
 /// What collectors read of a trial.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Readings.
     pub host: HostReadings,
     /// What they give reason to doubt.
     pub findings: Vec<Finding>,

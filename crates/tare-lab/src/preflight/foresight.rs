@@ -11,7 +11,6 @@ use tare_model::workload::{Role, Run, Workload};
 /// A workload that cannot run in boxes of some platforms: its trials there are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Barred {
-    /// Its name.
     pub workload: String,
     /// The platforms, in the order of the study.
     pub platforms: Vec<PlatformPath>,
@@ -24,7 +23,6 @@ pub struct Barred {
 pub struct LeftBehind {
     /// The workload's name.
     pub workload: String,
-    /// The files.
     pub files: Vec<NamedFile>,
     /// The platforms, in the order of the study.
     pub platforms: Vec<PlatformPath>,
@@ -65,7 +63,6 @@ pub enum Futile {
     NothingCompared {
         /// The platforms of the study.
         platforms: String,
-        /// The workload.
         workload: String,
         /// The platform that can run it.
         runs: PlatformPath,

@@ -34,7 +34,6 @@ pub enum PreflightError {
     /// A platform that was asked for is not there.
     #[error("platform '{path}' cannot run here: {absent}")]
     Absent {
-        /// The platform.
         path: PlatformPath,
         /// Why, and what to do.
         absent: Absent,
@@ -42,7 +41,6 @@ pub enum PreflightError {
     /// A platform whose boxes cannot be made of an image.
     #[error("platform '{path}' cannot use an image as the root of its boxes: {why}")]
     NoImage {
-        /// The platform.
         path: PlatformPath,
         /// Why, and what to do.
         why: &'static str,
@@ -53,9 +51,7 @@ pub enum PreflightError {
     /// A workload with an end outside, and boxes that cannot talk to it.
     #[error("platform '{path}' cannot run {workload}: {why}")]
     Apart {
-        /// The platform.
         path: PlatformPath,
-        /// The workload.
         workload: String,
         /// Why, and what to do.
         why: &'static str,

@@ -19,54 +19,32 @@ const READ_AT_ONCE: usize = 1 << 18;
 pub enum ReadError {
     /// The file could not be read.
     #[error("cannot read results file {path}: {source}; check the path and who may read it")]
-    Io {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Io { path: String, source: std::io::Error },
     /// It is a folder, a device or a pipe.
     #[error("{path} is not a file: give a file written by 'tare run'")]
-    NoFile {
-        /// The path.
-        path: String,
-    },
+    NoFile { path: String },
     /// It is larger than any run makes one.
     #[error("{path} has over {} MiB, more than a results file can have", MOST_BYTES >> 20)]
-    TooLarge {
-        /// The file.
-        path: String,
-    },
+    TooLarge { path: String },
     /// It has more of something than any run writes.
     #[error("{path} has over {most} {of}, more than a results file can have")]
     TooMany {
-        /// The file.
         path: String,
         /// As many as it may have.
         most: usize,
-        /// Of what.
         of: &'static str,
     },
     /// Nothing is in it.
     #[error("{path} is empty: give a results file, as written by 'tare run'")]
-    Empty {
-        /// The file.
-        path: String,
-    },
+    Empty { path: String },
     /// It is somebody's table.
     #[error("{path} is a table, not a results file: analyse it with 'tare analyze {path}'")]
-    Table {
-        /// The file.
-        path: String,
-    },
+    Table { path: String },
     /// There is no complete first line.
     #[error(
         "{path} is not a results file, or is truncated: it has no complete header line; give a file written by 'tare run'"
     )]
-    NoHeader {
-        /// The file.
-        path: String,
-    },
+    NoHeader { path: String },
     /// The header is of another format or version.
     #[error(
         "{path} has format '{found}', written by {writer}; this tare {VERSION} reads {}: \
@@ -74,7 +52,6 @@ pub enum ReadError {
         READABLE.map(|known| format!("'{known}'")).join(", ")
     )]
     Version {
-        /// The file.
         path: String,
         /// The format named in the header.
         found: String,
@@ -86,7 +63,6 @@ pub enum ReadError {
         "{path}:{line}: damaged record ({detail}): the file was altered after it was written; restore it from a copy"
     )]
     Damaged {
-        /// The file.
         path: String,
         /// Line, from 1.
         line: usize,
@@ -148,7 +124,6 @@ const MOST_HEADER: usize = 4 << 20;
 /// A results file as read.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// The header.
     pub header: Header,
     /// Every complete record after it, in order.
     pub records: Vec<Record>,

@@ -36,10 +36,8 @@ use tare_model::results::PlatformVersion;
 /// One promise.
 #[derive(Clone, Copy, JsonSchema, Serialize)]
 pub struct Check {
-    /// Its name.
     #[serde(rename = "check")]
     pub name: &'static str,
-    /// What is promised.
     pub promise: &'static str,
     #[serde(skip)]
     run: fn(&mut Site<'_>) -> Result<Kept, Broken>,
@@ -267,9 +265,7 @@ pub(crate) enum Broken {
     /// A file or a process of the host.
     #[error("cannot {what}: {source}")]
     Host {
-        /// What was tried.
         what: &'static str,
-        /// The cause.
         source: std::io::Error,
     },
 }
@@ -306,10 +302,7 @@ pub enum Outcome {
         why: String,
     },
     /// It does not apply to this platform.
-    Skipped {
-        /// Why.
-        why: String,
-    },
+    Skipped { why: String },
 }
 
 /// The outcome of one check.
@@ -317,7 +310,6 @@ pub enum Outcome {
 pub struct Checked {
     /// Name of the check.
     pub check: &'static str,
-    /// What is promised.
     pub promise: &'static str,
     /// How it ended.
     #[serde(flatten)]
@@ -336,7 +328,6 @@ impl Checked {
 /// What was found of one platform.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CheckedPlatform {
-    /// The platform.
     pub platform: PlatformPath,
     /// Of its engine, and what else is known of it.
     pub version: PlatformVersion,
@@ -353,7 +344,6 @@ pub struct Report {
 
 /// What is to be checked.
 pub struct Order<'a> {
-    /// The platform.
     pub path: &'a PlatformPath,
     /// The state folder.
     pub state: &'a Path,
@@ -374,7 +364,6 @@ pub enum CheckError {
     /// It is not here.
     #[error("platform '{path}' cannot run here: {absent}")]
     Absent {
-        /// The platform.
         path: PlatformPath,
         /// Why, and what to do.
         absent: Absent,

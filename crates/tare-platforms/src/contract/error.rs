@@ -28,10 +28,8 @@ impl Absent {
 /// Why a box could not be made, or could not be managed.
 #[derive(Debug, thiserror::Error)]
 pub enum BoxError {
-    /// Its cgroup.
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
-    /// Its link.
     #[error(transparent)]
     Link(#[from] LinkError),
     /// Its network.
@@ -42,7 +40,6 @@ pub enum BoxError {
     Host {
         /// What was tried, with the path or name.
         what: String,
-        /// The cause.
         source: std::io::Error,
     },
     /// Another box bears the name.
@@ -51,7 +48,6 @@ pub enum BoxError {
     /// The engine refused.
     #[error("{engine}: {message}")]
     Engine {
-        /// The engine.
         engine: &'static str,
         /// Its words.
         message: String,

@@ -76,7 +76,6 @@ pub enum LinkError {
     Io {
         /// The request.
         doing: &'static str,
-        /// The cause.
         source: io::Error,
     },
     /// Something that is no frame arrived.

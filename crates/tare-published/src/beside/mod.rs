@@ -20,11 +20,8 @@ use tare_model::results::Results;
 /// Own figures beside a study's.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Beside {
-    /// The study.
     pub study: String,
-    /// Its title.
     pub title: String,
-    /// Its host.
     pub their_host: String,
     /// The platform that own figures are held against.
     pub own_baseline: String,
@@ -61,7 +58,6 @@ pub struct Row {
 /// An own overhead ratio.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Own {
-    /// The cell.
     pub cell: String,
     /// Pairs.
     pub n: usize,
@@ -90,10 +86,7 @@ pub enum Verdict {
     /// It does not.
     Differs(Difference),
     /// They cannot be held against each other.
-    NotComparable {
-        /// Why.
-        why: String,
-    },
+    NotComparable { why: String },
 }
 
 /// How small a difference could have been seen.
@@ -118,7 +111,6 @@ pub struct Difference {
 /// A figure of a study beside an own one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyRow {
-    /// The study.
     pub study: String,
     /// What stands beside.
     #[serde(flatten)]

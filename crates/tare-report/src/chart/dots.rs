@@ -45,7 +45,6 @@ pub struct Dots {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One row.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub workload: String,

@@ -51,7 +51,6 @@ pub(crate) struct HeadLine {
     pub text: String,
 }
 
-/// A row.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub name: String,
@@ -60,7 +59,6 @@ pub(crate) struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// A cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub x: String,

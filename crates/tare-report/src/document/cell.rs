@@ -14,11 +14,9 @@ pub enum Cell {
     Missing,
     /// A name, or words.
     Text(String),
-    /// A verdict.
     Verdict(Word),
     /// A number of things.
     Count(u64),
-    /// A figure.
     Figure(f64, Show),
     /// A figure with the ends of its interval.
     Interval(Estimate, Show),
@@ -31,7 +29,6 @@ pub enum Cell {
 /// How a figure is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Show {
-    /// A ratio.
     Ratio,
     /// A fraction as percents.
     Percent,
@@ -47,14 +44,12 @@ pub enum Show {
     Mebibytes,
     /// A half-width as percents.
     PlusMinus,
-    /// With a unit.
     Unit(Unit),
     /// With a unit, in three digits.
     Briefly(Unit),
 }
 
 impl Cell {
-    /// A count.
     pub fn count(n: usize) -> Self {
         Self::Count(n as u64)
     }

@@ -26,7 +26,6 @@ pub struct Document {
 /// A part of a report.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// Its title.
     pub title: String,
     /// Whether a page folds it.
     pub is_detail: bool,
@@ -146,7 +145,6 @@ impl Section {
         self.is_read() || self.blocks.iter().any(|block| matches!(block, Block::Picture(_)))
     }
 
-    /// Its tables.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(table) => Some(table),

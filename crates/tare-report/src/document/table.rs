@@ -16,16 +16,13 @@ pub struct Table {
     /// So many columns from the left say what a group of rows is of: people read them once, above
     /// the group.
     pub keys: usize,
-    /// Its rows.
     pub rows: Vec<Row>,
     /// Whether only machines want it: people look at its picture.
     pub is_data: bool,
 }
 
-/// A column.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Its head.
     pub head: Cow<'static, str>,
     /// What it holds, where the head does not say it all.
     pub meaning: &'static str,
@@ -38,7 +35,6 @@ pub struct Column {
 pub enum Kind {
     /// A name, or a word or two.
     Name,
-    /// A number.
     Number,
     /// A figure with its interval.
     Interval,
@@ -48,7 +44,6 @@ pub enum Kind {
     Machine,
 }
 
-/// A row.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// Its cells, one for each column.
@@ -202,12 +197,10 @@ impl Column {
         }
     }
 
-    /// Names.
     pub const fn name(head: &'static str) -> Self {
         Self::of(Kind::Name, head, "")
     }
 
-    /// Numbers.
     pub const fn number(head: &'static str, meaning: &'static str) -> Self {
         Self::of(Kind::Number, head, meaning)
     }

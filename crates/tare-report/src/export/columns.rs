@@ -2,10 +2,8 @@
 
 use crate::tabular::harmless;
 
-/// A column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
     /// What it holds.
     pub values: Values,
@@ -14,11 +12,9 @@ pub struct Column {
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
     Whole(Vec<Option<i64>>),
-    /// Numbers.
     Number(Vec<Option<f64>>),
     /// Moments in nanoseconds since the epoch.
     Time(Vec<Option<i64>>),

@@ -16,7 +16,6 @@ use tare_model::study::Cell;
 /// Columns of one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// The columns.
     pub columns: Vec<Column>,
 }
 

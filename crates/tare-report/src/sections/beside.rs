@@ -32,7 +32,6 @@ pub(super) fn tested() -> [Column; 12] {
     ]
 }
 
-/// Their cells.
 pub(super) fn tests<M>(metric: &MetricComparison<M>, op: String) -> [Cell; 12] {
     let paired = metric.paired.as_ref();
     let p = |p: Option<f64>| Cell::figure(p, Show::P);

@@ -110,7 +110,6 @@ fn kind_columns() -> [Column; 3] {
     ["platform", "provisioning", "size"].map(Column::name)
 }
 
-/// Their cells.
 fn kind(kind: &BoxKind) -> [Cell; 3] {
     [
         kind.platform.to_string().into(),

@@ -6,7 +6,6 @@ use super::remarks::joined;
 use crate::show::{MISSING, or_missing};
 use tare_analysis::{HostEffect, RangeEnd};
 
-/// The title.
 pub(crate) const TITLE: &str = "Host-size effect";
 
 /// What the figures are and where they come from.

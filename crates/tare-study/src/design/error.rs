@@ -23,7 +23,6 @@ pub enum DesignError {
     /// A workload's name.
     #[error(transparent)]
     Workload(#[from] UnknownKernel),
-    /// A size.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// Nearly the name of a workload of the catalogue.
@@ -34,7 +33,6 @@ pub enum DesignError {
         /// What may be meant.
         near: &'static str,
     },
-    /// A workload file.
     #[error(transparent)]
     File(#[from] WorkloadFileError),
     /// A workload whose program is not here.
@@ -142,7 +140,6 @@ pub enum DesignError {
         /// What there is, in bytes.
         available: u64,
     },
-    /// Too little memory.
     #[error("{} of memory are too little: {what} needs at least {}: set --memory to {}M or more{}", show_memory(*.asked), show_memory(*.needed), .needed >> 20, without_unit(*.asked))]
     TooLittleMemory {
         /// What was asked for, in bytes.
@@ -337,7 +334,6 @@ pub enum DesignError {
         /// Which of the effects, from 0.
         index: usize,
     },
-    /// A cell twice.
     #[error("the cell '{cell}' is given twice: give each once")]
     CellTwice {
         /// Cell, as in results.

@@ -14,7 +14,6 @@ use tare_model::workload::{CommandRun, Role, Run, User};
 pub struct ChosenImage {
     /// The name by which it was asked for.
     pub name: String,
-    /// The image.
     pub image: std::sync::Arc<Image>,
 }
 

@@ -8,7 +8,6 @@ use tare_model::study::{Fresh, Protocol, Slicing, Stopping};
 
 /// Numbers of blocks that a study may have.
 pub const BLOCKS: RangeInclusive<u32> = Protocol::BLOCKS;
-/// [`BLOCKS`] in words.
 pub const BLOCKS_IN_WORDS: &str = "a whole number from 1 to 1000000";
 /// Margins that a study may have, in words.
 pub const MARGINS: &str = "a percentage from 0.01 to 100";
@@ -19,7 +18,6 @@ const SLICING: Slicing = Slicing::AUTO;
 /// its default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProtocolOptions {
-    /// Blocks.
     pub blocks: Option<u32>,
     /// Let cells leave when they are settled.
     pub adaptive: Option<bool>,

@@ -156,9 +156,7 @@ pub enum Cells {
 /// A cell by its levels; an absent one is the first of its factor.
 #[derive(Debug, Clone, Default)]
 pub struct Base {
-    /// Platform.
     pub platform: Option<String>,
-    /// Provisioning.
     pub provisioning: Option<String>,
     /// Name of the instance type.
     pub instance: Option<String>,
@@ -169,7 +167,6 @@ pub struct Base {
 /// Cells by their levels, in all combinations; a factor without levels has all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
-    /// Platforms.
     pub platform: Vec<String>,
     /// Ways to grant CPUs.
     pub provisioning: Vec<String>,

@@ -25,16 +25,10 @@ pub enum NoImage {
     /// A name that cannot be one.
     #[error(transparent)]
     Name(#[from] NoName),
-    /// A path.
     #[error(
         "cannot read {path}: {source}; give a folder with a root filesystem, an OCI layout, or an archive of an image or a root filesystem"
     )]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Path { path: PathBuf, source: io::Error },
     /// A path that is neither a folder nor a file.
     #[error(
         "{0} is neither a folder nor a regular file: give a folder with a root filesystem, an OCI layout, or an archive"
@@ -47,17 +41,14 @@ pub enum NoImage {
     HoldsStore {
         /// The folder.
         path: PathBuf,
-        /// The store.
         store: PathBuf,
     },
     /// An image that a local engine was asked for.
     #[error("cannot import \"{image}\" from {engine}: {source}")]
     Engine {
-        /// The engine.
         engine: &'static str,
         /// The name of the image.
         image: String,
-        /// The cause.
         source: Box<EngineError>,
     },
     /// A name that is found nowhere.
@@ -82,7 +73,6 @@ impl NoImage {
 /// A name of an image that is found nowhere, with all places that were looked at.
 #[derive(Debug, thiserror::Error)]
 pub struct Nowhere {
-    /// The name.
     pub name: String,
     /// What may be meant.
     pub near: Option<String>,

@@ -73,7 +73,6 @@ impl Site {
         })
     }
 
-    /// The store.
     pub fn store(&self) -> &Store {
         &self.store
     }

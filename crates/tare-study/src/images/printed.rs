@@ -17,7 +17,6 @@ pub struct PrintedList<'a> {
     limit_bytes: u64,
     /// What they occupy together, in bytes.
     bytes: u64,
-    /// The images.
     images: Vec<Kept<'a>>,
     /// Images that come with tare and are not built.
     unbuilt: Vec<Unbuilt<'a>>,
@@ -39,7 +38,6 @@ struct Kept<'a> {
 /// An image that comes with tare and is not built.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Unbuilt<'a> {
-    /// Its name.
     name: &'a str,
     /// What it is for, in a line.
     about: &'a str,

@@ -58,7 +58,6 @@ impl Room {
 /// Boxes that exist at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct SideBySide {
-    /// Boxes.
     pub boxes: usize,
     /// The memory that they are granted, in bytes.
     pub memory_bytes: u64,

@@ -10,7 +10,6 @@ use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
 pub struct Cost {
     /// Blocks: all of them, or about as many as the budget holds.
     pub blocks: u32,
-    /// Trials.
     pub trials: u32,
     /// Boxes to be made.
     pub boxes: u32,

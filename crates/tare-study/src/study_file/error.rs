@@ -12,7 +12,6 @@ pub enum StudyFileError {
     /// A name of no shipped study.
     #[error("there is no study '{name}': {} A file's name ends with .toml, and 'tare plan --list' lists the shipped ones", .advice)]
     Unknown {
-        /// The name.
         name: String,
         /// What may be meant.
         advice: String,

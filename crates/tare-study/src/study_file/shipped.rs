@@ -39,7 +39,6 @@ pub struct Shipped {
 pub struct Brief {
     /// Its name, which `tare plan` and `tare run` take.
     pub name: &'static str,
-    /// Its title.
     pub title: String,
     /// Whether it has a small size, for `--small`.
     pub small: bool,

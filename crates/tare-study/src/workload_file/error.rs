@@ -11,7 +11,6 @@ pub enum WorkloadFileError {
     /// A parameter that it does not have.
     #[error("workload '{workload}' has no parameter '{key}': {known}")]
     Parameter {
-        /// The workload.
         workload: String,
         /// What was given.
         key: String,

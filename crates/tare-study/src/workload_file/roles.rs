@@ -14,7 +14,6 @@ use tare_toml::Spanned;
 /// A server that a command talks to.
 #[derive(Debug, Clone)]
 pub struct RoleWish {
-    /// Its name.
     pub name: String,
     /// Where it runs.
     pub place: Place,

@@ -36,7 +36,6 @@ pub struct DebianSpec {
 /// What is wrong with a specification.
 #[derive(Debug, thiserror::Error)]
 pub enum NoSpec {
-    /// The release.
     #[error(
         "\"{0}\" is not a Debian release: write lower-case letters, digits and hyphens, such as bookworm"
     )]
@@ -49,7 +48,6 @@ pub enum NoSpec {
     /// There is no part.
     #[error("no component of Debian's archive is given: give at least main")]
     NoComponent,
-    /// A package.
     #[error(
         "\"{0}\" is not a Debian package: write lower-case letters, digits and + - . with or without =VERSION"
     )]

@@ -47,7 +47,6 @@ pub enum NoMaven {
     /// There is no artifact.
     #[error("no artifact is given: give at least one, as group:artifact:version")]
     Nothing,
-    /// An artifact.
     #[error(
         "\"{0}\" is not a Maven artifact: write group:artifact:version, plus :type and :classifier if it has them"
     )]
@@ -64,7 +63,6 @@ pub enum NoMaven {
     /// Something is left out of nothing.
     #[error("'exclude' has no effect if only the artifacts themselves are taken: remove 'exclude' or 'take'")]
     Excluded,
-    /// The folder.
     #[error(
         "\"{0}\" cannot be the folder of artifacts: give a path below /opt, /srv, /usr or /var, such as /opt/tool/lib"
     )]

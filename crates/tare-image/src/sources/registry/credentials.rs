@@ -13,7 +13,6 @@ const HUB: (&str, &str) = ("docker.io", "https://index.docker.io/v1/");
 /// What there is of a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// None.
     None,
     /// The value of an `Authorization` header.
     Basic(String),

@@ -56,7 +56,6 @@ pub enum RegistryError {
         registry: String,
         /// What was asked for.
         what: String,
-        /// The cause.
         source: Box<ureq::Error>,
     },
     /// It answers with another status.
@@ -79,18 +78,8 @@ pub enum RegistryError {
     NoCertificates,
     /// Certificates that cannot be read.
     #[error("cannot read the certificates in {path}: {source}")]
-    Certificates {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Certificates { path: PathBuf, source: io::Error },
     /// The user's passwords.
     #[error("cannot read the passwords in {path}: {source}")]
-    Credentials {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: NoCredentials,
-    },
+    Credentials { path: PathBuf, source: NoCredentials },
 }

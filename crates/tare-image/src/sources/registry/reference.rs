@@ -33,7 +33,6 @@ pub enum NoReference {
         "\"{0}\" is not an image of a registry: write registry.example/name:tag, with or without @sha256:..."
     )]
     Form(String),
-    /// The digest.
     #[error(transparent)]
     Digest(#[from] NoDigest),
 }

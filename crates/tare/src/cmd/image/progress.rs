@@ -53,7 +53,6 @@ impl Watch {
     }
 }
 
-/// What is shown.
 struct Shown {
     step: String,
     bytes: u64,

@@ -27,7 +27,6 @@ const MOST: u64 = 1 << 30;
 
 /// The study of one campaign.
 pub struct Comparison {
-    /// The study.
     pub study: Study,
     /// The arms that are compared.
     pub arms: [Cell; 2],

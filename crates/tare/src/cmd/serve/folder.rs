@@ -10,12 +10,10 @@ use tare_report::html::{self, Link, Listed};
 use tare_report::sections;
 use tare_report::text::Where;
 
-/// A folder.
 pub(super) struct Folder(PathBuf);
 
 /// What is sent.
 pub(super) enum Served {
-    /// A page.
     Page(String),
     /// A results file as it is.
     Data(Vec<u8>),
@@ -99,7 +97,6 @@ impl Folder {
         Ok(self.listed(name)?)
     }
 
-    /// One of [`Self::names`].
     fn listed(&self, name: &str) -> Result<Results, ReadError> {
         Results::read(&self.0.join(name))
     }
