@@ -28,7 +28,7 @@ pub use run::{
     CellLatencies, ChrRange, Class, Comparison, CpuCost, Estimate, FEWEST_PAIRS, FailureCount, Family,
     FamilySize, FindingCount, FindingShare, Fit, Flag, Gate, HostEffect, HostEffects, HostPoint, IdleMemory,
     InTurns, Latency, LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit,
-    NoSuchBaseline, Notice, OnePiece, Op, OtherPair, Paired, Part, Placed, PlatformFacts, Processes,
+    NoSuchBaseline, Notice, OnePiece, Op, OtherPair, OverheadPart, Paired, Placed, PlatformFacts, Processes,
     QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score, ScoreAxis, ScoreTable, Shown, Side,
     SizeEffect, SizeEffects, SizePoint, SliceFigures, SlicingFacts, Split, Standing, Steadiness, Steady,
     Step, Stop, Stops, TrialCounts, Verdict, Word, WorkloadCost, WorkloadEffect, WorkloadEffects, analyze,

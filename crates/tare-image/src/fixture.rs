@@ -15,9 +15,9 @@ pub struct Blobs {
 }
 
 /// A folder to work in, with a root filesystem in `rootfs`.
-pub struct Site(tempfile::TempDir);
+pub struct WorkFolder(tempfile::TempDir);
 
-impl Site {
+impl WorkFolder {
     pub fn new() -> Self {
         let site = Self(tempfile::tempdir().unwrap());
         let at = site.at("rootfs");

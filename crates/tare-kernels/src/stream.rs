@@ -39,9 +39,9 @@ pub fn run(spec: &KernelSpec, isa: Granted) -> Result<KernelReport, KernelError>
     let mut arrays = Arrays::new(pages(spec, threads)?)?;
     let outcome = team::run(arrays.parts(threads), isa, aim)?;
     let mut parts = arrays.parts(threads);
-    let whole: usize = parts.iter().map(arrays::Part::len).sum();
+    let whole: usize = parts.iter().map(arrays::ThreadShare::len).sum();
     parts.iter_mut().for_each(|part| part.truncate(outcome.limit));
-    let used: usize = parts.iter().map(arrays::Part::len).sum();
+    let used: usize = parts.iter().map(arrays::ThreadShare::len).sum();
 
     let expected = Values::after(outcome.passes, isa);
     let error = parts

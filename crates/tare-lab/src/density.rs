@@ -81,7 +81,7 @@ pub enum DensityError {
 }
 
 /// Boxes of one platform, of which none outlives this.
-struct Site<'a> {
+struct IdleBoxes<'a> {
     order: &'a Order<'a>,
     path: &'a PlatformPath,
     platform: Box<dyn Platform>,
@@ -104,7 +104,7 @@ pub fn measure(
     version: PlatformVersion,
     say: &mut dyn FnMut(&str),
 ) -> Result<PlatformDensity, DensityError> {
-    let mut site = Site {
+    let mut site = IdleBoxes {
         order,
         path,
         platform: tare_platforms::open(path, &order.state)?,
@@ -146,7 +146,7 @@ struct Crowd {
     stopped: Option<String>,
 }
 
-impl Site<'_> {
+impl IdleBoxes<'_> {
     fn launch(&mut self) -> Result<Named, DensityError> {
         if interrupt::requested() {
             return Err(DensityError::Interrupted);

@@ -1,6 +1,6 @@
 //! One trial: a workload run once in a box, and what came of it.
 
-use crate::collect::{Collectors, Others, Seen, Stage};
+use crate::collect::{Collectors, Others, Stage, TrialReadings};
 use crate::faults::{bad_report, failure, without_result};
 use crate::figures;
 use crate::plausibility::{self, Known, Witness};
@@ -53,7 +53,7 @@ pub(crate) struct Tried {
 }
 
 /// The box of a trial.
-pub(crate) struct Site<'a> {
+pub(crate) struct TrialBox<'a> {
     pub id: u32,
     /// The way to its agent.
     pub link: &'a mut Link,
@@ -65,14 +65,14 @@ pub(crate) struct Site<'a> {
 
 /// Runs a workload once, with its servers in the book.
 pub(crate) fn run(
-    site: Site<'_>,
+    site: TrialBox<'_>,
     monitor: &mut HostMonitor,
     study: &Study,
     workload: &Workload,
     book: &Book,
     padding_bytes: u32,
 ) -> io::Result<Tried> {
-    let Site {
+    let TrialBox {
         id,
         link,
         elsewhere,
@@ -87,7 +87,7 @@ pub(crate) fn run(
     let wall = begun.elapsed();
     let stage = Stage::new(id, answer.is_ok().then_some(link), cpu_set);
     let seen = collectors.end(monitor, &mut [Some(stage)])?;
-    let Seen {
+    let TrialReadings {
         mut host,
         mut findings,
         window,

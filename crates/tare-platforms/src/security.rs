@@ -218,7 +218,7 @@ pub(super) fn all_by_engine(of_host: u64) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contract::security::{Seen, broken};
+    use super::super::contract::security::{ObservedSecurity, broken};
     use super::*;
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_is_seen_is_held_against_what_was_asked() {
-        let host = Seen {
+        let host = ObservedSecurity {
             filtered: Some(false),
             capabilities: Some(0b111),
             uid_map: Some("0 0 4294967295"),
@@ -294,8 +294,8 @@ mod tests {
         let asked = |given: &[(&str, &str)], userns| {
             Security::take(&mut options(given), &Offer { userns, ..OFFER }).unwrap()
         };
-        let kept = |asked, seen: &Seen<'_>| broken(asked, seen, &host).is_none();
-        let seen = Seen {
+        let kept = |asked, seen: &ObservedSecurity<'_>| broken(asked, seen, &host).is_none();
+        let seen = ObservedSecurity {
             filtered: Some(true),
             capabilities: Some(0b011),
             uid_map: Some("0 1048576 65536"),

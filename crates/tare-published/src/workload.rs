@@ -16,14 +16,14 @@ pub struct WorkloadView<'a> {
     /// The families that it comprises.
     pub families: Vec<&'a str>,
     /// What each study has of them.
-    pub studies: Vec<Part<'a>>,
+    pub studies: Vec<StudyPart<'a>>,
     /// Where studies differ.
     pub contradictions: Vec<Differing<'a>>,
 }
 
 /// What one study has.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
-pub struct Part<'a> {
+pub struct StudyPart<'a> {
     /// The study.
     pub id: &'a str,
     pub tables: Vec<&'a Table>,
@@ -76,18 +76,18 @@ pub fn workload<'a>(library: &'a Library, name: &str) -> Result<WorkloadView<'a>
     })
 }
 
-impl Part<'_> {
+impl StudyPart<'_> {
     fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.protocols.is_empty() && self.claims.is_empty()
     }
 }
 
-fn part<'a>(study: &'a Published, families: &[&str], has: impl Fn(&str) -> bool) -> Part<'a> {
+fn part<'a>(study: &'a Published, families: &[&str], has: impl Fn(&str) -> bool) -> StudyPart<'a> {
     let speaks = |claim: &&Claim| {
         let tables = claim.figures.iter().filter_map(|f| f.table.as_deref());
         claim.workloads.iter().any(|w| families.contains(&w.as_str())) || tables.into_iter().any(&has)
     };
-    Part {
+    StudyPart {
         id: &study.study.id,
         tables: study.tables.iter().filter(|t| has(&t.workload)).collect(),
         protocols: study.protocols.iter().filter(|p| has(&p.workload)).collect(),

@@ -13,19 +13,19 @@ pub struct Blank<'a> {
     /// The server; `None`: the one in whose words it stands.
     pub role: Option<&'a str>,
     /// What of it.
-    pub part: Part,
+    pub part: AddressPart,
 }
 
 /// What is put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum AddressPart {
     /// The IP address, without brackets.
     Address,
     /// The TCP port.
     Port,
 }
 
-impl Part {
+impl AddressPart {
     fn named(name: &str) -> Option<Self> {
         match name {
             "address" => Some(Self::Address),
@@ -49,7 +49,7 @@ impl<'a> Blank<'a> {
             Some((role, part)) => (Some(role), part),
             None => (None, words),
         };
-        let part = Part::named(part)?;
+        let part = AddressPart::named(part)?;
         role.is_none_or(is_name).then_some(Self { role, part })
     }
 }

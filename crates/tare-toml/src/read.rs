@@ -20,7 +20,7 @@ use std::vec;
 /// [`TomlError`] for the first thing that is wrong.
 pub fn read<T: DeserializeOwned>(source: &Rc<Source>) -> Result<T, TomlError> {
     let node = Node::parse(source)?;
-    let whole = Part {
+    let whole = FilePart {
         node: &node,
         key: "",
         path: String::new(),
@@ -64,7 +64,7 @@ impl Error for Fault {
 
 /// A part of a file that is read.
 #[derive(Clone)]
-struct Part<'a> {
+struct FilePart<'a> {
     node: &'a Node,
     /// The key whose value it is, or is an item of.
     key: &'a str,
@@ -73,7 +73,7 @@ struct Part<'a> {
     is_item: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> FilePart<'a> {
     /// As a table is called: `[command]`, `[[metric]]`, or the file.
     fn name(&self) -> String {
         match (self.path.as_str(), self.is_item) {
@@ -152,7 +152,7 @@ macro_rules! whole_numbers {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Part<'_> {
+impl<'de> Deserializer<'de> for FilePart<'_> {
     type Error = Fault;
 
     kinds! {
@@ -255,7 +255,7 @@ impl<'de> Deserializer<'de> for Part<'_> {
 }
 
 /// The items of a list.
-struct Items<'a>(vec::IntoIter<Part<'a>>);
+struct Items<'a>(vec::IntoIter<FilePart<'a>>);
 
 impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = Fault;
@@ -267,7 +267,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 
 /// A value with its span: where it begins, where it ends, and itself.
 struct WithSpan<'a> {
-    part: Part<'a>,
+    part: FilePart<'a>,
     given: usize,
 }
 
@@ -287,9 +287,9 @@ impl<'de> SeqAccess<'de> for WithSpan<'_> {
 
 /// The entries of a table.
 struct Entries<'a> {
-    table: Part<'a>,
-    rest: vec::IntoIter<(&'a Place, Part<'a>)>,
-    value: Option<Part<'a>>,
+    table: FilePart<'a>,
+    rest: vec::IntoIter<(&'a Place, FilePart<'a>)>,
+    value: Option<FilePart<'a>>,
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {

@@ -112,7 +112,7 @@ impl BoxFigures {
 
 /// What the records say of one kind of box.
 #[derive(Default)]
-struct Seen<'a> {
+struct BoxKindRecords<'a> {
     hellos: Vec<f64>,
     ends: Vec<f64>,
     memory: Vec<f64>,
@@ -123,7 +123,7 @@ struct Seen<'a> {
     ended_well: usize,
 }
 
-impl Seen<'_> {
+impl BoxKindRecords<'_> {
     fn figures(&self, kind: BoxKind) -> BoxFigures {
         BoxFigures {
             kind,
@@ -145,13 +145,13 @@ pub(crate) fn figures(results: &Results) -> Vec<BoxFigures> {
     let mut told = HashSet::new();
     let mut kinds = results.header.study.box_kinds();
     kinds.retain(|kind| told.insert(kind.clone()));
-    let nothing = Seen::default();
+    let nothing = BoxKindRecords::default();
     let figures = |kind: BoxKind| seen.get(&kind).unwrap_or(&nothing).figures(kind);
     kinds.into_iter().map(figures).collect()
 }
 
-fn seen(results: &Results) -> HashMap<&BoxKind, Seen<'_>> {
-    let mut seen: HashMap<&BoxKind, Seen> = HashMap::new();
+fn seen(results: &Results) -> HashMap<&BoxKind, BoxKindRecords<'_>> {
+    let mut seen: HashMap<&BoxKind, BoxKindRecords> = HashMap::new();
     let mut warm_ups = HashSet::new();
     for record in &results.records {
         match record {

@@ -55,8 +55,8 @@ pub use pairs::OtherPair;
 pub use refusal::Refusal;
 pub use scores::{Score, ScoreAxis, ScoreTable};
 pub use size_effects::{
-    ChrRange, Class, Fit, NoEffects, NoFit, Part, RangeEnd, Shown, SizeEffect, SizeEffects, SizePoint,
-    Standing,
+    ChrRange, Class, Fit, NoEffects, NoFit, OverheadPart, RangeEnd, Shown, SizeEffect, SizeEffects,
+    SizePoint, Standing,
 };
 pub use slices::{BlockOfSlices, CpuCost, SliceFigures};
 pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};

@@ -49,9 +49,9 @@ pub struct SizeEffect {
     /// The reasons.
     pub refusals: Vec<Refusal>,
     /// Cost at the largest size, an upper bound of PTO: PSO may not have died out.
-    pub pto: Option<Part>,
+    pub pto: Option<OverheadPart>,
     /// Cost of the smallest size over that of the largest.
-    pub pso: Option<Part>,
+    pub pso: Option<OverheadPart>,
     /// The model 1 + PTO + PSO/c.
     pub fit: Fit,
     /// Where PSO dies out.
@@ -104,7 +104,7 @@ impl Class {
         }
     }
 
-    fn of(pto: &Part, pso: &Part) -> Self {
+    fn of(pto: &OverheadPart, pso: &OverheadPart) -> Self {
         let parts = [pto.shown, pso.shown];
         if parts.contains(&Shown::Undecided) {
             return Self::Undecided;
@@ -120,7 +120,7 @@ impl Class {
 
 /// PTO or PSO without a model.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct Part {
+pub struct OverheadPart {
     /// The figure as a share: a ratio less 1.
     pub share: Estimate,
     /// p that it is 0.
@@ -182,7 +182,7 @@ impl From<Row> for Shown {
     }
 }
 
-impl Part {
+impl OverheadPart {
     fn judged(estimate: &PairedInference, p_holm: f64, margin: f64) -> Option<Self> {
         Some(Self {
             share: share(estimate)?,
@@ -366,7 +366,7 @@ fn judge(effects: &mut [SizeEffect], study: &Study) -> usize {
     for (i, effect) in effects.iter_mut().enumerate() {
         let part = |side: usize| {
             let p_holm = corrected[2 * i + side]?;
-            Part::judged(&effect.estimates[side]?, p_holm, margin(study)?)
+            OverheadPart::judged(&effect.estimates[side]?, p_holm, margin(study)?)
         };
         (effect.pto, effect.pso) = (part(0), part(1));
         if let (Some(pto), Some(pso), true) = (&effect.pto, &effect.pso, effect.refusals.is_empty()) {

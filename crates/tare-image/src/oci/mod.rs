@@ -25,12 +25,12 @@ const DEEPEST: usize = 4;
 /// Where blobs come from.
 pub(crate) trait Blobs {
     /// A blob from its beginning. Whoever reads it checks it.
-    fn open(&self, digest: &Digest, part: Part) -> Result<Box<dyn Read + '_>, ImageError>;
+    fn open(&self, digest: &Digest, part: BlobKind) -> Result<Box<dyn Read + '_>, ImageError>;
 }
 
 /// What a blob is, as registries are asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum BlobKind {
     /// A manifest or an index.
     Manifest,
     /// A configuration or a layer.
@@ -55,7 +55,7 @@ pub(crate) fn fill(
 ) -> Result<Filled, ImageError> {
     let manifest = manifest(blobs, offered, reference)?;
     let digest = parse(manifest.config())?;
-    let bytes = document(blobs, &digest, manifest.config().size(), Part::Blob)?;
+    let bytes = document(blobs, &digest, manifest.config().size(), BlobKind::Blob)?;
     let oci = configuration(&bytes, &digest)?;
     let layers = manifest.layers();
     let diff_ids = oci.rootfs().diff_ids();
@@ -84,7 +84,7 @@ fn unpack(
     let digest = parse(layer)?;
     let source = Remember::new(
         blobs
-            .open(&digest, Part::Blob)?
+            .open(&digest, BlobKind::Blob)?
             .take(layer.size().saturating_add(1)),
     );
     let mut blob = Digesting::new(source);
@@ -183,7 +183,7 @@ fn manifest(
     let mut chosen = choose::one(offered, reference)?.clone();
     for _ in 0..DEEPEST {
         let digest = parse(&chosen)?;
-        let bytes = document(blobs, &digest, chosen.size(), Part::Manifest)?;
+        let bytes = document(blobs, &digest, chosen.size(), BlobKind::Manifest)?;
         match self::parse_document(&bytes, &digest)? {
             Document::Manifest(manifest) => return Ok(*manifest),
             Document::Index(index) => chosen = choose::one(index.manifests(), None)?.clone(),
@@ -201,7 +201,7 @@ fn parse_document(bytes: &[u8], what: &Digest) -> Result<Document, ImageError> {
 }
 
 /// A blob that is kept in memory, checked.
-fn document(blobs: &impl Blobs, digest: &Digest, size: u64, part: Part) -> Result<Vec<u8>, ImageError> {
+fn document(blobs: &impl Blobs, digest: &Digest, size: u64, part: BlobKind) -> Result<Vec<u8>, ImageError> {
     if size > DOCUMENT_BYTES {
         return Err(OciError::Large(digest.clone()).into());
     }

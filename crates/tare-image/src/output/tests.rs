@@ -1,11 +1,11 @@
-use crate::fixture::Site;
+use crate::fixture::WorkFolder;
 use crate::{ImageError, from_directory, from_tarball};
 use std::fs;
 use std::process::Command;
 
 #[test]
 fn a_layer_is_the_same_image_again() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let long = format!("rootfs/{}", "l".repeat(180));
     fs::write(site.at(&long), "long").unwrap();
@@ -32,7 +32,7 @@ fn a_layer_is_the_same_image_again() {
 
 #[test]
 fn a_disk_is_made_once_and_holds_the_image() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let image = from_directory(&site.store(), "a", &site.at("rootfs")).unwrap();
     let disk = match image.disk(|| false) {
         Ok(disk) => disk,
@@ -69,7 +69,7 @@ fn a_disk_is_made_once_and_holds_the_image() {
 
 #[test]
 fn a_disk_that_fails_leaves_nothing_but_what_was_said() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let image = from_directory(&site.store(), "a", &site.at("rootfs")).unwrap();
     let error = image.disk_by("false".as_ref(), || false).unwrap_err();
     assert!(

@@ -1,6 +1,6 @@
 //! A folder in OCI's image layout.
 
-use crate::oci::{self, Blobs, DOCUMENT_BYTES, OciError, Part};
+use crate::oci::{self, BlobKind, Blobs, DOCUMENT_BYTES, OciError};
 use crate::store::Filled;
 use crate::unpack::Fault;
 use crate::unpack::beneath::Top;
@@ -90,7 +90,7 @@ impl Files {
 }
 
 impl Blobs for Files {
-    fn open(&self, digest: &Digest, _part: Part) -> Result<Box<dyn Read + '_>, ImageError> {
+    fn open(&self, digest: &Digest, _part: BlobKind) -> Result<Box<dyn Read + '_>, ImageError> {
         let missing = || OciError::blob(digest, io::ErrorKind::NotFound.into());
         let file = self.file(&format!("blobs/sha256/{}", digest.hex()))?;
         Ok(Box::new(file.ok_or_else(missing)?))

@@ -1,7 +1,7 @@
 //! The same image from every source.
 
 use super::*;
-use crate::fixture::{self, Site, blobs, gzip};
+use crate::fixture::{self, WorkFolder, blobs, gzip};
 use crate::{Config, Image, ImageError, OciError, UnpackError};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::json;
@@ -41,7 +41,7 @@ fn saved(layer: &[u8], arch: &str, tags: &[&str]) -> Vec<u8> {
 
 #[test]
 fn one_tree_is_one_image_whatever_its_source() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let copied = from_directory(&store, "copied", &site.at("rootfs")).unwrap();
     assert_eq!(inode(&copied, "usr/bin/su"), inode(&copied, "usr/bin/su2"));
@@ -73,7 +73,7 @@ fn one_tree_is_one_image_whatever_its_source() {
 
 #[test]
 fn a_tar_archive_is_told_by_what_is_in_it() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let plain = site.tar(&[]);
     blobs(&plain).write(&site.at("layout"));
@@ -102,7 +102,7 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
 
 #[test]
 fn another_architecture_is_refused_with_what_there_is() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let docker = saved(&site.tar(&[]), "arm64", &["a:1"]);
     let refused = from_archive(&store, "a", "saved", None, &docker[..]).unwrap_err();
@@ -124,7 +124,7 @@ fn another_architecture_is_refused_with_what_there_is() {
 
 #[test]
 fn one_of_several_images_must_be_named() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let docker = saved(&site.tar(&[]), "amd64", &["a:1", "b:2"]);
     let refuse = |name| {
@@ -149,7 +149,7 @@ fn one_of_several_images_must_be_named() {
 
 #[test]
 fn changed_blobs_are_refused() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     for begins in [
         &b"{\"architecture"[..],
@@ -189,7 +189,7 @@ fn changed_blobs_are_refused() {
 
 #[test]
 fn what_is_no_image_is_told() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let rootfs = from_archive(&store, "a", "x.tar", None, &site.tar(&[])[..]).unwrap_err();
     assert!(rootfs.to_string().contains("as a tarball"), "{rootfs}");
@@ -213,7 +213,7 @@ fn what_is_no_image_is_told() {
 
 #[test]
 fn a_folder_is_copied_without_devices_and_what_is_too_much() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let pipe = site.at("rootfs/pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RWXU).unwrap();
     let big = fs::File::create(site.at("rootfs/big")).unwrap();

@@ -63,7 +63,7 @@ impl Image {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::Site;
+    use crate::fixture::WorkFolder;
     use crate::from_directory;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn links_lead_no_further_than_the_root() {
-        let site = Site::new();
+        let site = WorkFolder::new();
         let outside = site.at("outside");
         fs::write(&outside, "of the host").unwrap();
         fs::set_permissions(&outside, fs::Permissions::from_mode(0o755)).unwrap();

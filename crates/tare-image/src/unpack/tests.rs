@@ -51,9 +51,9 @@ impl Layer {
 }
 
 /// A folder `in` to unpack into, with a file beside it that nothing may touch.
-struct Site(tempfile::TempDir);
+struct UnpackFolder(tempfile::TempDir);
 
-impl Site {
+impl UnpackFolder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("in")).unwrap();
@@ -103,7 +103,7 @@ impl Site {
 
 #[test]
 fn layers_lie_on_one_another() {
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let below = Layer::default()
         .folder("etc/")
         .file("etc/a", "1")
@@ -134,7 +134,7 @@ fn layers_lie_on_one_another() {
 
 #[test]
 fn files_folders_and_links_take_the_place_of_one_another() {
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let below = Layer::default()
         .file("a/inner/x", "1")
         .file("b", "2")
@@ -153,7 +153,7 @@ fn files_folders_and_links_take_the_place_of_one_another() {
         "{refused:?}"
     );
 
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let below = Layer::default()
         .file("a/inner/x", "1")
         .file("b", "2")
@@ -172,7 +172,7 @@ fn files_folders_and_links_take_the_place_of_one_another() {
 
 #[test]
 fn links_stay_within_the_image() {
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let layer = Layer::default()
         .folder("usr/bin")
         .symlink("bin", "usr/bin")
@@ -196,19 +196,19 @@ fn links_stay_within_the_image() {
 #[test]
 fn nothing_is_written_outside() {
     for path in ["../x", "a/../../x", "..", "/../x", "a/.."] {
-        let site = Site::new();
+        let site = UnpackFolder::new();
         let fault = site.refused(Layer::default().file(path, "bad"));
         assert!(matches!(fault, Fault::Outside), "{path}: {fault}");
     }
     // An absolute path is one within the image.
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let path = format!("{}/kept", site.out());
     site.unpack(&[Layer::default().file(&path, "bad").end()]).unwrap();
     site.nothing_happened_outside();
 
     // Through links that are in the archive, and through one that was there.
     for target in ["/", "..", "../out", "../../../../../../.."] {
-        let site = Site::new();
+        let site = UnpackFolder::new();
         let layer = Layer::default()
             .symlink("way", target)
             .file("way/out/kept", "bad");
@@ -223,14 +223,14 @@ fn nothing_is_written_outside() {
         );
         site.nothing_happened_outside();
     }
-    let site = Site::new();
+    let site = UnpackFolder::new();
     symlink(site.out(), site.at("way")).unwrap();
     site.unpack(&[Layer::default().file("way/kept", "bad").end()])
         .unwrap();
     site.nothing_happened_outside();
 
     // The link itself is replaced, and not what it leads to.
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let kept = format!("{}/kept", site.out());
     let layer = Layer::default()
         .symlink("f", "../out/kept")
@@ -245,24 +245,24 @@ fn nothing_is_written_outside() {
 #[test]
 fn hard_links_lead_to_nothing_outside() {
     for target in ["/etc/passwd", "etc/passwd"] {
-        let fault = Site::new().refused(Layer::default().link("p", target));
+        let fault = UnpackFolder::new().refused(Layer::default().link("p", target));
         assert!(matches!(fault, Fault::Nothing), "{target}: {fault}");
     }
-    let fault = Site::new().refused(Layer::default().link("p", "../out/kept"));
+    let fault = UnpackFolder::new().refused(Layer::default().link("p", "../out/kept"));
     assert!(matches!(fault, Fault::Outside), "{fault}");
-    let fault = Site::new().refused(Layer::default().symlink("way", "../out").link("p", "way/kept"));
+    let fault = UnpackFolder::new().refused(Layer::default().symlink("way", "../out").link("p", "way/kept"));
     assert!(matches!(fault, Fault::Nothing), "{fault}");
     // The link is linked, not the file behind it; what is written to it takes its place.
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let layer = Layer::default()
         .symlink("way", "../out/kept")
         .link("p", "way")
         .file("p", "bad");
     site.unpack(&[layer.end()]).unwrap();
     site.nothing_happened_outside();
-    let fault = Site::new().refused(Layer::default().folder("d").link("p", "d"));
+    let fault = UnpackFolder::new().refused(Layer::default().folder("d").link("p", "d"));
     assert!(matches!(fault, Fault::FolderLink), "{fault}");
-    let site = Site::new();
+    let site = UnpackFolder::new();
     site.unpack(&[Layer::default().file("a", "1").link("a", "a").end()])
         .unwrap();
     assert_eq!(site.text("a"), "1");
@@ -271,13 +271,13 @@ fn hard_links_lead_to_nothing_outside() {
 #[test]
 fn whiteouts_hide_nothing_above() {
     for path in [".wh...", "a/.wh...", ".wh..", ".wh.", "a/../.wh.x", "../.wh.in"] {
-        let fault = Site::new().refused(Layer::default().file("a/x", "1").file(path, ""));
+        let fault = UnpackFolder::new().refused(Layer::default().file("a/x", "1").file(path, ""));
         assert!(
             matches!(fault, Fault::Whiteout | Fault::Outside),
             "{path}: {fault}"
         );
     }
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let layer = Layer::default().symlink("way", "../out");
     let above = Layer::default()
         .file("way/.wh.kept", "")
@@ -300,7 +300,7 @@ fn folders_are_bounded_however_they_are_reached() {
         .symlink("a", "b")
         .symlink("b", "a")
         .file("a/x", "");
-    let refused = |layer: Layer, limits| match Site::new().unpack_within(&[layer.end()], limits) {
+    let refused = |layer: Layer, limits| match UnpackFolder::new().unpack_within(&[layer.end()], limits) {
         Err(UnpackError::Entry { fault, .. }) => fault,
         other => panic!("{other:?}"),
     };
@@ -320,7 +320,7 @@ fn what_comes_out_is_bounded() {
         bytes: 1 << 19,
         ..Limits::default()
     };
-    let refused = Site::new().unpack_within(&[gzip], limits);
+    let refused = UnpackFolder::new().unpack_within(&[gzip], limits);
     assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
 
     let many = (0..20).fold(Layer::default(), |layer, n| layer.file(&n.to_string(), ""));
@@ -328,7 +328,7 @@ fn what_comes_out_is_bounded() {
         entries: 19,
         ..Limits::default()
     };
-    let refused = Site::new().unpack_within(&[many.end()], limits);
+    let refused = UnpackFolder::new().unpack_within(&[many.end()], limits);
     assert!(matches!(refused, Err(UnpackError::Entries(19))), "{refused:?}");
 
     // A name that would be kept in memory whole.
@@ -336,7 +336,7 @@ fn what_comes_out_is_bounded() {
     let long = Layer::default()
         .raw(b"././@LongLink", EntryType::GNULongName, b"", 0, &name)
         .file("x", "");
-    let refused = Site::new().unpack(&[long.end()]);
+    let refused = UnpackFolder::new().unpack(&[long.end()]);
     assert!(matches!(refused, Err(UnpackError::Archive(_))), "{refused:?}");
 
     // Data after the archive's end count too.
@@ -345,14 +345,14 @@ fn what_comes_out_is_bounded() {
         bytes: 1 << 19,
         ..Limits::default()
     };
-    let refused = Site::new().unpack_within(&[tail], limits);
+    let refused = UnpackFolder::new().unpack_within(&[tail], limits);
     assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
 }
 
 #[test]
 fn what_is_broken_is_refused() {
     let whole = Layer::default().file("a", &"1".repeat(3000)).end();
-    let refused = Site::new().unpack(&[whole[..2000].to_vec()]);
+    let refused = UnpackFolder::new().unpack(&[whole[..2000].to_vec()]);
     assert!(
         matches!(
             refused,
@@ -369,7 +369,7 @@ fn what_is_broken_is_refused() {
     header.set_size(1 << 40);
     header.set_cksum();
     lies[..512].copy_from_slice(header.as_bytes());
-    let refused = Site::new().unpack(&[lies]);
+    let refused = UnpackFolder::new().unpack(&[lies]);
     assert!(
         matches!(
             refused,
@@ -383,19 +383,24 @@ fn what_is_broken_is_refused() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&whole).unwrap();
     let gzip = gzip.finish().unwrap();
-    assert!(Site::new().unpack(&[gzip[..gzip.len() - 4].to_vec()]).is_err());
     assert!(
-        Site::new()
+        UnpackFolder::new()
+            .unpack(&[gzip[..gzip.len() - 4].to_vec()])
+            .is_err()
+    );
+    assert!(
+        UnpackFolder::new()
             .unpack(&[b"no archive at all, but some text".repeat(40)])
             .is_err()
     );
-    let refused = Site::new().refused(Layer::default().raw(b".", EntryType::Regular, b"", 0o644, b"x"));
+    let refused =
+        UnpackFolder::new().refused(Layer::default().raw(b".", EntryType::Regular, b"", 0o644, b"x"));
     assert!(matches!(refused, Fault::Top), "{refused}");
 }
 
 #[test]
 fn devices_are_left_out_and_counted() {
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let layer = Layer::default()
         .raw(b"dev/sda", EntryType::Block, b"", 0o666, b"")
         .raw(b"dev/null", EntryType::Char, b"", 0o666, b"")
@@ -414,7 +419,7 @@ fn devices_are_left_out_and_counted() {
 
 #[test]
 fn modes_times_names_and_holes_are_kept() {
-    let site = Site::new();
+    let site = UnpackFolder::new();
     let odd = b"odd-\xff\xfe-name";
     let mut layer = Layer::default()
         .raw(b"locked", EntryType::Directory, b"", 0o500, b"")
@@ -456,7 +461,7 @@ fn modes_times_names_and_holes_are_kept() {
 #[test]
 fn sparse_files_of_gnu_tar_are_read_or_refused() {
     for (format, is_read) in [("gnu", true), ("posix", false)] {
-        let site = Site::new();
+        let site = UnpackFolder::new();
         let from = tempfile::tempdir().unwrap();
         let file = fs::File::create(from.path().join("big")).unwrap();
         std::os::unix::fs::FileExt::write_all_at(&file, b"end", 5_000_000).unwrap();
@@ -477,7 +482,7 @@ fn sparse_files_of_gnu_tar_are_read_or_refused() {
                     bytes: 1_000_000,
                     ..Limits::default()
                 };
-                let refused = Site::new().unpack_within(&[archive], limits);
+                let refused = UnpackFolder::new().unpack_within(&[archive], limits);
                 assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
                 assert_eq!((all.len(), all.ends_with(b"end")), (5_000_003, true));
             }
@@ -493,7 +498,7 @@ proptest::proptest! {
         const NAMES: [&str; 10] = [
             "..", "a", "b", "a/b", "b/a", "/", ".wh.a", "a/.wh..wh..opq", "a/out/kept", "../out/kept",
         ];
-        let site = Site::new();
+        let site = UnpackFolder::new();
         let name = |n: usize| format!("{}/{}", NAMES[n % 10], NAMES[n / 4]);
         let layer = entries.iter().fold(Layer::default(), |layer, (kind, path, link)| {
             let (path, link) = (name(*path), name(*link));
@@ -512,7 +517,7 @@ proptest::proptest! {
     /// Any bytes are an archive or an error.
     #[test]
     fn broken_archives_are_errors(at in 0..2560_usize, byte: u8, keep in 0..4096_usize) {
-        let site = Site::new();
+        let site = UnpackFolder::new();
         let mut bytes = Layer::default().file("a", &"1".repeat(600)).symlink("b", "a").end();
         bytes[at] = byte;
         bytes.truncate(keep);

@@ -34,8 +34,8 @@ impl Arrays {
     }
 
     /// One part for each thread, as even as whole pages allow.
-    pub fn parts(&mut self, threads: u32) -> Vec<Part<'_>> {
-        let mut rest = Part {
+    pub fn parts(&mut self, threads: u32) -> Vec<ThreadShare<'_>> {
+        let mut rest = ThreadShare {
             a: self.a.as_mut_slice(),
             b: self.b.as_mut_slice(),
             c: self.c.as_mut_slice(),
@@ -49,13 +49,13 @@ impl Arrays {
 }
 
 /// What one thread works on: the same elements of each array.
-pub struct Part<'a> {
+pub struct ThreadShare<'a> {
     a: &'a mut [f64],
     b: &'a mut [f64],
     c: &'a mut [f64],
 }
 
-impl<'a> Part<'a> {
+impl<'a> ThreadShare<'a> {
     /// Elements of each array.
     pub fn len(&self) -> usize {
         self.a.len()
@@ -75,9 +75,9 @@ impl<'a> Part<'a> {
     }
 
     /// The elements of some pages.
-    pub fn pages(&mut self, pages: Range<usize>) -> Part<'_> {
+    pub fn pages(&mut self, pages: Range<usize>) -> ThreadShare<'_> {
         let elements = pages.start * PAGE..pages.end * PAGE;
-        Part {
+        ThreadShare {
             a: &mut self.a[elements.clone()],
             b: &mut self.b[elements.clone()],
             c: &mut self.c[elements],
@@ -200,7 +200,7 @@ mod tests {
     fn parts_are_whole_pages_of_the_whole() {
         for (pages, threads) in [(1, 1), (7, 3), (64, 5), (3, 3)] {
             let mut arrays = Arrays::new(pages).unwrap();
-            let lens: Vec<_> = arrays.parts(threads).iter().map(Part::len).collect();
+            let lens: Vec<_> = arrays.parts(threads).iter().map(ThreadShare::len).collect();
             assert_eq!(lens.len(), threads as usize);
             assert_eq!(lens.iter().sum::<usize>(), pages * PAGE);
             assert!(lens.iter().all(|len| *len > 0 && len % PAGE == 0), "{lens:?}");

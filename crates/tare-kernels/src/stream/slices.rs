@@ -1,6 +1,6 @@
 //! The loops in slices: threads that wait for orders, each with its part of the arrays.
 
-use super::arrays::{Arrays, PAGE, Part};
+use super::arrays::{Arrays, PAGE, ThreadShare};
 use super::loops::Loop;
 use super::track::Track;
 use super::worker::{Job, Shared, Worker};
@@ -44,7 +44,7 @@ impl<'a> Team<'a> {
     /// Starts the other threads. They wait for jobs, and end with the team.
     fn start<'scope>(
         scope: &'scope Scope<'scope, 'a>,
-        parts: Vec<Part<'a>>,
+        parts: Vec<ThreadShare<'a>>,
         shared: &'a Shared,
     ) -> Result<Self, KernelError> {
         let mut workers: Vec<_> = parts.into_iter().map(|part| Worker::new(part, shared)).collect();

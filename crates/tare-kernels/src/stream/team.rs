@@ -1,6 +1,6 @@
 //! The threads and their passes.
 
-use super::arrays::Part;
+use super::arrays::ThreadShare;
 use super::loops::Loop;
 use super::span::Span;
 use crate::aim::Aim;
@@ -45,7 +45,7 @@ impl Outcome {
 }
 
 /// Takes the parts through passes, one thread for each, until the aim is met. The caller's thread is one of them.
-pub fn run(parts: Vec<Part<'_>>, isa: Granted, aim: Aim) -> Result<Outcome, KernelError> {
+pub fn run(parts: Vec<ThreadShare<'_>>, isa: Granted, aim: Aim) -> Result<Outcome, KernelError> {
     let shared = Shared {
         isa,
         barrier: Barrier::new(parts.len()),
@@ -107,7 +107,7 @@ impl Shared {
 }
 
 /// One thread's work.
-fn work(mut part: Part<'_>, shared: &Shared) {
+fn work(mut part: ThreadShare<'_>, shared: &Shared) {
     let set_up = part.set_up(shared.isa, shared.set_up_deadline_ns);
     if set_up < part.len() {
         shared.passes().limit_to(set_up);
@@ -124,7 +124,7 @@ fn work(mut part: Part<'_>, shared: &Shared) {
     }
 }
 
-fn timed(which: Loop, repeats: u32, part: &mut Part<'_>, shared: &Shared) -> Span {
+fn timed(which: Loop, repeats: u32, part: &mut ThreadShare<'_>, shared: &Shared) -> Span {
     shared.barrier.wait();
     let start_ns = clock::now_ns();
     for _ in 0..repeats {

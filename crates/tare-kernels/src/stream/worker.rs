@@ -1,6 +1,6 @@
 //! One thread of the loops in slices.
 
-use super::arrays::{PAGE, Part, Values};
+use super::arrays::{PAGE, ThreadShare, Values};
 use super::loops::Loop;
 use super::meeting::Meeting;
 use super::span::Span;
@@ -48,14 +48,14 @@ impl Shared {
 
 /// One thread, its part and how far it is.
 pub struct Worker<'a> {
-    part: Part<'a>,
+    part: ThreadShare<'a>,
     track: Track,
     units: u64,
     shared: &'a Shared,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(part: Part<'a>, shared: &'a Shared) -> Self {
+    pub fn new(part: ThreadShare<'a>, shared: &'a Shared) -> Self {
         let pages = part.len() / PAGE;
         Self {
             part,
@@ -132,7 +132,7 @@ impl<'a> Worker<'a> {
 
     /// Does something with each run of pages that have been through as many loops, and
     /// with what their elements must be.
-    fn for_pages_alike(&mut self, mut act: impl FnMut(Part<'_>, &Values)) {
+    fn for_pages_alike(&mut self, mut act: impl FnMut(ThreadShare<'_>, &Values)) {
         let mut start = 0;
         while start < self.track.pages {
             let loops = self.loops(start);

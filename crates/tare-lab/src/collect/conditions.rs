@@ -1,6 +1,6 @@
 //! The conditions of a trial: read before and after it, outside its timed region.
 
-use super::{Collector, Seen, Stage};
+use super::{Collector, Stage, TrialReadings};
 use crate::settle::{HostMonitor, QUIET_LOAD};
 use std::io;
 use std::time::Instant;
@@ -119,7 +119,7 @@ impl Collector for Collected {
         &mut self,
         monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
-        seen: &mut [Seen],
+        seen: &mut [TrialReadings],
     ) -> io::Result<()> {
         // Also of the controller, whose turns lie between the slices.
         let own_ns = monitor.own_ns().saturating_sub(self.own_ns);

@@ -1,7 +1,7 @@
 //! Page faults of each box, as the host's kernel counts them: of a machine, those of its VMM, which
 //! are the first touches of its memory.
 
-use super::{Collector, Seen, Stage};
+use super::{Collector, Stage, TrialReadings};
 use crate::settle::HostMonitor;
 use std::io;
 use tare_model::conditions::Counter;
@@ -32,7 +32,7 @@ impl Collector for Collected {
         &mut self,
         monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
-        seen: &mut [Seen],
+        seen: &mut [TrialReadings],
     ) -> io::Result<()> {
         for ((before, stage), seen) in self.0.iter().zip(&*stages).zip(seen) {
             let after = counts(monitor, stage);

@@ -1,6 +1,6 @@
 //! What others on the host did meanwhile, and its hypervisor: the same for all trials.
 
-use super::{Collector, Others, Seen, Stage};
+use super::{Collector, Others, Stage, TrialReadings};
 use crate::settle::{self, HostMonitor, Observation};
 use std::io;
 use tare_model::time::nanoseconds;
@@ -19,7 +19,7 @@ impl Collector for Collected {
         &mut self,
         monitor: &mut HostMonitor,
         _: &mut [Option<Stage<'_>>],
-        seen: &mut [Seen],
+        seen: &mut [TrialReadings],
     ) -> io::Result<()> {
         let Some(begun) = &self.0 else { return Ok(()) };
         let observed = monitor.end(begun)?;

@@ -38,7 +38,7 @@ impl<'a> Stage<'a> {
 
 /// What collectors read of a trial.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct TrialReadings {
     pub host: HostReadings,
     /// What they give reason to doubt.
     pub findings: Vec<Finding>,
@@ -68,7 +68,7 @@ trait Collector {
         &mut self,
         monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
-        seen: &mut [Seen],
+        seen: &mut [TrialReadings],
     ) -> io::Result<()>;
 }
 
@@ -96,8 +96,8 @@ impl Collectors {
         mut self,
         monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
-    ) -> io::Result<Vec<Seen>> {
-        let mut seen: Vec<Seen> = stages.iter().map(|_| Seen::default()).collect();
+    ) -> io::Result<Vec<TrialReadings>> {
+        let mut seen: Vec<TrialReadings> = stages.iter().map(|_| TrialReadings::default()).collect();
         for collector in self.0.iter_mut().rev() {
             collector.end(monitor, stages, &mut seen)?;
         }

@@ -1,6 +1,6 @@
 //! The counters of each box: CPU time, and what its quota did.
 
-use super::{Collector, Seen, Stage};
+use super::{Collector, Stage, TrialReadings};
 use crate::settle::HostMonitor;
 use std::io;
 use std::time::Instant;
@@ -24,7 +24,7 @@ impl Collector for Collected {
         &mut self,
         monitor: &mut HostMonitor,
         stages: &mut [Option<Stage<'_>>],
-        seen: &mut [Seen],
+        seen: &mut [TrialReadings],
     ) -> io::Result<()> {
         for (((begun, before), stage), seen) in self.0.iter().zip(stages).zip(seen) {
             let after = stage.as_ref().and_then(|stage| monitor.usage(stage.box_id));

@@ -5,8 +5,8 @@ use super::arm::Arm;
 use super::bench::Bench;
 use super::boxes::Boxes;
 use super::live::LiveBoxes;
+use super::observation::HostObservation;
 use super::recorder::Ended;
-use super::seen::Seen;
 use super::{RunError, Stop, memory};
 use crate::faults;
 use crate::figures;
@@ -33,7 +33,7 @@ pub(super) struct Measured {
     /// Aim for a slice, or length of a turn.
     pub slice: Duration,
     pub rounds: u32,
-    pub seen: Seen,
+    pub seen: HostObservation,
     /// Of each arm, in their order.
     pub ends: Vec<End>,
 }
@@ -161,7 +161,7 @@ pub(super) fn stop(arm: &mut Arm, present: &mut LiveBoxes) -> Result<End, Stop> 
 }
 
 /// What came of the trial of the arm `i`.
-pub(super) fn ended(arm: &Arm, end: End, seen: &mut Seen, i: usize, group: Option<u32>) -> Ended {
+pub(super) fn ended(arm: &Arm, end: End, seen: &mut HostObservation, i: usize, group: Option<u32>) -> Ended {
     let host = seen.host(i);
     let mut findings = seen.findings(i);
     let outcome = match (&arm.lost, end) {
@@ -279,9 +279,9 @@ mod tests {
             let mut arms = arms_of(&runner.bench);
             arms[0].lose(Failure::new(Reason::Launch, "gone"));
             let told = |spoiled| {
-                let seen = Seen {
+                let seen = HostObservation {
                     box_ids: vec![0, 1],
-                    ..Seen::default()
+                    ..HostObservation::default()
                 };
                 let measured = Measured {
                     slice: Duration::ZERO,

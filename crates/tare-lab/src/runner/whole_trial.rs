@@ -7,7 +7,7 @@ use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, cold, group, hooks, pace, served, throttle};
 use crate::faults;
-use crate::trial::{self, Site, Tried};
+use crate::trial::{self, TrialBox, Tried};
 use std::time::Duration;
 use tare_host::interrupt;
 use tare_model::gate::Order;
@@ -93,7 +93,7 @@ pub(super) fn try_once(
     let padding = bench.padding(planned);
     let id = held.own.id;
     let (link, elsewhere) = held.links(&placement);
-    let site = Site {
+    let site = TrialBox {
         id,
         link,
         elsewhere,

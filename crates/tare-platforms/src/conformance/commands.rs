@@ -1,9 +1,9 @@
 //! Commands and what is told of them.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk::{self, Ended, act, acting, greet};
 use super::{Broken, Kept, expect};
-use crate::contract::security::{Seen, broken, host_capabilities};
+use crate::contract::security::{ObservedSecurity, broken, host_capabilities};
 use crate::contract::storage::misplaced;
 use crate::contract::{ANSWER_DEADLINE, MemoryView, RunningBox};
 use crate::link::LinkError;
@@ -29,7 +29,7 @@ const OF_ENGINES: [&str; 8] = [
     "PATH", "HOME", "TERM", "USER", "LOGNAME", "SHELL", "LANG", "HOSTNAME",
 ];
 
-pub(super) fn hello(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn hello(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let pids = [greet(made)?, greet(made)?];
     expect(pids[0] > 0 && pids[0] == pids[1], || {
@@ -38,7 +38,7 @@ pub(super) fn hello(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn facts(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let view = site.platform()?.memory_view();
     let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
     let host = host::facts();
@@ -61,16 +61,16 @@ pub(super) fn facts(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn security(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let asked = site.platform()?.security();
     let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
-    let seen = Seen {
+    let seen = ObservedSecurity {
         filtered: facts.seccomp,
         capabilities: facts.capabilities,
         uid_map: facts.uid_map.as_deref(),
     };
     let map = tare_box::kernel::uid_map();
-    let host = Seen {
+    let host = ObservedSecurity {
         filtered: None,
         capabilities: Some(host_capabilities()),
         uid_map: map.as_deref(),
@@ -81,7 +81,7 @@ pub(super) fn security(site: &mut Site<'_>) -> Result<Kept, Broken> {
     }
 }
 
-pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn work_folder(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let Some(asked) = site.platform()?.storage() else {
         return Ok(Kept::Yes(Some("none was asked for".to_owned())));
     };
@@ -106,7 +106,7 @@ pub(super) fn work_folder(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn environment(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn environment(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let given = [
         ("ONLY", "this"),
@@ -155,7 +155,7 @@ fn expect_no_secrets(made: &mut dyn RunningBox) -> Result<(), Broken> {
     })
 }
 
-pub(super) fn exit_codes(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn exit_codes(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     for code in [0, 1, 42, 127, 128, 255] {
         let ended = act(site.shared()?, &["exit", &code.to_string()])?;
         expect_status(&ended, ExitStatus::Code(code))?;
@@ -163,7 +163,7 @@ pub(super) fn exit_codes(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn signals(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn signals(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     use rustix::process::Signal;
     let made = site.shared()?;
     for signal in [Signal::TERM, Signal::SEGV, Signal::ABORT, Signal::KILL] {
@@ -181,7 +181,7 @@ fn expect_status(ended: &Ended, due: ExitStatus) -> Result<(), Broken> {
     })
 }
 
-pub(super) fn missing_program(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn missing_program(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let with = |program: &str, cwd: Option<&str>| CommandRequest {
         task: CommandTask {
@@ -209,7 +209,7 @@ pub(super) fn missing_program(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn timeout(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn timeout(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let mut pids = Vec::new();
     for time in SHORT {
@@ -226,7 +226,7 @@ pub(super) fn timeout(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn orphans(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn orphans(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let ended = act(made, &["family", "leave"])?;
     expect_status(&ended, ExitStatus::Code(0))?;
@@ -260,7 +260,7 @@ fn expect_ended(made: &mut dyn RunningBox, pids: &[String]) -> Result<(), Broken
     })
 }
 
-pub(super) fn output(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn output(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     for large_is_stdout in [true, false] {
         let [out, err] = if large_is_stdout {

@@ -1,7 +1,7 @@
 //! Commands in boxes that reach for what is the host's, and others on the host that reach
 //! for what is a box's.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk::act;
 use super::{Broken, Kept, expect};
 use std::fs;
@@ -30,7 +30,7 @@ const TRY_DEADLINE: Duration = Duration::from_secs(30);
 struct Marks(Vec<PathBuf>);
 
 impl Marks {
-    fn lay(site: &Site<'_>) -> Result<Self, Broken> {
+    fn lay(site: &CheckContext<'_>) -> Result<Self, Broken> {
         let order = site.order();
         let state = order
             .state
@@ -66,7 +66,7 @@ impl Drop for Marks {
     }
 }
 
-pub(super) fn host_files(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn host_files(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     if site.platform()?.has_host_files() {
         return Ok(Kept::NotHere("its boxes have the host's files".to_owned()));
     }
@@ -122,7 +122,7 @@ fn is_disk((number, part): &(String, Vec<u8>), seen: &str) -> bool {
     same.count() + CHANGED >= part.len()
 }
 
-pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn closed(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let run = site.order().run.folder().to_owned();
     let in_files = site.folder().display().to_string();
     // Where it has the host's files, none is made outside of the run's folder.

@@ -1,6 +1,6 @@
 //! How boxes end that do not end by themselves.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk::{acting, patience};
 use super::traces::Traces;
 use super::{Broken, Kept, expect};
@@ -20,7 +20,7 @@ struct Victim {
 }
 
 impl Victim {
-    fn make(site: &mut Site<'_>) -> Result<Self, Broken> {
+    fn make(site: &mut CheckContext<'_>) -> Result<Self, Broken> {
         site.put_away()?;
         let scratch = site.order().run.folder();
         let (mut made, name) = site.own()?;
@@ -36,7 +36,7 @@ impl Victim {
     }
 
     /// The link tells of the end in time, and nothing is left.
-    fn expect_lost(mut self, site: &mut Site<'_>) -> Result<Kept, Broken> {
+    fn expect_lost(mut self, site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
         let begun = Instant::now();
         let answer = self.made.link().reply(&self.command, ANSWER_DEADLINE);
         let after = begun.elapsed();
@@ -53,7 +53,7 @@ impl Victim {
     }
 }
 
-pub(super) fn killed_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn killed_agent(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let victim = Victim::make(site)?;
     let agents: Vec<PathBuf> = footprint::processes(&victim.made.marks())
         .filter(|process| is_agent(process))
@@ -71,7 +71,7 @@ pub(super) fn is_agent(process: &Path) -> bool {
     line.split(|byte| *byte == 0).nth(1) == Some(b"agent")
 }
 
-pub(super) fn foreign_bytes(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn foreign_bytes(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let scratch = site.order().run.folder();
     let (mut made, name) = site.own()?;
@@ -88,7 +88,7 @@ pub(super) fn foreign_bytes(site: &mut Site<'_>) -> Result<Kept, Broken> {
     victim.expect_lost(site)
 }
 
-pub(super) fn killed_engine(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn killed_engine(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let victim = Victim::make(site)?;
     let engine: Vec<PathBuf> = footprint::engine(&victim.made.marks()).collect();
     if engine.is_empty() {
@@ -101,7 +101,7 @@ pub(super) fn killed_engine(site: &mut Site<'_>) -> Result<Kept, Broken> {
 }
 
 /// The platform's own sweep finds nothing. No box may live.
-pub(super) fn expect_engine_forgot(site: &mut Site<'_>) -> Result<(), Broken> {
+pub(super) fn expect_engine_forgot(site: &mut CheckContext<'_>) -> Result<(), Broken> {
     let run = site.order().run.name();
     let swept = site.platform()?.sweep(run)?;
     expect(swept.is_empty(), || {
@@ -109,7 +109,7 @@ pub(super) fn expect_engine_forgot(site: &mut Site<'_>) -> Result<(), Broken> {
     })
 }
 
-pub(super) fn nothing_left(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn nothing_left(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let run = site.order().run;
     Traces::named(run.name(), run.folder()).expect_gone()?;

@@ -1,6 +1,6 @@
 //! Files into and out of boxes.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk::{act, greet};
 use super::{Broken, Kept, expect};
 use crate::contract::{ANSWER_DEADLINE, BoxError, RunningBox};
@@ -20,7 +20,7 @@ fn path(folder: &Path, name: &str) -> String {
     folder.join(name).to_string_lossy().into_owned()
 }
 
-pub(super) fn round_trip(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn round_trip(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let target = path(&site.folder(), "random");
     let made = site.shared()?;
     let mut content = vec![0; LENGTH];
@@ -37,7 +37,7 @@ pub(super) fn round_trip(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn modes(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn modes(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let target = path(&site.folder(), "mode");
     let made = site.shared()?;
     for mode in [0o666, 0o751, 0o600] {
@@ -50,7 +50,7 @@ pub(super) fn modes(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn refusals(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn refusals(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let folder = site.folder();
     let (long, missing) = (path(&folder, "long"), path(&folder, "missing"));
     let made = site.shared()?;
@@ -80,7 +80,7 @@ fn expect_refusal(path: &str, answer: Result<(), LinkError>) -> Result<(), Broke
     })
 }
 
-pub(super) fn names(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn names(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let folder = site.folder();
     let made = site.shared()?;
     for name in ["two\nlines", "-rf", "ä \u{1b}[31m", "*;$(x)", &"n".repeat(255)] {

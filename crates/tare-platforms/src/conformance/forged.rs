@@ -1,6 +1,6 @@
 //! A command that writes to the link of its agent: it does not get there, or is found out.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk;
 use super::{Broken, Kept, expect};
 use crate::contract::{ANSWER_DEADLINE, BoxError, RunningBox};
@@ -8,7 +8,7 @@ use crate::link::LinkError;
 use tare_agent::act::forge::{FORGED, OPEN};
 use tare_model::protocol::ExitStatus;
 
-pub(super) fn link(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn link(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let (mut made, _) = site.own()?;
     let is_open = is_open(&mut *made)?;

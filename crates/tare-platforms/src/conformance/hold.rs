@@ -1,7 +1,7 @@
 //! A run that dies with a frozen box: made by a process of its own, which is
 //! killed.
 
-use super::site::{self, Site};
+use super::context::{self, CheckContext};
 use super::talk::greet;
 use super::traces::Traces;
 use super::{Broken, Kept, Order, expect, ready};
@@ -28,8 +28,8 @@ fn holding(order: &Order<'_>) -> Result<(), Broken> {
     let spec = BoxSpec {
         name: format!("{}-1", order.run.name()),
         run: order.run.name().to_owned(),
-        weight: site::weight(&*platform),
-        ..site::spec(order, Provisioning::Vanilla)
+        weight: context::weight(&*platform),
+        ..context::spec(order, Provisioning::Vanilla)
     };
     let mut made = platform.launch(&spec)?;
     greet(&mut *made)?;
@@ -109,7 +109,7 @@ impl Holder {
     }
 }
 
-pub(super) fn dead_run(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn dead_run(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let order = site.order();
     // Two runs cannot share what an open platform may have started.
     site.close()?;

@@ -1,8 +1,8 @@
 //! What a hostile command in a box cannot do to its host, though it is root there. The parts
 //! that the command plays are in [`attack`].
 
+use super::context::CheckContext;
 use super::ends::is_agent;
-use super::site::Site;
 use super::talk::{act, greet};
 use super::traces::Traces;
 use super::{Broken, Kept, expect};
@@ -49,7 +49,7 @@ impl Fingerprint {
 }
 
 /// Whatever a command does to the binary: neither the copy that the host runs nor the next box suffers.
-pub(super) fn binary(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn binary(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     if site.platform()?.has_host_files() {
         return Ok(Kept::NotHere(NOT_APART.to_owned()));
     }
@@ -94,7 +94,7 @@ fn told_of_itself(told: &str) -> Kept {
 }
 
 /// Files of the kernel and devices by which root in a box would be root on the host stay closed.
-pub(super) fn kernel(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn kernel(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let platform = site.platform()?;
     if platform.has_host_files() {
         return Ok(Kept::NotHere(NOT_APART.to_owned()));
@@ -127,7 +127,7 @@ fn list(lines: &str) -> String {
 }
 
 /// The limits that bind the agent do not change by what root in the box does.
-pub(super) fn own_limits(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn own_limits(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     if site.platform()?.has_host_files() {
         return Ok(Kept::NotHere(NOT_APART.to_owned()));
     }

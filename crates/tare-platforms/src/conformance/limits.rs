@@ -1,6 +1,6 @@
 //! Limits, by the same proof as in a run.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::{Broken, Kept, expect};
 use crate::contract::BoxSpec;
 use crate::limits::{burn_only, prove};
@@ -17,7 +17,7 @@ use tare_model::study::BoxKind;
 const SHARE_OF_LOOP: f64 = 0.25;
 
 /// A quota that is no whole CPU.
-pub(super) fn quota(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn quota(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let spec = site.spec(Provisioning::Vanilla);
     let instance = InstanceType {
         cpus: Cpus::from_milli(600),
@@ -26,12 +26,12 @@ pub(super) fn quota(site: &mut Site<'_>) -> Result<Kept, Broken> {
     proven(site, &BoxSpec { instance, ..spec })
 }
 
-pub(super) fn pinned(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn pinned(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let spec = site.spec(Provisioning::Pinned);
     proven(site, &spec)
 }
 
-pub(super) fn weight(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn weight(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     if let Err(why) = site.platform()?.supports_weight() {
         return Ok(Kept::NotHere(why.to_owned()));
     }
@@ -72,7 +72,7 @@ fn beside_a_loop<T>(cpus: &[u32], act: impl FnOnce() -> T) -> (T, Duration) {
     })
 }
 
-fn proven(site: &mut Site<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
+fn proven(site: &mut CheckContext<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
     let kind = BoxKind {
         platform: site.order().path.clone(),
         provisioning: spec.provisioning,

@@ -1,7 +1,7 @@
 //! Boxes that live: alone, side by side, frozen, one after another.
 
+use super::context::CheckContext;
 use super::ends::expect_engine_forgot;
-use super::site::Site;
 use super::talk::greet;
 use super::traces::Traces;
 use super::{Broken, Kept, expect};
@@ -32,7 +32,7 @@ const WARM_UP: u32 = 2;
 /// Boxes at each end of a row whose times are told.
 const TOLD: usize = 10;
 
-pub(super) fn freeze(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn freeze(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     let burn = burning(made)?;
     let Some(meter) = made.meter() else {
@@ -85,7 +85,7 @@ fn await_burning(meter: &Meter) -> Result<(), Broken> {
     Ok(())
 }
 
-pub(super) fn same_name(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn same_name(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let spec = site.spec(Provisioning::Vanilla);
     let mut first = site.launch(&spec)?;
@@ -110,7 +110,7 @@ pub(super) fn same_name(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::Yes(Some(told)))
 }
 
-pub(super) fn two_boxes(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn two_boxes(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let ((mut first, _), (mut second, name)) = (site.own()?, site.own()?);
     greet(&mut *first)?;
     greet(&mut *second)?;
@@ -123,7 +123,7 @@ pub(super) fn two_boxes(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn dropped(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn dropped(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let (made, name) = site.own()?;
     let traces = Traces::of(&*made, &name, site.order().run.folder());
@@ -133,7 +133,7 @@ pub(super) fn dropped(site: &mut Site<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
-pub(super) fn no_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn no_agent(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let spec = site.spec(Provisioning::Vanilla);
     // Apart: what is made of the binary once per run shall not be made of this one.
     let scratch = spec.scratch.join("no-agent");
@@ -152,14 +152,14 @@ pub(super) fn no_agent(site: &mut Site<'_>) -> Result<Kept, Broken> {
     )
 }
 
-pub(super) fn no_such_cpu(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn no_such_cpu(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let spec = site.spec(Provisioning::Pinned);
     // No kernel has been built for so many.
     let pinned_set = vec![65_535];
     expect_failure(site, &BoxSpec { pinned_set, ..spec })
 }
 
-fn expect_failure(site: &mut Site<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
+fn expect_failure(site: &mut CheckContext<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
     site.put_away()?;
     let failed = site.platform()?.launch(spec).err();
     let Some(failed) = failed else {
@@ -170,7 +170,7 @@ fn expect_failure(site: &mut Site<'_>, spec: &BoxSpec) -> Result<Kept, Broken> {
     Ok(Kept::Yes(Some(failed.to_string())))
 }
 
-pub(super) fn many_boxes(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn many_boxes(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     site.put_away()?;
     let many = site.many()?;
     for _ in 0..WARM_UP {
@@ -200,13 +200,13 @@ pub(super) fn many_boxes(site: &mut Site<'_>) -> Result<Kept, Broken> {
 }
 
 /// Makes so many boxes and removes each; how long they took, and what it took of us.
-fn some_boxes(site: &mut Site<'_>, many: u32) -> Result<(Vec<Duration>, Ourselves), Broken> {
+fn some_boxes(site: &mut CheckContext<'_>, many: u32) -> Result<(Vec<Duration>, Ourselves), Broken> {
     let times: Result<_, Broken> = (0..many).map(|_| one_box(site)).collect();
     Ok((times?, Ourselves::now()))
 }
 
 /// Makes a box and removes it; how long that took.
-fn one_box(site: &mut Site<'_>) -> Result<Duration, Broken> {
+fn one_box(site: &mut CheckContext<'_>) -> Result<Duration, Broken> {
     let begun = Instant::now();
     let (mut made, name) = site.own()?;
     let traces = Traces::of(&*made, &name, site.order().run.folder());

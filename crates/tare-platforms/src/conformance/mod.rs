@@ -7,6 +7,7 @@
 
 mod commands;
 mod confined;
+mod context;
 mod ends;
 mod files;
 mod forged;
@@ -15,7 +16,6 @@ mod hostile;
 mod limits;
 mod lives;
 mod network;
-mod site;
 mod talk;
 mod traces;
 
@@ -24,9 +24,9 @@ pub use hold::hold;
 use crate::OpenError;
 use crate::contract::{Absent, BoxError, Platform};
 use crate::state::{Run, StateError};
+use context::CheckContext;
 use schemars::JsonSchema;
 use serde::Serialize;
-use site::Site;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tare_host::interrupt;
@@ -40,7 +40,7 @@ pub struct Check {
     pub name: &'static str,
     pub promise: &'static str,
     #[serde(skip)]
-    run: fn(&mut Site<'_>) -> Result<Kept, Broken>,
+    run: fn(&mut CheckContext<'_>) -> Result<Kept, Broken>,
 }
 
 /// Every check, in the order in which they are run: those that share a box come
@@ -382,7 +382,7 @@ pub fn run(
     checks: &[Check],
     mut show: impl FnMut(&Checked),
 ) -> Result<Vec<Checked>, CheckError> {
-    let mut site = Site::open(order)?;
+    let mut site = CheckContext::open(order)?;
     let mut all = Vec::new();
     for check in checks {
         let begun = Instant::now();

@@ -1,7 +1,7 @@
 //! The network of boxes: none at all, or one in which the host and other boxes
 //! can be talked to.
 
-use super::site::Site;
+use super::context::CheckContext;
 use super::talk::{Ended, act, acting, patience};
 use super::{Broken, Kept, expect};
 use crate::contract::RunningBox;
@@ -25,7 +25,7 @@ const HEARD_DEADLINE: Duration = Duration::from_secs(10);
 /// What the host says.
 const FROM_HOST: &[u8] = b"from the host";
 
-pub(super) fn network(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn network(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let made = site.shared()?;
     if made.marks().is_empty() {
         return Ok(Kept::NotHere("the box is on another host".to_owned()));
@@ -46,7 +46,7 @@ fn no_network(made: &mut dyn RunningBox) -> Result<Kept, Broken> {
 
 /// The host talks to a box as far as its network lets it, then another box does, also
 /// after a thaw.
-fn reached(site: &mut Site<'_>, address: IpAddr) -> Result<Kept, Broken> {
+fn reached(site: &mut CheckContext<'_>, address: IpAddr) -> Result<Kept, Broken> {
     let (mut other, _) = site.own()?;
     let made = site.shared()?;
     let way = made.host_reach();
@@ -93,7 +93,7 @@ fn talk_until_heard(to: SocketAddr) -> io::Result<()> {
 
 /// A box with the host as gateway does not get to another network of the host's, and the host
 /// takes no IPv6 address and no route from it.
-pub(super) fn closed(site: &mut Site<'_>) -> Result<Kept, Broken> {
+pub(super) fn closed(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let run = site.order().run.name();
     let made = site.shared()?;
     let gateway = made.address().and_then(|address| net::gateway_of(run, address));

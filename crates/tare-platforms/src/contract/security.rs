@@ -143,7 +143,11 @@ pub(crate) fn capability_names(set: u64) -> Vec<&'static str> {
 
 /// What is seen in a box that is not as was asked for; `host` are capabilities and
 /// map of users of the host.
-pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Option<String> {
+pub(crate) fn broken(
+    asked: Security,
+    seen: &ObservedSecurity<'_>,
+    host: &ObservedSecurity<'_>,
+) -> Option<String> {
     let filter = match asked.seccomp {
         Seccomp::Default => None,
         Seccomp::Common => Some(true),
@@ -185,13 +189,13 @@ pub(crate) fn broken(asked: Security, seen: &Seen<'_>, host: &Seen<'_>) -> Optio
 }
 
 /// What a process sees of these mechanisms.
-pub(crate) struct Seen<'a> {
+pub(crate) struct ObservedSecurity<'a> {
     pub filtered: Option<bool>,
     pub capabilities: Option<u64>,
     pub uid_map: Option<&'a str>,
 }
 
-impl fmt::Display for Seen<'_> {
+impl fmt::Display for ObservedSecurity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let filter = self.filtered.map_or("unknown", on_off);
         let capabilities = self.capabilities.map_or_else(

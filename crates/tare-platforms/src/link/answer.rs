@@ -68,19 +68,19 @@ impl Processes {
 pub(super) struct Coming {
     /// That of the request.
     number: u32,
-    file: Part,
-    stdout: Part,
-    stderr: Part,
+    file: AnswerPart,
+    stdout: AnswerPart,
+    stderr: AnswerPart,
 }
 
 /// Data of one kind.
 #[derive(Debug, Default)]
-struct Part {
+struct AnswerPart {
     bytes: Vec<u8>,
     max: u64,
 }
 
-impl Part {
+impl AnswerPart {
     const fn of(max: u64) -> Self {
         Self {
             bytes: Vec::new(),
@@ -102,9 +102,9 @@ impl Coming {
     pub(super) const fn to(number: u32, allowed: Allowed) -> Self {
         Self {
             number,
-            file: Part::of(allowed.file),
-            stdout: Part::of(allowed.stdout),
-            stderr: Part::of(allowed.stderr),
+            file: AnswerPart::of(allowed.file),
+            stdout: AnswerPart::of(allowed.stdout),
+            stderr: AnswerPart::of(allowed.stderr),
         }
     }
 
@@ -141,7 +141,7 @@ impl Coming {
             doing,
             detail: e.to_string(),
         })?;
-        let taken = |part: &mut Part| std::mem::take(&mut part.bytes);
+        let taken = |part: &mut AnswerPart| std::mem::take(&mut part.bytes);
         Ok(Answer {
             reply,
             file: taken(&mut self.file),

@@ -64,7 +64,8 @@ fn table(effects: &[SizeEffect]) -> Table {
         Column::words("remarks"),
     ];
     let row = |effect: &SizeEffect| {
-        let share = |part: Option<&tare_analysis::Part>| Cell::interval(part.map(|p| p.share), Show::Percent);
+        let share =
+            |part: Option<&tare_analysis::OverheadPart>| Cell::interval(part.map(|p| p.share), Show::Percent);
         let own = [
             Cell::count(effect.n),
             sizes::class(effect).into(),

@@ -3,7 +3,7 @@
 use super::refusal;
 use super::remarks::joined;
 use crate::show::{MISSING, or_missing, p_value, percent, percent_with_interval};
-use tare_analysis::{Analysis, NoEffects, NoFit, Part, RangeEnd, SizeEffect, SizePoint, Standing};
+use tare_analysis::{Analysis, NoEffects, NoFit, OverheadPart, RangeEnd, SizeEffect, SizePoint, Standing};
 
 /// What the figures are and where they come from.
 pub(crate) const ABOUT: &str = "PTO is the cost at the largest size, PSO that of the smallest over the largest, both without a model; an effect counts as shown if its interval and Holm's p agree. Compared with native-set: as many CPUs by set, no quota.";
@@ -39,7 +39,7 @@ pub(crate) fn class(effect: &SizeEffect) -> String {
 }
 
 /// What is shown of a part; nothing where there is no verdict.
-pub(crate) fn shown_as(effect: &SizeEffect, part: Option<&Part>) -> &'static str {
+pub(crate) fn shown_as(effect: &SizeEffect, part: Option<&OverheadPart>) -> &'static str {
     match (effect.class, part) {
         (Some(_), Some(part)) => part.shown.name(),
         _ => "",
@@ -96,7 +96,7 @@ pub(crate) fn remarks(effect: &SizeEffect) -> String {
 
 /// p values of both parts, for the detail.
 pub(crate) fn p_values(effect: &SizeEffect) -> String {
-    let of = |part: Option<&Part>| {
+    let of = |part: Option<&OverheadPart>| {
         part.map_or_else(
             || MISSING.to_owned(),
             |p| format!("p {}, Holm {}", p_value(p.p), p_value(p.p_holm)),
@@ -112,7 +112,7 @@ pub(crate) fn label(effect: &SizeEffect) -> String {
 
 /// PTO and PSO in a few words, for a chart.
 pub(crate) fn brief(effect: &SizeEffect) -> String {
-    let of = |part: &Option<Part>| or_missing(part.as_ref(), |p| percent(p.share.value));
+    let of = |part: &Option<OverheadPart>| or_missing(part.as_ref(), |p| percent(p.share.value));
     format!(
         "{}: PTO {}, PSO {}",
         class(effect),

@@ -22,11 +22,11 @@ const LUCKS: [f64; 4] = [0.0, 0.3, 1.0, 3.0];
 
 /// A host, and how much the loss of a round varies there about its median where no process
 /// has any luck: the standard deviation in logs of normal noise with as wide a middle half.
-type Site = (Host, f64);
+type QuietHost = (Host, f64);
 
-const SLOW: Site = (Host::SLOW, 0.0166);
-const BAD: Site = (Host::BAD, 0.0395);
-const OFTEN_STOLEN_FROM: Site = (Host::OFTEN_STOLEN_FROM, 0.0168);
+const SLOW: QuietHost = (Host::SLOW, 0.0166);
+const BAD: QuietHost = (Host::BAD, 0.0395);
+const OFTEN_STOLEN_FROM: QuietHost = (Host::OFTEN_STOLEN_FROM, 0.0168);
 
 /// The cases.
 pub fn all() -> Vec<Box<dyn Experiment>> {
@@ -89,7 +89,7 @@ fn losses(block: &Block) -> Option<Vec<f64>> {
 /// Blocks of cells with so much luck, the second of which may stall.
 fn blocks(
     rng: &mut ChaCha8Rng,
-    (host, round): Site,
+    (host, round): QuietHost,
     luck: f64,
     stalls: Option<usize>,
     rounds: usize,
@@ -117,7 +117,7 @@ fn case(host: Host, luck: f64, what: &str) -> String {
 
 /// Half-widths by the two, on equal cells.
 struct Width {
-    site: Site,
+    site: QuietHost,
     rounds: usize,
     /// How many times as wide it is told to be, by luck.
     times: [f64; 4],
@@ -163,7 +163,7 @@ impl Experiment for Width {
 
 /// How often the intervals cover on equal cells.
 struct Coverage {
-    site: Site,
+    site: QuietHost,
     luck: f64,
 }
 

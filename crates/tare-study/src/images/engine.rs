@@ -1,6 +1,6 @@
 //! Images of local engines, as an archive over Docker's API.
 
-use super::Site;
+use super::ImageSources;
 use super::progress::{Progress, Told};
 use bollard::Docker;
 use futures_util::{Stream, StreamExt};
@@ -64,7 +64,7 @@ impl EngineError {
 pub(super) fn take(
     engine: &'static str,
     image: &str,
-    site: &Site,
+    site: &ImageSources,
     say: &mut dyn FnMut(Progress),
 ) -> Result<Image, EngineError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-:/@".contains(c);
@@ -102,7 +102,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(engine: &str, site: &Site) -> Result<Self, EngineError> {
+    fn open(engine: &str, site: &ImageSources) -> Result<Self, EngineError> {
         let socket = engine_socket(engine, site.state())?;
         let runtime = Builder::new_current_thread()
             .enable_all()

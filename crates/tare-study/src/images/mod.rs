@@ -49,14 +49,14 @@ const HUB: &str = "docker.io";
 
 /// Where images are kept, and what is needed to get others.
 #[derive(Debug)]
-pub struct Site {
+pub struct ImageSources {
     store: Store,
     path: PathBuf,
     state: PathBuf,
     passwords: PathBuf,
 }
 
-impl Site {
+impl ImageSources {
     /// Opens the store in a state folder and makes it if it is not there; its images may occupy so
     /// many bytes together. Long waits end with the user's wish to stop.
     ///
@@ -126,7 +126,7 @@ impl<'a> Wish<'a> {
 ///
 /// # Errors
 /// [`NoImage`], which says what to do next.
-pub fn take(wish: &Wish<'_>, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
+pub fn take(wish: &Wish<'_>, within: &ImageSources, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
     match Wanted::read(wish.what)? {
         Wanted::Debian(file) => build(&file, within, say),
         Wanted::Path(path) => path::take(&path, wish, within, say),
@@ -154,7 +154,7 @@ pub fn check_name(name: &str) -> Result<(), NoImage> {
 ///
 /// # Errors
 /// Those of the store.
-pub fn kept(wanted: &str, within: &Site) -> Result<Image, NoImage> {
+pub fn kept(wanted: &str, within: &ImageSources) -> Result<Image, NoImage> {
     let unknown = match within.store.get(wanted) {
         Err(error @ ImageError::Unknown { .. }) => error,
         found => return Ok(found?),
@@ -176,7 +176,7 @@ pub fn kept(wanted: &str, within: &Site) -> Result<Image, NoImage> {
 ///
 /// # Errors
 /// Those of an image file, and of the store.
-pub fn made(wanted: &str, within: &Site) -> Result<Image, NoImage> {
+pub fn made(wanted: &str, within: &ImageSources) -> Result<Image, NoImage> {
     match Wanted::read(wanted)? {
         Wanted::Debian(file) => {
             let spec = file.debian.checked().map_err(ImageError::from)?;
@@ -215,13 +215,13 @@ pub fn unbuildable(wanted: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// As [`check_name`], and those of the store.
-pub fn call(image: &Image, name: &str, within: &Site) -> Result<Image, NoImage> {
+pub fn call(image: &Image, name: &str, within: &ImageSources) -> Result<Image, NoImage> {
     check_name(name)?;
     Ok(within.store.call(image, name, None)?)
 }
 
 /// An image of Debian's packages. The same packages are the same image, whatever it is called.
-fn build(file: &ImageFile, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
+fn build(file: &ImageFile, within: &ImageSources, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
     let mirrors = || {
         let packages = file.debian.packages.len();
         let artifacts: usize = file.debian.maven.iter().map(|spec| spec.artifacts.len()).sum();
@@ -243,7 +243,12 @@ fn build(file: &ImageFile, within: &Site, say: &mut dyn FnMut(Progress)) -> Resu
 }
 
 /// What a name means: the store's image, that of a local engine, or a registry's.
-fn named(name: &str, anew: bool, within: &Site, say: &mut dyn FnMut(Progress)) -> Result<Image, NoImage> {
+fn named(
+    name: &str,
+    anew: bool,
+    within: &ImageSources,
+    say: &mut dyn FnMut(Progress),
+) -> Result<Image, NoImage> {
     let mut looked = Vec::new();
     if !anew {
         match within.store.get(name) {
@@ -285,7 +290,7 @@ fn named(name: &str, anew: bool, within: &Site, say: &mut dyn FnMut(Progress)) -
 fn registry(
     reference: &Reference,
     anew: bool,
-    within: &Site,
+    within: &ImageSources,
     say: &mut dyn FnMut(Progress),
 ) -> Result<Image, NoImage> {
     let name = reference.to_string();
@@ -308,7 +313,7 @@ fn registry(
 }
 
 /// What may be meant by a name that is found nowhere.
-fn near(name: &str, within: &Site) -> Option<String> {
+fn near(name: &str, within: &ImageSources) -> Option<String> {
     if Path::new(name).exists() {
         return Some(format!("./{name}"));
     }

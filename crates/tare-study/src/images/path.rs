@@ -1,7 +1,7 @@
 //! Folders and archives on this host.
 
 use super::progress::{Progress, Told};
-use super::{NoImage, Site, Wish};
+use super::{ImageSources, NoImage, Wish};
 use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -15,7 +15,7 @@ use tare_sys::regular;
 pub(super) fn take(
     path: &Path,
     wish: &Wish<'_>,
-    site: &Site,
+    site: &ImageSources,
     say: &mut dyn FnMut(Progress),
 ) -> Result<Image, NoImage> {
     let unreadable = |source: io::Error| NoImage::Path {
@@ -49,7 +49,7 @@ fn made(
     meta: &Metadata,
     name: &str,
     wish: &Wish<'_>,
-    site: &Site,
+    site: &ImageSources,
     say: &mut dyn FnMut(Progress),
 ) -> Result<Image, NoImage> {
     let store = site.store();

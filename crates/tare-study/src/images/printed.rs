@@ -1,6 +1,6 @@
 //! What is known of images, as `tare image --json` prints it.
 
-use super::{ImageFile, Site};
+use super::{ImageFile, ImageSources};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,12 @@ pub struct Removed<'a> {
 
 impl<'a> PrintedList<'a> {
     /// Of a store and its images.
-    pub fn new(site: &'a Site, limit_bytes: u64, listed: &'a [Listed], unbuilt: &'a [ImageFile]) -> Self {
+    pub fn new(
+        site: &'a ImageSources,
+        limit_bytes: u64,
+        listed: &'a [Listed],
+        unbuilt: &'a [ImageFile],
+    ) -> Self {
         Self {
             store: site.path(),
             limit_bytes,

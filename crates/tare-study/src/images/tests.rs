@@ -6,13 +6,13 @@ use std::process::Command;
 
 struct Place {
     folder: tempfile::TempDir,
-    site: Site,
+    site: ImageSources,
 }
 
 impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let site = Site::open(&folder.path().join("state"), DEFAULT_LIMIT).unwrap();
+        let site = ImageSources::open(&folder.path().join("state"), DEFAULT_LIMIT).unwrap();
         fs::create_dir_all(folder.path().join("rootfs/etc")).unwrap();
         fs::write(folder.path().join("rootfs/etc/motd"), "welcome\n").unwrap();
         Self { folder, site }

@@ -13,7 +13,7 @@ use tare_image::Image;
 use tare_lab::preflight::{self, Platforms, PreflightError};
 use tare_model::study::Study;
 use tare_study::design::{ChosenImage, Programs, StudyRequest};
-use tare_study::images::{self, Site, Wish};
+use tare_study::images::{self, ImageSources, Wish};
 
 /// What is done about an image that is not in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn of_workloads(name: &str, study: Option<&Study>, state: &Path) -> anyhow::Resu
 
 /// Makes or fetches an image. What would keep its study from running here, whatever the image
 /// holds, is found before.
-fn make(name: &str, study: &Study, state: &Path, site: &Site) -> anyhow::Result<Image> {
+fn make(name: &str, study: &Study, state: &Path, site: &ImageSources) -> anyhow::Result<Image> {
     let platforms = Platforms::open(&study.platforms, state)?;
     platforms.check_reach(study)?;
     let foreseen = platforms.foresee_before_image(study);
@@ -120,8 +120,8 @@ fn in_image(name: &str, image: Image) -> Programs {
 }
 
 /// The store, with the limit that the user's environment sets.
-fn site(state: &Path) -> anyhow::Result<Site> {
-    Ok(Site::open(state, StoreArgs::of_environment()?.limit)?)
+fn site(state: &Path) -> anyhow::Result<ImageSources> {
+    Ok(ImageSources::open(state, StoreArgs::of_environment()?.limit)?)
 }
 
 /// The image of a study that was made with it.

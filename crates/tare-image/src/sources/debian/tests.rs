@@ -1,7 +1,7 @@
 //! By programs that take the place of mmdebstrap, and by itself where that is asked for.
 
 use super::*;
-use crate::fixture::Site;
+use crate::fixture::WorkFolder;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,7 +32,7 @@ fn mirrors() -> Mirrors {
     }
 }
 
-fn program(site: &Site, text: &str) -> PathBuf {
+fn program(site: &WorkFolder, text: &str) -> PathBuf {
     let path = site.at("program");
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -41,7 +41,7 @@ fn program(site: &Site, text: &str) -> PathBuf {
 
 #[test]
 fn a_script_is_handed_over_apart_from_the_command_line_and_makes_an_image_of_its_own() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let (log, rootfs) = (site.at("log"), site.at("rootfs"));
     let text = format!(
@@ -103,7 +103,7 @@ fn artifacts_are_unpacked_before_the_script_runs() {
 
 #[test]
 fn maven_is_needed_by_images_with_artifacts_alone() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let program = program(
         &site,
@@ -124,7 +124,7 @@ fn maven_is_needed_by_images_with_artifacts_alone() {
 
 #[test]
 fn the_same_specification_is_made_once() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let (log, rootfs) = (site.at("log"), site.at("rootfs"));
     let text = format!(
@@ -155,7 +155,7 @@ fn the_same_specification_is_made_once() {
 
 #[test]
 fn a_failure_tells_the_last_lines_and_where_all_are() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let store = site.store();
     let program = program(
         &site,
@@ -178,7 +178,7 @@ fn a_failure_tells_the_last_lines_and_where_all_are() {
 
 #[test]
 fn what_was_asked_to_stop_is_ended_with_what_it_started() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let pid = site.at("pid");
     let program = program(&site, &format!("sleep 60 & echo $! > {}; wait", pid.display()));
     let store = site

@@ -50,7 +50,7 @@ pub(super) fn archive(
     builder.mode(HeaderMode::Deterministic);
     builder.follow_symlinks(false);
     for (number, spec) in specs.iter().enumerate() {
-        let site = Site {
+        let site = Fetcher {
             folder: folder.join(number.to_string()),
             repository: folder.join("repository"),
             mvn,
@@ -67,7 +67,7 @@ pub(super) fn archive(
 }
 
 /// Where the artifacts of one specification are fetched.
-struct Site<'a> {
+struct Fetcher<'a> {
     folder: PathBuf,
     /// One of its own, so that nothing is left in the user's.
     repository: PathBuf,
@@ -76,7 +76,7 @@ struct Site<'a> {
     store: &'a Store,
 }
 
-impl Site<'_> {
+impl Fetcher<'_> {
     /// The folder with what lands in the image.
     fn fetch(&self, spec: &MavenSpec) -> Result<PathBuf, ImageError> {
         make(&self.folder)?;

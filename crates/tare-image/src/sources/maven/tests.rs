@@ -1,7 +1,7 @@
 //! By programs that take the place of Maven; by Maven itself where it is.
 
 use super::*;
-use crate::fixture::Site as Folder;
+use crate::fixture::WorkFolder as Folder;
 use std::os::unix::fs::PermissionsExt;
 
 fn program(site: &Folder, text: &str) -> PathBuf {

@@ -15,7 +15,7 @@ pub use client::Deadlines;
 pub use error::RegistryError;
 pub use reference::{NoReference, Reference};
 
-use crate::oci::{self, Blobs, DOCUMENT_BYTES, Part};
+use crate::oci::{self, BlobKind, Blobs, DOCUMENT_BYTES};
 use crate::{Digest, Image, ImageError, Store};
 use client::Client;
 use credentials::Credentials;
@@ -81,11 +81,11 @@ impl Registry {
 }
 
 impl Blobs for Registry {
-    fn open(&self, digest: &Digest, part: Part) -> Result<Box<dyn Read + '_>, ImageError> {
+    fn open(&self, digest: &Digest, part: BlobKind) -> Result<Box<dyn Read + '_>, ImageError> {
         Ok(match part {
             _ if *digest == self.top => Box::new(&self.document[..]),
-            Part::Manifest => Box::new(self.client.manifest(digest.as_str())?),
-            Part::Blob => Box::new(self.client.blob(digest.as_str())?),
+            BlobKind::Manifest => Box::new(self.client.manifest(digest.as_str())?),
+            BlobKind::Blob => Box::new(self.client.blob(digest.as_str())?),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Against a registry on this host that does as it is told.
 
 use super::*;
-use crate::fixture::{Blobs as Made, Site, blobs};
+use crate::fixture::{Blobs as Made, WorkFolder, blobs};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -118,11 +118,11 @@ const PATIENCE: Deadlines = Deadlines {
     whole: Duration::from_secs(20),
 };
 
-fn pull(site: &Site, reference: &str) -> Result<Image, ImageError> {
+fn pull(site: &WorkFolder, reference: &str) -> Result<Image, ImageError> {
     from_registry(&site.store(), "a", reference, &site.at("config.json"), PATIENCE)
 }
 
-fn refused(site: &Site, fake: &Fake) -> RegistryError {
+fn refused(site: &WorkFolder, fake: &Fake) -> RegistryError {
     match pull(site, &fake.name("a/b:1.0")) {
         Err(ImageError::Registry(error)) => {
             assert!(site.is_clean());
@@ -132,7 +132,7 @@ fn refused(site: &Site, fake: &Fake) -> RegistryError {
     }
 }
 
-fn passwords(site: &Site, fake: &Fake, auth: &str) {
+fn passwords(site: &WorkFolder, fake: &Fake, auth: &str) {
     let text = format!(
         r#"{{"auths": {{"127.0.0.1:{}": {{"auth": "{auth}"}}}}}}"#,
         fake.port
@@ -142,7 +142,7 @@ fn passwords(site: &Site, fake: &Fake, auth: &str) {
 
 #[test]
 fn an_image_is_pulled_by_tag_and_by_digest() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let made = blobs(&site.tar(&[]));
     made.write(&site.at("layout"));
     let top = made.top["digest"].as_str().unwrap().to_owned();
@@ -163,7 +163,7 @@ fn an_image_is_pulled_by_tag_and_by_digest() {
 
 #[test]
 fn passwords_are_given_where_they_are_asked_for() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let made = || blobs(&site.tar(&[]));
     // A token for strangers, one for a password, a password by itself.
     let stranger = Fake::start(
@@ -205,7 +205,7 @@ fn passwords_are_given_where_they_are_asked_for() {
 
 #[test]
 fn who_has_no_password_is_told_what_to_do() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     for ways in [
         Ways {
             token: Some("Basic dTpw"),
@@ -234,7 +234,7 @@ fn who_has_no_password_is_told_what_to_do() {
 
 #[test]
 fn each_failure_is_told_from_others() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     let made = || blobs(&site.tar(&[]));
     let fake = Fake::start(made(), Ways::default());
     let absent = pull(&site, &fake.name("a/b:2.0")).unwrap_err();
@@ -295,7 +295,7 @@ fn each_failure_is_told_from_others() {
 
 #[test]
 fn what_was_changed_on_its_way_is_refused() {
-    let site = Site::new();
+    let site = WorkFolder::new();
     for begins in [&b"{\"architecture"[..], &[0x1f, 0x8b], b"{\"config"] {
         let mut made = blobs(&site.tar(&[]));
         made.damage(begins);

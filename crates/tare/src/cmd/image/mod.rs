@@ -13,7 +13,7 @@ use tare_image::store::Manifest;
 use tare_image::{Image, ImageError};
 use tare_model::size::{counted, show_memory};
 use tare_platforms::state;
-use tare_study::images::{self, EngineError, NoImage, Removed, Site, Wish};
+use tare_study::images::{self, EngineError, ImageSources, NoImage, Removed, Wish};
 
 /// Does what is asked for.
 ///
@@ -46,10 +46,10 @@ pub fn run(args: &ImageArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn open(store: &StoreArgs) -> anyhow::Result<Site> {
+fn open(store: &StoreArgs) -> anyhow::Result<ImageSources> {
     let folder = store.state();
     state::make(&folder)?;
-    Ok(Site::open(&folder, store.limit)?)
+    Ok(ImageSources::open(&folder, store.limit)?)
 }
 
 /// Whether the user stopped what made an image.
@@ -65,7 +65,7 @@ pub fn is_stopped(error: &anyhow::Error) -> bool {
 }
 
 /// Only what is made of packages: what is meant otherwise is taken by `import`.
-fn build(site: &Site, name: &str, json: bool) -> anyhow::Result<()> {
+fn build(site: &ImageSources, name: &str, json: bool) -> anyhow::Result<()> {
     let is_file = name.ends_with(".toml");
     anyhow::ensure!(
         is_file || images::shipped(name).is_some(),
@@ -75,7 +75,7 @@ fn build(site: &Site, name: &str, json: bool) -> anyhow::Result<()> {
     import(site, &Wish::of(name), None, json)
 }
 
-fn import(site: &Site, wish: &Wish<'_>, name: Option<&str>, json: bool) -> anyhow::Result<()> {
+fn import(site: &ImageSources, wish: &Wish<'_>, name: Option<&str>, json: bool) -> anyhow::Result<()> {
     // What cannot be given is told before anything is taken.
     name.map_or(Ok(()), images::check_name)?;
     let mut image = take(site, wish)?;
@@ -89,7 +89,7 @@ fn import(site: &Site, wish: &Wish<'_>, name: Option<&str>, json: bool) -> anyho
 ///
 /// # Errors
 /// [`NoImage`].
-pub fn take(site: &Site, wish: &Wish<'_>) -> Result<Image, NoImage> {
+pub fn take(site: &ImageSources, wish: &Wish<'_>) -> Result<Image, NoImage> {
     let watch = Watch::begin();
     let taken = images::take(wish, site, &mut |step| watch.tell(step));
     watch.end();
@@ -97,11 +97,11 @@ pub fn take(site: &Site, wish: &Wish<'_>) -> Result<Image, NoImage> {
 }
 
 /// The image that a user names who does not want it made.
-fn kept(site: &Site, name: &str) -> Result<Image, NoImage> {
+fn kept(site: &ImageSources, name: &str) -> Result<Image, NoImage> {
     images::kept(name, site)
 }
 
-fn remove(site: &Site, names: &[String], json: bool) -> anyhow::Result<()> {
+fn remove(site: &ImageSources, names: &[String], json: bool) -> anyhow::Result<()> {
     let mut removed = Vec::new();
     let mut failed = Vec::new();
     for name in names {
@@ -121,7 +121,7 @@ fn remove(site: &Site, names: &[String], json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn prune(site: &Site, all: bool, json: bool) -> anyhow::Result<()> {
+fn prune(site: &ImageSources, all: bool, json: bool) -> anyhow::Result<()> {
     let mut removed = site.store().prune()?;
     let rest = if all { site.store().list()? } else { Vec::new() };
     for listed in rest {
@@ -155,7 +155,7 @@ fn tell_removed(removed: &[Manifest], json: bool) -> anyhow::Result<()> {
 pub fn held(state: &std::path::Path) -> Option<String> {
     // A folder of images is not made to be looked at.
     let folder = images::folder(state);
-    let site = folder.is_dir().then(|| Site::open(state, u64::MAX))?;
+    let site = folder.is_dir().then(|| ImageSources::open(state, u64::MAX))?;
     let listed = site.ok()?.store().list().ok()?;
     let bytes = listed.iter().map(|listed| listed.bytes).sum();
     (!listed.is_empty()).then(|| {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tare_image::store::{Listed, Manifest};
 use tare_image::{Image, ImageError};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_study::images::{self, ImageFile, NoImage, PrintedImage, PrintedList, Site};
+use tare_study::images::{self, ImageFile, ImageSources, NoImage, PrintedImage, PrintedList};
 
 /// Columns that a name takes at most before words begin on its line.
 const NAME: usize = 34;
@@ -18,7 +18,7 @@ const PACKAGES: &str = "debian-";
 const DIGITS: usize = 12;
 
 /// The images of the store, and what of those that come with tare was not built.
-pub fn list(site: &Site, limit_bytes: u64, as_json: bool) -> anyhow::Result<()> {
+pub fn list(site: &ImageSources, limit_bytes: u64, as_json: bool) -> anyhow::Result<()> {
     let listed = site.store().list()?;
     let is_built = |name: &&str| listed.iter().any(|l| l.manifest.names.iter().any(|n| n == *name));
     let unbuilt: Vec<ImageFile> = images::names()
@@ -98,7 +98,7 @@ fn ago(time: SystemTime) -> String {
 }
 
 /// What is known of an image of the store, or of one that could be built.
-pub fn show(site: &Site, name: &str, as_json: bool) -> anyhow::Result<()> {
+pub fn show(site: &ImageSources, name: &str, as_json: bool) -> anyhow::Result<()> {
     let image = match kept(site, name) {
         Ok(image) => image,
         Err(error @ NoImage::Image(ImageError::Unknown { .. })) => {

@@ -4,7 +4,7 @@ use super::arms;
 use super::eta::Eta;
 use super::log::{Earlier, Log};
 use super::report;
-use super::site::Site;
+use super::site::CampaignSite;
 use crate::args::selftest::{CampaignArgs, CampaignFresh};
 use crate::out;
 use anyhow::Context;
@@ -56,7 +56,7 @@ pub fn run(args: &CampaignArgs, tenths: u32) -> anyhow::Result<ExitCode> {
         out::path(&path),
         counted(campaigns.len(), "campaign")
     ));
-    let mut site = Site { session };
+    let mut site = CampaignSite { session };
     let complete = measure(&mut site, &header, &mut log, &mut campaigns, args.campaigns)?;
     campaigns.truncate(args.campaigns as usize);
     finish(args, &header, &campaigns, &path, complete)
@@ -109,7 +109,7 @@ fn log_path(args: &CampaignArgs, run: &Run) -> PathBuf {
 
 /// Runs what is missing up to so many campaigns; false if the user stopped it.
 fn measure(
-    site: &mut Site,
+    site: &mut CampaignSite,
     header: &Header,
     log: &mut Log,
     campaigns: &mut Vec<Campaign>,

@@ -15,11 +15,11 @@ use tare_selftest::log::Header;
 use tare_study::plan;
 
 /// Where campaigns run, and what they leave to the next.
-pub struct Site {
+pub struct CampaignSite {
     pub session: Session,
 }
 
-impl Site {
+impl CampaignSite {
     /// Runs a campaign; `None` if the user asked to stop.
     pub fn campaign(&mut self, header: &Header, number: u32) -> anyhow::Result<Option<Campaign>> {
         let begun = Instant::now();
@@ -139,7 +139,7 @@ mod tests {
         // Units of 0.1 ms: as many of the polluter's would be over in no time.
         let comparison = arms::comparison(&options(), [100_000, 102_000], 7).expect("a study");
         let session = Session::open(comparison.study.clone(), run, None).expect("fake");
-        let mut site = Site { session };
+        let mut site = CampaignSite { session };
         let measured = site
             .measure(&comparison.study)
             .expect("a campaign")

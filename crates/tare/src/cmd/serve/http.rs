@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// What is served.
-struct Site {
+struct ServedFolder {
     folder: Folder,
     token: String,
     address: SocketAddr,
@@ -41,7 +41,7 @@ pub(super) fn serve(folder: Folder, token: &str, port: u16) -> anyhow::Result<()
             listener.with_context(|| format!("cannot listen on port {port}: choose another with --port"))?;
         let address = listener.local_addr().context("cannot serve")?;
         out::print(&format!("http://{address}/{token}/\n"))?;
-        let site = Arc::new(Site {
+        let site = Arc::new(ServedFolder {
             folder,
             token: token.to_owned(),
             address,
@@ -56,7 +56,7 @@ pub(super) fn serve(folder: Folder, token: &str, port: u16) -> anyhow::Result<()
 }
 
 /// One request of one connection.
-async fn answer(site: Arc<Site>, stream: TcpStream) {
+async fn answer(site: Arc<ServedFolder>, stream: TcpStream) {
     let service = service_fn(|request: Request<Incoming>| {
         let response = site.respond(
             request.method(),
@@ -73,7 +73,7 @@ async fn answer(site: Arc<Site>, stream: TcpStream) {
     let _ = connection.await;
 }
 
-impl Site {
+impl ServedFolder {
     fn respond(
         &self,
         method: &Method,

@@ -20,7 +20,7 @@ const COSTLY: Duration = Duration::from_secs(2);
 /// Memory of every box: enough for an emulated machine and for what is kept of output.
 const MEMORY_BYTES: u64 = 256 << 20;
 
-pub(super) struct Site<'a> {
+pub(super) struct CheckContext<'a> {
     order: &'a Order<'a>,
     platform: Option<Box<dyn Platform>>,
     /// Boxes named so far.
@@ -28,7 +28,7 @@ pub(super) struct Site<'a> {
     shared: Option<Box<dyn RunningBox>>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn open(order: &'a Order<'a>) -> Result<Self, CheckError> {
         Ok(Self {
             order,
@@ -42,7 +42,7 @@ impl<'a> Site<'a> {
         self.order
     }
 
-    /// The platform, opened anew after [`Site::close`].
+    /// The platform, opened anew after [`CheckContext::close`].
     pub(super) fn platform(&mut self) -> Result<&mut dyn Platform, Broken> {
         let platform = match self.platform.take() {
             Some(platform) => platform,

@@ -20,14 +20,14 @@ pub(super) struct Around {
 
 /// What was read of each arm, in their order.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct HostObservation {
     /// When the rounds began.
     pub begun_unix_ns: u64,
     pub box_ids: Vec<u32>,
-    pub of_arms: Vec<collect::Seen>,
+    pub of_arms: Vec<collect::TrialReadings>,
 }
 
-impl Seen {
+impl HostObservation {
     /// The readings of an arm.
     pub fn host(&self, arm: usize) -> HostReadings {
         self.of_arms
@@ -69,7 +69,12 @@ impl Boxes<'_> {
         })
     }
 
-    pub fn look_back(&mut self, around: Around, arms: &[Arm], present: &mut LiveBoxes) -> Result<Seen, Stop> {
+    pub fn look_back(
+        &mut self,
+        around: Around,
+        arms: &[Arm],
+        present: &mut LiveBoxes,
+    ) -> Result<HostObservation, Stop> {
         let mut stages = stages(arms, present, self.study);
         let mut of_arms = around.collectors.end(&mut self.monitor, &mut stages)?;
         let mut box_ids = Vec::new();
@@ -81,7 +86,7 @@ impl Boxes<'_> {
             seen.host.thaw_ns = thaw.map(nanoseconds);
             seen.host.wall_ns = arm.tally.host_ns;
         }
-        Ok(Seen {
+        Ok(HostObservation {
             begun_unix_ns: around.begun_unix_ns,
             box_ids,
             of_arms,
