@@ -110,7 +110,6 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
     Ok(Sketch { study, misfits })
 }
 
-/// Boxes that a round needs at the same time, if the host has not the memory for them.
 /// Boxes that exist at the same time and have more memory than the host has for so many.
 fn not_together(study: &Study, facts: &HostFacts) -> impl Iterator<Item = DesignError> {
     let room = Room::of_host(facts.memory_bytes);
