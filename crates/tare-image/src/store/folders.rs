@@ -1,11 +1,11 @@
 //! Folders of the store: made, listed, removed.
 
-use super::lock;
+use super::lock::{self, Lock};
 use crate::ImageError;
 use crate::unpack::beneath;
 use std::ffi::CString;
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Building {
     pub path: PathBuf,
-    pub lock: OwnedFd,
+    pub lock: Lock,
 }
 
 impl Drop for Building {

@@ -1,10 +1,9 @@
 //! An image that is in use.
 
-use super::lock::{self, Patience};
+use super::lock::{self, Lock, Patience};
 use super::{CONFIG, Manifest, ROOTFS};
 use crate::{Config, ImageError, Stop};
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,11 +16,11 @@ pub struct Image {
     manifest: Manifest,
     config: Config,
     /// Shared with all that use the image.
-    _lock: OwnedFd,
+    _lock: Lock,
 }
 
 impl Image {
-    pub(super) fn open(folder: PathBuf, lock: OwnedFd, manifest: Manifest) -> Result<Self, ImageError> {
+    pub(super) fn open(folder: PathBuf, lock: Lock, manifest: Manifest) -> Result<Self, ImageError> {
         let path = folder.join(CONFIG);
         let text = fs::read(&path).map_err(ImageError::file("read", &path))?;
         let config = serde_json::from_slice(&text).map_err(|source| ImageError::Damaged {
@@ -59,7 +58,7 @@ impl Image {
         most: Duration,
         stop: Stop,
         what: &str,
-    ) -> Result<OwnedFd, ImageError> {
+    ) -> Result<Lock, ImageError> {
         let path = self.folder.join(name);
         let lock = lock::file(&path).map_err(ImageError::file("lock", &path))?;
         lock::wait(&lock, &path, Patience { most, stop }, what)?;

@@ -4,7 +4,7 @@ use crate::{ImageError, Stop};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,25 +20,43 @@ pub struct Patience {
     pub stop: Stop,
 }
 
+/// A file or folder that is locked until this is dropped: also where a process that was forked
+/// meanwhile, and did not start its program yet, holds the same descriptor.
+#[derive(Debug)]
+pub struct Lock(OwnedFd);
+
+impl AsFd for Lock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing it may unlock it too: there is nobody to tell.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 /// Opens a folder to lock it.
-pub fn folder(path: &Path) -> io::Result<OwnedFd> {
+pub fn folder(path: &Path) -> io::Result<Lock> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(open(path, flags, Mode::empty())?)
+    Ok(Lock(open(path, flags, Mode::empty())?))
 }
 
 /// Opens a file to lock it, and makes it if need be.
-pub fn file(path: &Path) -> io::Result<OwnedFd> {
+pub fn file(path: &Path) -> io::Result<Lock> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(open(path, flags, Mode::RUSR | Mode::WUSR)?)
+    Ok(Lock(open(path, flags, Mode::RUSR | Mode::WUSR)?))
 }
 
 /// Whether the lock could be had at once.
-pub fn try_lock(fd: &OwnedFd, shared: bool) -> io::Result<bool> {
+pub fn try_lock(lock: &Lock, shared: bool) -> io::Result<bool> {
     let operation = match shared {
         true => FlockOperation::NonBlockingLockShared,
         false => FlockOperation::NonBlockingLockExclusive,
     };
-    match flock(fd, operation) {
+    match flock(lock, operation) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
         Err(e) => Err(e.into()),
@@ -46,24 +64,24 @@ pub fn try_lock(fd: &OwnedFd, shared: bool) -> io::Result<bool> {
 }
 
 /// Waits for a lock of one's own; `what` says what the other process does that has it.
-pub fn wait(fd: &OwnedFd, path: &Path, patience: Patience, what: &str) -> Result<(), ImageError> {
-    wait_for(fd, false, path, patience, what)
+pub fn wait(lock: &Lock, path: &Path, patience: Patience, what: &str) -> Result<(), ImageError> {
+    wait_for(lock, false, path, patience, what)
 }
 
 /// Waits for a lock that is shared with others that use the same.
-pub fn wait_shared(fd: &OwnedFd, path: &Path, patience: Patience, what: &str) -> Result<(), ImageError> {
-    wait_for(fd, true, path, patience, what)
+pub fn wait_shared(lock: &Lock, path: &Path, patience: Patience, what: &str) -> Result<(), ImageError> {
+    wait_for(lock, true, path, patience, what)
 }
 
 fn wait_for(
-    fd: &OwnedFd,
+    lock: &Lock,
     shared: bool,
     path: &Path,
     patience: Patience,
     what: &str,
 ) -> Result<(), ImageError> {
     let begin = Instant::now();
-    while !try_lock(fd, shared).map_err(ImageError::file("lock", path))? {
+    while !try_lock(lock, shared).map_err(ImageError::file("lock", path))? {
         if (patience.stop)() {
             return Err(ImageError::Stopped);
         }

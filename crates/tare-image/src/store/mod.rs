@@ -31,12 +31,11 @@ pub use manifest::Manifest;
 use crate::unpack::Limits;
 use crate::{Config, Digest, ImageError, Stop, tree};
 use folders::{Building, remove_unused, subfolders};
-use lock::Patience;
+use lock::{Lock, Patience};
 use rustix::fs::{AtFlags, Timestamps};
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -428,7 +427,7 @@ impl Store {
     }
 
     /// Marks an image as used now, and keeps it from removal.
-    fn share(&self, folder: &Path) -> Result<OwnedFd, ImageError> {
+    fn share(&self, folder: &Path) -> Result<Lock, ImageError> {
         let lock = lock::folder(folder).map_err(ImageError::file("lock", folder))?;
         let patience = self.patience(MOMENT);
         lock::wait_shared(&lock, folder, patience, "looks at the image")?;
@@ -449,7 +448,7 @@ impl Store {
         Ok(lock)
     }
 
-    fn lock(&self) -> Result<OwnedFd, ImageError> {
+    fn lock(&self) -> Result<Lock, ImageError> {
         let lock = lock::folder(&self.path).map_err(ImageError::file("lock", &self.path))?;
         lock::wait(
             &lock,
@@ -460,7 +459,7 @@ impl Store {
         Ok(lock)
     }
 
-    fn lock_name(&self, name: &str) -> Result<OwnedFd, ImageError> {
+    fn lock_name(&self, name: &str) -> Result<Lock, ImageError> {
         let path = self.path.join(LOCKS).join(Digest::of(name.as_bytes()).hex());
         let lock = lock::file(&path).map_err(ImageError::file("lock", &path))?;
         let what = format!("makes the image \"{name}\"");
