@@ -66,6 +66,7 @@ fn what_few_platforms_keep_the_unchecked_ones_keep_too() {
     for promise in promises {
         on_each(&UNCHECKED, promise);
     }
+    are_frozen_and_thawed(&UNCHECKED);
 }
 
 /// The arguments of a short run.
@@ -455,20 +456,22 @@ fn carries_libraries(platform: &str, tare: &Tare) {
 
 #[test]
 fn kept_boxes_are_frozen_and_thawed() {
-    let list: Vec<&str> = FEW.into_iter().chain(UNCHECKED).filter(|p| ready(p)).collect();
+    are_frozen_and_thawed(&FEW);
+}
+
+fn are_frozen_and_thawed(platforms: &[&str]) {
+    let list: Vec<&str> = platforms.iter().copied().filter(|p| ready(p)).collect();
     let tare = Tare::new();
-    let list = list.join(",");
     let args = "-w syscall --blocks 3 --provisioning pinned --memory 256M --fresh study";
-    tare.ok(&short(&list, args));
-    let n = list.split(',').count();
-    assert_eq!(tare.records_of("r.jsonl", "box").len(), n);
+    tare.ok(&short(&list.join(","), args));
+    assert_eq!(tare.records_of("r.jsonl", "box").len(), list.len());
     let trials = tare.records_of("r.jsonl", "trial");
     assert!(
         trials.iter().all(|t| t["outcome"]["ok"].is_object()),
         "{trials:?}"
     );
     let thawed = trials.iter().filter(|t| t["host"]["thaw_ns"].is_u64()).count();
-    assert_eq!(thawed, 2 * n);
+    assert_eq!(thawed, 2 * list.len());
     assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
 }
 
