@@ -106,13 +106,30 @@ impl Ours<'_> {
 
     /// Results of so many trials in one piece, each of one execution.
     pub fn single(&self, trials: u32) -> Result<Results> {
-        self.results(&["--slices", "off", "--trial-time", "0"], trials)
+        let how = [
+            "--provisioning",
+            "vanilla",
+            "--slices",
+            "off",
+            "--trial-time",
+            "0",
+        ];
+        self.results(&how, trials)
     }
 
-    /// Each trial is all timed executions of a block.
+    /// Each trial is all timed executions of a block. In a pinned box, which no quota throttles: a
+    /// throttled command runs in one piece.
     fn in_slices(&self, trials: u32) -> Result<f64> {
         let time = format!("{}ms", trials / 2 / (BLOCKS - 1));
-        let results = self.results(&["--slices", "auto", "--trial-time", &time], BLOCKS)?;
+        let how = [
+            "--provisioning",
+            "pinned",
+            "--slices",
+            "auto",
+            "--trial-time",
+            &time,
+        ];
+        let results = self.results(&how, BLOCKS)?;
         let executions: Vec<f64> = results.groups().map(executions).collect();
         cost(&starts(&results), &executions).context("not all trials ran in slices")
     }
@@ -121,7 +138,7 @@ impl Ours<'_> {
         let file = self.folder.join("r.jsonl");
         let _ = std::fs::remove_file(&file);
         let mut run = Command::new(self.tare);
-        run.args(["run", "-p", "native", "--provisioning", "vanilla", "--cpus", "1"])
+        run.args(["run", "-p", "native", "--cpus", "1"])
             // Hyperfine does not wait for a quiet host either.
             .args(["--fresh", "study", "--no-settle"])
             .args(how)
