@@ -1,6 +1,6 @@
 //! `bench-kernels`: the kernels against the same algorithms in C.
 //!
-//! Ours run as they ship: static musl binary, release profile. The references
+//! Ours run as they ship: in the agent, static for musl. The references
 //! are compiled by gcc for the same instruction set. Both run in turns, each
 //! time in a fresh process, since where memory comes to lie moves the figures;
 //! the ratio of neighbours cancels what the machine does meanwhile.
