@@ -181,13 +181,14 @@ fn tell_plainly(schema: &mut Schema) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn the_schemas_are_what_the_types_say() {
         let (present, documents) = (present().unwrap(), documents().unwrap());
-        let differing: Vec<&String> = present
-            .keys()
-            .chain(documents.keys())
+        let names: BTreeSet<&String> = present.keys().chain(documents.keys()).collect();
+        let differing: Vec<&String> = names
+            .into_iter()
             .filter(|name| present.get(*name) != documents.get(*name))
             .collect();
         assert!(

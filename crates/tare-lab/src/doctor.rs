@@ -182,7 +182,7 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
             "load",
             percent(load),
             load < 0.02,
-            "something runs: stop it, or every trial waits for a quiet host",
+            "other processes use the CPUs: stop them, or trials are marked as disturbed",
         ),
         check(
             "steal",

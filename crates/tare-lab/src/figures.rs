@@ -1,7 +1,7 @@
 //! What a process that ended makes of a trial: the checks of its workload, then one
 //! figure per metric, each from where the metric says.
 
-use crate::faults::{bad_report, ended_well};
+use crate::failures::{bad_report, ended_well};
 use crate::load::{self, Loaded};
 use std::collections::BTreeMap;
 use tare_model::finding::Reason;

@@ -12,7 +12,7 @@
 pub mod collect;
 pub mod density;
 pub mod doctor;
-mod faults;
+mod failures;
 mod figures;
 mod kept_checks;
 mod load;

@@ -1,6 +1,6 @@
 //! What a client that loads a server told of a trial, and whether it can be believed.
 
-use crate::faults::bad_report;
+use crate::failures::bad_report;
 use tare_model::finding::Reason;
 use tare_model::gate::Slice;
 use tare_model::load::{LEAST_ACHIEVED, LoadReport, LoadSpec};

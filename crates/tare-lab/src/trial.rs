@@ -1,7 +1,7 @@
 //! One trial: a workload run once in a box, and what came of it.
 
 use crate::collect::{Collectors, Others, Stage, TrialReadings};
-use crate::faults::{bad_report, failure, without_result};
+use crate::failures::{bad_report, failure, without_result};
 use crate::figures;
 use crate::plausibility::{self, Known, Witness};
 use crate::settle::HostMonitor;

@@ -3,7 +3,7 @@
 
 use super::live::CellBoxes;
 use super::{Stop, hooks};
-use crate::faults;
+use crate::failures;
 use crate::load;
 use crate::plausibility::Exchange;
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ impl Arm {
                 self.waiting.insert(process);
             }
             None => {}
-            Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
+            Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Arm {
         let slice = match self.judge(answer)? {
             Some(Reply::Slice(slice)) => self.accept(slice, order),
             Some(other) => {
-                self.lose_box(faults::bad_report(format!("{other:?}")));
+                self.lose_box(failures::bad_report(format!("{other:?}")));
                 None
             }
             None => None,
@@ -225,12 +225,12 @@ impl Arm {
                 "a slice with {} timed parts instead of {parts}: {slice:?}",
                 slice.parts.len()
             );
-            self.lose_box(faults::bad_report(what));
+            self.lose_box(failures::bad_report(what));
             return None;
         }
         if self.workload.is_command() && slice.parts[0].work != order.units as f64 {
             let what = format!("a slice of {} repetitions: {slice:?}", order.units);
-            self.lose_box(faults::bad_report(what));
+            self.lose_box(failures::bad_report(what));
             return None;
         }
         self.tally.units += order.units;
@@ -279,7 +279,7 @@ impl Arm {
     pub fn pause(&mut self, held: &mut CellBoxes) {
         match held.pause() {
             Ok(()) => self.paused = true,
-            Err(e) => self.lose_box(faults::bad_report(e.to_string())),
+            Err(e) => self.lose_box(failures::bad_report(e.to_string())),
         }
     }
 
@@ -288,7 +288,7 @@ impl Arm {
         if std::mem::take(&mut self.paused)
             && let Err(e) = held.resume()
         {
-            self.lose_box(faults::bad_report(e.to_string()));
+            self.lose_box(failures::bad_report(e.to_string()));
         }
         self.lives()
     }
@@ -313,10 +313,10 @@ impl Arm {
             return Ok(None);
         };
         let Reply::Exited(exited) = reply else {
-            self.lose_box(faults::bad_report(format!("{reply:?}")));
+            self.lose_box(failures::bad_report(format!("{reply:?}")));
             return Ok(None);
         };
-        match faults::ended_well(&exited, &stderr) {
+        match failures::ended_well(&exited, &stderr) {
             Ok(()) => Ok(Some(exited)),
             Err(failure) => {
                 self.lose(failure);
@@ -330,7 +330,7 @@ impl Arm {
         let stderr = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
         let reply = self.reply(answer)?;
         if let Some(Reply::Exited(exited)) = &reply {
-            let failure = faults::ended_well(exited, &stderr).err();
+            let failure = failures::ended_well(exited, &stderr).err();
             self.lose(
                 failure.unwrap_or_else(|| Failure::new(Reason::ExitStatus, "ended early, with status 0")),
             );
@@ -346,7 +346,7 @@ impl Arm {
             Err(error) => {
                 // The agent refused: it answers still, but the process may be there.
                 let box_lives = matches!(error, LinkError::Refused { .. });
-                self.note_loss(faults::failure(&error), box_lives);
+                self.note_loss(failures::failure(&error), box_lives);
                 Ok(None)
             }
         }

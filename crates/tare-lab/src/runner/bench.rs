@@ -6,7 +6,7 @@ use super::live::{CellBoxes, LiveBoxes};
 use super::pace::{self, Paces};
 use super::recorder::{Ended, Recorder};
 use super::{Event, Stop};
-use crate::faults;
+use crate::failures;
 use crate::settle::HostMonitor;
 use crate::trial;
 use rand::{RngExt, SeedableRng};
@@ -216,6 +216,6 @@ impl Bench<'_> {
         if !lost.box_lives {
             self.remove(kind)?;
         }
-        Ok(Err(Ended::in_box(box_id, faults::without_result(lost.failure))))
+        Ok(Err(Ended::in_box(box_id, failures::without_result(lost.failure))))
     }
 }

@@ -46,7 +46,7 @@ fn ask(link: &mut Link) -> Result<(), Failure> {
     match link.request(&Request::DropCaches, ANSWER_DEADLINE) {
         Ok(_) => Ok(()),
         Err(LinkError::Refused { message, .. }) => Err(cannot(message)),
-        Err(error) => Err(crate::faults::failure(&error)),
+        Err(error) => Err(crate::failures::failure(&error)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::bench::Bench;
 use super::group::{End, Measured};
 use super::live::CellBoxes;
 use super::{Stop, pace};
-use crate::faults;
+use crate::failures;
 use crate::trial;
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
@@ -157,7 +157,7 @@ fn ask_stopped(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<Vec<Turned>, S
             arm.pause(held);
             let asked = held.own.running.link().ask(&command.request, arm.patience);
             if let (true, Err(e)) = (arm.lives(), asked) {
-                arm.lose_box(faults::failure(&e));
+                arm.lose_box(failures::failure(&e));
             }
         }
         commands.push(command);

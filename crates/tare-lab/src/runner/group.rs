@@ -8,7 +8,7 @@ use super::live::LiveBoxes;
 use super::observation::HostObservation;
 use super::recorder::Ended;
 use super::{RunError, Stop, memory};
-use crate::faults;
+use crate::failures;
 use crate::figures;
 use crate::load::Loaded;
 use crate::plausibility::{self, Exchange};
@@ -174,12 +174,12 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut HostObservation, i: usize, g
         },
         (Some(lost), _) => {
             let printed = (!arm.servers.words.is_empty()).then(|| arm.all_printed(None));
-            faults::without_result(Failure {
+            failures::without_result(Failure {
                 printed: lost.failure.printed.clone().or(printed),
                 ..lost.failure.clone()
             })
         }
-        (None, None) => Outcome::Failed(faults::bad_report("its end was not reported".to_owned())),
+        (None, None) => Outcome::Failed(failures::bad_report("its end was not reported".to_owned())),
     };
     Ended {
         box_id: Some(seen.box_ids[i]),

@@ -2,7 +2,7 @@
 //! teardown. Each is a request of its own, outside of what is read and held against the clock.
 
 use super::live::{CellBoxes, supply};
-use crate::faults;
+use crate::failures;
 use crate::trial;
 use std::time::Duration;
 use tare_model::protocol::Reply;
@@ -45,10 +45,10 @@ fn run(
         .request(&request, timeout + ANSWER_DEADLINE)
     {
         Ok(answer) => match &answer.reply {
-            Reply::Exited(exited) => faults::ended_well(exited, &answer.stderr),
-            other => Err(faults::bad_report(format!("{other:?}"))),
+            Reply::Exited(exited) => failures::ended_well(exited, &answer.stderr),
+            other => Err(failures::bad_report(format!("{other:?}"))),
         },
-        Err(error) => Err(faults::failure(&error)),
+        Err(error) => Err(failures::failure(&error)),
     };
     ended.map_err(|failure| Failure {
         detail: format!("its {which}, {}: {}", quoted(argv), failure.detail),

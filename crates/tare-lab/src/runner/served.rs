@@ -6,7 +6,7 @@ use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::whole_trial::readings;
 use super::{Stop, cold, whole_trial};
-use crate::faults;
+use crate::failures;
 use crate::trial::{self, Tried};
 use std::time::Duration;
 use tare_model::metric::Source;
@@ -36,7 +36,7 @@ pub(super) fn run(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), S
     let held = bench.live.entry(planned.cell.kind.clone()).or_insert(held);
     let tried = tried?;
     arm.judge_memory(held);
-    let not_run = Outcome::Failed(faults::bad_report("it did not run".to_owned()));
+    let not_run = Outcome::Failed(failures::bad_report("it did not run".to_owned()));
     let mut ended = Ended::in_box(held.own.id, not_run);
     let mut printed = None;
     if let Some(tried) = tried {
@@ -47,7 +47,7 @@ pub(super) fn run(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), S
     }
     ended.findings = findings;
     if let Some(lost) = &arm.lost {
-        ended.outcome = faults::without_result(Failure {
+        ended.outcome = failures::without_result(Failure {
             printed: Some(arm.all_printed(printed)),
             ..lost.failure.clone()
         });

@@ -4,7 +4,7 @@
 use super::Stop;
 use super::arm::{Arm, Lost, Serving, Words};
 use super::live::CellBoxes;
-use crate::faults::{self, TIME_OVER};
+use crate::failures::{self, TIME_OVER};
 use crate::trial;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -173,7 +173,7 @@ impl Arm {
         });
         match self.judge(answer)? {
             Some(Reply::Serves { port }) => return Ok(Some(port)),
-            Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
+            Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
             None => {}
         }
         if let Some(lost) = &mut self.lost {
@@ -206,10 +206,10 @@ impl Arm {
                         let detail = "before its client, with exit status 0";
                         Failure::new(Reason::ExitStatus, detail)
                     };
-                    let failure = faults::ended_well(&exited, &said).err();
+                    let failure = failures::ended_well(&exited, &said).err();
                     self.blame(&serving.name, failure.unwrap_or_else(by_itself));
                 }
-                Some(other) => self.lose_box(faults::bad_report(format!("{other:?}"))),
+                Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
             }
         }
         Ok(())

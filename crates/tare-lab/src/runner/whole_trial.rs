@@ -6,7 +6,7 @@ use super::group::Measured;
 use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, cold, group, hooks, pace, served, throttle};
-use crate::faults;
+use crate::failures;
 use crate::trial::{self, TrialBox, Tried};
 use std::time::Duration;
 use tare_host::interrupt;
@@ -58,7 +58,7 @@ fn run_in_box(bench: &mut Bench<'_>, planned: &PlannedTrial, held: &mut CellBoxe
         if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
-        let outcome = faults::without_result(held.judge_failure(failure));
+        let outcome = failures::without_result(held.judge_failure(failure));
         let ended = Ended::in_box(held.own.id, outcome);
         bench.recorder.record(planned, ended)?;
         return Ok(false);

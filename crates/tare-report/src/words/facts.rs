@@ -342,8 +342,11 @@ pub(crate) fn inside(figures: &BoxFigures) -> Fact {
             format!("clock source {}", text(f.clocksource.as_ref())),
             format!("huge pages {}", text(f.thp.as_ref())),
             format!("seccomp {}", on_off(f.seccomp)),
-            format!("capabilities {}", or_missing(capabilities, |n| n.to_string())),
-            format!("users {}", text(f.uid_map.as_ref())),
+            format!(
+                "capabilities held: {}",
+                or_missing(capabilities, |n| n.to_string())
+            ),
+            format!("user IDs (uid_map) {}", text(f.uid_map.as_ref())),
             format!("agent {} resident", bytes(f.agent_rss_bytes)),
         ];
         parts.join("; ")

@@ -75,13 +75,24 @@ fn text(report: &KernelReport) -> anyhow::Result<String> {
     let verdict = if check.passed() { "right" } else { "WRONG" };
     writeln!(
         text,
-        "  answer {verdict}: {} {:.3e}, at most {:.3e}",
-        check.what, check.found, check.bound
+        "  answer {verdict}: {} {}, at most {}",
+        check.what,
+        plainly(check.found),
+        plainly(check.bound)
     )?;
     if spec.kernel == Kernel::Stream {
         text += &as_stream_prints(report);
     }
     Ok(text)
+}
+
+/// A count as it is, any other number with an exponent.
+fn plainly(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        value.to_string()
+    } else {
+        format!("{value:.3e}")
+    }
 }
 
 /// The figures as STREAM 5.10 prints them, for whatever reads its output: the best rate of a pass
