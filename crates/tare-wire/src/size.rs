@@ -23,6 +23,9 @@ pub enum SizeError {
     /// Not a positive duration.
     #[error("'{}' is not a duration: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Duration(String),
+    /// A number that may be seconds or milliseconds.
+    #[error("'{0}' has no unit: give ms, s, m or h, as in {0}ms or {0}s")]
+    NoTimeUnit(String),
     /// A duration below zero.
     #[error("'{}' is negative: give a positive number with ms, s, m or h, such as 5m", shortened(.0))]
     Negative(String),
@@ -168,10 +171,8 @@ pub const LONGEST_SECONDS: f64 = 3.2e7;
 
 /// Reads a duration such as `500ms`, `30s`, `5m`, `1.5h`, in seconds.
 pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
-    if text
-        .strip_prefix('-')
-        .is_some_and(|rest| parse_seconds(rest).is_ok())
-    {
+    let positive = text.strip_prefix('-').map(parse_seconds);
+    if matches!(positive, Some(Ok(_) | Err(SizeError::NoTimeUnit(_)))) {
         return Err(SizeError::Negative(text.to_owned()));
     }
     let bad = || SizeError::Duration(text.to_owned());
@@ -182,9 +183,10 @@ pub fn parse_seconds(text: &str) -> Result<f64, SizeError> {
     let number: f64 = number.parse().map_err(|_| bad())?;
     let scale = match unit {
         "ms" => 1e-3,
-        "" | "s" => 1.0,
+        "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "" if number > 0.0 => return Err(SizeError::NoTimeUnit(shortened(text))),
         _ => return Err(bad()),
     };
     let seconds = number * scale;
@@ -412,7 +414,9 @@ mod tests {
     fn durations_are_read_in_seconds() {
         assert_eq!(parse_seconds("5m"), Ok(300.0));
         assert_eq!(parse_seconds("500ms"), Ok(0.5));
-        for bad in ["", "0", "-5s", "5d", "inf", "1e9h", "."] {
+        let unclear = parse_seconds("500").unwrap_err().to_string();
+        assert!(unclear.ends_with("as in 500ms or 500s"), "{unclear}");
+        for bad in ["", "0", "5", "-5s", "5d", "inf", "1e9h", "."] {
             assert!(parse_seconds(bad).is_err(), "{bad}");
         }
         assert_eq!(show_seconds(245.0), "4 min 05 s");

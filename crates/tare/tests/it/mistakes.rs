@@ -196,12 +196,10 @@ fn what_is_plain_enough_is_taken() {
         &["plan", "-p", "fake", "--margin", "5%"][..],
         &["plan", "-p", "fake", "--margin", "5 %"],
         &["plan", "-p", "fake, fake?cost=2"],
-        // A time without a unit is in seconds.
-        &["plan", "-p", "fake", "--trial-time", "5"],
     ] {
         tare.ok(line);
     }
-    let planned = tare.ok("plan -p fake --margin 5% --trial-time 5 --json").stdout;
+    let planned = tare.ok("plan -p fake --margin 5% --trial-time 5s --json").stdout;
     let planned: serde_json::Value = serde_json::from_str(&planned).unwrap();
     assert_eq!(planned["study"]["margin"], 0.05);
     assert_eq!(planned["study"]["trial_seconds"], 5.0);

@@ -254,8 +254,12 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
             "11: timeout is 500 ms but a trial should take 1.0 s, so every trial would be aborted: raise timeout or reduce trial_time",
         ),
         (
-            "pause = 1e18",
-            "9: 'pause': '1000000000000000000' is too much: give at most 8888h, about a year",
+            "pause = \"1000000000000000000s\"",
+            "9: 'pause': '1000000000000000000s' is too much: give at most 8888h, about a year",
+        ),
+        (
+            "pause = 500",
+            "9: 'pause': '500' has no unit: give ms, s, m or h, as in 500ms or 500s",
         ),
         ("trial_time = \"2h\"", "14: trial_time is 7200: give 0 s to 1 h"),
         (
