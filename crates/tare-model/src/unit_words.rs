@@ -17,6 +17,13 @@ pub enum UnitError {
     /// Nearly a unit that is known: read as one of its own it would be another.
     #[error("'{0}' is not a unit: did you mean '{1}'?")]
     Near(String, &'static str),
+    /// Bits by custom, bytes by many: a factor of 8.
+    #[error("'{text}' can be bits or bytes: write {clear}")]
+    BitsOrBytes {
+        text: String,
+        /// Both, as they are written clearly.
+        clear: String,
+    },
     /// No unit at all.
     #[error("'{0}' is not a unit: use at most 16 letters, digits and slashes, such as ms, MB/s or op/s")]
     None(String),
@@ -28,10 +35,13 @@ const LONGEST: usize = 16;
 const KIB: f64 = 1024.0;
 
 /// What is read as one of the base units, by how it is written.
-const KNOWN: [(&str, Unit, f64); 33] = [
+const KNOWN: [(&str, Unit, f64); 45] = [
     ("s", Unit::Second, 1.0),
     ("ms", Unit::Second, 1e-3),
     ("us", Unit::Second, 1e-6),
+    // The micro sign, and the Greek letter that looks the same.
+    ("\u{b5}s", Unit::Second, 1e-6),
+    ("\u{3bc}s", Unit::Second, 1e-6),
     ("ns", Unit::Second, 1e-9),
     ("min", Unit::Second, 60.0),
     ("B", Unit::Byte, 1.0),
@@ -48,10 +58,22 @@ const KNOWN: [(&str, Unit, f64); 33] = [
     ("KiB/s", Unit::BytePerSecond, KIB),
     ("MiB/s", Unit::BytePerSecond, KIB * KIB),
     ("GiB/s", Unit::BytePerSecond, KIB * KIB * KIB),
+    ("kbit", Unit::Byte, 1e3 / 8.0),
+    ("Mbit", Unit::Byte, 1e6 / 8.0),
+    ("Gbit", Unit::Byte, 1e9 / 8.0),
     ("bit/s", Unit::BytePerSecond, 1.0 / 8.0),
     ("kbit/s", Unit::BytePerSecond, 1e3 / 8.0),
     ("Mbit/s", Unit::BytePerSecond, 1e6 / 8.0),
     ("Gbit/s", Unit::BytePerSecond, 1e9 / 8.0),
+    // As iperf and others print them.
+    ("bits/s", Unit::BytePerSecond, 1.0 / 8.0),
+    ("Kbits/s", Unit::BytePerSecond, 1e3 / 8.0),
+    ("Mbits/s", Unit::BytePerSecond, 1e6 / 8.0),
+    ("Gbits/s", Unit::BytePerSecond, 1e9 / 8.0),
+    ("bps", Unit::BytePerSecond, 1.0 / 8.0),
+    ("kbps", Unit::BytePerSecond, 1e3 / 8.0),
+    ("Mbps", Unit::BytePerSecond, 1e6 / 8.0),
+    ("Gbps", Unit::BytePerSecond, 1e9 / 8.0),
     ("flop/s", Unit::FlopPerSecond, 1.0),
     ("Mflop/s", Unit::FlopPerSecond, 1e6),
     ("Gflop/s", Unit::FlopPerSecond, 1e9),
@@ -61,7 +83,6 @@ const KNOWN: [(&str, Unit, f64); 33] = [
     ("h", Unit::Second, 3600.0),
     ("TB", Unit::Byte, 1e12),
     ("TiB", Unit::Byte, KIB * KIB * KIB * KIB),
-    ("1", Unit::One, 1.0),
 ];
 
 /// Reads a unit. What is none of the known ones is a unit of its own, whose values are
@@ -70,29 +91,42 @@ const KNOWN: [(&str, Unit, f64); 33] = [
 /// # Errors
 /// [`UnitError`].
 pub fn read(text: &str) -> Result<Scaled, UnitError> {
-    if let Some((_, unit, scale)) = KNOWN.iter().find(|(symbol, ..)| *symbol == text) {
+    if text == Unit::One.symbol() {
+        return Ok(Scaled {
+            unit: Unit::One,
+            scale: 1.0,
+        });
+    }
+    let per_second = per_second(text);
+    let written = per_second.as_deref().unwrap_or(text);
+    if let Some((_, unit, scale)) = KNOWN.iter().find(|(symbol, ..)| *symbol == written) {
         return Ok(Scaled {
             unit: unit.clone(),
             scale: *scale,
         });
     }
+    bits_or_bytes(text, written)?;
     let near = KNOWN
         .iter()
-        .find(|(symbol, ..)| symbol.eq_ignore_ascii_case(text));
+        .find(|(symbol, ..)| symbol.eq_ignore_ascii_case(written));
     if let Some((symbol, ..)) = near {
         return Err(UnitError::Near(text.to_owned(), symbol));
     }
     // `msec` and `sec` are seconds, and would be compared with nothing.
-    const SPELT_OUT: [(&str, &str); 7] = [
+    const SPELT_OUT: [(&str, &str); 11] = [
         ("sec", "s"),
+        ("secs", "s"),
         ("second", "s"),
         ("seconds", "s"),
         ("msec", "ms"),
         ("usec", "us"),
         ("nsec", "ns"),
+        ("minutes", "min"),
+        ("hours", "h"),
         ("bytes", "B"),
+        ("bytes/s", "B/s"),
     ];
-    if let Some((_, symbol)) = SPELT_OUT.iter().find(|(word, _)| *word == text) {
+    if let Some((_, symbol)) = SPELT_OUT.iter().find(|(word, _)| *word == written) {
         return Err(UnitError::Near(text.to_owned(), symbol));
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || "/%-_".contains(c);
@@ -102,6 +136,29 @@ pub fn read(text: &str) -> Result<Scaled, UnitError> {
     Ok(Scaled {
         unit: Unit::Other(text.to_owned()),
         scale: 1.0,
+    })
+}
+
+/// `MB/s` for `MB/sec` and `MB/second`.
+fn per_second(text: &str) -> Option<String> {
+    let (work, time) = text.rsplit_once('/')?;
+    ["sec", "second"].contains(&time).then(|| format!("{work}/s"))
+}
+
+/// Refuses `Mb/s`, `mb`, `GBps`, ..., which some write for bits and others for bytes.
+fn bits_or_bytes(text: &str, written: &str) -> Result<(), UnitError> {
+    let rate = ["/s", "ps"].iter().find_map(|end| written.strip_suffix(end));
+    let work = rate.unwrap_or(written);
+    let prefix = match work.to_ascii_lowercase().as_str() {
+        "kb" if work != "kB" && work != "KB" => "k",
+        "mb" if work != "MB" => "M",
+        "gb" if work != "GB" => "G",
+        _ => return Ok(()),
+    };
+    let per = rate.map_or("", |_| "/s");
+    Err(UnitError::BitsOrBytes {
+        text: text.to_owned(),
+        clear: format!("{prefix}bit{per} or {prefix}B{per}"),
     })
 }
 
@@ -115,14 +172,33 @@ mod tests {
         assert_eq!(scaled("MB/s"), Ok((Unit::BytePerSecond, 1e6)));
         assert_eq!(scaled("Gbit/s"), Ok((Unit::BytePerSecond, 1.25e8)));
         assert_eq!(scaled("us"), Ok((Unit::Second, 1e-6)));
+        assert_eq!(scaled("\u{b5}s"), Ok((Unit::Second, 1e-6)));
+        assert_eq!(scaled("\u{3bc}s"), Ok((Unit::Second, 1e-6)));
+        assert_eq!(scaled("MB/sec"), Ok((Unit::BytePerSecond, 1e6)));
+        assert_eq!(scaled("Gbits/sec"), Ok((Unit::BytePerSecond, 1.25e8)));
+        assert_eq!(scaled("Mbps"), Ok((Unit::BytePerSecond, 1.25e5)));
         assert_eq!(scaled("op/s"), Ok((Unit::Other("op/s".to_owned()), 1.0)));
+    }
+
+    #[test]
+    fn what_may_be_bits_or_bytes_is_refused_with_both() {
+        for (text, both) in [
+            ("Mb/s", "write Mbit/s or MB/s"),
+            ("mb/s", "write Mbit/s or MB/s"),
+            ("Gb/sec", "write Gbit/s or GB/s"),
+            ("kb", "write kbit or kB"),
+            ("gbps", "write Gbit/s or GB/s"),
+        ] {
+            let told = read(text).unwrap_err().to_string();
+            assert!(told.ends_with(both), "{told}");
+        }
     }
 
     #[test]
     fn what_is_nearly_a_unit_is_none() {
         for (text, meant) in [
-            ("mb/s", "MB/s"),
-            ("kb", "kB"),
+            ("KB/s", "kB/s"),
+            ("KB/sec", "kB/s"),
             ("msec", "ms"),
             ("S", "s"),
             ("gflop/s", "Gflop/s"),

@@ -2,7 +2,7 @@
 //! no number is none: nothing is guessed, and a trial without its figure has failed.
 
 use regex_lite::Regex;
-use tare_model::output::{Bounded, Extractor, Field, Find, Said, Stream};
+use tare_model::output::{Bounded, Comma, Extractor, Field, Find, Said, Stream};
 use tare_model::results::Printed;
 
 /// What a command printed.
@@ -56,6 +56,18 @@ pub enum ExtractError {
         /// What the parser says.
         why: String,
     },
+    /// A comma that may part thousands or begin a fraction.
+    #[error(
+        "'{text}' is {readings}: give --thousands-comma or --decimal-comma (in a file: comma = \"thousands\" or \"decimal\")"
+    )]
+    Comma {
+        text: String,
+        /// Both, as numbers.
+        readings: String,
+    },
+    /// A comma that can only begin a fraction, which other figures of the same program may not show.
+    #[error("'{0}' has a decimal comma: give --decimal-comma (in a file: comma = \"decimal\")")]
+    DecimalComma(String),
     /// No number stands there.
     #[error("'{0}' is not a number")]
     NoNumber(String),
@@ -72,12 +84,12 @@ const SHOWN: usize = 60;
 /// [`ExtractError`] where it is not there exactly once, or is no number.
 pub fn figure(from: &Extractor, output: Output<'_>) -> Result<f64, ExtractError> {
     let (text, place) = output.text(from.stream)?;
-    let found = match &from.find {
-        Find::Json(pointer) => json(text, place, pointer)?,
-        Find::Csv(field) => csv(text, place, field)?,
-        Find::Regex(pattern) => match_in(text, place, pattern)?,
+    let figure = match &from.find {
+        Find::Json(pointer) => json(text, place, pointer, from.comma)?,
+        Find::Csv(field) => number(&csv(text, place, field)?, from.comma)?,
+        Find::Regex(pattern) => number(&match_in(text, place, pattern)?, from.comma)?,
     };
-    Ok(number(&found)? * from.scale)
+    Ok(figure * from.scale)
 }
 
 /// What a figure that must lie within bounds is, where it does not.
@@ -184,7 +196,7 @@ fn group(pattern: &Regex, expression: &str) -> Result<usize, ExtractError> {
     }
 }
 
-fn json(text: &str, place: &'static str, pointer: &str) -> Result<String, ExtractError> {
+fn json(text: &str, place: &'static str, pointer: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
     let document: serde_json::Value = serde_json::from_str(text).map_err(|e| ExtractError::Unreadable {
         place,
         format: "JSON",
@@ -195,8 +207,8 @@ fn json(text: &str, place: &'static str, pointer: &str) -> Result<String, Extrac
         what: format!("'{pointer}'"),
     };
     match document.pointer(pointer).ok_or_else(missing)? {
-        serde_json::Value::Number(number) => Ok(number.to_string()),
-        serde_json::Value::String(text) => Ok(text.clone()),
+        serde_json::Value::Number(figure) => number(&figure.to_string(), None),
+        serde_json::Value::String(text) => number(text, comma),
         other => Err(ExtractError::NoNumber(shown(&other.to_string()))),
     }
 }
@@ -249,30 +261,53 @@ fn csv(text: &str, place: &'static str, field: &Field) -> Result<String, Extract
     Ok(value.to_owned())
 }
 
-/// A number as tools print it: with or without a fraction, an exponent, and commas between
-/// thousands.
-fn number(text: &str) -> Result<f64, ExtractError> {
+/// A number as tools print it: with or without a fraction, an exponent, and marks between thousands.
+fn number(text: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
     let text = text.trim();
-    let none = || ExtractError::NoNumber(shown(text));
-    let plain = without_commas(text).ok_or_else(none)?;
-    // `inf`, `nan` and a lone sign are numbers to the parser, and figures to nobody.
-    let is_plain = plain.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-    let value: f64 = plain.parse().map_err(|_| none())?;
-    (is_plain && value.is_finite()).then_some(value).ok_or_else(none)
+    let read = match comma {
+        Some(Comma::Thousands) => with_marks(text, ',', '.'),
+        Some(Comma::Decimal) => with_marks(text, '.', ','),
+        None if text.contains(',') => return only_reading(text),
+        None => plain(text),
+    };
+    read.ok_or_else(|| ExtractError::NoNumber(shown(text)))
 }
 
-/// `1,234,567.8` without its commas; `None` where they do not part thousands, since a comma may
-/// as well begin a fraction.
-fn without_commas(text: &str) -> Option<String> {
-    if !text.contains(',') {
-        return Some(text.to_owned());
+/// A number with commas of which nobody said what they are: only those between thousands show it.
+fn only_reading(text: &str) -> Result<f64, ExtractError> {
+    match (with_marks(text, ',', '.'), with_marks(text, '.', ',')) {
+        (Some(thousands), Some(decimal)) => Err(ExtractError::Comma {
+            text: shown(text),
+            readings: format!("{thousands} or {decimal}"),
+        }),
+        (Some(thousands), None) => Ok(thousands),
+        (None, Some(_)) => Err(ExtractError::DecimalComma(shown(text))),
+        (None, None) => Err(ExtractError::NoNumber(shown(text))),
     }
-    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
-    let mut groups = whole.trim_start_matches(['+', '-']).split(',');
-    let first = groups.next()?;
-    let fits = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
-    let rest = &text[whole.len()..];
-    (fits && !rest.contains(',')).then(|| text.replace(',', ""))
+}
+
+/// A number whose fraction begins with `point` and whose thousands `mark` may part.
+fn with_marks(text: &str, mark: char, point: char) -> Option<f64> {
+    let end = text.find([point, 'e', 'E']).unwrap_or(text.len());
+    let (whole, rest) = text.split_at(end);
+    if rest.contains(mark) || rest.matches(point).count() > 1 {
+        return None;
+    }
+    let digits = whole.trim_start_matches(['+', '-']);
+    if let Some((first, groups)) = digits.split_once(mark) {
+        let begins = (1..=3).contains(&first.len()) && !first.starts_with('0');
+        if !begins || groups.split(mark).any(|group| group.len() != 3) {
+            return None;
+        }
+    }
+    plain(&text.replace(mark, "").replace(point, "."))
+}
+
+fn plain(text: &str) -> Option<f64> {
+    // `inf`, `nan` and a lone sign are numbers to the parser, and figures to nobody.
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    let value: f64 = text.parse().ok().filter(|_| is_plain)?;
+    value.is_finite().then_some(value)
 }
 
 fn shown(text: &str) -> String {
@@ -331,22 +366,71 @@ mod tests {
             ("1", 1.0),
             (" 2.50 ", 2.5),
             ("1.5e3", 1500.0),
-            ("1,234", 1234.0),
+            ("1,234.0", 1234.0),
+            ("1,234,567", 1_234_567.0),
             ("12,345,678.9", 12_345_678.9),
             ("-3", -3.0),
         ] {
-            assert_eq!(number(text), Ok(value), "{text}");
+            assert_eq!(number(text, None), Ok(value), "{text}");
         }
         for text in [
-            "", "+++++", "inf", "nan", "-", "1,5", "1,2345", "1.234,5", "12 MB", "0x10", "1e999",
+            "",
+            "+++++",
+            "inf",
+            "nan",
+            "-",
+            ",",
+            "1,2,3",
+            "0,234,567",
+            "1,23,456",
+            "12 MB",
+            "0x10",
+            "1e999",
         ] {
-            assert!(matches!(number(text), Err(ExtractError::NoNumber(_))), "{text}");
+            let found = number(text, None);
+            assert!(
+                matches!(found, Err(ExtractError::NoNumber(_))),
+                "{text}: {found:?}"
+            );
         }
     }
 
     #[test]
+    fn a_comma_with_two_readings_is_refused_with_both() {
+        let told = |text: &str| number(text, None).unwrap_err().to_string();
+        assert!(told("1,234").starts_with("'1,234' is 1234 or 1.234: give --thousands-comma"));
+        assert!(told("-12,500").starts_with("'-12,500' is -12500 or -12.5:"));
+        for decimal in ["0,234", "+0,500", "00,123", "1,5", "1,2345", "1.234,5", "0,5e3"] {
+            let found = number(decimal, None);
+            assert_eq!(found, Err(ExtractError::DecimalComma(decimal.to_owned())));
+        }
+    }
+
+    #[test]
+    fn commas_are_read_as_their_owner_says() {
+        for (text, value) in [
+            ("1,234", 1.234),
+            ("0,234", 0.234),
+            ("1.234,5", 1234.5),
+            ("12", 12.0),
+            ("5,5e3", 5500.0),
+        ] {
+            assert_eq!(number(text, Some(Comma::Decimal)), Ok(value), "{text}");
+        }
+        for (text, value) in [("1,234", 1234.0), ("999.5", 999.5), ("12", 12.0)] {
+            assert_eq!(number(text, Some(Comma::Thousands)), Ok(value), "{text}");
+        }
+        for text in ["1,5", "0,234"] {
+            assert!(number(text, Some(Comma::Thousands)).is_err(), "{text}");
+        }
+        // With a decimal comma a point parts thousands.
+        assert_eq!(number("1.234", Some(Comma::Decimal)), Ok(1234.0));
+        assert!(number("1.5", Some(Comma::Decimal)).is_err());
+    }
+
+    #[test]
     fn a_pointer_finds_a_number_in_json() {
-        let text = r#"{"jobs":[{"read":{"iops":80600.5,"text":"1,200","none":null}}]}"#;
+        let text = r#"{"jobs":[{"read":{"iops":80600.5,"text":"1,200.0","none":null}}]}"#;
         let at = |pointer: &str| of(Find::Json(pointer.to_owned()), text);
         assert_eq!(at("/jobs/0/read/iops"), Ok(80600.5));
         assert_eq!(at("/jobs/0/read/text"), Ok(1200.0));
@@ -434,7 +518,7 @@ mod tests {
 
         #[test]
         fn a_number_that_was_printed_is_read_again(value in -1e12..1e12_f64) {
-            prop_assert_eq!(number(&value.to_string()), Ok(value));
+            prop_assert_eq!(number(&value.to_string(), None), Ok(value));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Metrics and checks of what a command prints, as a user asks for them.
 
 use crate::extract::{self, ExtractError};
-use tare_model::metric::{Direction, Metric, Quantity, Source};
-use tare_model::output::{Bounded, Extractor, Find, Said, Stream};
+use tare_model::metric::{Direction, Metric, Source};
+use tare_model::output::{Bounded, Comma, Extractor, Find, Said, Stream};
 use tare_model::unit_words::{self, Scaled, UnitError};
 use tare_model::workload::Check;
 
@@ -16,7 +16,9 @@ pub struct MetricWish {
     pub find: Find,
     /// The unit in which it is printed.
     pub unit: String,
-    /// Which direction is better; absent: of what is counted per second more, else less.
+    /// What a comma in it is.
+    pub comma: Option<Comma>,
+    /// Which direction is better; absent: that of the unit, if it has one.
     pub direction: Option<Direction>,
 }
 
@@ -68,6 +70,15 @@ pub enum PrintedError {
         /// The metric.
         name: String,
         source: UnitError,
+    },
+    /// Nothing says which direction is better.
+    #[error(
+        "metric '{name}': '{unit}' does not say whether more or less is better: give --higher or --lower (in a file: direction = \"higher\" or \"lower\")"
+    )]
+    Direction {
+        /// The metric.
+        name: String,
+        unit: String,
     },
     /// Where it stands.
     #[error("metric '{name}': {source}")]
@@ -142,19 +153,19 @@ fn metric(wish: &MetricWish) -> Result<Metric, PrintedError> {
         name: name.clone(),
         source,
     })?;
-    let metric = Metric::new(name, unit, Direction::Lower, false);
-    let usual = match metric.quantity {
-        Quantity::Rate => Direction::Higher,
-        Quantity::Time | Quantity::Amount => Direction::Lower,
-    };
+    let direction = wish.direction.or_else(|| unit.direction());
+    let direction = direction.ok_or_else(|| PrintedError::Direction {
+        name: name.clone(),
+        unit: wish.unit.clone(),
+    })?;
     Ok(Metric {
-        direction: wish.direction.unwrap_or(usual),
         from: Source::Output(Extractor {
             stream: wish.stream,
             find: wish.find.clone(),
             scale,
+            comma: wish.comma,
         }),
-        ..metric
+        ..Metric::new(name, unit, direction, false)
     })
 }
 
@@ -162,7 +173,7 @@ fn metric(wish: &MetricWish) -> Result<Metric, PrintedError> {
 mod tests {
     use super::*;
     use tare_model::catalogue;
-    use tare_model::metric::Unit;
+    use tare_model::metric::{Quantity, Unit};
 
     fn wish(name: &str, unit: &str, regex: &str) -> MetricWish {
         MetricWish {
@@ -170,6 +181,7 @@ mod tests {
             stream: Stream::Stdout,
             find: Find::Regex(regex.to_owned()),
             unit: unit.to_owned(),
+            comma: None,
             direction: None,
         }
     }
@@ -198,7 +210,8 @@ mod tests {
         let told = |wish: MetricWish| asked(&[wish]).unwrap_err();
         assert!(told(wish("A b", "s", "(x)")).contains("is not a metric name"));
         assert!(told(wish("wall", "s", "(x)")).contains("already exists"));
-        assert!(told(wish("rate", "mb/s", "(x)")).contains("did you mean 'MB/s'"));
+        assert!(told(wish("rate", "mb/s", "(x)")).contains("write Mbit/s or MB/s"));
+        assert!(told(wish("score", "1", "(x)")).contains("give --higher or --lower"));
         assert!(told(wish("rate", "op/s", "x")).contains("put only the figure"));
         assert!(told(wish("rate", "op/s", "(")).contains("is not a regular expression"));
     }

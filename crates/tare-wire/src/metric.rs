@@ -102,10 +102,54 @@ impl Unit {
         match self {
             Self::Second => Quantity::Time,
             Self::BytePerSecond | Self::FlopPerSecond => Quantity::Rate,
-            Self::Other(symbol) if symbol.ends_with("/s") => Quantity::Rate,
+            Self::Other(symbol) if is_rate(symbol) => Quantity::Rate,
+            Self::Other(symbol) if is_time_per_work(symbol) => Quantity::Time,
             Self::Byte | Self::One | Self::Other(_) => Quantity::Amount,
         }
     }
+
+    /// Which direction is better for every figure of this unit; `None` where that depends on the
+    /// figure.
+    pub fn direction(&self) -> Option<Direction> {
+        match self.quantity() {
+            Quantity::Rate => Some(Direction::Higher),
+            Quantity::Time => Some(Direction::Lower),
+            Quantity::Amount if self.symbol().ends_with("/op") => Some(Direction::Lower),
+            Quantity::Amount => (*self == Self::Byte).then_some(Direction::Lower),
+        }
+    }
+}
+
+/// Whether a unit counts work per time, as tools print it: `Requests/sec`, `events/second`, `kIOPS`.
+fn is_rate(symbol: &str) -> bool {
+    const ENDINGS: [&str; 13] = [
+        "/s",
+        "/sec",
+        "/secs",
+        "/second",
+        "/seconds",
+        "/min",
+        "/minute",
+        "/h",
+        "/hour",
+        "-per-second",
+        "_per_second",
+        "_per_sec",
+        "-per-sec",
+    ];
+    const WORDS: [&str; 12] = [
+        "iops", "qps", "tps", "rps", "ops", "pps", "fps", "mips", "flops", "bogomips", "tpm", "tpmc",
+    ];
+    let lower = symbol.to_ascii_lowercase();
+    let scaled = lower.strip_prefix(['k', 'm', 'g', 't']);
+    let is_word = |word: &str| WORDS.contains(&word);
+    ENDINGS.iter().any(|ending| lower.ends_with(ending)) || is_word(&lower) || scaled.is_some_and(is_word)
+}
+
+/// Whether a unit is time per work: `ns/op`, `ms/request`.
+fn is_time_per_work(symbol: &str) -> bool {
+    let time = symbol.split_once('/').map(|(time, _)| time);
+    time.is_some_and(|time| ["s", "ms", "us", "µs", "μs", "ns", "min"].contains(&time))
 }
 
 /// A number with so many digits where it has a fraction, and all of those before it.
@@ -195,6 +239,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// `higher`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+
     /// The loss in logs, d: the log of a figure over its baseline's, with its sign
     /// turned so that positive is worse. Only positive finite figures have one.
     pub fn loss_in_logs(self, figure: f64, baseline: f64) -> Option<f64> {
@@ -299,6 +351,38 @@ mod tests {
         }
         assert!(Unit::One.is_plausible(-1.0) && other().is_plausible(-1.0));
         assert!(!Unit::Second.is_plausible(-1.0) && !Unit::Second.is_plausible(1e12));
+    }
+
+    #[test]
+    fn the_direction_of_a_rate_is_known_however_it_is_written() {
+        let direction = |symbol: &str| Unit::Other(symbol.to_owned()).direction();
+        for rate in [
+            "op/s",
+            "Requests/sec",
+            "req/second",
+            "events/s",
+            "tx/min",
+            "files/hour",
+            "IOPS",
+            "kIOPS",
+            "QPS",
+            "tps",
+            "ops",
+            "Mops",
+            "MIPS",
+            "ops-per-sec",
+            "MLUPS/s",
+        ] {
+            assert_eq!(direction(rate), Some(Direction::Higher), "{rate}");
+        }
+        for time in ["ns/op", "ms/request", "B/op", "allocs/op", "s/step"] {
+            assert_eq!(direction(time), Some(Direction::Lower), "{time}");
+        }
+        for open in ["score", "HIMarks", "%", "ratio", "points", "ps", "rounds"] {
+            assert_eq!(direction(open), None, "{open}");
+        }
+        assert_eq!(Unit::One.direction(), None);
+        assert_eq!(Unit::Byte.direction(), Some(Direction::Lower));
     }
 
     #[test]

@@ -17,6 +17,19 @@ pub struct Extractor {
     /// prints MB/s and the metric is in B/s.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub scale: f64,
+    /// What a comma in the figure is; absent: numbers that have two readings are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comma: Option<Comma>,
+}
+
+/// What a comma in a printed number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comma {
+    /// It begins the fraction: `1,5` is 1.5.
+    Decimal,
+    /// It parts thousands: `1,234` is 1234.
+    Thousands,
 }
 
 /// What a command prints to.
@@ -95,6 +108,7 @@ impl Extractor {
             stream: Stream::Stdout,
             find,
             scale: 1.0,
+            comma: None,
         }
     }
 }
@@ -151,6 +165,7 @@ mod tests {
                     stream: Stream::Stderr,
                     find: Find::Regex("x=(.*)".to_owned()),
                     scale: 1e6,
+                    comma: None,
                 },
                 r#"{"stream":"stderr","regex":"x=(.*)","scale":1000000.0}"#,
             ),

@@ -68,7 +68,7 @@ pub enum Command {
     ///
     /// Compare files from before and after an upgrade, for example, or pass --published to show published figures next to yours.
     #[command(
-        override_usage = "tare compare [OPTIONS] <BEFORE> <AFTER>\n       tare compare [OPTIONS] <RESULTS> --published <STUDY>"
+        override_usage = "tare compare [OPTIONS] <BEFORE> <AFTER>\n       tare compare [OPTIONS] <BEFORE> --published <STUDY>"
     )]
     Compare(CompareArgs),
     /// Recommend a platform for each workload, based on a results file
@@ -148,7 +148,7 @@ pub enum Command {
 /// Where runs keep their files.
 #[derive(Debug, Args)]
 pub struct StateArgs {
-    /// Folder for files of runs and boxes
+    /// Folder for files of runs and boxes [default: /var/lib/tare as root, else ~/.local/state/tare]
     #[arg(long, value_name = "DIR", env = "TARE_STATE_DIR", global = false)]
     pub state_dir: Option<PathBuf>,
 }
@@ -306,7 +306,7 @@ pub struct AnalyzeArgs {
     /// Largest difference that counts as equal, in percent
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin, default_value = "1")]
     pub margin: f64,
-    /// Whether higher or lower is better, for metrics whose rows name no direction [default: lower]
+    /// Whether higher or lower is better, for metrics whose rows name no direction [default: that of the unit, else lower]
     #[arg(long, value_name = "WORD", value_parser = direction)]
     pub direction: Option<Direction>,
     #[command(flatten)]
@@ -315,13 +315,13 @@ pub struct AnalyzeArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Results file, of the earlier run
-    #[arg(value_name = "RESULTS")]
+    /// Results file of the earlier run
+    #[arg(value_name = "BEFORE")]
     pub results: PathBuf,
     /// Results file of the later run
     #[arg(value_name = "AFTER", required_unless_present = "published")]
     pub after: Option<PathBuf>,
-    /// Show the figures of RESULTS next to those of a study, such as conaboy2021 ('tare published' lists them)
+    /// Show the figures of BEFORE next to those of a study, such as conaboy2021 ('tare published' lists them)
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
     pub published: Option<String>,
     /// Exit with 1 if the cost of a box rose by more than this; also used as the margin [default: never fail, margin of the second study]
@@ -463,7 +463,7 @@ pub struct StudyArgs {
     /// Memory per box, such as 512M or 2G [default: what the workloads need]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size::parse_memory)]
     pub memory: Option<u64>,
-    /// Instance types instead of --cpus and --memory: large (2 CPUs, 8 GiB) to 16xlarge (64, 256), or NAME=CPUS:MEMORY; append :K to use only K CPUs of the host
+    /// Instance types instead of --cpus and --memory: large (2 CPUs, 8 GiB) to 16xlarge (64 CPUs, 256 GiB), or NAME=CPUS:MEMORY; append :K to use only K CPUs of the host
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
     pub instance: Vec<String>,
     #[command(flatten)]

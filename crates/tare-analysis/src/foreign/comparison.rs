@@ -1,6 +1,7 @@
 //! What is asked of foreign data, and one answer.
 
 use super::Table;
+use super::table::MetricFacts;
 use crate::run::MetricComparison;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,6 +52,7 @@ pub(super) fn metric<'a>(table: &'a Table, metric: u32, direction: Option<Direct
         direction: facts
             .and_then(|f| f.direction)
             .or(direction)
+            .or_else(|| facts.and_then(MetricFacts::direction_of_unit))
             .unwrap_or(Direction::Lower),
     }
 }

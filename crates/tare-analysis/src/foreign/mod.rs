@@ -24,7 +24,6 @@ pub use comparison::{ForeignComparison, ForeignMetric, Wishes};
 pub use fault::DataError;
 pub use fault::short;
 pub use figures::SeriesFigures;
-pub use table::word;
 pub use table::{Table, direction};
 
 use fault::Fault;

@@ -5,7 +5,8 @@ use super::fault::{DataError, Fault, short};
 use super::names::Names;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use tare_model::metric::Direction;
+use tare_model::metric::{Direction, Unit};
+use tare_model::unit_words;
 
 /// A column, or a key of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +85,14 @@ pub(super) struct Series {
 pub(super) struct MetricFacts {
     pub direction: Option<Direction>,
     pub unit: Option<String>,
+}
+
+impl MetricFacts {
+    pub fn direction_of_unit(&self) -> Option<Direction> {
+        let text = self.unit.as_deref()?;
+        let unit = unit_words::read(text).map(|scaled| scaled.unit);
+        unit.unwrap_or_else(|_| Unit::Other(text.to_owned())).direction()
+    }
 }
 
 /// A baseline that rows name for a cell.
@@ -201,7 +210,7 @@ impl Builder {
             })?;
             let known = *facts.direction.get_or_insert(direction);
             if known != direction {
-                return contradiction(Column::Direction, text, word(known));
+                return contradiction(Column::Direction, text, known.name());
             }
         }
         if let Some(text) = row.unit {
@@ -277,13 +286,5 @@ fn repeated(table: &Table, series: &Series, blocks: &Blocks, first: Value, secon
 pub fn direction(text: &str) -> Option<Direction> {
     [Direction::Higher, Direction::Lower]
         .into_iter()
-        .find(|d| word(*d) == text)
-}
-
-/// The word for which direction is better.
-pub const fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Higher => "higher",
-        Direction::Lower => "lower",
-    }
+        .find(|d| d.name() == text)
 }

@@ -4,6 +4,7 @@ use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks;
 use tare_analysis::{Analysis, CellFigures, MetricFigures};
+use tare_model::metric::{Metric, Source};
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [
@@ -14,6 +15,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::number("sd", "standard deviation"),
         Column::number("CV", "standard deviation over the mean"),
         Column::machine("unit", "of mean and sd"),
+        Column::words("direction"),
         Column::words("failures and findings"),
     ];
     let mut table = Table::new("cells", 3, columns(kind_columns(), own));
@@ -44,9 +46,18 @@ fn row(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
         Cell::figure(metric.sd, unit()),
         Cell::figure(metric.cv, Show::Percent),
         metric.metric.unit.symbol().into(),
+        direction(&metric.metric).into(),
         remarks.unwrap_or_default().into(),
     ];
     cells(kind(&figures.cell.kind), own)
+}
+
+/// `higher is better`, for figures that a program prints: those of tare's own have words that say it.
+fn direction(metric: &Metric) -> String {
+    match metric.from {
+        Source::Output(_) => format!("{} is better", metric.direction.name()),
+        _ => String::new(),
+    }
 }
 
 /// A cell of which no figure is known.
@@ -58,6 +69,7 @@ fn failed(figures: &CellFigures) -> Vec<Cell> {
         Cell::Missing,
         Cell::Missing,
         Cell::Missing,
+        Cell::Blank,
         Cell::Blank,
         remarks::of_cell(figures).into(),
     ];

@@ -7,7 +7,7 @@ use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{margin, or_missing};
 use crate::words::{caveats, notices, remarks, verdict};
 use tare_analysis::MetricComparison;
-use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures, word};
+use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures};
 use tare_model::size::counted;
 
 /// The headline, the figures beside it, every cell by itself, how to read them.
@@ -111,7 +111,7 @@ fn row(figures: &SeriesFigures) -> Vec<Cell> {
         Cell::figure(figures.sd, Show::Digits),
         Cell::figure(figures.cv, Show::Percent),
         figures.metric.unit.map_or(Cell::Blank, Cell::from),
-        word(figures.metric.direction).into(),
+        figures.metric.direction.name().into(),
         if figures.empty > 0 {
             Cell::count(figures.empty)
         } else {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tare_model::metric::Direction;
-use tare_model::output::{Field, Find, Stream};
+use tare_model::output::{Comma, Field, Find, Stream};
 use tare_model::template::Feature;
 use tare_toml::Spanned;
 
@@ -177,6 +177,7 @@ pub(super) struct MetricText {
     pub name: String,
     pub unit: String,
     pub direction: Option<Direction>,
+    pub comma: Option<Comma>,
     #[serde(default)]
     pub stream: Stream,
     pub regex: Option<String>,
@@ -191,6 +192,7 @@ pub(super) struct CheckText {
     pub says: Option<String>,
     pub says_not: Option<String>,
     pub figure: Option<String>,
+    pub comma: Option<Comma>,
     #[serde(default)]
     pub stream: Stream,
     pub regex: Option<String>,

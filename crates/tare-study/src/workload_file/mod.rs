@@ -358,6 +358,7 @@ impl Reader<'_> {
             stream: text.stream,
             find,
             unit: text.unit.clone(),
+            comma: text.comma,
             direction: text.direction,
         };
         wish.judge().map_err(|e| self.printed(metric, &e))?;
@@ -389,6 +390,7 @@ impl Reader<'_> {
             name: name.to_owned(),
             from: Extractor {
                 stream: text.stream,
+                comma: text.comma,
                 ..Extractor::of(find)
             },
             at_least: text.at_least.or(text.equals),

@@ -103,7 +103,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "\"MB/s\"",
             "\"mb/s\"",
-            "tool.toml:17:1: metric 'rate': 'mb/s' is not a unit: did you mean 'MB/s'?",
+            "tool.toml:17:1: metric 'rate': 'mb/s' can be bits or bytes: write Mbit/s or MB/s",
         ),
         (
             "(\\S+) MB",

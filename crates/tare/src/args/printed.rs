@@ -2,7 +2,7 @@
 
 use clap::Args;
 use tare_model::metric::Direction;
-use tare_model::output::{Find, Stream};
+use tare_model::output::{Comma, Find, Stream};
 use tare_model::size::counted;
 use tare_study::printed::{CheckWish, MetricWish};
 
@@ -15,12 +15,18 @@ pub struct PrintedArgs {
     /// Unit of the printed figure, such as op/s, MB/s or ms; one for all figures, or one for each
     #[arg(long, value_name = "UNIT", requires = "metric")]
     pub unit: Vec<String>,
-    /// Higher is better [default for units per second]
+    /// Higher is better [default for rates, such as op/s]
     #[arg(long, requires = "metric", conflicts_with = "lower")]
     pub higher: bool,
-    /// Lower is better [default for all other units]
+    /// Lower is better [default for times, bytes and units per operation, such as ns/op]
     #[arg(long, requires = "metric")]
     pub lower: bool,
+    /// A comma in the printed figure begins its fraction: 1,234 is 1.234
+    #[arg(long, requires = "metric", conflicts_with = "thousands_comma")]
+    pub decimal_comma: bool,
+    /// A comma in the printed figure separates thousands: 1,234 is 1234
+    #[arg(long, requires = "metric")]
+    pub thousands_comma: bool,
     /// Fail a trial unless the output matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub check: Vec<String>,
@@ -57,6 +63,11 @@ impl PrintedArgs {
             (_, true) => Some(Direction::Lower),
             _ => None,
         };
+        let comma = match (self.decimal_comma, self.thousands_comma) {
+            (true, _) => Some(Comma::Decimal),
+            (_, true) => Some(Comma::Thousands),
+            _ => None,
+        };
         let metrics = self.metric.iter().zip(units);
         metrics
             .map(|((name, regex), unit)| MetricWish {
@@ -64,6 +75,7 @@ impl PrintedArgs {
                 stream: Stream::Stdout,
                 find: Find::Regex(regex.clone()),
                 unit: unit.to_owned(),
+                comma,
                 direction,
             })
             .collect()

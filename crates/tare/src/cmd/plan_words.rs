@@ -2,10 +2,11 @@
 
 use crate::out;
 use tare_lab::preflight::{Barred, Foresight, LeftBehind};
+use tare_model::metric::Source;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
-use tare_model::workload::{Ready, Run};
+use tare_model::workload::{Ready, Run, Workload};
 use tare_study::looks;
 use tare_study::plan::{self, Cost, Room};
 
@@ -115,6 +116,10 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         "workloads",
         &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
     );
+    let read = study.workloads.iter().flat_map(read_figures);
+    for (i, figure) in read.enumerate() {
+        row(if i == 0 { "figures" } else { "" }, &figure);
+    }
     for (placed, workloads) in study.placed() {
         let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
         row("ends", &format!("{}: {placed}", names.join(", ")));
@@ -149,6 +154,22 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     row("cost", &costs(study, cost));
     text + &self::foreseen(foreseen)
+}
+
+/// The figures that are read from the output of a workload, each with the direction that is better.
+fn read_figures(workload: &Workload) -> Vec<String> {
+    let metrics = workload.metrics().into_iter();
+    let read = metrics.filter(|metric| matches!(metric.from, Source::Output(_)));
+    read.map(|metric| {
+        format!(
+            "{} of {} in {}, {} is better",
+            metric.name,
+            workload.name(),
+            metric.unit.symbol(),
+            metric.direction.name()
+        )
+    })
+    .collect()
 }
 
 /// What cannot go well, a paragraph for each.

@@ -234,7 +234,7 @@ fn what_could_never_be_read_is_refused() {
     refused(&["--metric", "Rate=(x)"], &["is not a metric name"]);
     refused(
         &["--metric", "rate=(x)", "--unit", "mb/s"],
-        &["did you mean 'MB/s'?"],
+        &["write Mbit/s or MB/s"],
     );
     refused(
         &["--metric", "a=(x)", "--unit", "s", "--unit", "ms"],

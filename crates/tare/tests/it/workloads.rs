@@ -260,7 +260,7 @@ fn what_is_wrong_with_a_workload_is_told() {
     .unwrap();
     tare.refused(
         "plan -p fake -w ./wrong.toml",
-        &["wrong.toml:12:1: metric 'rate': 'mb/s' is not a unit: did you mean 'MB/s'?"],
+        &["wrong.toml:12:1: metric 'rate': 'mb/s' can be bits or bytes: write Mbit/s or MB/s"],
     );
     tare.refused(
         "plan -p fake -w ./missing.toml",

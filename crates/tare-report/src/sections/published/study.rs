@@ -3,7 +3,6 @@
 use super::{document, printed};
 use crate::document::{Cell, Column, Document, Section, Table};
 use std::collections::BTreeSet;
-use tare_model::metric::Direction;
 use tare_published::{Contradiction, Library, Protocol, Published, Row, Spread, WorkloadView};
 
 type Fact = (String, String);
@@ -170,16 +169,17 @@ fn differing(study: &str, other: &Contradiction) -> String {
 
 /// A table of the study: platform, metric, levels, figures.
 fn table(printed: &tare_published::Table) -> Section {
-    let better = match printed.direction {
-        Direction::Higher => "higher is better",
-        Direction::Lower => "lower is better",
-    };
     let spread = match printed.spread {
         Spread::Runs => None,
         Spread::Population => Some("sd: over n, not n - 1"),
         Spread::Requests => Some("sd: over the requests of one run"),
     };
-    let mut section = Section::new(format!("{}, {} ({better})", printed.workload, printed.unit));
+    let mut section = Section::new(format!(
+        "{}, {} ({} is better)",
+        printed.workload,
+        printed.unit,
+        printed.direction.name()
+    ));
     for note in [printed.note.as_deref(), spread].into_iter().flatten() {
         section = section.about(note);
     }

@@ -4,7 +4,7 @@
 use super::super::page::{Page, Style};
 use crate::show::{cost_change, mebibytes};
 use tare_analysis::{Analysis, Word};
-use tare_model::metric::Unit;
+use tare_model::metric::{Source, Unit};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
 
@@ -34,10 +34,15 @@ fn baseline(analysis: &Analysis) -> String {
         .filter(|c| c.cell.kind.platform == study.baseline && c.cell.kind.provisioning == first);
     let figures = of.filter_map(|cell| {
         let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
+        let metric = &primary.metric;
+        let better = match metric.from {
+            Source::Output(_) => format!(" ({} is better)", metric.direction.name()),
+            _ => String::new(),
+        };
         Some(format!(
-            "{} {}",
+            "{} {}{better}",
             name(analysis, &cell.cell),
-            primary.metric.unit.show_briefly(primary.mean?)
+            metric.unit.show_briefly(primary.mean?)
         ))
     });
     figures.collect::<Vec<_>>().join(", ")
