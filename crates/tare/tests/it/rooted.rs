@@ -127,7 +127,7 @@ fn asked<'a>(platforms: &'a str, output: &'a str) -> Vec<&'a str> {
                 _ => "arguments=^arguments: (\\d+)$",
             },
             "--unit",
-            "op",
+            "op/s",
         ]);
     }
     words
@@ -228,7 +228,7 @@ fn arrives_whole(platforms: &[&str]) {
     let mut words: Vec<&str> = RUN.split(' ').collect();
     words.extend(["-p", &list, "-o", "r.jsonl", "--image", root.to_str().unwrap()]);
     words.extend(["--with", carried.to_str().unwrap()]);
-    words.extend(["--metric", "sum=^(\\d+) \\d+$", "--unit", "op"]);
+    words.extend(["--metric", "sum=^(\\d+) \\d+$", "--unit", "op/s"]);
     words.extend(["--", "sh", "-c", &read]);
     let done = tare.run(&words);
     let trials = tare.records_of("r.jsonl", "trial");
@@ -296,7 +296,7 @@ fn an_entry_point_is_overridden_and_a_program_that_is_not_there_is_refused() {
 
 /// A workload of a program that is in its image alone.
 const TOOL: &str = r#"about = "what an image holds"
-metric = [{ name = "files", unit = "op", regex = '^files: (\d+)$' }]
+metric = [{ name = "files", unit = "op/s", regex = '^files: (\d+)$' }]
 [command]
 argv = ["in-image-alone"]
 package = "none-has-it"
