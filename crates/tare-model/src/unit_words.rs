@@ -35,7 +35,7 @@ const LONGEST: usize = 16;
 const KIB: f64 = 1024.0;
 
 /// What is read as one of the base units, by how it is written.
-const KNOWN: [(&str, Unit, f64); 45] = [
+const KNOWN: [(&str, Unit, f64); 46] = [
     ("s", Unit::Second, 1.0),
     ("ms", Unit::Second, 1e-3),
     ("us", Unit::Second, 1e-6),
@@ -83,6 +83,7 @@ const KNOWN: [(&str, Unit, f64); 45] = [
     ("h", Unit::Second, 3600.0),
     ("TB", Unit::Byte, 1e12),
     ("TiB", Unit::Byte, KIB * KIB * KIB * KIB),
+    ("1", Unit::One, 1.0),
 ];
 
 /// Reads a unit. What is none of the known ones is a unit of its own, whose values are
@@ -91,12 +92,6 @@ const KNOWN: [(&str, Unit, f64); 45] = [
 /// # Errors
 /// [`UnitError`].
 pub fn read(text: &str) -> Result<Scaled, UnitError> {
-    if text == Unit::One.symbol() {
-        return Ok(Scaled {
-            unit: Unit::One,
-            scale: 1.0,
-        });
-    }
     let per_second = per_second(text);
     let written = per_second.as_deref().unwrap_or(text);
     if let Some((_, unit, scale)) = KNOWN.iter().find(|(symbol, ..)| *symbol == written) {

@@ -302,12 +302,11 @@ impl Workload {
     /// started for it, or it begins with cold caches. It is then run once in a trial, in one piece: what it prints is of a
     /// whole run, its servers serve one run, and a second run would find warm what the first one read.
     pub fn is_read(&self) -> bool {
-        let from_output = |metric: &Metric| matches!(metric.from, Source::Output(_));
         let of_output =
             |check: &Check| matches!(check, Check::Figure(_) | Check::Says(_) | Check::SaysNot(_));
         self.cold
             || self.is_served_command()
-            || self.metrics.iter().any(from_output)
+            || self.metrics.iter().any(Metric::is_printed)
             || self.checks.iter().any(of_output)
     }
 

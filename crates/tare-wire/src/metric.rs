@@ -305,6 +305,11 @@ impl Metric {
             part: None,
         }
     }
+
+    /// Whether it is read from what a program prints.
+    pub const fn is_printed(&self) -> bool {
+        matches!(self.from, Source::Output(_))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What is asked of foreign data, and one answer.
 
 use super::Table;
-use super::table::MetricFacts;
 use crate::run::MetricComparison;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,9 +49,7 @@ pub(super) fn metric<'a>(table: &'a Table, metric: u32, direction: Option<Direct
         name: table.metrics.name(metric),
         unit: facts.and_then(|f| f.unit.as_deref()),
         direction: facts
-            .and_then(|f| f.direction)
-            .or(direction)
-            .or_else(|| facts.and_then(MetricFacts::direction_of_unit))
+            .map_or(direction, |f| f.direction_or(direction))
             .unwrap_or(Direction::Lower),
     }
 }

@@ -20,9 +20,9 @@ fn order(table: &Table) -> Option<Notice> {
 
 fn directions(table: &Table, wishes: Wishes) -> Option<Notice> {
     let facts = table.facts.iter().zip(table.metrics.all());
-    let unnamed = facts.filter(|(facts, _)| facts.direction.or_else(|| facts.direction_of_unit()).is_none());
+    let unnamed = facts.filter(|(facts, _)| facts.direction_or(wishes.direction).is_none());
     let metrics: Vec<String> = unnamed.map(|(_, name)| name.clone()).collect();
-    (wishes.direction.is_none() && !metrics.is_empty()).then_some(Notice::Direction { metrics })
+    (!metrics.is_empty()).then_some(Notice::Direction { metrics })
 }
 
 /// Cells that are neither compared nor a baseline.

@@ -88,10 +88,13 @@ pub(super) struct MetricFacts {
 }
 
 impl MetricFacts {
-    pub fn direction_of_unit(&self) -> Option<Direction> {
-        let text = self.unit.as_deref()?;
-        let unit = unit_words::read(text).map(|scaled| scaled.unit);
-        unit.unwrap_or_else(|_| Unit::Other(text.to_owned())).direction()
+    /// The direction that the rows name, else the user, else the unit.
+    pub fn direction_or(&self, wish: Option<Direction>) -> Option<Direction> {
+        self.direction.or(wish).or_else(|| {
+            let text = self.unit.as_deref()?;
+            let unit = unit_words::read(text).map(|scaled| scaled.unit);
+            unit.unwrap_or_else(|_| Unit::Other(text.to_owned())).direction()
+        })
     }
 }
 

@@ -4,7 +4,6 @@ use super::{cells, columns, kind, kind_columns};
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks;
 use tare_analysis::{Analysis, CellFigures, MetricFigures};
-use tare_model::metric::{Metric, Source};
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let own = [
@@ -33,7 +32,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
 fn row(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
     let unit = || Show::Unit(metric.metric.unit.clone());
     // Once per cell, not once per metric.
-    let remarks = metric.metric.primary.then(|| remarks::of_cell(figures));
+    let of_cell = metric.metric.primary.then(|| remarks::of_cell(figures));
     let mean = match (metric.interval, metric.mean) {
         (Some(interval), _) => Cell::Interval(interval, unit()),
         (None, mean) => Cell::figure(mean, unit()),
@@ -46,18 +45,10 @@ fn row(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {
         Cell::figure(metric.sd, unit()),
         Cell::figure(metric.cv, Show::Percent),
         metric.metric.unit.symbol().into(),
-        direction(&metric.metric).into(),
-        remarks.unwrap_or_default().into(),
+        remarks::direction(&metric.metric).unwrap_or_default().into(),
+        of_cell.unwrap_or_default().into(),
     ];
     cells(kind(&figures.cell.kind), own)
-}
-
-/// `higher is better`, for figures that a program prints: those of tare's own have words that say it.
-fn direction(metric: &Metric) -> String {
-    match metric.from {
-        Source::Output(_) => format!("{} is better", metric.direction.name()),
-        _ => String::new(),
-    }
 }
 
 /// A cell of which no figure is known.

@@ -4,7 +4,7 @@ use super::{carry_over, flag, verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
 use tare_analysis::{Analysis, CellFigures, Comparison, FailureCount, FindingCount, MetricComparison, Op};
 use tare_analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
-use tare_model::metric::Direction;
+use tare_model::metric::{Direction, Metric};
 use tare_model::size::counted;
 use tare_model::study::Cell;
 
@@ -140,6 +140,13 @@ fn findings(counts: &[FindingCount]) -> String {
         .map(|c| format!("{} x{}", c.finding, c.trials))
         .collect();
     shown.join(", ")
+}
+
+/// `higher is better`, for figures that a program prints: those of tare's own have words that say it.
+pub(crate) fn direction(metric: &Metric) -> Option<String> {
+    metric
+        .is_printed()
+        .then(|| format!("{} is better", metric.direction.name()))
 }
 
 /// Op as what the figure itself is, so that nobody takes it for the cost: a rate that is 17 % less is a

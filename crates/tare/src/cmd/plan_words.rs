@@ -2,7 +2,6 @@
 
 use crate::out;
 use tare_lab::preflight::{Barred, Foresight, LeftBehind};
-use tare_model::metric::Source;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
@@ -159,7 +158,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
 /// The figures that are read from the output of a workload, each with the direction that is better.
 fn read_figures(workload: &Workload) -> Vec<String> {
     let metrics = workload.metrics().into_iter();
-    let read = metrics.filter(|metric| matches!(metric.from, Source::Output(_)));
+    let read = metrics.filter(|metric| metric.is_printed());
     read.map(|metric| {
         format!(
             "{} of {} in {}, {} is better",

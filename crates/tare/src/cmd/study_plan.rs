@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use tare_lab::preflight::Platforms;
 use tare_lab::printed_plan::{self, OfTemplate, PrintedPlan};
 use tare_model::host::HostFacts;
-use tare_model::metric::{Metric, Source};
+use tare_model::metric::Metric;
 use tare_model::study::{BoxKind, Study, Workload};
 use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
 use tare_study::plan::{self, Room};
@@ -108,7 +108,7 @@ impl Layer {
             let chosen = self.metrics.iter().filter(chosen);
             chosen.map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let printed = names(&|m| matches!(m.from, Source::Output(_)));
+        let printed = names(&|m| m.is_printed());
         if printed.is_empty() {
             return names(&|_| true);
         }

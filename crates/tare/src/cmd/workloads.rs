@@ -130,7 +130,7 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
         } else {
             ""
         };
-        let better = format!("{:?} is better{primary}", metric.direction).to_lowercase();
+        let better = format!("{} is better{primary}", metric.direction.name());
         row("figure", &format!("{}: {better}", metric.name));
     }
     for check in &workload.checks {

@@ -3,8 +3,9 @@
 
 use super::super::page::{Page, Style};
 use crate::show::{cost_change, mebibytes};
+use crate::words::remarks;
 use tare_analysis::{Analysis, Word};
-use tare_model::metric::{Source, Unit};
+use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
 
@@ -35,10 +36,7 @@ fn baseline(analysis: &Analysis) -> String {
     let figures = of.filter_map(|cell| {
         let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
         let metric = &primary.metric;
-        let better = match metric.from {
-            Source::Output(_) => format!(" ({} is better)", metric.direction.name()),
-            _ => String::new(),
-        };
+        let better = remarks::direction(metric).map_or_else(String::new, |better| format!(" ({better})"));
         Some(format!(
             "{} {}{better}",
             name(analysis, &cell.cell),
