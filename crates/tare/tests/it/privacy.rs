@@ -52,7 +52,7 @@ fn run(platform: &str) {
             "-o",
             "c.jsonl",
             "--trial-time",
-            "0.1",
+            "100ms",
             "--with-libraries",
             "--",
             "/usr/bin/env",
