@@ -23,6 +23,8 @@ pub enum Line {
     Ended(Counts),
     /// The name of a test that passed, repeated at the end.
     Repeated,
+    /// What a failed test printed.
+    Said(String),
     Other,
 }
 
@@ -95,9 +97,9 @@ impl Reader {
             let why = why.to_owned();
             return Line::Skipped { test, why };
         }
-        let is_name = self.section == Section::Successes && self.shown.is_empty();
-        match line.strip_prefix("    ") {
-            Some(_) if is_name => Line::Repeated,
+        match (self.section, self.shown.is_empty()) {
+            (Section::Successes, true) if line.starts_with("    ") => Line::Repeated,
+            (Section::Failures, false) => Line::Said(line.to_owned()),
             _ => Line::Other,
         }
     }
@@ -194,6 +196,8 @@ test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
             },
             Line::Repeated,
             Line::Repeated,
+            Line::Said("panicked".to_owned()),
+            Line::Said(String::new()),
             Line::Ended(Counts { passed: 2, failed: 1 }),
         ];
         let said: Vec<&Line> = lines.iter().filter(|line| **line != Line::Other).collect();

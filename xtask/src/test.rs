@@ -13,6 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Tests in the list of the slowest: a screen with the other tables.
 const SLOWEST: usize = 20;
+/// Lines of what failed tests printed that the summary repeats: its reader may have the end of a log only.
+const SAID: usize = 200;
 
 /// What to run.
 #[derive(clap::Args)]
@@ -63,6 +65,8 @@ struct Report {
     counts: Counts,
     /// Those that failed, by name.
     failed: Vec<String>,
+    /// What the failed tests printed, a line each.
+    said: Vec<String>,
     skipped: Vec<String>,
 }
 
@@ -237,6 +241,7 @@ impl Report {
                 let part = part.to_owned();
                 self.tests.push(Timed { part, test });
             }
+            Line::Said(line) => self.said.push(line),
             Line::Skipped { test, why } => self.skipped.push(format!("{part} {test}: {why}")),
             // Not by lines: what a test prints past the harness may stand before its line.
             Line::Ended(counts) => {
@@ -252,6 +257,7 @@ impl Report {
         let Counts { passed, failed } = self.counts;
         let mut text = format!("\n{passed} passed, {failed} failed\n");
         text += &list("failed", &self.failed);
+        text += &list("what they printed", &self.said[..self.said.len().min(SAID)]);
         text += &list("skipped", &self.skipped);
         let total = self.parts.iter().map(|(_, took)| *took).sum();
         let parts = self.parts.iter().map(|(name, took)| (name.clone(), *took));
@@ -379,6 +385,7 @@ mod tests {
         };
         let output = "running 3 tests\ntest quick ... ok <0.100s>\ntest slow ... FAILED <9.000s>\ntest x ... ignored, why\n\
                       \nsuccesses:\n\n---- quick stdout ----\nskipped: no engine\n\n\
+                      failures:\n\n---- slow stdout ----\n3 is not 4\n\nfailures:\n    slow\n\n\
                       test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured\n";
         let mut shown = Vec::new();
         let has_begun = report.read("tare check", &mut output.as_bytes(), &mut shown, |_| false);
@@ -387,7 +394,8 @@ mod tests {
         report.fail("cargo fmt".to_owned());
         assert_eq!(
             report.text(),
-            "\n1 passed, 2 failed\n\nfailed:\n  tare check slow\n  cargo fmt\n\nskipped:\n  tare check quick: no engine\n\
+            "\n1 passed, 2 failed\n\nfailed:\n  tare check slow\n  cargo fmt\n\
+             \nwhat they printed:\n  3 is not 4\n  \n\nskipped:\n  tare check quick: no engine\n\
              \nparts:\n      3.0 s  setup\n      7.0 s  build\n     10.0 s  all\n\
              \nslowest tests:\n      9.0 s  tare check slow\n      0.1 s  tare check quick\n"
         );
