@@ -85,7 +85,7 @@ fn fields(cell: &Cell, column: &Column) -> Vec<String> {
         Cell::Blank | Cell::Missing => vec![String::new()],
         Cell::Count(n) => vec![n.to_string()],
         Cell::Figure(value, show) => vec![number(show.in_unit_of_head(*value))],
-        Cell::OneBlock(value) => vec![number(*value)],
+        Cell::NoInterval(value, _) => vec![number(*value)],
         Cell::Interval(Estimate { value, low, high }, show) => [*value, *low, *high]
             .map(|end| number(show.in_unit_of_head(end)))
             .into(),

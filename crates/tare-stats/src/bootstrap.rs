@@ -47,10 +47,15 @@ pub(crate) fn check(values: &[f64], t: &TEstimate, level: f64, widening: f64, se
     let error = t.sd / count(values).sqrt();
     // Large figures of t* come from resamples with a low mean and little
     // spread, so the upper quantile makes the lower end.
-    let drawn = Interval {
-        low: finite(t.mean - high * error)?,
-        high: finite(t.mean - low * error)?,
-    };
+    let drawn = within_values(
+        values,
+        t.mean,
+        widening,
+        Interval {
+            low: finite(t.mean - high * error)?,
+            high: finite(t.mean - low * error)?,
+        },
+    );
     let far = APART * (t.interval.high - t.interval.low) / 2.0;
     let low_apart = (drawn.low - t.interval.low).abs() > far;
     let high_apart = (drawn.high - t.interval.high).abs() > far;
@@ -62,6 +67,22 @@ pub(crate) fn check(values: &[f64], t: &TEstimate, level: f64, widening: f64, se
         },
         apart: low_apart || high_apart,
     })
+}
+
+/// An interval cut to the lowest and the highest value, both moved away from the mean by the
+/// widening. One odd value of ten gives resamples
+/// without it, which have hardly any spread to divide by: an end then lies as far out as that
+/// spread is small. From 10 values on no end of a sound series lies beyond its values: simulated
+/// with 10 and 30 (normal, exponential, log-normal, 1 in 10 twice or ten times as large) the
+/// coverage is the same with the cut and without.
+fn within_values(values: &[f64], mean: f64, widening: f64, drawn: Interval) -> Interval {
+    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let widened = |value: f64| mean + widening * (value - mean);
+    Interval {
+        low: drawn.low.max(widened(lowest)),
+        high: drawn.high.min(widened(highest)),
+    }
 }
 
 /// The two quantiles of t* = (mean* - mean) / (sd* / sqrt(n)) over resamples.

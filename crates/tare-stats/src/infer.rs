@@ -1,7 +1,9 @@
 //! From the d of one comparison to everything that is said of it.
 
 use crate::bootstrap::check;
-use crate::{Autocorrelation, Interval, TEstimate, autocorrelation, sd, skewness, t_estimate, wilcoxon};
+use crate::{
+    Autocorrelation, Interval, TEstimate, autocorrelation, mean, sd, skewness, t_estimate, wilcoxon,
+};
 use crate::{LOOK_LEVEL, LOOK_P_FACTOR};
 
 /// Level of every interval.
@@ -79,6 +81,8 @@ pub struct PairedInference {
     pub skewness: Option<f64>,
     /// Whether its flag is up: |g1| > 1.
     pub skewed: bool,
+    /// The value that alone makes the series as uneven as it is, if one does.
+    pub odd: Option<Odd>,
     /// Whether an end of the bootstrap-t differs from that of t by over a quarter
     /// of the half-width.
     pub ends_moved: bool,
@@ -93,6 +97,33 @@ pub struct PairedInference {
     pub t: TEstimate,
     /// What level and p values allow for.
     pub looks: Looks,
+}
+
+/// A value without which the standard deviation of its series is less than half as large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Odd {
+    /// Its place in the series, from 0.
+    pub place: usize,
+    pub value: f64,
+}
+
+/// Fewest values of which one can be odd. Simulated with normal values: 0.7 % of series of 10
+/// have one, 18 % of series of 5.
+const FEWEST_AROUND: usize = 10;
+
+fn odd(d: &[f64]) -> Option<Odd> {
+    if d.len() < FEWEST_AROUND {
+        return None;
+    }
+    let mean = mean(d)?;
+    let off = |value: &f64| (value - mean).abs();
+    let furthest = d
+        .iter()
+        .enumerate()
+        .max_by(|(_, x), (_, y)| off(x).total_cmp(&off(y)));
+    let (place, value) = furthest?;
+    let others = [&d[..place], &d[place + 1..]].concat();
+    (sd(&others)? < sd(d)? / 2.0).then_some(Odd { place, value: *value })
 }
 
 impl PairedInference {
@@ -195,6 +226,7 @@ pub fn infer(d: &[f64], question: Question) -> Option<PairedInference> {
         autocorrelation: shape.autocorrelation,
         skewness: shape.skewness,
         skewed: shape.skewed,
+        odd: odd(shape.shaped),
         ends_moved: checked.is_some_and(|c| c.apart),
         p_t: t.p_zero().map(with_looks),
         p_wilcoxon: wilcoxon(d).map(with_looks),

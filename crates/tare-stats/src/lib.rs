@@ -43,7 +43,7 @@ pub use change_points::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, FEWEST_
 pub use decide::{Row, decide};
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
-pub use infer::{LEVEL, Looks, PairedInference, Question, infer};
+pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer};
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};
 pub use line::{Line, line};

@@ -73,7 +73,7 @@ impl Overhead {
         let others = others.filter(|flag| flag.is_tail() || contended(flag));
         Self {
             n: inference.map_or(metric.n, |i| i.n),
-            ratio: inference.and_then(|i| Estimate::of_logs(i.mean, i.interval)),
+            ratio: inference.and_then(|i| Estimate::of_logs(i.mean, i.interval)?.if_telling()),
             flags: flags.chain(others).collect(),
         }
     }
@@ -163,7 +163,7 @@ fn change(
         typical,
         before: Overhead::of(first, typical),
         after: Overhead::of(second, typical),
-        change: welch.and_then(|w| Estimate::of_logs(w.difference, w.interval)),
+        change: welch.and_then(|w| Estimate::of_logs(w.difference, w.interval)?.if_telling()),
         change_log: welch.map(|w| w.difference),
         error_log: welch.map(|w| w.error),
         freedom: welch.map(|w| w.freedom),
@@ -254,6 +254,7 @@ impl OverheadChange {
         after.extend(margin.is_none().then_some(Refusal::NoMargin));
         let fit = before.is_empty() && after.is_empty();
         self.verdict = match (self.welch, self.p_holm, margin) {
+            (Some(_), ..) if fit && self.change.is_none() => refused(vec![Refusal::NoEstimate]),
             (Some(welch), Some(p), Some(margin)) if fit => decided(&welch, p, margin),
             _ => refused(self.refusals.concat()),
         };

@@ -285,7 +285,7 @@ fn verdict(comparison: &MergedComparison, p: Option<f64>, margin: Option<f64>) -
         }]);
     }
     match (comparison.across, p, margin) {
-        (Some(across), Some(p), Some(margin)) => Verdict {
+        (Some(across), Some(p), Some(margin)) if comparison.cost.is_some() => Verdict {
             basis: Some(Basis::of_logs(across.mean, across.interval, margin, p)),
             ..of_row(decide(across.interval, p, margin))
         },

@@ -89,6 +89,8 @@ pub struct MetricComparison<M = Metric> {
     /// The cost in the only pair that there is: a ratio without an interval, of which nothing
     /// follows. Absent where there are more.
     pub single: Option<f64>,
+    /// The costs in the blocks, where their interval would say nothing.
+    pub range: Option<CostRange>,
     /// What slices say, of cells that ran in them: then the headline is the typical cost.
     pub slices: Option<SliceFigures>,
     /// Ratio of means, over 1 where the platform costs more: what many runs cost
@@ -127,7 +129,7 @@ impl<M> MetricComparison<M> {
     /// What one typical run costs, with an interval or, of one block, without.
     pub fn cost(&self) -> Option<f64> {
         let paired = self.paired.as_ref().map(|p| p.ratio.value);
-        paired.or(self.single)
+        paired.or(self.single).or_else(|| Some(self.range?.typical))
     }
 
     /// The noise, where a cost that is fit for a verdict makes its noise fit for one.
@@ -135,6 +137,15 @@ impl<M> MetricComparison<M> {
         let verdict = self.verdict.as_ref()?;
         self.steadiness.as_mut().filter(|_| verdict.word != Word::None)
     }
+}
+
+/// Costs of blocks that are too unlike one another for an interval.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
+pub struct CostRange {
+    /// Their geometric mean.
+    pub typical: f64,
+    pub lowest: f64,
+    pub highest: f64,
 }
 
 /// A quantile of a cell's cost over that of its baseline; over 1 costs more. The

@@ -5,6 +5,10 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use tare_stats::{Interval, LEVEL, amount_interval, mean};
 
+/// The upper end of an interval over its lower one from which on it says nothing: neither a third
+/// of the cost nor three times as much is ruled out.
+const SAYS_NOTHING: f64 = 10.0;
+
 /// A figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Estimate {
@@ -31,6 +35,13 @@ impl Estimate {
         } else {
             (self.low > other.high).then_some(Ordering::Greater)
         }
+    }
+
+    /// The same cost; `None` if its interval says nothing: it contains 1, and its ends are over
+    /// [`SAYS_NOTHING`] apart.
+    pub(crate) fn if_telling(self) -> Option<Self> {
+        let contains_1 = self.low <= 1.0 && 1.0 <= self.high;
+        (!contains_1 || self.high <= SAYS_NOTHING * self.low).then_some(self)
     }
 
     pub(crate) fn new(value: f64, interval: Interval) -> Option<Self> {

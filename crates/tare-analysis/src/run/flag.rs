@@ -22,6 +22,8 @@ pub enum Flag {
         /// Whether an end of the bootstrap-t lies further out than that of t by
         /// over a quarter of the half-width, or further in.
         ends_moved: bool,
+        /// The block without which d would scatter less than half as much, if there is one.
+        odd: Option<OddBlock>,
     },
     /// Something else used the CPU of cells that never wait by themselves.
     Contended {
@@ -43,6 +45,15 @@ pub enum Flag {
     },
 }
 
+/// A block that is unlike all others.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
+pub struct OddBlock {
+    /// Its number among the blocks that are compared, in their order, from 1.
+    pub number: usize,
+    /// The cost in it.
+    pub cost: f64,
+}
+
 impl Flag {
     /// What the order and the shape of d say against its interval.
     pub(crate) fn of_series(inference: &PairedInference) -> impl Iterator<Item = Self> + use<> {
@@ -52,7 +63,11 @@ impl Flag {
         });
         let ends_moved = inference.ends_moved;
         let skewed = inference.skewness.filter(|_| inference.skewed || ends_moved);
-        let skewed = skewed.map(|g1| Self::Skewed { g1, ends_moved });
+        let odd = inference.odd.map(|odd| OddBlock {
+            number: odd.place + 1,
+            cost: odd.value.exp(),
+        });
+        let skewed = skewed.map(|g1| Self::Skewed { g1, ends_moved, odd });
         autocorrelated.into_iter().chain(skewed)
     }
 

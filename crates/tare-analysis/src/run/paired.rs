@@ -29,10 +29,11 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// What is reported of an inference, before any correction for many tests.
+    /// What is reported of an inference, before any correction for many tests. `None` if its
+    /// interval says nothing.
     pub(crate) fn of(inference: &PairedInference) -> Option<Self> {
         Some(Self {
-            ratio: Estimate::of_logs(inference.mean, inference.interval)?,
+            ratio: Estimate::of_logs(inference.mean, inference.interval)?.if_telling()?,
             mean_log: inference.mean,
             sd_log: inference.sd,
             widening: inference.widening,

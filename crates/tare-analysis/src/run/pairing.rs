@@ -1,6 +1,6 @@
 //! One metric of two cells, paired block by block.
 
-use super::comparison::{MetricComparison, Op, QuantileFigure};
+use super::comparison::{CostRange, MetricComparison, Op, QuantileFigure};
 use super::estimate::Estimate;
 use super::flag::Flag;
 use super::paired::Paired;
@@ -29,7 +29,8 @@ pub(crate) struct Samples {
 /// What carries the verdict.
 struct Headline {
     n: usize,
-    single: Option<f64>,
+    /// The losses in logs of the pairs; none where a pair has none.
+    losses: Vec<f64>,
     inference: Option<PairedInference>,
     slices: Option<SliceFigures>,
 }
@@ -59,9 +60,9 @@ pub(super) fn compare(
     let losses: Vec<f64> = losses.into_values().collect();
     let headline = Headline {
         n: losses.len(),
-        single: single(&losses),
         inference: infer(&losses, question)
             .map(|found| found.understated(slices.contended.unwrap_or(1.0), question.margin)),
+        losses,
         slices: Some(slices),
     };
     let sampled = losses_of_pairs(metric.direction, &samples.pairs).and_then(|l| infer(&l, question));
@@ -113,11 +114,11 @@ pub(crate) fn of_samples<M>(
     samples: &Samples,
     question: Question,
 ) -> MetricComparison<M> {
-    let losses = losses_of_pairs(direction, &samples.pairs);
-    let inference = losses.as_ref().and_then(|losses| infer(losses, question));
+    let losses = losses_of_pairs(direction, &samples.pairs).unwrap_or_default();
+    let inference = infer(&losses, question);
     let headline = Headline {
         n: samples.pairs.len(),
-        single: losses.and_then(|losses| single(&losses)),
+        losses,
         inference,
         slices: None,
     };
@@ -134,6 +135,15 @@ fn single(losses: &[f64]) -> Option<f64> {
     match losses {
         [only] => Some(only.exp()),
         _ => None,
+    }
+}
+
+/// The costs of blocks that have no interval.
+fn range(losses: &[f64], inference: &PairedInference) -> CostRange {
+    CostRange {
+        typical: inference.mean.exp(),
+        lowest: losses.iter().copied().fold(f64::INFINITY, f64::min).exp(),
+        highest: losses.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp(),
     }
 }
 
@@ -159,10 +169,12 @@ fn figures<M>(
     let loss = means(&x, &y).and_then(|r| loss(direction, r));
     let Headline {
         n,
-        single,
+        losses,
         inference,
         slices,
     } = headline;
+    let paired = inference.as_ref().and_then(Paired::of);
+    let range = inference.filter(|_| paired.is_none()).map(|i| range(&losses, &i));
     let mut flags: Vec<Flag> = inference.iter().flat_map(Flag::of_series).collect();
     flags.extend(slices.as_ref().and_then(SliceFigures::contention));
     flags.extend(match &slices {
@@ -173,8 +185,9 @@ fn figures<M>(
         metric,
         n,
         lost: samples.lost,
-        paired: inference.as_ref().and_then(Paired::of),
-        single,
+        paired,
+        single: single(&losses),
+        range,
         slices,
         ratio_of_means,
         loss,

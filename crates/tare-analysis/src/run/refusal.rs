@@ -75,7 +75,7 @@ pub enum Refusal {
         /// Pairs with such a figure.
         pairs: usize,
     },
-    /// No interval can be worked out from the figures, such as where their range is beyond what numbers hold.
+    /// The interval says nothing: the blocks are too unlike one another.
     NoEstimate,
     /// Of several comparisons together: something else used the CPU, which hides an unknown part of
     /// each cost.
@@ -140,7 +140,7 @@ impl Refusal {
             Self::KeptBoxes => "kept boxes",
             Self::NoMargin => "no margin",
             Self::NoLogarithm { .. } => "no logarithm",
-            Self::NoEstimate => "no interval",
+            Self::NoEstimate => "too disturbed",
             Self::Contended => "contended",
             Self::OtherSize => "other size",
             Self::OtherWork => "other work",

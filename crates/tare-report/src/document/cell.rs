@@ -20,8 +20,8 @@ pub enum Cell {
     Figure(f64, Show),
     /// A figure with the ends of its interval.
     Interval(Estimate, Show),
-    /// A ratio that one block alone tells: nothing follows of it.
-    OneBlock(f64),
+    /// A ratio that has no interval, and how it is shown.
+    NoInterval(f64, String),
     /// A word, coloured as a verdict is.
     State(&'static str, Word),
 }
@@ -90,7 +90,7 @@ impl Cell {
             Self::Count(n) => n.to_string(),
             Self::Figure(value, show) => show.one(*value),
             Self::Interval(estimate, show) => show.interval(*estimate),
-            Self::OneBlock(value) => format!("{} (one block)", show::ratio(*value)),
+            Self::NoInterval(_, shown) => shown.clone(),
             Self::State(word, _) => (*word).to_owned(),
         }
     }

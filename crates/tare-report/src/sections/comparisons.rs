@@ -93,11 +93,13 @@ fn row(analysis: &Analysis, comparison: &Comparison, metric: &MetricComparison) 
     cells(kind(&comparison.cell.kind), own)
 }
 
-/// The headline of a metric; of one block, without an interval.
 pub(super) fn cost<M>(metric: &MetricComparison<M>) -> Cell {
-    match (&metric.paired, metric.single) {
+    match (
+        &metric.paired,
+        metric.cost().zip(remarks::without_interval(metric)),
+    ) {
         (Some(paired), _) => Cell::Interval(paired.ratio, Show::Ratio),
-        (None, Some(cost)) => Cell::OneBlock(cost),
+        (None, Some((cost, shown))) => Cell::NoInterval(cost, shown),
         (None, None) => Cell::Missing,
     }
 }

@@ -10,12 +10,16 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Autocorrelated { r1, widening } => format!(
             "autocorrelated (r1 {r1:.2}, interval widened by a factor of {widening:.2}, which may not be enough)"
         ),
-        Flag::Skewed {
-            g1,
-            ends_moved: false,
-        } => format!("skewed (g1 {g1:.1})"),
-        Flag::Skewed { g1, ends_moved: true } => {
-            format!("skewed (g1 {g1:.1}; bootstrap-t differs from t; the wider ends are shown)")
+        Flag::Skewed { g1, ends_moved, odd } => {
+            let ends = if *ends_moved {
+                "; bootstrap-t differs from t; the wider ends are shown"
+            } else {
+                ""
+            };
+            let odd = odd.map_or_else(String::new, |odd| {
+                format!("; block {} alone costs {}", odd.number, ratio(odd.cost))
+            });
+            format!("skewed (g1 {g1:.1}{ends}{odd})")
         }
         Flag::Contended { share, times } => format!(
             "contended (something else had at least {} of the CPU in a quarter of the rounds: a difference up to {} times as large could look the same, and the interval covers it)",

@@ -79,7 +79,7 @@ const fn plain(refusal: &Refusal) -> &'static str {
         }
         Refusal::NoMargin => "the study's margin is not one of 0.01 to 100 %",
         Refusal::NoEstimate => {
-            "no interval can be computed: the figures are too far apart for floating point"
+            "too disturbed for an interval: it would contain 1, with ends over a factor of 10 apart"
         }
         Refusal::Contended => {
             "something else used the CPU ('contended'), which distorts each cost by an unknown amount"

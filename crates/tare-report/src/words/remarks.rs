@@ -3,20 +3,24 @@
 use super::{carry_over, flag, verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
 use tare_analysis::{Analysis, CellFigures, Comparison, FailureCount, FindingCount, MetricComparison, Op};
-use tare_analysis::{CpuCost, QuantileFigure, Refusal, Verdict};
+use tare_analysis::{CostRange, CpuCost, QuantileFigure, Refusal, Verdict};
 use tare_model::metric::{Direction, Metric};
 use tare_model::size::counted;
 use tare_model::study::Cell;
 
-/// What stands in the place of an interval of a cost that one block alone tells.
-const ONE_BLOCK: &str = "one block";
-
-/// The headline of a metric: `1.004 (0.999 to 1.009)`, or `1.004 (one block)`.
+/// The headline of a metric: `1.004 (0.999 to 1.009)`, or without an interval.
 pub(crate) fn cost_with_interval<M>(metric: &MetricComparison<M>) -> String {
     match &metric.paired {
         Some(paired) => ratio_with_interval(paired.ratio.value, paired.ratio.low, paired.ratio.high),
-        None => or_missing(metric.single, |cost| format!("{} ({ONE_BLOCK})", ratio(cost))),
+        None => or_missing(without_interval(metric), |cost| cost),
     }
+}
+
+/// `1.004 (one block)`, or of blocks that are too unlike `0.81 to 2.06 in blocks`.
+pub(crate) fn without_interval<M>(metric: &MetricComparison<M>) -> Option<String> {
+    let single = metric.single.map(|cost| format!("{} (one block)", ratio(cost)));
+    let range = |range: CostRange| format!("{} to {} in blocks", ratio(range.lowest), ratio(range.highest));
+    single.or_else(|| metric.range.map(range))
 }
 
 /// The flags of a comparison, its lost pairs and, with the primary metric, the
