@@ -12,6 +12,7 @@ use crate::trial;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
+use tare_host::net::Network;
 use tare_host::{footprint, host, interrupt};
 use tare_model::finding::Reason;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
@@ -60,6 +61,11 @@ impl<'a> Boxes<'a> {
             boot_id: host::facts().boot_id,
             made: &mut session.boxes,
         })
+    }
+
+    /// Whether what runs in two such boxes meets in files or ports of this host.
+    pub fn shares_names(&self, kind: &BoxKind) -> bool {
+        self.has_host_files(kind) || self.platforms.network(&kind.platform) == Network::Host
     }
 
     /// Whether boxes of this kind have the host's own files.

@@ -17,7 +17,7 @@ use tare_model::finding::Reason;
 use tare_model::gate::{Part, Slice};
 use tare_model::protocol::{Exited, Request};
 use tare_model::results::{Failure, ProcessUsage};
-use tare_model::study::Slicing;
+use tare_model::study::{BoxKind, Slicing};
 use tare_model::time::nanoseconds;
 use tare_platforms::link::LinkError;
 use tare_study::plan::PlannedTrial;
@@ -115,7 +115,10 @@ fn let_run(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Vec<End
     let turn = turn(bench);
     let limit = Duration::from_secs_f64(bench.study.protocol.timeout_seconds);
     let mut rng = bench.round_order(arms);
-    let mut order: Vec<usize> = (0..arms.len()).collect();
+    let cells: Vec<_> = arms.iter().map(|arm| &arm.planned.cell.kind).collect();
+    let shares = |kind: &&BoxKind| bench.boxes.shares_names(kind);
+    let mut phases = phases(&cells, shares).into_iter();
+    let mut order = phases.next().unwrap_or_default();
     loop {
         order.shuffle(&mut rng);
         let mut running = false;
@@ -137,14 +140,37 @@ fn let_run(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Vec<End
         if interrupt::requested() {
             return Err(Stop::Interrupted);
         }
-        if !running || is_spoiled(bench.study, arms, pass) {
+        if is_spoiled(bench.study, arms, pass) {
             break;
+        }
+        if !running {
+            match phases.next() {
+                Some(next) => order = next,
+                None => break,
+            }
         }
     }
     Ok(commands
         .into_iter()
         .map(|command| command.ended.map(|exited| (exited, None)))
         .collect())
+}
+
+/// The cells that take turns together, by their places: never two that share files or ports with the
+/// host. One that is stopped while it holds a lock would stop the other, and both would write one file.
+/// Of each such cell those of its provisioning go with it, so that platforms are still compared within turns.
+fn phases(kinds: &[&BoxKind], shares: impl Fn(&&BoxKind) -> bool) -> Vec<Vec<usize>> {
+    let sharing: Vec<usize> = (0..kinds.len()).filter(|i| shares(&kinds[*i])).collect();
+    let first_like = |i: usize| {
+        let mut alike = sharing.iter();
+        alike.position(|j| kinds[*j].provisioning == kinds[i].provisioning)
+    };
+    let mut phases = vec![Vec::new(); sharing.len().max(1)];
+    for i in 0..kinds.len() {
+        let own = sharing.iter().position(|j| *j == i);
+        phases[own.or_else(|| first_like(i)).unwrap_or(0)].push(i);
+    }
+    phases
 }
 
 /// Stops every box and asks its agent to run the command, which begins with the box's
@@ -242,6 +268,7 @@ impl Turned {
 mod tests {
     use super::super::testing::{arms_of, study, with_runner};
     use super::*;
+    use tare_model::platform::Provisioning;
     use tare_study::design::ProtocolOptions;
 
     fn used(wall_ms: u64, cpu_ms: u64, waits: u64) -> ProcessUsage {
@@ -268,6 +295,23 @@ mod tests {
             let are_taken = super::are_taken(&mut runner.bench, &due);
             assert!(due.len() == 1 && matches!(are_taken, Ok(false)));
         });
+    }
+
+    #[test]
+    fn no_two_cells_that_share_the_hosts_names_take_turns_together() {
+        let kind = |platform: &str, provisioning| BoxKind {
+            platform: platform.parse().unwrap(),
+            provisioning,
+            instance: None,
+        };
+        let all = [Provisioning::Vanilla, Provisioning::Pinned]
+            .map(|of| ["native", "runc"].map(|platform| kind(platform, of)));
+        let kinds: Vec<&BoxKind> = all.iter().flatten().collect();
+        let native = |kind: &&BoxKind| kind.platform.to_string() == "native";
+        assert_eq!(phases(&kinds, native), [[0, 1], [2, 3]]);
+        assert_eq!(phases(&kinds[1..], native), [vec![0, 1, 2]]);
+        assert_eq!(phases(&kinds, |_| false), [[0, 1, 2, 3]]);
+        assert_eq!(phases(&kinds[..2], |_| true), [[0], [1]]);
     }
 
     #[test]
