@@ -322,11 +322,14 @@ pub struct CompareArgs {
     #[arg(value_name = "AFTER", required_unless_present = "published")]
     pub after: Option<PathBuf>,
     /// Show the figures of BEFORE next to those of a study, such as conaboy2021 ('tare published' lists them)
-    #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above"])]
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above", "raw_fail_above"])]
     pub published: Option<String>,
     /// Exit with 1 if the cost of a box rose by more than this; also used as the margin [default: never fail, margin of the second study]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub fail_above: Option<f64>,
+    /// Exit with 1 if a cell's own figure became worse by more than this: the program, not the box
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
+    pub raw_fail_above: Option<f64>,
     #[command(flatten)]
     pub forms: FormArgs,
 }
@@ -454,7 +457,7 @@ pub struct StudyArgs {
     /// Workloads, such as stream,fft ('tare workloads' lists them) [default: stream,linpack,syscall,spawn]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = workload)]
     pub workloads: Vec<String>,
-    /// How CPUs are granted [default: both]
+    /// How CPUs are granted [default: vanilla,pinned]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub provisioning: Vec<ProvisioningArg>,
     /// CPUs per box, such as 2 or 0.5; a whole number for pinned boxes [default: half of the CPUs tare may use, rounded up]

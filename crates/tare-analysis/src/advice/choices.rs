@@ -18,7 +18,7 @@ pub struct Setting {
     pub instance: Option<String>,
     /// What it is measured by.
     pub metric: Metric,
-    /// The platforms, the cheapest first, those without a figure and emulated machines last.
+    /// The platforms, the cheapest first, those without a verdict and emulated machines last.
     pub choices: Vec<Choice>,
     /// The best by the weights, where some were given.
     pub winner: Option<Winner>,
@@ -46,6 +46,13 @@ pub struct Choice {
     pub start_seconds: Option<f64>,
     /// Memory of an idle box in bytes, the median of its boxes.
     pub memory_bytes: Option<f64>,
+}
+
+impl Choice {
+    /// Whether its cost has a verdict, or is what others are held against.
+    pub(super) fn is_judged(&self) -> bool {
+        self.is_baseline || self.word != Word::None
+    }
 }
 
 /// Every setting of a file, in the order of the study.
@@ -77,7 +84,7 @@ pub(super) fn all(analysis: &Analysis, weights: &Weights) -> Vec<Setting> {
     for setting in &mut settings {
         let cost = |c: &Choice| c.cost.map_or(f64::INFINITY, |e| e.value);
         setting.choices.sort_by(|a, b| {
-            let last = |c: &Choice| (c.is_emulated, c.cost.is_none());
+            let last = |c: &Choice| (c.is_emulated, !c.is_judged(), c.cost.is_none());
             last(a).cmp(&last(b)).then(cost(a).total_cmp(&cost(b)))
         });
         setting.winner = weights.winner(&setting.choices);

@@ -1,6 +1,6 @@
 //! Whether to pin.
 
-use crate::run::{Against, Analysis, Comparison, Estimate};
+use crate::run::{Against, Analysis, Comparison, Estimate, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ pub struct Pinning {
     pub pinned: Estimate,
     /// Its cost by quota.
     pub vanilla: Estimate,
-    /// Which costs less, where the intervals do not meet.
+    /// Which costs less, where the verdicts show it.
     pub cheaper: Option<Provisioning>,
 }
 
@@ -39,18 +39,31 @@ fn both(analysis: &Analysis, vanilla: &Comparison) -> Option<Pinning> {
             && other.instance == kind.instance
             && c.cell.workload == vanilla.cell.workload
     };
+    let by_verdict = |pinned: &Comparison| pinned.beside(vanilla).map(cheaper);
     // The baseline pinned is what both are held against.
-    let itself = vanilla.is_price_of_quota().then_some(Estimate::ONE);
-    let pinned = itself.or_else(|| analysis.asked().find(is_same)?.ratio())?;
-    let vanilla_cost = vanilla.ratio()?;
+    let (pinned, cheaper) = if vanilla.is_price_of_quota() {
+        (Estimate::ONE, cheaper_baseline(vanilla.word()))
+    } else {
+        let pinned = analysis.asked().find(is_same)?;
+        (pinned.ratio()?, by_verdict(pinned))
+    };
     Some(Pinning {
         platform: kind.platform.clone(),
         workload: vanilla.cell.workload.clone(),
         instance: kind.instance.clone(),
         pinned,
-        vanilla: vanilla_cost,
-        cheaper: pinned.beside(vanilla_cost).map(cheaper),
+        vanilla: vanilla.ratio()?,
+        cheaper,
     })
+}
+
+/// By the verdict on its price of the quota.
+const fn cheaper_baseline(price_of_quota: Word) -> Option<Provisioning> {
+    match price_of_quota {
+        Word::Slower => Some(Provisioning::Pinned),
+        Word::Faster => Some(Provisioning::Vanilla),
+        Word::Equal | Word::Inconclusive | Word::None => None,
+    }
 }
 
 const fn cheaper(pinned_beside_vanilla: Ordering) -> Provisioning {

@@ -1,8 +1,8 @@
 //! Best practices and findings of published studies as rules, each held against the data.
 //!
 //! A rule is confirmed where rows show it and none shows the opposite, contradicted where rows show
-//! the opposite and none shows it; all else cannot be told. A row shows something by a verdict, or by
-//! two intervals that do not meet.
+//! the opposite and none shows it; all else cannot be told. A row shows something by a verdict, or
+//! by two.
 
 use super::pinning::{self, Pinning};
 use crate::run::{Against, Analysis, Comparison, Estimate, Word};
@@ -288,14 +288,13 @@ fn pairs<'a>(
     pairs
 }
 
-/// Whether the first costs more than the second: shown where their intervals do not meet.
+/// Whether the first costs more than the second, where the verdicts show it.
 fn dearer(first: &Comparison, second: &Comparison) -> Row {
-    let apart = first.ratio().zip(second.ratio()).and_then(|(a, b)| a.beside(b));
     Row {
         what: format!("{} beside {}", first.cell, second.cell.kind),
         figure: first.ratio(),
         beside: second.ratio(),
-        shows: apart.map(Ordering::is_gt),
+        shows: first.beside(second).map(Ordering::is_gt),
     }
 }
 

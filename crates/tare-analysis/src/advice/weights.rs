@@ -33,7 +33,8 @@ pub struct Weights(Vec<(Criterion, f64)>);
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Winner {
     pub platform: PlatformPath,
-    /// Platforms that were left out, since they have no figure of something that counts.
+    /// Platforms that were left out: emulated, without a verdict, or without a figure of something
+    /// that counts.
     pub left_out: Vec<PlatformPath>,
     /// For each criterion the nearest weight with which another wins, if there is one.
     pub turns: Vec<Turn>,
@@ -105,14 +106,15 @@ impl Weights {
         Self(given)
     }
 
-    /// The platform with the least weighted sum of logarithms; none without weights.
+    /// The platform with the least weighted sum of logarithms; none without weights, nor where
+    /// there are no two to choose from.
     pub(super) fn winner(&self, choices: &[Choice]) -> Option<Winner> {
         if self.0.is_empty() {
             return None;
         }
-        let counts = |c: &Choice| !c.is_emulated && self.logs(c).is_some();
+        let counts = |c: &Choice| !c.is_emulated && c.is_judged() && self.logs(c).is_some();
         let (rated, others): (Vec<&Choice>, Vec<&Choice>) = choices.iter().partition(|c| counts(c));
-        let best = self.best(&rated)?;
+        let best = self.best(&rated).filter(|_| rated.len() > 1)?;
         let turns = self
             .0
             .iter()
@@ -184,7 +186,7 @@ mod tests {
                 low: cost,
                 high: cost,
             }),
-            word: Word::None,
+            word: Word::Equal,
             mean: None,
             tail: None,
             steadiness: None,
@@ -219,14 +221,20 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_figure_of_what_counts_is_left_out_and_named() {
-        let mut choices = [choice("docker", 1.0, 400.0), choice("lxc", 1.1, 100.0)];
+    fn what_has_no_verdict_or_no_figure_of_what_counts_is_left_out_and_named() {
+        let mut choices = [
+            choice("docker", 1.0, 400.0),
+            choice("lxc", 1.1, 100.0),
+            choice("runc", 0.9, 100.0),
+            choice("podman", 1.2, 500.0),
+        ];
         choices[1].memory_bytes = None;
+        choices[2].word = Word::None;
         let weights = Weights::new(vec![(Criterion::Memory, 1.0)]);
         let winner = weights.winner(&choices).expect("a winner");
         assert_eq!(
             (winner.platform.to_string().as_str(), winner.left_out.len()),
-            ("docker", 1)
+            ("docker", 2)
         );
     }
 

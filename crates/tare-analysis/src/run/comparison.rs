@@ -11,6 +11,7 @@ use super::steadiness::Steady;
 use super::verdict::{Verdict, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cmp::Ordering;
 use tare_model::metric::Metric;
 use tare_model::study::{Against, Cell};
 use tare_stats::PairedInference;
@@ -58,6 +59,15 @@ impl Comparison {
     /// The cost of the metric that carries the verdict, with its interval.
     pub fn ratio(&self) -> Option<Estimate> {
         Some(self.primary()?.paired.as_ref()?.ratio)
+    }
+
+    /// On which side of another cell's cost over the same baseline it is shown to lie. By the
+    /// verdicts: both have one that decides, they are not both `equal`, and their intervals do not meet.
+    pub(crate) fn beside(&self, other: &Self) -> Option<Ordering> {
+        let decides = |word| matches!(word, Word::Equal | Word::Slower | Word::Faster);
+        let words = [self.word(), other.word()];
+        let apart = words.iter().all(|word| decides(*word)) && words != [Word::Equal; 2];
+        apart.then(|| self.ratio()?.beside(other.ratio()?)).flatten()
     }
 
     /// What is shown of that.

@@ -28,7 +28,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
             .about("Cheapest first; differences are relative to the baseline. Next to the cost: the mean including stalls, the 99th percentile of latencies and the noise, each over the baseline's; start-up latency and idle memory of a single box, as medians over its boxes.")
             .table(choices(&advice.settings)),
         Section::new("Pinned or by quota")
-            .about("Both over the baseline, pinned without a quota. One is called cheaper only if the intervals do not overlap.")
+            .about("Both over the baseline, pinned without a quota. One is called cheaper only if the verdicts show it.")
             .table(pinning(&advice.pinning)),
         Section::new("The smallest size").about("The smallest size at which a platform costs no more than at the largest, within the margin.").table(sizes(&advice.sizes)),
         Section::new("Best practices of studies, checked against these data").table(rules(&advice.rules)),
@@ -36,7 +36,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
         Section::new("What to measure next").list(next.into_iter().collect()),
         reading(vec![
             "Advice only covers what was measured here: on another host the order may differ.".to_owned(),
-            "Platforms are compared with the baseline. Two others certainly differ only if their intervals do not overlap.".to_owned(),
+            "Platforms are compared with the baseline. Two others are called different only if both have a verdict, not both 'equal', and their intervals do not overlap.".to_owned(),
         ]),
     ];
     Document {
@@ -167,7 +167,10 @@ fn by_weights(setting: &Setting) -> Option<String> {
     let left_out = if left_out.is_empty() {
         String::new()
     } else {
-        format!("; not ranked, as figures are missing: {}", left_out.join(", "))
+        format!(
+            "; not ranked (emulated, no verdict or no figure): {}",
+            left_out.join(", ")
+        )
     };
     Some(format!(
         "{}: {}{turns}{left_out}",
