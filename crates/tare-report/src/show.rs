@@ -75,13 +75,13 @@ const ALIKE: f64 = 0.0005;
 /// From so many times the cost on, a factor reads better than percents.
 const FACTOR: f64 = 2.0;
 
-/// What a ratio of costs says: `0.4 % slower`, `3.21 times as slow`, `5.0 % faster`.
+/// What a ratio of costs says: `0.4 % slower`, `3.21 times as long`, `5.0 % faster`.
 pub(crate) fn cost_change(ratio_of_costs: f64) -> String {
     let change = ratio_of_costs - 1.0;
     if is_faster(ratio_of_costs) {
         format!("{} faster", percent(-change))
     } else if ratio_of_costs >= FACTOR {
-        format!("{} times as slow", factor(ratio_of_costs))
+        format!("{} times as long", factor(ratio_of_costs))
     } else if change >= ALIKE {
         format!("{} slower", percent(change))
     } else {
@@ -130,7 +130,7 @@ pub(crate) fn change_interval(ratio_of_costs: f64, low: f64, high: f64) -> Strin
         let unit = if ratio_of_costs >= FACTOR {
             "times"
         } else {
-            "times as slow"
+            "times as long"
         };
         return format!("{} to {} {unit}", factor(low), factor(high));
     }
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(cost_change(1.004), "0.4 % slower");
         assert_eq!(cost_change(0.95), "5.0 % faster");
         assert_eq!(cost_change(0.9996), "alike to 0.1 %");
-        assert_eq!(cost_change(32.1), "32.10 times as slow");
+        assert_eq!(cost_change(32.1), "32.10 times as long");
         assert_eq!(change_interval(1.004, 0.999, 1.009), "-0.1 to 0.9 %");
         assert_eq!(change_interval(2.0, 1.9, 2.1), "1.90 to 2.10 times");
         assert_eq!(change_interval(1.19, 1.189, 1.1921), "18.9 to 19.2 %");
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(change_beside(1.257, 1.21, 1.3), "26 % slower");
         assert_eq!(change_interval(0.8, 0.7981, 0.8011), "19.9 to 20.2 %");
         assert_eq!(change_interval(0.9996, 0.998, 1.001), "-0.2 to 0.1 %");
-        assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as slow");
+        assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as long");
     }
 
     #[test]

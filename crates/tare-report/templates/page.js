@@ -7,7 +7,7 @@
   const count = document.createElement("output");
   input.type = "search";
   input.placeholder = "docker pinned syscall";
-  label.append("Rows with all of these words: ", input, " ", count);
+  label.append("Filter rows: ", input, " ", count);
   label.className = "filter";
   const main = document.querySelector("main");
   const sections = [...main.querySelectorAll("section")];

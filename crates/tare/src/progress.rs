@@ -130,7 +130,7 @@ impl Progress {
         let (seconds, told) = self.left;
         let left = (seconds - told.elapsed().as_secs_f64()).max(0.0);
         if left < 1.0 {
-            return "nearly done".to_owned();
+            return "a few seconds left".to_owned();
         }
         format!("about {} left", show_seconds(left))
     }

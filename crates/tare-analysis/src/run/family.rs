@@ -56,7 +56,7 @@ impl fmt::Display for Family {
         f.write_str(match self {
             Self::Native => "against the baseline limited alike",
             Self::NativeSet => "against the baseline without a quota",
-            Self::Quota => "of the price of the quota",
+            Self::Quota => "of the cost of the quota",
             Self::Emulated => "of emulated platforms",
             Self::EmulatedSet => "of emulated platforms against the baseline without a quota",
         })

@@ -130,7 +130,7 @@ impl Refusal {
             } => "baseline cannot run here",
             Self::CannotRun { .. } => "cannot run here",
             Self::WrongAnswer { .. } => "wrong answer",
-            Self::PairsLost { .. } => "pairs lost",
+            Self::PairsLost { .. } => "trials failed",
             Self::FewPairs { .. } => "too few pairs",
             Self::FewHosts { .. } => "too few hosts",
             Self::Disqualified { finding, .. } => finding,

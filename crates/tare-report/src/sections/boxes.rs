@@ -10,7 +10,7 @@ use tare_model::metric::Unit;
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let made = Section::new("Start-up, removal and idle memory of boxes")
-        .about("Start-up runs from the request for a box to its agent's hello; shut-down from the request to remove it until nothing of it is left. Idle memory covers every process that exists because of the box, before any work: each page once and in full, even if shared, which is what a first box takes. Further boxes share some of it: 'tare density' measures many of each. Files of older versions of tare do not have this figure.")
+        .about("Start-up runs from the request for a box to its agent's hello; shut-down from the request to remove it until nothing of it is left. Idle memory covers every process that exists because of the box, before any work, shared pages counted in full. Further boxes share some of it: 'tare density' measures many of each.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));

@@ -27,7 +27,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
         Against::NativeSet => (
             format!("Against {baseline}-set: {baseline} pinned, without quota (over 1 costs more)"),
             format!(
-                "The cost of buying the size: each vanilla cell over {baseline} with as many pinned CPUs and no quota. {baseline} vanilla itself is the price of the quota."
+                "The cost of buying the size: each vanilla cell over {baseline} with as many pinned CPUs and no quota. {baseline} vanilla itself is the cost of the quota."
             ),
         ),
     };

@@ -241,7 +241,7 @@ fn tails(analysis: &Analysis) -> Option<Doubt> {
     (!told.is_empty()).then(|| {
         let name = format!("tail {}", told.len());
         let text = format!(
-            "tail of {}, in the mean: {}",
+            "mean and typical cost differ in {}; mean: {}",
             counted(told.len(), "cell"),
             some_clauses(&told)
         );

@@ -27,12 +27,11 @@ pub(crate) fn words(flag: &Flag) -> String {
             digits(*times, 2)
         ),
         Flag::Tail { ratio_of_means } => format!(
-            "tail (the ratio of means is {}: both are headlines)",
+            "tail (the ratio of means is {}: report both)",
             ratio(*ratio_of_means)
         ),
-        Flag::TailOfSlices { mean_cost } => format!(
-            "tail (the mean cost is {}: both are headlines)",
-            ratio(*mean_cost)
-        ),
+        Flag::TailOfSlices { mean_cost } => {
+            format!("tail (the mean cost is {}: report both)", ratio(*mean_cost))
+        }
     }
 }

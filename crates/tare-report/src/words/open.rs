@@ -168,7 +168,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
     let mut what = names.join(", ");
     if names.len() < of || what.chars().count() > MOST_LETTERS {
-        what = format!("{} of {of} inconclusive", names.len());
+        what = format!("{} of the {of} open rows", names.len());
     }
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);
@@ -176,7 +176,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
         let time = time.map(|seconds| format!(", in about {}", show_seconds(seconds)));
         return Open {
             words: format!(
-                "To settle {what}{}, {}",
+                "To decide {what}{}, {}",
                 time.unwrap_or_default(),
                 if place.again.is_some() {
                     "run"
@@ -189,7 +189,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     }
     let Where { program, file, .. } = place;
     Open {
-        words: format!("To settle {what}:"),
+        words: format!("To decide {what}:"),
         command: Some(format!("{program} run --resume {file} --blocks {blocks}")),
     }
 }

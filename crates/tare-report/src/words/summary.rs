@@ -114,7 +114,7 @@ fn lead(analysis: &Analysis, comparison: &Comparison) -> String {
         .collect::<String>();
     if comparison.is_price_of_quota() {
         return format!(
-            "price of the quota ({} vanilla over pinned{size}",
+            "cost of the quota ({} vanilla over pinned{size}",
             analysis.study.baseline
         );
     }

@@ -139,7 +139,7 @@ fn every_comparison_is_drawn_and_told_in_words() {
     );
     assert_eq!(page.matches(": costs with 95 % intervals\"").count(), 3);
     assert!(page.contains("docker (pinned, n = 12): "));
-    assert!(page.contains("price of the quota"));
+    assert!(page.contains("cost of the quota"));
     assert!(page.contains("vm (pinned, kvm, n = 12)"));
 }
 

@@ -102,7 +102,7 @@ fn the_time_left_counts_no_limit_check_that_an_earlier_run_made() {
     assert!(checked.starts_with("about 3."), "{checked}");
     // One with a finding, as on a busy host, is not kept.
     let is_kept = tare.records_of("b.jsonl", "proof")[0]["rests_on"].is_object();
-    let expected = if is_kept { "nearly done" } else { "about 3." };
+    let expected = if is_kept { "a few seconds left" } else { "about 3." };
     assert!(again.starts_with(expected), "{again}");
 }
 

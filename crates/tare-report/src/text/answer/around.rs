@@ -1,10 +1,10 @@
-//! What stands around the costs: what the baseline achieves, the price of the quota, and what
+//! What stands around the costs: what the baseline achieves, the cost of the quota, and what
 //! the boxes themselves cost.
 
 use super::super::page::{Page, Style};
-use crate::show::{cost_change, mebibytes};
+use crate::show::{change_interval, cost_change, mebibytes};
 use crate::words::remarks;
-use tare_analysis::{Analysis, Word};
+use tare_analysis::{Analysis, Estimate, Word};
 use tare_model::metric::Unit;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Cell;
@@ -68,7 +68,11 @@ fn quota(analysis: &Analysis) -> String {
             }
             (Word::Equal, _) => equal.push(name),
             (Word::None, _) => none.push(name),
-            _ => open.push(name),
+            (Word::Inconclusive, Some(paired)) => {
+                let Estimate { value, low, high } = paired.ratio;
+                open.push(format!("{name} {}", change_interval(value, low, high)));
+            }
+            (_, None) => open.push(name),
         }
     }
     let told = [
