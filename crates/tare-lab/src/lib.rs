@@ -14,6 +14,7 @@ pub mod density;
 pub mod doctor;
 mod failures;
 mod figures;
+mod identity;
 mod kept_checks;
 mod load;
 mod plausibility;

@@ -68,6 +68,17 @@ pub enum ResumeError {
     /// Another host measured the first part.
     #[error("{path} was measured on another host ({differs}): continue it there, or start a new one with -o")]
     OtherHost { path: String, differs: &'static str },
+    /// A program or a file of the first part has other contents now.
+    #[error(
+        "{path}: {file} has other contents than when the run began (SHA-256 {then}... then, {now}... now): restore it, or start a new one with -o"
+    )]
+    OtherFile {
+        path: String,
+        file: String,
+        /// The first digits of its digest.
+        then: String,
+        now: String,
+    },
     /// More blocks for a study whose number was fixed.
     #[error(
         "{path} was planned with {blocks} blocks: adding or dropping blocks after seeing a result makes intervals cover less than they claim; start a new one with -o and other --blocks, or with --adaptive"
@@ -236,7 +247,27 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
     if results.header.platforms != now.platforms {
         return Err(other_host(path, "other versions of platforms"));
     }
+    same_files(path, &results.header.files, &now.files)?;
     unfinished(path, results, now.study.protocol.blocks)
+}
+
+/// Files of versions that did not record any are taken as they are.
+fn same_files(
+    path: &str,
+    then: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Result<(), ResumeError> {
+    let other = then.iter().find(|(file, digest)| now.get(*file) != Some(digest));
+    let Some((file, digest)) = other else {
+        return Ok(());
+    };
+    let front = |digest: &str| digest.chars().take(12).collect::<String>();
+    Err(ResumeError::OtherFile {
+        path: path.to_owned(),
+        file: file.clone(),
+        then: front(digest),
+        now: now.get(file).map_or_else(|| "no file".to_owned(), |d| front(d)),
+    })
 }
 
 /// Whether a trial of these blocks has no record at all, be it a failure. A cell that was settled

@@ -29,6 +29,7 @@ mod testing;
 mod throttle;
 mod whole_trial;
 
+use crate::identity::Watch;
 use crate::session::{ResultsFile, Session};
 use crate::writer::WriteError;
 use bench::Bench;
@@ -59,6 +60,15 @@ pub enum RunError {
         "cannot copy the agent into the run's folder: {0}; free disk space there, or choose another folder with --state-dir"
     )]
     Copy(std::io::Error),
+    /// A program was replaced while it was measured.
+    #[error(
+        "{program} changed while it was measured, in block {block}: the file has the blocks up to there, the last of which may have run both; start a new run with -o"
+    )]
+    ProgramChanged {
+        program: String,
+        /// The block, from 1.
+        block: u32,
+    },
     /// A box could not be removed.
     #[error("box {name} could not be removed: {source}; retry with 'tare clean'")]
     Left {
@@ -126,6 +136,7 @@ pub struct Runner<'a> {
     plan: Box<dyn Fn(u32) -> Vec<Cohort> + 'a>,
     /// Blocks after which kept boxes are made anew, in a pilot.
     renewal: Option<u32>,
+    programs: Watch,
 }
 
 /// Why a block was not finished.
@@ -154,6 +165,7 @@ impl<'a> Runner<'a> {
         let cost = session.cost();
         let room = session.room();
         let boxes = Boxes::of(session)?;
+        let programs = file.programs.clone();
         let study = boxes.study;
         let mut eta = Eta::of(&cost, study.box_kinds().len());
         for _ in 0..boxes.n_checked() {
@@ -169,6 +181,7 @@ impl<'a> Runner<'a> {
             },
             plan: Box::new(move |block| plan::block(study, room, block)),
             renewal: None,
+            programs,
         })
     }
 
@@ -202,6 +215,7 @@ impl<'a> Runner<'a> {
         let removed = self.bench.boxes.destroy_kept(&mut self.bench.recorder);
         let reason = match &ended {
             Ok(reason) => *reason,
+            Err(RunError::ProgramChanged { .. }) => EndReason::ProgramChanged,
             Err(_) => EndReason::Aborted,
         };
         let closed = self.bench.recorder.close(reason);

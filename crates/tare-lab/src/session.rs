@@ -1,6 +1,7 @@
 //! A study that is about to be measured: its platforms, opened and probed, the run that owns its
 //! boxes, and the results file.
 
+use crate::identity::Watch;
 use crate::preflight::{self, Foresight, Platforms, PreflightError};
 use crate::resume::{self, Progress, ResumeError};
 use crate::versions;
@@ -110,12 +111,14 @@ impl Session {
             return Ok(ResultsFile {
                 writer: Writer::create(path, &header)?,
                 progress: Progress::default(),
+                programs: Watch::of(&header.files),
             });
         };
         resume::check(&path.display().to_string(), results, &header)?;
         Ok(ResultsFile {
             writer: Writer::resume(path, results.complete_bytes)?,
             progress: Progress::of(results),
+            programs: Watch::of(&header.files),
         })
     }
 }
@@ -124,4 +127,5 @@ impl Session {
 pub struct ResultsFile {
     pub(crate) writer: Writer,
     pub(crate) progress: Progress,
+    pub(crate) programs: Watch,
 }

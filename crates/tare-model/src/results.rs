@@ -100,6 +100,10 @@ pub struct Header {
     pub host: HostFacts,
     /// Versions of the platforms as probed, by platform.
     pub platforms: BTreeMap<PlatformPath, PlatformVersion>,
+    /// SHA-256, in 64 hexadecimal digits, of every file of the host that was run or copied into
+    /// boxes, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }
 
 impl Header {
@@ -438,4 +442,6 @@ pub enum EndReason {
     Interrupted,
     /// An error stopped it.
     Aborted,
+    /// A program was replaced while it was measured: the last block may have run both.
+    ProgramChanged,
 }

@@ -1,6 +1,6 @@
 //! What differs between the two files besides the figures.
 
-use crate::run::clipped;
+use crate::run::{OtherFile, clipped};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +41,41 @@ pub(super) fn differences(before: &Results, after: &Results) -> Vec<Difference> 
         })
     };
     names.into_iter().filter_map(difference).collect()
+}
+
+/// Files, and the image, that differ between two headers that both tell theirs.
+pub(super) fn other_files(before: &Header, after: &Header) -> Vec<OtherFile> {
+    let (first, second) = (digests(before), digests(after));
+    if before.files.is_empty() != after.files.is_empty() {
+        // A version that recorded none says nothing of them.
+        return Vec::new();
+    }
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let other = |file: &String| {
+        let (before, after) = (first.get(file), second.get(file));
+        let front = |digest: &&str| digest.chars().take(DIGITS).collect();
+        (before != after).then(|| OtherFile {
+            file: clipped(file),
+            before: before.map(front),
+            after: after.map(front),
+        })
+    };
+    names.into_iter().filter_map(other).collect()
+}
+
+/// Digits of a digest that are enough to tell two files apart.
+const DIGITS: usize = 12;
+
+fn digests(header: &Header) -> BTreeMap<String, &str> {
+    let files = header
+        .files
+        .iter()
+        .map(|(path, digest)| (path.clone(), digest.as_str()));
+    let image = header.study.image.iter().map(|image| {
+        let digest = image.digest.strip_prefix("sha256:").unwrap_or(&image.digest);
+        (format!("image {}", image.name), digest)
+    });
+    files.chain(image).collect()
 }
 
 fn processes(results: &Results) -> Processes<'_> {

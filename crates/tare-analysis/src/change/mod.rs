@@ -17,7 +17,7 @@ pub use environment::Difference;
 pub use overhead::{Overhead, OverheadChange};
 pub use raw::{Raw, RawChange};
 
-use crate::run::{Analysis, Notice, RunFacts, Word, analyze, trials::Trials};
+use crate::run::{Analysis, Notice, OtherFile, RunFacts, Word, analyze, trials::Trials};
 use cells::Shared;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,6 +111,13 @@ impl Change {
         self.overheads.iter().filter(regressed)
     }
 
+    /// Cells whose own figure is worse than before by more than this, a ratio less 1: by the lower
+    /// end of its interval, which knows nothing of what else differed between the runs.
+    pub fn raw_regressions(&self, margin: f64) -> impl Iterator<Item = &RawChange> {
+        let regressed = move |c: &&RawChange| c.change.is_some_and(|change| change.low > 1.0 + margin);
+        self.raw.iter().filter(|c| c.is_judged()).filter(regressed)
+    }
+
     /// Cells that cost more than before, possibly by less than the margin.
     pub fn doubtful(&self) -> impl Iterator<Item = &OverheadChange> {
         let doubtful = |c: &&OverheadChange| c.verdict.word == Word::Slower && !c.verdict.beyond_margin;
@@ -144,7 +151,11 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
     let (first, second) = (Side::of(&analyses.0), Side::of(&analyses.1));
     Ok(Change {
         schema: SCHEMA,
-        notices: notices(&analyses, &first, &second),
+        notices: notices(
+            &analyses,
+            (&first, &second),
+            environment::other_files(&before.header, &after.header),
+        ),
         before: first,
         after: second,
         margin,
@@ -158,12 +169,17 @@ pub fn compare(before: &Results, after: &Results, margin: Option<f64>) -> Result
     })
 }
 
-fn notices(analyses: &(Analysis, Analysis), before: &Side, after: &Side) -> Vec<Notice> {
+fn notices(
+    analyses: &(Analysis, Analysis),
+    (before, after): (&Side, &Side),
+    others: Vec<OtherFile>,
+) -> Vec<Notice> {
     let runs = |side: &Side| -> Vec<String> { side.run.sessions.iter().map(|s| s.run.clone()).collect() };
     let same_run = runs(before).iter().any(|run| runs(after).contains(run));
     let slices = analyses.0.has_slices() != analyses.1.has_slices();
     let all = [
         (before.instrument() != after.instrument()).then_some(Notice::Builds),
+        (!others.is_empty()).then_some(Notice::Files { others }),
         slices.then_some(Notice::Slices),
         (before.started() > after.started()).then_some(Notice::Order),
         same_run.then_some(Notice::SameRun),

@@ -2,8 +2,8 @@
 //! whatever else differed between the runs, and so without a verdict.
 
 use super::cells::{Shared, unlike};
-use crate::run::Estimate;
 use crate::run::trials::{CellTrials, Trials};
+use crate::run::{Estimate, FEWEST_PAIRS};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::{Direction, Metric};
@@ -22,6 +22,13 @@ pub struct RawChange {
     pub change: Option<Estimate>,
     /// p of Welch's t on the logs, uncorrected.
     pub p: Option<f64>,
+}
+
+impl RawChange {
+    /// Whether both runs have as many samples as a verdict takes.
+    pub fn is_judged(&self) -> bool {
+        self.change.is_some() && self.before.n.min(self.after.n) >= FEWEST_PAIRS
+    }
 }
 
 /// The samples of one run.

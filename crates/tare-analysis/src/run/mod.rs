@@ -49,7 +49,7 @@ pub use flag::{Flag, OddBlock};
 pub use host_effects::{HostEffect, HostEffects, HostPoint};
 pub use latencies::CellLatencies;
 pub use layers::{Split, Step};
-pub use notices::{LongTurn, Notice, Placed};
+pub use notices::{LongTurn, Notice, OtherFile, Placed};
 pub use paired::Paired;
 pub use pairs::OtherPair;
 pub use refusal::Refusal;

@@ -141,12 +141,24 @@ pub enum Notice {
     },
     /// Of two files: they were measured by different builds.
     Builds,
+    /// Of two files: what was run or copied into boxes has other contents.
+    Files { others: Vec<OtherFile> },
     /// Of two files: only one worked in slices.
     Slices,
     /// Of two files: the first is the younger.
     Order,
     /// Of two files: both hold trials of one run.
     SameRun,
+}
+
+/// A file, or an image, that is another before and after.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct OtherFile {
+    /// The path, or the image's name.
+    pub file: String,
+    /// The first digits of its SHA-256; absent where it was not there.
+    pub before: Option<String>,
+    pub after: Option<String>,
 }
 
 /// Where the ends of workloads ran.
@@ -202,6 +214,7 @@ impl Notice {
             Self::NoLogarithm { .. } => "no-logarithm",
             Self::NoSpread { .. } => "no-spread",
             Self::Builds => "builds",
+            Self::Files { .. } => "files",
             Self::Slices => "slices",
             Self::Order => "order",
             Self::SameRun => "same-run",

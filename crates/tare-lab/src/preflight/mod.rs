@@ -4,6 +4,7 @@ mod foresight;
 
 pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
 
+use crate::identity;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
@@ -403,6 +404,7 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
         study: study.clone(),
         host: facts,
         platforms: platforms.versions(),
+        files: identity::files(study),
     }
 }
 

@@ -36,6 +36,12 @@ impl Runner<'_> {
                 return stop.into_end();
             }
             self.bench.recorder.end_block();
+            if let Some(program) = self.programs.changed() {
+                return Err(RunError::ProgramChanged {
+                    program: program.to_owned(),
+                    block: block + 1,
+                });
+            }
             // What an earlier session has of the block is not counted here.
             let is_whole = due == self.bench.study.cells().len();
             if block == 0 && is_whole && self.bench.recorder.is_fruitless() {

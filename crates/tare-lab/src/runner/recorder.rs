@@ -75,7 +75,9 @@ pub(super) struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     pub fn new(study: &'a Study, file: ResultsFile, eta: Eta, observe: &'a mut dyn FnMut(Event<'_>)) -> Self {
-        let ResultsFile { writer, mut progress } = file;
+        let ResultsFile {
+            writer, mut progress, ..
+        } = file;
         let looks = progress.looks.take().or_else(|| Looks::of(study));
         Self {
             total: planned(study, looks.as_ref()),

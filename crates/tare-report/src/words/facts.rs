@@ -318,6 +318,7 @@ fn end(analysis: &Analysis) -> String {
         EndReason::Interrupted => "stopped by the user",
         EndReason::Aborted => "stopped by an error",
         EndReason::Settled => "every comparison settled",
+        EndReason::ProgramChanged => "a program was replaced while it was measured",
     };
     format!("{}: {why}", date(end.ended_unix_ns))
 }

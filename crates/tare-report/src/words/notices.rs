@@ -1,7 +1,8 @@
 //! What a reader of any figure must know, in words: what it is and what follows.
 
 use super::proofs;
-use tare_analysis::Notice;
+use crate::show::or_missing;
+use tare_analysis::{Notice, OtherFile};
 use tare_model::metric::Unit;
 use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
@@ -53,7 +54,7 @@ fn of_boxes(notice: &Notice) -> Option<String> {
                 .iter()
                 .map(|w| format!("{} ({})", some_of(&w.workloads), w.places));
             format!(
-                "client or server ran outside the box, so messages crossed its border ({}): {}",
+                "the client or the server ran outside the box ({}): {}",
                 ways(networks),
                 told.collect::<Vec<_>>().join(", ")
             )
@@ -103,6 +104,10 @@ fn of_run(notice: &Notice) -> Option<String> {
         Notice::Boots { boots } => format!(
             "the sessions span {boots} boots of the host: figures apply to one boot, and intervals do not include what a reboot changes"
         ),
+        Notice::Files { others } => format!(
+            "not the same program: {}; what changed may be the program, not the box",
+            some_of(&others.iter().map(other_file).collect::<Vec<_>>())
+        ),
         Notice::Incomplete { end, blocks, planned } => format!(
             "{}; begun: {blocks} of {}",
             ended(*end, *blocks == *planned as usize),
@@ -132,6 +137,17 @@ fn of_run(notice: &Notice) -> Option<String> {
     Some(words)
 }
 
+/// `/srv/app 3f2a... before, 9c1d... after`
+fn other_file(other: &OtherFile) -> String {
+    let of = |digest: &Option<String>| or_missing(digest.as_ref(), |d| format!("{d}..."));
+    format!(
+        "{} {} before, {} after",
+        other.file,
+        of(&other.before),
+        of(&other.after)
+    )
+}
+
 fn ended(end: Option<EndReason>, is_whole: bool) -> &'static str {
     match end {
         Some(EndReason::BudgetSpent) if is_whole => "the blocks were used up with comparisons still open",
@@ -139,6 +155,9 @@ fn ended(end: Option<EndReason>, is_whole: bool) -> &'static str {
         Some(EndReason::Fruitless) => "the first block left nothing to compare, so the run ended there",
         Some(EndReason::Interrupted) => "the user stopped the run",
         Some(EndReason::Aborted) => "an error stopped the run",
+        Some(EndReason::ProgramChanged) => {
+            "a program was replaced while it was measured, so the last block may have run both"
+        }
         Some(EndReason::Complete | EndReason::Settled) => "the run completed",
         None => "the run was killed or is still running: the file has no end record",
     }

@@ -6,7 +6,7 @@ use crate::out;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_analysis::Notice;
-use tare_analysis::change::{self, Change};
+use tare_analysis::change::{self, Change, RawChange};
 use tare_model::results::Results;
 use tare_report::sections;
 
@@ -35,17 +35,22 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
     let (before, after) = (Results::read(&args.results)?, Results::read(after)?);
     let margin = args.fail_above.map(|percent| percent / 100.0);
     let change = change::compare(&before, &after, margin)?;
+    let gated = args.fail_above.or(args.raw_fail_above);
     anyhow::ensure!(
-        args.fail_above.is_none() || change.notices.iter().all(|n| !matches!(n, Notice::SameRun)),
+        gated.is_none() || change.notices.iter().all(|n| !matches!(n, Notice::SameRun)),
         "{} and {} have trials of the same run, so nothing can have changed: give the results of two runs with --fail-above",
         args.results.display(),
         args.after.as_deref().unwrap_or(&args.results).display()
     );
     forms::tell(&args.forms, &sources, &sections::change(&change), &change)?;
-    match args.fail_above {
-        Some(percent) => gate(&change, percent),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    let costs = args.fail_above.map(|percent| gate(&change, percent));
+    let figures = args.raw_fail_above.map(|percent| raw_gate(&change, percent));
+    let failed = [costs.transpose()?, figures.transpose()?].contains(&Some(true));
+    Ok(if failed {
+        ExitCode::from(out::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Whether two paths lead to one file.
@@ -54,9 +59,27 @@ fn is_one_file(one: &Path, other: &Path) -> bool {
     place(one).is_some() && place(one) == place(other)
 }
 
-/// Only what is worse by more than the margin fails. Where nothing could be
+/// Whether a cell's own figure is worse by more than this. Where nothing could be judged, a gate
+/// that let everything through would be none.
+fn raw_gate(change: &Change, percent: f64) -> anyhow::Result<bool> {
+    anyhow::ensure!(
+        change.raw.iter().any(RawChange::is_judged),
+        "--raw-fail-above {percent}: no figure can be judged; it takes the same workload and 10 trials in each file"
+    );
+    let mut failed = false;
+    for regression in change.raw_regressions(percent / 100.0) {
+        failed = true;
+        out::say(&format!(
+            "regression: {} itself is over {percent} % worse than before, whatever the cause",
+            out::one_line(&regression.cell.to_string())
+        ));
+    }
+    Ok(failed)
+}
+
+/// Whether a cost is worse by more than the margin: only that fails. Where nothing could be
 /// judged, a gate that let everything through would be none.
-fn gate(change: &Change, percent: f64) -> anyhow::Result<ExitCode> {
+fn gate(change: &Change, percent: f64) -> anyhow::Result<bool> {
     anyhow::ensure!(
         change.judged(),
         "--fail-above {percent}: no change got a verdict, for the reasons shown for each cell; a verdict needs the same work in both files and 10 pairs in each"
@@ -73,10 +96,5 @@ fn gate(change: &Change, percent: f64) -> anyhow::Result<ExitCode> {
             out::one_line(&doubtful.cell.to_string())
         ));
     }
-    let failed = change.regressions().next().is_some();
-    Ok(if failed {
-        ExitCode::from(out::FAILED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(change.regressions().next().is_some())
 }

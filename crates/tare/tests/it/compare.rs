@@ -1,6 +1,7 @@
 //! Two results files held against each other, on the scripted platform.
 
 use crate::common::Tare;
+use std::os::unix::fs::PermissionsExt;
 
 /// Measures what a box costs that costs so much, into a file.
 fn measured(tare: &Tare, cost: &str, seed: &str, file: &str) {
@@ -42,6 +43,72 @@ fn a_regression_beyond_the_limit_is_exit_code_1() {
     tare.ok("compare before.jsonl after.jsonl");
     tare.ok("compare after.jsonl before.jsonl --fail-above 5");
     tare.ok("compare before.jsonl after.jsonl --fail-above 50");
+}
+
+/// A program of this name that sleeps for so many seconds.
+fn app(tare: &Tare, seconds: &str) {
+    let path = tare.path("app");
+    std::fs::write(&path, format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn another_program_under_the_same_name_is_named_gated_and_not_continued() {
+    let tare = Tare::beside_others();
+    let run = "-p fake --provisioning vanilla --cpus 1 --no-settle --trial-time 0 --slices off";
+    app(&tare, "0.02");
+    tare.ok(&format!("run {run} --blocks 10 -o before.jsonl -- ./app"));
+    tare.run(&format!(
+        "run {run} --blocks 10 --budget 1s -o part.jsonl -- ./app"
+    ));
+    app(&tare, "0.06");
+    tare.ok(&format!("run {run} --blocks 10 -o after.jsonl -- ./app"));
+    let compared = tare.run("compare before.jsonl after.jsonl --raw-fail-above 20");
+    assert_eq!(compared.code, 1, "{}", compared.stderr);
+    let told = compared.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("not the same program:") && told.contains("/app "),
+        "{told}"
+    );
+    assert!(
+        compared
+            .stderr
+            .contains("fake vanilla command itself is over 20 % worse than before"),
+        "{}",
+        compared.stderr
+    );
+    tare.ok("compare after.jsonl before.jsonl --raw-fail-above 20");
+    let resumed = tare.run("run --resume part.jsonl");
+    assert_eq!(resumed.code, 2, "{}", resumed.stderr);
+    assert!(
+        resumed
+            .stderr
+            .contains("has other contents than when the run began"),
+        "{}",
+        resumed.stderr
+    );
+}
+
+#[test]
+fn a_program_that_is_replaced_while_it_is_measured_ends_the_run() {
+    let tare = Tare::beside_others();
+    let path = tare.path("app");
+    // It replaces itself.
+    std::fs::write(&path, format!("#!/bin/sh\necho >> {}\n", path.display())).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run =
+        "run -p fake --provisioning vanilla --cpus 1 --no-settle --blocks 3 --trial-time 0 --slices off";
+    let ended = tare.run(&format!("{run} -o out.jsonl -- ./app"));
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("app changed while it was measured, in block 1:"),
+        "{}",
+        ended.stderr
+    );
+    let report = tare.ok("report out.jsonl --details").stdout;
+    assert!(report.contains("a program was replaced while it was"), "{report}");
 }
 
 #[test]

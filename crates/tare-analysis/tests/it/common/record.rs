@@ -95,6 +95,7 @@ pub fn header(study: Study) -> Header {
         study,
         host: host(),
         platforms,
+        files: BTreeMap::new(),
     }
 }
 

@@ -99,6 +99,7 @@ fn file(study: &Study, records: &[Record]) -> Results {
             study: study.clone(),
             host: HostFacts::default(),
             platforms: BTreeMap::new(),
+            files: BTreeMap::new(),
         },
         records: records.to_vec(),
         unknown: BTreeMap::new(),
