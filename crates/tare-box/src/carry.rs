@@ -1,5 +1,7 @@
 //! Carrying a user's command into boxes that do not have the host's files.
 
+use crate::libraries;
+use crate::linked::Linked;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
@@ -17,6 +19,7 @@ pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 pub const MAX_FILE: u64 = 512 << 20;
 
 const NO_FILE: &str = "it is neither a file nor a folder";
+const NOT_ELF: &str = "it is not an ELF file, which a loader and what it loads must be";
 const TOO_LARGE: &str = "it exceeds 512 MiB";
 
 /// Why a command cannot be carried.
@@ -120,77 +123,45 @@ pub fn missing(program: &Path, carried: &[String]) -> Result<Option<(PathBuf, Ne
     Ok(None)
 }
 
-/// Tells what a program's file needs: the interpreter that an ELF file or a
-/// script names.
+/// What a program's file needs: the interpreter that an ELF file or a script names.
 ///
 /// # Errors
 /// [`CarryError::Unreadable`].
 pub fn needs(path: &Path) -> Result<Needs, CarryError> {
-    let bytes = std::fs::read(path).map_err(|source| CarryError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    if let Some(script) = bytes.strip_prefix(b"#!") {
-        let line = script.split(|b| *b == b'\n').next().unwrap_or_default();
-        let interpreter = String::from_utf8_lossy(line)
-            .split_whitespace()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        return Ok(Needs::Interpreter(interpreter));
+    if let Some(line) = script_line(path).map_err(unreadable(path))? {
+        let interpreter = line.split_whitespace().next().unwrap_or_default();
+        return Ok(Needs::Interpreter(interpreter.to_owned()));
     }
-    Ok(elf_interpreter(&bytes).map_or(Needs::Nothing, Needs::Loader))
+    let interpreter = Linked::read(path).and_then(|linked| linked.interpreter);
+    Ok(interpreter.map_or(Needs::Nothing, Needs::Loader))
 }
 
-fn elf_interpreter(bytes: &[u8]) -> Option<String> {
-    let file = elf::ElfBytes::<elf::endian::AnyEndian>::minimal_parse(bytes).ok()?;
-    let header = file
-        .segments()?
-        .iter()
-        .find(|h| h.p_type == elf::abi::PT_INTERP)?;
-    let data = file.segment_data(&header).ok()?;
-    Some(String::from_utf8_lossy(data).trim_end_matches('\0').to_owned())
+/// Bytes of a script's first line that Linux reads (`BINPRM_BUF_SIZE`).
+const SCRIPT_LINE: u64 = 256;
+
+/// The first line of a script behind its mark.
+fn script_line(path: &Path) -> io::Result<Option<String>> {
+    let file = regular::open(path)?.ok_or(io::ErrorKind::InvalidInput)?;
+    let mut start = Vec::new();
+    file.take(SCRIPT_LINE).read_to_end(&mut start)?;
+    let line = start
+        .strip_prefix(b"#!")
+        .map(|rest| rest.split(|b| *b == b'\n').next());
+    Ok(line.map(|line| String::from_utf8_lossy(line.unwrap_or_default()).into_owned()))
 }
 
-/// A program with its loader and all libraries, as that loader itself finds them.
+/// A program with all that it needs to be started: see [`runtime_files`].
 ///
 /// # Errors
 /// [`CarryError`].
 pub fn program_files(name: &str) -> Result<Vec<PathBuf>, CarryError> {
     let program = find_program(name)?;
-    let mut files = vec![program.clone()];
-    if let Needs::Loader(loader) | Needs::Interpreter(loader) = needs(&program)? {
-        let unreadable = |source| CarryError::Unreadable {
-            path: program.clone(),
-            source,
-        };
-        let listed = std::process::Command::new(&loader)
-            .arg("--list")
-            .arg(&program)
-            .output()
-            .map_err(unreadable)?;
-        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-        files.push(PathBuf::from(loader));
-        if let Some(library) = text
-            .lines()
-            .find_map(|line| line.trim().strip_suffix(" => not found"))
-        {
-            return Err(CarryError::NoLibrary {
-                program,
-                library: library.to_owned(),
-            });
-        }
-        // `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)`
-        let libraries = text
-            .lines()
-            .filter_map(|line| line.split("=> ").nth(1)?.split(' ').next());
-        files.extend(libraries.filter(|path| path.starts_with('/')).map(PathBuf::from));
-    }
-    Ok(files)
+    let needed = runtime_files(&program)?;
+    Ok([program].into_iter().chain(needed).collect())
 }
 
 /// What a program needs beside itself to be started: the interpreters of a script, the loader,
-/// all libraries.
+/// all libraries. Nothing of it is run.
 ///
 /// # Errors
 /// [`CarryError`].
@@ -204,13 +175,21 @@ pub fn runtime_files(program: &Path) -> Result<Vec<PathBuf>, CarryError> {
                 file = PathBuf::from(path);
                 files.push(file.clone());
             }
-            Needs::Loader(_) => {
-                files.extend(program_files(&file.to_string_lossy())?.into_iter().skip(1));
+            Needs::Loader(loader) => {
+                files.extend(loader_and_libraries(&file, PathBuf::from(loader))?);
                 break;
             }
         }
     }
     Ok(files)
+}
+
+fn loader_and_libraries(program: &Path, loader: PathBuf) -> Result<Vec<PathBuf>, CarryError> {
+    let linked = Linked::read(program).ok_or_else(|| unfit(program, NOT_ELF))?;
+    std::fs::metadata(&loader).map_err(unreadable(&loader))?;
+    Linked::read(&loader).ok_or_else(|| unfit(&loader, NOT_ELF))?;
+    let libraries = libraries::of(program, linked, &loader)?;
+    Ok([loader].into_iter().chain(libraries).collect())
 }
 
 /// The files behind a path to carry: the file itself, or all below a folder,
@@ -403,6 +382,29 @@ mod tests {
         assert!(names.iter().any(|name| name.contains("ld-linux")), "{names:?}");
         assert!(names.iter().any(|name| name.contains("libc.so")), "{names:?}");
         assert!(missing(&script, &names).unwrap().is_none());
+    }
+
+    /// A loader that a program names is a program of whoever made it.
+    #[test]
+    fn what_a_program_names_as_its_loader_is_never_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let loader = at("loader");
+        std::fs::write(&loader, format!("#!/bin/sh\ntouch {}\n", at("ran").display())).unwrap();
+        std::fs::set_permissions(&loader, Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(at("script"), format!("#!{}\n", loader.display())).unwrap();
+        std::fs::set_permissions(at("script"), Permissions::from_mode(0o755)).unwrap();
+        let made = std::process::Command::new("gcc")
+            .args(["-nostdlib", "-pie", "-x", "c", "/dev/null", "-Wl,-e,0", "-o"])
+            .arg(at("program"))
+            .arg(format!("-Wl,-I,{}", loader.display()))
+            .status();
+        assert!(made.unwrap().success());
+        let told = program_files(at("program").to_str().unwrap()).unwrap_err();
+        assert!(told.to_string().contains("not an ELF file"), "{told}");
+        let files = program_files(at("script").to_str().unwrap()).unwrap();
+        assert_eq!(files[..3], [at("script"), loader, PathBuf::from("/bin/sh")]);
+        assert!(!at("ran").exists());
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub mod control_cpu;
 pub mod interface;
 pub mod jail;
 pub mod kernel;
+mod libraries;
+mod linked;
 pub mod oom;
 pub mod places;
 pub mod precautions;
