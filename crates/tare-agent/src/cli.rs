@@ -104,6 +104,7 @@ fn options(parser: &mut Parser) -> Result<Options, Unusable> {
             Long("holds-image") => options.holds_image = true,
             Long("root") => root = Some(PathBuf::from(parser.value()?)),
             Long("root-work") => root_work = Some(PathBuf::from(parser.value()?)),
+            Long("confined") => options.is_confined = true,
             Long("power-off") => options.power_off = true,
             Long("address") => options.address = Some(parser.value()?.parse()?),
             other => return Err(other.unexpected()),

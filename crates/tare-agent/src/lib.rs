@@ -12,6 +12,7 @@
 
 pub mod act;
 mod cli;
+mod confined;
 mod facts;
 mod files;
 mod gate;

@@ -19,18 +19,25 @@ pub struct HostRoot {
 
 impl HostRoot {
     /// Takes it, and goes to the folder in which commands start. Nobody else sees these mounts,
-    /// and of the host's none is left but those of [`HOST_PLACES`]. It is the root of a mount: Java
-    /// looks for that of the files that it opens.
+    /// and of the host's none is left but those of [`HOST_PLACES`].
     pub(crate) fn enter(&self) -> io::Result<()> {
         tare_sys::leave_mounts().map_err(|e| told("leave the host's mounts", &e))?;
+        self.mount_with(|| {
+            HOST_PLACES.iter().try_for_each(|place| {
+                mount_bind_recursive(*place, self.place(place))
+                    .map_err(|e| told(&format!("mount {place}"), &e.into()))
+            })
+        })
+    }
+
+    /// Takes it with what else is mounted in it, in a mount namespace that this process has for itself.
+    /// It is the root of a mount: Java looks for that of the files that it opens.
+    pub(crate) fn mount_with(&self, mount_more: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         mount_change("/", all).map_err(|e| told("keep mounts apart from the host's", &e.into()))?;
         let root = &self.folder;
         self.show(root, root)?;
-        for place in HOST_PLACES {
-            let on = self.place(place);
-            mount_bind_recursive(place, &on).map_err(|e| told(&format!("mount {place}"), &e.into()))?;
-        }
+        mount_more()?;
         mount(
             "tmpfs",
             self.place("/run"),
@@ -53,11 +60,12 @@ impl HostRoot {
         mount_bind(file, on).map_err(|e| told(&format!("mount {}", file.display()), &e.into()))
     }
 
-    fn place(&self, inside: &str) -> PathBuf {
+    pub(crate) fn place(&self, inside: &str) -> PathBuf {
         self.folder.join(inside.trim_start_matches('/'))
     }
 }
 
-fn told(what: &str, error: &io::Error) -> io::Error {
+/// What failed, with its cause.
+pub(crate) fn told(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what}: {error}"))
 }

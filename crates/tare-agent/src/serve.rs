@@ -4,6 +4,7 @@
 //! link. Kernels and commands run in processes of their own, so that it stays
 //! small and so that a crash of theirs is only an answer.
 
+use crate::confined;
 use crate::gate::Gates;
 use crate::init::{self, MachineRoot};
 use crate::inner::{Inner, Launcher};
@@ -33,6 +34,9 @@ pub struct Options {
     pub holds_image: bool,
     /// The root that it takes on the host's kernel; absent: it keeps its own.
     pub host_root: Option<HostRoot>,
+    /// Whether it has no rights on the host and sees nothing of it: with a root it starts itself anew there,
+    /// without one it is there.
+    pub is_confined: bool,
     /// Whether it ends the machine by powering it off rather than by a reset.
     pub power_off: bool,
     /// The address of the machine's network interface, if it has one.
@@ -55,7 +59,12 @@ pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()>
             .map_or(Ok(()), interface::configure)
             .map_err(std::io::Error::other)?;
     }
-    options.host_root.as_ref().map_or(Ok(()), HostRoot::enter)?;
+    match (&options.host_root, options.is_confined) {
+        (Some(root), true) => return confined::serve_in(root),
+        (Some(root), false) => root.enter()?,
+        (None, true) => confined::enter()?,
+        (None, false) => {}
+    }
     let served = Port::open(&options.link).and_then(|port| {
         Agent {
             port,

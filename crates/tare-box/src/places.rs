@@ -21,6 +21,31 @@ pub const HIDDEN: [&str; 5] = [
     "/proc/latency_stats",
 ];
 
+/// What of the kernel a box may not see: those paths that the engines of containers hide. What
+/// is not there is passed over.
+pub const MASKED: [&str; 11] = [
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/sys/firmware",
+    "/sys/devices/virtual/powercap",
+];
+
+/// And what it may not change.
+pub const READ_ONLY: [&str; 5] = [
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
+
 /// List of kernel modules in the initramfs, one path per line, in the order of loading.
 pub const MODULE_LIST: &str = "/modules/load";
 

@@ -11,7 +11,12 @@ use tare_host::net::Network;
 use tare_host::places::{HOST_PLACES, WORK_FOLDER};
 use tare_model::results::PlatformVersion;
 
-pub(super) struct Native;
+/// A process on the host. With an image `is_confined` keeps it, and all that it starts, from the host but for its
+/// network; without one it has the host's own programs, which their user trusts.
+#[derive(Default)]
+pub(super) struct Native {
+    pub is_confined: bool,
+}
 
 impl Platform for Native {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -30,6 +35,9 @@ impl Platform for Native {
         command.arg("agent");
         if spec.root_image().is_some() {
             enter_image(&mut command, &directory, spec)?;
+            if self.is_confined {
+                command.arg("--confined");
+            }
         }
         let limits = spec.limits();
         let start = Start {

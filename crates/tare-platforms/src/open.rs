@@ -55,9 +55,14 @@ impl OpenError {
 /// What is meant by a host alone.
 const ON_HOST: &str = "native";
 
+/// Whether boxes of this path are processes on this host which nothing keeps from it.
+pub fn isolates_nothing(path: &PlatformPath) -> bool {
+    matches!(path.segments(), [only] if only.name == ON_HOST)
+}
+
 /// The platform of what runs outside of the boxes that are compared: this host itself.
 pub fn on_this_host() -> Box<dyn Platform> {
-    Box::new(native::Native)
+    Box::new(native::Native { is_confined: true })
 }
 
 /// Opens the platform of a path, with its options checked. Touches nothing.

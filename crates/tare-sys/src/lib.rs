@@ -228,6 +228,15 @@ pub fn leave_namespaces() -> io::Result<()> {
     )
 }
 
+/// As [`leave_namespaces`], but for the network and the host's name.
+///
+/// # Errors
+/// As unshare(2).
+pub fn leave_all_but_network() -> io::Result<()> {
+    use rustix::thread::UnshareFlags;
+    unshare(UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWPID)
+}
+
 /// Takes this process, of one thread, into a mount namespace of its own.
 ///
 /// # Errors
@@ -284,7 +293,7 @@ fn unshare(namespaces: rustix::thread::UnshareFlags) -> io::Result<()> {
 /// # Errors
 /// As `pidfd_open(2)`.
 pub fn confine(command: &mut Command, user: u32) -> io::Result<()> {
-    use rustix::process::{PidfdFlags, Resource, Rlimit, Signal};
+    use rustix::process::{Resource, Rlimit};
     use rustix::thread::{CapabilitySet, CapabilitySets};
     const NO_CAPABILITIES: CapabilitySets = CapabilitySets {
         effective: CapabilitySet::empty(),
@@ -295,7 +304,7 @@ pub fn confine(command: &mut Command, user: u32) -> io::Result<()> {
         current: Some(0),
         maximum: Some(0),
     };
-    let parent = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    let parent = own_pidfd()?;
     // Further groups are given up with them.
     command.uid(user).gid(user);
     // SAFETY: the closure runs between fork and exec and makes system calls alone,
@@ -306,17 +315,41 @@ pub fn confine(command: &mut Command, user: u32) -> io::Result<()> {
             rustix::thread::set_no_new_privs(true)?;
             rustix::thread::set_capabilities(None, NO_CAPABILITIES)?;
             // Changing the user has taken back any such wish before.
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            // The parent may have died before the line above took effect: then its
-            // descriptor can be read.
-            let mut ended = [rustix::event::PollFd::new(&parent, rustix::event::PollFlags::IN)];
-            match rustix::event::poll(&mut ended, Some(&rustix::time::Timespec::default()))? {
-                0 => Ok(()),
-                _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-            }
+            end_with(&parent)
         });
     }
     Ok(())
+}
+
+/// As [`die_with_parent`], also from within a namespace of process ids in which the parent is
+/// not to be seen.
+///
+/// # Errors
+/// As `pidfd_open(2)`.
+pub fn die_with_unseen_parent(command: &mut Command) -> io::Result<()> {
+    let parent = own_pidfd()?;
+    // SAFETY: the closure runs between fork and exec and makes system calls alone,
+    // without allocating or locking.
+    unsafe {
+        command.pre_exec(move || end_with(&parent));
+    }
+    Ok(())
+}
+
+fn own_pidfd() -> io::Result<OwnedFd> {
+    let flags = rustix::process::PidfdFlags::empty();
+    Ok(rustix::process::pidfd_open(rustix::process::getpid(), flags)?)
+}
+
+/// Lets the calling process be killed when its parent ends, which that descriptor stands for.
+fn end_with(parent: &OwnedFd) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // The parent may have died before the line above took effect: then its descriptor can be read.
+    let mut ended = [rustix::event::PollFd::new(parent, rustix::event::PollFlags::IN)];
+    match rustix::event::poll(&mut ended, Some(&rustix::time::Timespec::default()))? {
+        0 => Ok(()),
+        _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+    }
 }
 
 /// Lets the process that `command` starts inherit a descriptor, under the number

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tare_host::cgroup::{Limits, PERIOD_US, cpu_list};
 use tare_host::net::Network;
-use tare_host::places::{BINARY, HELD_IMAGE, WORK_FOLDER};
+use tare_host::places::{BINARY, HELD_IMAGE, MASKED, READ_ONLY, WORK_FOLDER};
 
 /// What Docker grants by default: figures of the runtimes shall differ by the runtime.
 const CAPABILITIES: [&str; 14] = [
@@ -27,31 +27,6 @@ const CAPABILITIES: [&str; 14] = [
     "CAP_SETPCAP",
     "CAP_SETUID",
     "CAP_SYS_CHROOT",
-];
-
-/// What of the kernel a box may not see: those paths that the engines of containers hide. What
-/// is not there is passed over by the runtimes.
-const MASKED: [&str; 11] = [
-    "/proc/acpi",
-    "/proc/asound",
-    "/proc/kcore",
-    "/proc/keys",
-    "/proc/latency_stats",
-    "/proc/timer_list",
-    "/proc/timer_stats",
-    "/proc/sched_debug",
-    "/proc/scsi",
-    "/sys/firmware",
-    "/sys/devices/virtual/powercap",
-];
-
-/// And what it may not change.
-const READ_ONLY: [&str; 5] = [
-    "/proc/bus",
-    "/proc/fs",
-    "/proc/irq",
-    "/proc/sys",
-    "/proc/sysrq-trigger",
 ];
 
 /// What a bundle is made of beside what is asked of its box.

@@ -6,6 +6,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Stopping, Study};
 use tare_model::workload::{Ready, Run, Workload};
+use tare_platforms::isolates_nothing;
 use tare_study::looks;
 use tare_study::plan::{self, Cost, Room};
 
@@ -111,6 +112,11 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
             &format!("{name}, not built yet: 'tare run' builds it first, which takes minutes"),
         );
     }
+    if study.image.is_some() || unmade.is_some() {
+        for words in image_on_host(study) {
+            row("", words);
+        }
+    }
     row(
         "workloads",
         &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
@@ -153,6 +159,23 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     row("cost", &costs(study, cost));
     text + &self::foreseen(foreseen)
+}
+
+/// How far programs of the image are kept from this host where they run on it.
+fn image_on_host(study: &Study) -> impl Iterator<Item = &'static str> {
+    let native = study
+        .platforms
+        .iter()
+        .any(isolates_nothing)
+        .then_some("native does not isolate the image: its programs run as root on this host");
+    let ends = study.workloads.iter().flat_map(Workload::outside);
+    let outside = ends
+        .map(|role| &role.run)
+        .any(|run| matches!(run, Run::Command(_)));
+    let outside = outside.then_some(
+        "ends outside boxes run programs of the image on this host, with its network, without capabilities and without its files",
+    );
+    native.into_iter().chain(outside)
 }
 
 /// The figures that are read from the output of a workload, each with the direction that is better.

@@ -357,6 +357,64 @@ fn the_image_that_a_workload_names_is_taken_by_itself() {
     );
 }
 
+/// A client outside that prints what it can do to the host, of a server in the box.
+const CONFINED: &str = r#"about = "what an end outside may do"
+[command]
+image = "./rootfs"
+place = "outside"
+argv = ["/bin/sh", "-c", """
+while read -r key value; do case "$key" in CapEff:|CapBnd:) rights="$rights$value";; esac; done </proc/self/status
+case "$rights" in *[!0]*) ;; *) echo "rightless: 1";; esac
+for process in /proc/[0-9]*; do processes="x$processes"; done; echo "processes: ${#processes}"
+for device in /dev/*; do devices="$devices ${device##*/}"; done
+[ "$devices" = " fd full null random shm stderr stdin stdout urandom zero" ] && echo "devices: 1"
+for file in /proc/sys/kernel/core_pattern /sys/kernel/mm/transparent_hugepage/enabled /proc/sysrq-trigger; do
+  ( : >>"$file" ) 2>/dev/null && writes="x$writes"
+done; [ -z "$writes" ] && echo "unwritten: 1"
+: >/dev/null && [ -r /proc/cpuinfo ] && echo "works: 1"
+"""]
+[[role]]
+name = "server"
+place = "tested"
+argv = ["/bin/sh", "-c", "echo ready; while :; do :; done"]
+ready = { line = '^ready$' }
+"#;
+
+#[test]
+fn an_end_outside_that_is_of_the_image_has_no_rights_on_the_host() {
+    if !ready("native") || !ready("runc") {
+        return;
+    }
+    let tare = Tare::new();
+    rootfs(&tare);
+    let names = ["rightless", "devices", "unwritten", "works", "processes"];
+    let metric =
+        |name: &&str| format!("[[metric]]\nname = \"{name}\"\nunit = \"op/s\"\nregex = '^{name}: (\\d+)$'\n");
+    let metrics: String = names.iter().map(metric).collect();
+    fs::write(tare.path("w.toml"), format!("{CONFINED}{metrics}")).unwrap();
+    let asked = format!("-p native,runc?network=bridge -w ./w.toml {SHORT}");
+    let plan = tare
+        .ok(&format!("plan {asked}"))
+        .stdout
+        .replace("\n              ", " ");
+    assert!(plan.contains("native does not isolate the image"), "{plan}");
+    assert!(plan.contains("with its network, without capabilities"), "{plan}");
+    tare.ok(&format!("run {asked} -o r.jsonl"));
+    let trials = tare.records_of("r.jsonl", "trial");
+    assert_eq!(trials.len(), 2, "{trials:?}");
+    for trial in &trials {
+        let samples = &trial["outcome"]["ok"]["samples"];
+        let value = |name: &str| {
+            samples[name]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{name}: {trial}"))
+        };
+        assert!(names[..4].iter().all(|name| value(name) == 1.0), "{trial}");
+        // The agent, what starts the shell, and the shell.
+        assert!(value("processes") <= 3.0, "{trial}");
+    }
+}
+
 /// What keeps a study from running here, whatever its image holds, is told before that is made.
 #[test]
 fn no_image_is_made_for_boxes_that_lack_the_network_that_is_needed() {
