@@ -3,6 +3,7 @@
 
 mod mappings;
 
+use crate::owner;
 use mappings::Mappings;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -65,19 +66,13 @@ fn is_marked(process: &Path, marks: &[String], files: &[&str]) -> bool {
         // Another user may call his programs as he likes. He may also let whoever reads their
         // command lines wait for ever, by a page of theirs that never comes: no deadline and no
         // signal would end that.
-        if *file == CMDLINE && !is_ours(process) {
+        if *file == CMDLINE && !owner::is_ours(process) {
             return false;
         }
         let bytes = fs::read(process.join(file)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         marks.iter().any(|mark| holds(&text, mark))
     })
-}
-
-/// Whether a process is root's or our own user's, as engines are.
-fn is_ours(process: &Path) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    fs::metadata(process).is_ok_and(|about| [0, own].contains(&about.uid()))
 }
 
 /// Folders in /proc of what a container of this id consists of: the processes in its
@@ -90,7 +85,7 @@ pub fn container(id: &str) -> Vec<PathBuf> {
 }
 
 fn is_engines(process: &Path) -> bool {
-    if !is_ours(process) {
+    if !owner::is_ours(process) {
         return false;
     }
     let line = fs::read(process.join(CMDLINE)).unwrap_or_default();

@@ -9,6 +9,7 @@ pub mod footprint;
 pub mod host;
 pub mod interrupt;
 pub mod net;
+pub mod owner;
 pub mod program;
 pub mod remove;
 

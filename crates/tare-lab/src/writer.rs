@@ -4,11 +4,12 @@
 use crate::safe_file;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{DirEntry, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tare_host::owner;
 use tare_model::results::{Header, Record};
 
 /// Why a results file could not be written.
@@ -154,28 +155,56 @@ impl Writer {
     }
 }
 
-/// Keeps others from writing to the file as long as it is open.
-/// Whether a program of this host writes to a results file: it holds a lock, which is looked up and not tried, since
-/// to hold one for a moment could stop a run that begins.
+/// Whether a program of this user's or root's writes to a results file: it holds a lock, which is looked up and not
+/// tried, since to hold one for a moment could stop a run that begins.
 pub fn is_written(path: &Path) -> bool {
-    let Ok(about) = path.metadata() else {
-        return false;
-    };
+    path.metadata().is_ok_and(|about| is_locked_by_us_or_root(&about))
+}
+
+fn is_locked_by_us_or_root(about: &Metadata) -> bool {
     let inode = format!(":{}", about.ino());
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
     locks.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        words.nth(3) == Some("WRITE") && words.nth(1).is_some_and(|file| file.ends_with(&inode))
+        let mut words = line.split_whitespace().skip(3);
+        let (mode, process, file) = (words.next(), words.next(), words.next());
+        mode == Some("WRITE")
+            && file.is_some_and(|file| file.ends_with(&inode))
+            && process.is_some_and(|process| owner::is_ours(&Path::new("/proc").join(process)))
     })
 }
 
+/// Keeps other runs from writing to the file as long as it is open. Whoever may read it can lock it; a lock of
+/// another user, who cannot write to it, keeps no run from it.
 fn lock(file: &File, path: &Path) -> Result<(), WriteError> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(WriteError::Busy(path.to_owned())),
+    let about = match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => file.metadata(),
         // A file system without locks has none to break.
-        _ => Ok(()),
+        _ => return Ok(()),
+    };
+    match about {
+        Ok(about) if !is_locked_by_us_or_root(&about) && !is_open_for_writing_elsewhere(&about) => Ok(()),
+        _ => Err(WriteError::Busy(path.to_owned())),
     }
+}
+
+/// Whether another process of ours can write to a file: a run that got no lock either.
+fn is_open_for_writing_elsewhere(about: &Metadata) -> bool {
+    let number = |process: &DirEntry| process.file_name().to_str()?.parse::<u32>().ok();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others =
+        processes.filter(|process| number(process).is_some_and(|number| number != std::process::id()));
+    let others = others.filter(|process| owner::is_ours(&process.path()));
+    let mut open = others.flat_map(|process| {
+        let open = std::fs::read_dir(process.path().join("fd"));
+        open.into_iter().flatten().flatten()
+    });
+    open.any(|descriptor| {
+        // The mode of the link is that of the descriptor.
+        let writes = descriptor.metadata().is_ok_and(|link| link.mode() & 0o200 != 0);
+        let is_same = |of: Metadata| (of.dev(), of.ino()) == (about.dev(), about.ino());
+        writes && std::fs::metadata(descriptor.path()).is_ok_and(is_same)
+    })
 }
 
 #[cfg(test)]
@@ -223,6 +252,55 @@ mod tests {
         assert!(is_written(&path));
         drop(writer);
         assert!(!is_written(&path));
+    }
+
+    /// By util-linux: a lock of this process is its own.
+    fn locks(path: &Path, user: &str) -> std::process::Child {
+        let mut flock = std::process::Command::new("setpriv");
+        flock
+            .args(["--reuid", user, "--clear-groups", "flock", "--shared"])
+            .arg(path);
+        let mut child = flock
+            .args(["sh", "-c", "echo locked; read _"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut told = [0; 7];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut told).unwrap();
+        child
+    }
+
+    #[test]
+    fn a_lock_of_another_user_stops_no_run_and_one_of_ours_does() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = folder.path().join("r.jsonl");
+        std::fs::write(&path, "{}\n").unwrap();
+        let mut his = locks(&path, "65534");
+        assert!(!is_written(&path));
+        drop(Writer::resume(&path, 3).unwrap());
+        // A run that began beside the other user's lock.
+        let mut ours = std::process::Command::new("sh");
+        ours.args(["-c", "exec 3>>\"$0\"; echo opened; read _"])
+            .arg(&path);
+        let mut ours = ours
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut told = [0; 7];
+        std::io::Read::read_exact(ours.stdout.as_mut().unwrap(), &mut told).unwrap();
+        let busy = Writer::resume(&path, 3);
+        for child in [&mut his, &mut ours] {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+        assert!(matches!(busy, Err(WriteError::Busy(_))), "{busy:?}");
+        Writer::resume(&path, 3).unwrap();
     }
 
     #[test]
