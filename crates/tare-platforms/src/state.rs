@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tare_host::{cgroup, footprint, net, remove};
+use tare_host::{cgroup, footprint, net, owner, remove};
 use tare_model::platform::PlatformPath;
 use tare_sys::private::{self, Others};
 
@@ -294,11 +294,12 @@ pub fn sweep(state: &Path) -> Result<Swept, StateError> {
     Ok(swept)
 }
 
-/// The runs of any state folder that live, as far as this user may look: those whose locked
-/// file a process has open.
+/// The runs of any state folder that live, as far as this user may look: those of his own and root's whose
+/// locked file one of their processes has open. What others lock keeps nothing.
 pub fn alive_anywhere() -> Vec<String> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let open = processes.flat_map(|process| fs::read_dir(process.path().join("fd")).into_iter().flatten());
+    let ours = processes.filter(|process| owner::is_ours(&process.path()));
+    let open = ours.flat_map(|process| fs::read_dir(process.path().join("fd")).into_iter().flatten());
     let mut alive: Vec<String> = open
         .flatten()
         .filter_map(|entry| locked_run(&entry.path()))
@@ -313,6 +314,10 @@ fn locked_run(descriptor: &Path) -> Option<String> {
     let file = fs::read_link(descriptor).ok()?;
     let run = file.file_name()?.to_str()?.strip_suffix(".run")?;
     let lock = is_run(run).then(|| File::open(descriptor).ok())??;
+    // Another user's, which a program of root's was started with.
+    if !owner::is_us_or_root(lock.metadata().ok()?.uid()) {
+        return None;
+    }
     let is_dead = flock(&lock, FlockOperation::NonBlockingLockShared).is_ok();
     (!is_dead).then(|| run.to_owned())
 }
@@ -349,6 +354,7 @@ fn ticks(process: &Path) -> Option<u64> {
 /// # Errors
 /// As [`is_ours_alone`].
 pub fn make(state: &Path) -> Result<(), StateError> {
+    judged(state, private::misleading(state))?;
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -367,17 +373,19 @@ pub fn make(state: &Path) -> Result<(), StateError> {
 /// # Errors
 /// [`StateError::Open`], and `File` where it cannot be looked at.
 pub fn is_ours_alone(folder: &Path) -> Result<(), StateError> {
-    let failed = |source| StateError::File {
-        what: "look at",
-        path: folder.to_owned(),
-        source,
-    };
-    match private::exposed(folder, Others::Read).map_err(failed)? {
-        Some(why) => Err(StateError::Open {
-            path: folder.to_owned(),
-            why,
+    judged(folder, private::exposed(folder, Others::Read))
+}
+
+fn judged(folder: &Path, exposed: io::Result<Option<String>>) -> Result<(), StateError> {
+    let path = folder.to_owned();
+    match exposed {
+        Ok(None) => Ok(()),
+        Ok(Some(why)) => Err(StateError::Open { path, why }),
+        Err(source) => Err(StateError::File {
+            what: "look at",
+            path,
+            source,
         }),
-        None => Ok(()),
     }
 }
 
@@ -498,6 +506,38 @@ mod tests {
         assert!(refused(0o777, &above) && !refused(0o1777, &above) && !refused(0o711, &state));
         if std::os::unix::fs::lchown(&above, Some(65534), None).is_ok() {
             assert!(matches!(Run::begin(&state), Err(StateError::Open { .. })));
+        }
+    }
+
+    #[test]
+    fn a_state_folder_behind_a_link_of_another_user_is_neither_used_nor_made() {
+        let made = tempfile::tempdir().unwrap();
+        let real = made.path().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = made.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        Run::begin(&link.join("state")).unwrap();
+        if std::os::unix::fs::lchown(&link, Some(65534), None).is_ok() {
+            for state in ["state", "new"].map(|name| link.join(name)) {
+                assert!(matches!(Run::begin(&state), Err(StateError::Open { .. })));
+            }
+            assert!(!real.join("new").exists());
+        }
+    }
+
+    #[test]
+    fn what_another_user_locks_keeps_no_run_alive() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = |name: &str| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+            file
+        };
+        let (_ours, his) = (lock("tare-0123abcd.run"), lock("tare-deadbeef.run"));
+        if std::os::unix::fs::fchown(&his, Some(65534), None).is_ok() {
+            let alive = alive_anywhere();
+            assert!(alive.contains(&"tare-0123abcd".to_owned()), "{alive:?}");
+            assert!(!alive.contains(&"tare-deadbeef".to_owned()), "{alive:?}");
         }
     }
 

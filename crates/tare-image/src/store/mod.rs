@@ -96,18 +96,21 @@ impl Store {
     /// # Errors
     /// [`ImageError::Open`] if others could write to it, [`ImageError::File`].
     pub fn open(path: &Path, limit_bytes: u64) -> Result<Self, ImageError> {
+        let judged = |exposed: std::io::Result<Option<String>>| match exposed {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(ImageError::Open {
+                path: path.to_owned(),
+                why,
+            }),
+            Err(source) => Err(ImageError::file("look at", path)(source)),
+        };
+        judged(private::misleading(path))?;
         for folder in [path.to_owned(), path.join(IMAGES), path.join(LOCKS)] {
             let mut make = fs::DirBuilder::new();
             let made = make.recursive(true).mode(0o700).create(&folder);
             made.map_err(ImageError::file("make the folder", &folder))?;
         }
-        let exposed = private::exposed(path, Others::Nothing);
-        if let Some(why) = exposed.map_err(ImageError::file("look at", path))? {
-            return Err(ImageError::Open {
-                path: path.to_owned(),
-                why,
-            });
-        }
+        judged(private::exposed(path, Others::Nothing))?;
         let path = path.canonicalize().map_err(ImageError::file("look at", path))?;
         let limits = Limits {
             bytes: Limits::default().bytes.min(limit_bytes),
