@@ -8,6 +8,7 @@ use crate::looks::LookRecord;
 use crate::study::Study;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use tare_sys::regular;
 
@@ -114,7 +115,7 @@ const MOST_CELLS: usize = 4096;
 const MOST_METRICS: usize = 256;
 /// Bytes of the largest results file that is read; the default study's has one million. Read,
 /// small records take some thirty times their bytes.
-const MOST_BYTES: u64 = 256 << 20;
+pub const MOST_BYTES: u64 = 256 << 20;
 /// Records of such a file: of 300 bytes each in the mean, where the shortest true one has 60.
 const MOST_RECORDS: usize = 1 << 20;
 /// Bytes of its header: that of the default study has 12 thousand. Read before it is known what
@@ -152,11 +153,27 @@ impl Results {
         let Some(file) = regular::open(path).map_err(failed)? else {
             return Err(ReadError::NoFile { path: shown });
         };
-        if file.metadata().map_err(failed)?.len() > MOST_BYTES {
-            return Err(ReadError::TooLarge { path: shown });
+        Self::read_file(&shown, &file)
+    }
+
+    /// Reads a file that is open; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Results::read`].
+    pub fn read_file(path: &str, file: &File) -> Result<Self, ReadError> {
+        let shown = || path.to_owned();
+        let about = file.metadata().map_err(|source| ReadError::Io {
+            path: shown(),
+            source,
+        })?;
+        if !about.is_file() {
+            return Err(ReadError::NoFile { path: shown() });
+        }
+        if about.len() > MOST_BYTES {
+            return Err(ReadError::TooLarge { path: shown() });
         }
         Self::parse_lines(
-            &shown,
+            path,
             BufReader::with_capacity(READ_AT_ONCE, file.take(MOST_BYTES)),
         )
     }

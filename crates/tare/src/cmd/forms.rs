@@ -75,7 +75,12 @@ pub fn data(source: &Path, href: Option<String>) -> Option<Data> {
     if !source.is_file() {
         return None;
     }
-    let (digest, bytes) = Digest::of_reader(File::open(source).ok()?).ok()?;
+    data_of(File::open(source).ok()?, name, href)
+}
+
+/// The same of a file that is open, from where it is read on.
+pub fn data_of(file: File, name: String, href: Option<String>) -> Option<Data> {
+    let (digest, bytes) = Digest::of_reader(file).ok()?;
     Some(Data {
         name,
         href,

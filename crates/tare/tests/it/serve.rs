@@ -1,6 +1,7 @@
 //! The page over a folder: who may read it, and what it shows.
 
 use crate::common::served::{Served, folder};
+use std::time::{Duration, Instant};
 
 #[test]
 fn files_are_listed_opened_compared_and_followed_over_time() {
@@ -75,4 +76,25 @@ fn nobody_reads_without_the_token_and_nothing_but_the_folder() {
         "{status}: {body}"
     );
     assert!(here.starts_with("127.0.0.1:"), "{here}");
+}
+
+#[test]
+fn idle_connections_of_others_keep_nobody_from_the_page() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let tare = folder();
+    let served = Served::of(&tare);
+    let few = Rlimit {
+        current: Some(100),
+        maximum: Some(100),
+    };
+    let server = Pid::from_raw(i32::try_from(served.process()).unwrap());
+    prlimit(server, Resource::Nofile, few).unwrap();
+    let idle: Vec<_> = (0..120)
+        .map(|_| std::net::TcpStream::connect(&served.address).unwrap())
+        .collect();
+    let asked = Instant::now();
+    assert_eq!(served.get("").0, 200);
+    // It was a minute, after which the server gave the connections up.
+    assert!(asked.elapsed() < Duration::from_secs(30), "{:?}", asked.elapsed());
+    drop(idle);
 }

@@ -10,19 +10,25 @@ use hyper::header::{
 };
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, server::conn::http1};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tare_host::interrupt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 /// How often a wish to stop is looked at.
 const STEP: Duration = Duration::from_millis(100);
 /// No request takes longer.
 const LONGEST: Duration = Duration::from_secs(60);
+/// Nor does a browser wait longer before it asks: every user of the host may connect.
+const ASKED_WITHIN: Duration = Duration::from_secs(5);
+/// Connections at a time; a browser opens 6. One more ends the oldest, which another user may hold idle.
+const MOST_CONNECTIONS: usize = 64;
 
 /// What is served.
 struct ServedFolder {
@@ -46,10 +52,24 @@ pub(super) fn serve(folder: Folder, token: &str, port: u16) -> anyhow::Result<()
             token: token.to_owned(),
             address,
         });
+        let mut connections = VecDeque::new();
         while !interrupt::requested() {
-            if let Ok(Ok((stream, _))) = timeout(STEP, listener.accept()).await {
-                tokio::spawn(timeout(LONGEST, answer(Arc::clone(&site), stream)));
+            let Ok(accepted) = timeout(STEP, listener.accept()).await else {
+                continue;
+            };
+            let Ok((stream, _)) = accepted else {
+                // Without descriptors it fails at once, again and again.
+                sleep(STEP).await;
+                continue;
+            };
+            connections.retain(|one: &JoinHandle<_>| !one.is_finished());
+            if connections.len() >= MOST_CONNECTIONS
+                && let Some(oldest) = connections.pop_front()
+            {
+                oldest.abort();
             }
+            let answered = timeout(LONGEST, answer(Arc::clone(&site), stream));
+            connections.push_back(tokio::spawn(answered));
         }
         Ok(())
     })
@@ -67,6 +87,8 @@ async fn answer(site: Arc<ServedFolder>, stream: TcpStream) {
         async { Ok::<_, Infallible>(response) }
     });
     let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(ASKED_WITHIN)
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     // A browser that goes away is no matter.

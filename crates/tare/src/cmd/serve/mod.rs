@@ -20,7 +20,9 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
         args.folder.display()
     );
     interrupt::install().context("cannot handle signals")?;
-    http::serve(Folder::new(args.folder.clone()), &token()?, args.port)?;
+    let folder = Folder::open(args.folder.clone());
+    let folder = folder.with_context(|| format!("cannot open {}", args.folder.display()))?;
+    http::serve(folder, &token()?, args.port)?;
     out::say("stopped");
     Ok(ExitCode::SUCCESS)
 }

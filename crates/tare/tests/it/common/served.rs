@@ -45,6 +45,10 @@ impl Served {
         }
     }
 
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Status and body of what is asked by this host name.
     pub fn ask(&self, method: &str, path: &str, host: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a server");
