@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -126,15 +125,15 @@ impl ChildBox {
         let program = start.command.get_program().to_string_lossy().into_owned();
         let stderr = said.stderr.writer().map_err(BoxError::host(NO_WORDS))?;
         // Nothing of the host's environment goes into a box but what a driver set by
-        // itself, and Ctrl-C is the controller's alone.
+        // itself, and the terminal, with its Ctrl-C, is the controller's alone.
         let set: Vec<_> = start.command.get_envs().map(owned).collect();
         start
             .command
             .env_clear()
             .envs(set.into_iter().flatten())
             .env("PATH", carry::PATH)
-            .process_group(0)
             .stderr(stderr);
+        tare_sys::leave_terminal(&mut start.command);
         tare_sys::die_with_parent(&mut start.command);
         let cgroup = start
             .limits

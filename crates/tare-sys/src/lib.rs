@@ -160,6 +160,18 @@ pub fn die_with_parent(command: &mut Command) {
     }
 }
 
+/// Lets the process that `command` starts lead a session and a group of its own, without a
+/// terminal that it or its children could open (credentials(7)).
+pub fn leave_terminal(command: &mut Command) {
+    // SAFETY: the closure runs between fork and exec and makes one system call.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+}
+
 /// Lets the process that `command` starts enter cgroups by their files
 /// `cgroup.procs` before it does anything else.
 pub fn enter_cgroups(command: &mut Command, files: Vec<PathBuf>) {

@@ -145,6 +145,23 @@ fn a_terminal_shows_the_costs_as_far_as_they_are_known() {
     assert_eq!(piped.stderr, "");
 }
 
+/// It would be stopped when it read from there, as what is in the background is.
+#[test]
+fn a_command_has_no_terminal_natively_either() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    let script = "if (: </dev/tty) 2>/dev/null; then echo tty: 2; else echo tty: 1; fi";
+    std::fs::write(tare.path("tty.sh"), script).unwrap();
+    on_a_terminal(
+        &tare,
+        "run -p native --provisioning pinned --cpus 1 --blocks 1 --no-settle --quiet --metric 'tty=tty: (.)' --unit 1 --lower -o r.jsonl -- sh tty.sh",
+    );
+    let trial = &tare.records_of("r.jsonl", "trial")[0];
+    assert_eq!(trial["outcome"]["ok"]["samples"]["tty"], 1.0, "{trial}");
+}
+
 #[test]
 fn plain_text_has_neither_colours_nor_drawings() {
     let tare = measured();
