@@ -2,6 +2,7 @@
 //! slice of work when it is told to. Any number of them may wait at a time, with the servers
 //! that they talk to.
 
+use crate::not_started;
 use crate::port::Port;
 use crate::process::{self, Ended, Failed, Output, Startable, Waited};
 use crate::refusal::Refusal;
@@ -287,8 +288,7 @@ impl Drop for KernelProcess {
 
 /// A command of which a unit of work is one repetition.
 struct Repeated {
-    program: String,
-    cwd: Option<String>,
+    task: CommandTask,
     command: Startable,
     output: Output,
     allowance: Allowance,
@@ -298,8 +298,7 @@ struct Repeated {
 impl Repeated {
     fn new(task: &CommandTask, bounds: &Bounds) -> Self {
         Self {
-            program: task.argv.first().cloned().unwrap_or_default(),
-            cwd: task.cwd.clone(),
+            task: task.clone(),
             command: Startable::new(task, bounds),
             output: Output::new(bounds),
             allowance: Allowance::new(bounds),
@@ -319,7 +318,7 @@ impl Repeated {
             let ended = match process::run_once(&mut self.command, port, deadline, &mut self.output, spared) {
                 Ok(ended) => ended,
                 Err(Failed::Start(e)) => {
-                    let message = process::not_started(&self.program, self.cwd.as_deref(), &e);
+                    let message = not_started::told(&self.task, &e);
                     return Ok(Err(Refusal::new(ErrorCode::CannotStart, message)));
                 }
                 Err(Failed::Link(e)) => return Err(e),

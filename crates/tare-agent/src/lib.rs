@@ -19,6 +19,7 @@ mod gate;
 mod init;
 mod inner;
 mod line;
+mod not_started;
 mod port;
 mod process;
 mod refusal;

@@ -1,5 +1,6 @@
 //! Processes in the box: kernels and commands, each in a fresh process.
 
+use crate::not_started;
 use crate::port::Port;
 use crate::refusal::Refusal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -70,12 +71,10 @@ pub(crate) fn command(
     spared: &[Pid],
 ) -> io::Result<Result<Reply, Refusal>> {
     let task = &request.task;
-    let Some(program) = task.argv.first() else {
-        return Ok(Err(Refusal::new(
-            ErrorCode::BadRequest,
-            "a command needs a program",
-        )));
-    };
+    if task.argv.is_empty() {
+        let refusal = Refusal::new(ErrorCode::BadRequest, "a command needs a program");
+        return Ok(Err(refusal));
+    }
     let mut command = Startable::new(task, &request.bounds);
     let mut repetitions = Vec::new();
     let mut output = Output::new(&request.bounds);
@@ -87,7 +86,7 @@ pub(crate) fn command(
             Err(Failed::Start(e)) => {
                 return Ok(Err(Refusal::new(
                     ErrorCode::CannotStart,
-                    not_started(program, task.cwd.as_deref(), &e),
+                    not_started::told(task, &e),
                 )));
             }
             Err(Failed::Link(e)) => return Err(e),
@@ -120,14 +119,6 @@ pub(crate) fn exited(
         repetitions,
         stdout_lost_bytes,
         stderr_lost_bytes,
-    }
-}
-
-/// Names what was missing: the system tells of a folder as of a program.
-pub(crate) fn not_started(program: &str, cwd: Option<&str>, error: &io::Error) -> String {
-    match cwd.filter(|folder| !Path::new(folder).is_dir()) {
-        Some(folder) => format!("{program}: there is no folder {folder} to start it in"),
-        None => format!("{program}: {error}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Servers: processes that others talk to. One is started, waited for until it serves, and
 //! lives until it is stopped; it does no slice.
 
+use crate::not_started;
 use crate::port::Port;
 use crate::process::{self, OWN_BINARY};
 use regex_lite::{Regex, RegexBuilder};
@@ -302,7 +303,7 @@ fn command(task: &CommandTask, bounds: &Bounds) -> io::Result<Command> {
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a server needs a program"))?;
     let not_started = |e: io::Error| {
-        let message = process::not_started(program, task.cwd.as_deref(), &e);
+        let message = not_started::told(task, &e);
         io::Error::new(e.kind(), message)
     };
     let file = process::found(program, &task.env, task.cwd.as_deref()).map_err(not_started)?;

@@ -2,7 +2,9 @@
 //! answer or in the agent's end, never in a hang.
 
 use crate::common::{self, Turn};
+use std::fs::Permissions;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use tare_model::frame::{Decoder, Frame, Head, Kind, encode};
@@ -263,6 +265,52 @@ fn what_a_command_leaves_running_ends_with_it() {
     let pid = agent.child.id();
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     assert_eq!(children.trim(), "");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_told_by_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let elf = std::fs::read(common::binary()).unwrap();
+    let other_machine = [&elf[..18], &[8, 0], &elf[20..64]].concat();
+    let mut agent = Agent::start();
+    for (name, bytes, told) in [
+        (
+            "no-interpreter",
+            &b"echo here\n"[..],
+            "it is a script without '#!': run it as 'sh ",
+        ),
+        (
+            "crlf",
+            b"#!/bin/sh\r\necho here\r\n",
+            "save it with line ends of Unix",
+        ),
+        (
+            "missing",
+            b"#!/no/such/interpreter -x\n",
+            "its interpreter /no/such/interpreter is not",
+        ),
+        ("empty", b"", "the file is empty"),
+        ("cut", &elf[..64], "it is damaged or cut off"),
+        (
+            "other",
+            &other_machine,
+            "it is a program for other CPUs (machine 8 of ELF)",
+        ),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let Request::Command(mut command) = shell("", LONG) else {
+            unreachable!()
+        };
+        command.task.argv = vec![path.display().to_string()];
+        let (reply, _) = agent.ask(&Request::Command(command));
+        let refused = |code, message: &str| code == ErrorCode::CannotStart && message.contains(told);
+        assert!(
+            matches!(&reply, Reply::Error { code, message } if refused(*code, message)),
+            "{name}: {reply:?}"
+        );
+    }
 }
 
 #[test]
