@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use tare_box::capture::Capture;
 use tare_box::control_cpu;
@@ -278,7 +278,6 @@ impl Drop for Asked {
 
 fn started(task: &CommandTask, bounds: &Bounds) -> io::Result<Child> {
     let mut command = command(task, bounds)?;
-    command.stdout(Stdio::null());
     tare_sys::die_with_parent(&mut command);
     control_cpu::away(|| command.spawn())
 }

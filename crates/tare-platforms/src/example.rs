@@ -56,16 +56,18 @@ impl Platform for OwnRoot {
 }
 
 /// What the agent needs beside the binary: a place for /proc, where it looks for
-/// processes, and /dev/null, the input of what it starts.
+/// processes, and the devices that what it starts reads from and prints to.
 fn furnish(root: &Path) -> io::Result<()> {
     fs::create_dir(root.join("proc"))?;
     fs::create_dir(root.join("dev"))?;
-    mknodat(
-        CWD,
-        root.join("dev/null"),
-        FileType::CharacterDevice,
-        Mode::from_raw_mode(0o666),
-        makedev(1, 3),
-    )?;
+    for (name, minor) in [("dev/null", 3), ("dev/zero", 5)] {
+        mknodat(
+            CWD,
+            root.join(name),
+            FileType::CharacterDevice,
+            Mode::from_raw_mode(0o666),
+            makedev(1, minor),
+        )?;
+    }
     Ok(())
 }

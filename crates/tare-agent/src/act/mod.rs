@@ -31,6 +31,7 @@ pub fn act(words: &[String]) -> io::Result<u8> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["exit", code] => return number(code),
+        ["prints-to-null"] => return Ok(u8::from(!prints_to_null()?)),
         ["die", signal] => die(number(signal)?)?,
         ["wait"] => std::thread::sleep(LONG),
         ["print", out, err] => print(number(out)?, number(err)?)?,
@@ -60,6 +61,12 @@ pub fn act(words: &[String]) -> io::Result<u8> {
 
 fn number<T: std::str::FromStr>(text: &str) -> io::Result<T> {
     text.parse().map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Whether standard output is the device by which programs see that nobody reads it.
+fn prints_to_null() -> io::Result<bool> {
+    let device = rustix::fs::fstat(rustix::stdio::stdout())?.st_rdev;
+    Ok((rustix::fs::major(device), rustix::fs::minor(device)) == (1, 3))
 }
 
 /// Kills this process.

@@ -287,7 +287,25 @@ pub(super) fn output(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
             [err, keep(err)],
         )?;
     }
+    unread_output(site.shared()?)?;
     Ok(Kept::YES)
+}
+
+/// Output that nobody reads is taken, and programs do not see that nobody does.
+fn unread_output(made: &mut dyn RunningBox) -> Result<(), Broken> {
+    let unread = |words: &[&str]| {
+        let mut request = acting(words);
+        request.bounds.max_stdout_bytes = 0;
+        request
+    };
+    expect_status(
+        &talk::run(made, unread(&["print", &LARGE.to_string(), "0"]))?,
+        ExitStatus::Code(0),
+    )?;
+    let null = talk::run(made, unread(&["prints-to-null"]))?;
+    expect(null.exited.status != ExitStatus::Code(0), || {
+        "output that nobody reads goes to /dev/null, for which programs do less".to_owned()
+    })
 }
 
 fn expect_printed(name: &str, seen: &[u8], lost: u64, [printed, kept]: [u64; 2]) -> Result<(), Broken> {

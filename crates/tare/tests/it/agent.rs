@@ -267,6 +267,20 @@ fn what_a_command_leaves_running_ends_with_it() {
     assert_eq!(children.trim(), "");
 }
 
+/// Programs do less for a reader that is not there: grep stops at the first match.
+#[test]
+fn output_that_nobody_reads_does_not_go_to_the_null_device() {
+    let Request::Command(mut command) = shell("test ! /proc/self/fd/1 -ef /dev/null && echo taken", LONG)
+    else {
+        unreachable!()
+    };
+    command.bounds.max_stdout_bytes = 0;
+    let (reply, data) = Agent::start().ask(&Request::Command(command));
+    let ended = exited(reply);
+    assert_eq!((ended.status, ended.stdout_lost_bytes), (ExitStatus::Code(0), 0));
+    assert!(data.is_empty(), "{data:?}");
+}
+
 #[test]
 fn a_program_that_cannot_be_started_is_told_by_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
