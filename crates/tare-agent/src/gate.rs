@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tare_box::control_cpu;
 use tare_wire::gate::{Order, Part, Slice};
 use tare_wire::kernel::KernelSpec;
-use tare_wire::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Reply, Task};
+use tare_wire::protocol::{Bounds, CommandTask, ErrorCode, ExitStatus, Exited, Reply, Task};
 use tare_wire::time::nanoseconds;
 use tare_wire::usage::ProcessUsage;
 
@@ -293,6 +293,7 @@ struct Repeated {
     output: Output,
     allowance: Allowance,
     used: ProcessUsage,
+    left_running: u32,
 }
 
 impl Repeated {
@@ -303,6 +304,7 @@ impl Repeated {
             output: Output::new(bounds),
             allowance: Allowance::new(bounds),
             used: ProcessUsage::NONE,
+            left_running: 0,
         }
     }
 
@@ -323,6 +325,7 @@ impl Repeated {
                 }
                 Err(Failed::Link(e)) => return Err(e),
             };
+            self.left_running += ended.left_running;
             if ended.status != ExitStatus::Code(0) {
                 return self.tell_end(port, ended.status);
             }
@@ -348,11 +351,9 @@ impl Repeated {
 
     fn tell_end(&self, port: &mut Port, status: ExitStatus) -> Answered {
         self.output.send(port)?;
-        Ok(Ok(Reply::Exited(process::exited(
-            status,
-            self.used,
-            Vec::new(),
-            &self.output,
-        ))))
+        Ok(Ok(Reply::Exited(Exited {
+            left_running: self.left_running,
+            ..process::exited(status, self.used, Vec::new(), &self.output)
+        })))
     }
 }

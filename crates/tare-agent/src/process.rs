@@ -78,6 +78,7 @@ pub(crate) fn command(
     }
     let mut command = Startable::new(task, &request.bounds);
     let mut repetitions = Vec::new();
+    let mut left_running = 0;
     let mut output = Output::new(&request.bounds);
     let begin = Instant::now();
     let status = loop {
@@ -93,6 +94,7 @@ pub(crate) fn command(
             Err(Failed::Link(e)) => return Err(e),
         };
         repetitions.push(ended.repetition);
+        left_running += ended.left_running;
         let enough = nanoseconds(begin.elapsed()) >= request.min_wall_ns;
         if ended.status != ExitStatus::Code(0)
             || enough
@@ -103,7 +105,10 @@ pub(crate) fn command(
     };
     let usage = total(&repetitions, begin.elapsed());
     output.send(port)?;
-    Ok(Ok(Reply::Exited(exited(status, usage, repetitions, &output))))
+    Ok(Ok(Reply::Exited(Exited {
+        left_running,
+        ..exited(status, usage, repetitions, &output)
+    })))
 }
 
 /// What is told of processes that ended, once their output was sent.
@@ -120,6 +125,7 @@ pub(crate) fn exited(
         repetitions,
         stdout_lost_bytes,
         stderr_lost_bytes,
+        left_running: 0,
     }
 }
 
@@ -262,6 +268,8 @@ pub(crate) fn total(repetitions: &[ProcessUsage], elapsed: Duration) -> ProcessU
 pub(crate) struct Ended {
     pub status: ExitStatus,
     pub repetition: ProcessUsage,
+    /// Processes that went on when it had ended by itself, and were killed.
+    pub left_running: u32,
 }
 
 /// Why a process has no end to tell of.
@@ -303,9 +311,12 @@ fn attend(
     }
     let reaped = tare_sys::wait4(started.pid)?;
     let wall_ns = monotonic_ns().saturating_sub(started.since_ns);
-    end_children(spared);
+    let killed = end_children(spared);
     output.drain(pipes);
-    Ok(ended(&reaped, in_time, wall_ns))
+    Ok(Ended {
+        left_running: if in_time { killed } else { 0 },
+        ..ended(&reaped, in_time, wall_ns)
+    })
 }
 
 /// Time by the clock of [`Started`].
@@ -333,7 +344,11 @@ fn ended(reaped: &Reaped, in_time: bool, wall_ns: u64) -> Ended {
         read_bytes: Some(reaped.read_bytes),
         written_bytes: Some(reaped.written_bytes),
     };
-    Ended { status, repetition }
+    Ended {
+        status,
+        repetition,
+        left_running: 0,
+    }
 }
 
 /// Reaps a process that has ended, or was killed since it ran over its time, and
@@ -513,14 +528,18 @@ pub(crate) fn reaped_before(child: &Child) -> Option<ExitStatus> {
 }
 
 /// Ends whatever a workload left running, but not those `spared`: orphans come to
-/// us, as first process or as subreaper. Costs one system call when there is nothing.
-pub(crate) fn end_children(spared: &[Pid]) {
+/// us, as first process or as subreaper. Costs one system call when there is nothing. How many
+/// had to be killed: what was about to end keeps the status that it ended with.
+pub(crate) fn end_children(spared: &[Pid]) -> u32 {
     let deadline = Instant::now() + Duration::from_secs(5);
+    let mut killed = 0;
     while let Ok(reaped) = tare_sys::reap_any() {
         if let Some(reaped) = reaped {
             // A server that died under its client is reaped here, whoever asks for it later.
             if pid_from(reaped.pid).is_some_and(|pid| spared.contains(&pid)) {
                 lock(&REAPED).push(reaped);
+            } else if reaped.signal == Some(Signal::KILL.as_raw()) {
+                killed += 1;
             }
             continue;
         }
@@ -529,7 +548,7 @@ pub(crate) fn end_children(spared: &[Pid]) {
             .filter(|pid| !spared.contains(pid))
             .collect();
         if left.is_empty() || Instant::now() > deadline {
-            return;
+            break;
         }
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
@@ -539,6 +558,7 @@ pub(crate) fn end_children(spared: &[Pid]) {
             tv_nsec: 200_000,
         });
     }
+    killed
 }
 
 /// Children of this process.

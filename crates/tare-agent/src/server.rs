@@ -151,6 +151,7 @@ impl Server {
             repetitions: Vec::new(),
             stdout_lost_bytes: 0,
             stderr_lost_bytes,
+            left_running: 0,
         }))
     }
 

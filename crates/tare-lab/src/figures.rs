@@ -246,6 +246,7 @@ mod tests {
             repetitions: walls.iter().copied().map(usage).collect(),
             stdout_lost_bytes: 0,
             stderr_lost_bytes: 0,
+            left_running: 0,
         }
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tare_model::finding::Finding;
-use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Reply, Request, Served, Task};
+use tare_model::protocol::{Bounds, CommandRequest, CommandTask, Exited, Reply, Request, Served, Task};
 use tare_model::results::{Failure, HostReadings, Outcome, Printed, Success};
 use tare_model::study::{Study, Workload};
 use tare_model::time::nanoseconds;
@@ -97,6 +97,7 @@ pub(crate) fn run(
     let interrupted = matches!(answer, Err(LinkError::Interrupted));
     let box_lives = matches!(answer, Ok(_) | Err(LinkError::Refused { .. }));
     let printed = answer.as_ref().ok().filter(|_| workload.is_read()).map(printed);
+    findings.extend(answer.as_ref().ok().and_then(work_left_behind));
     let outcome = match judge(answer, workload, padding_bytes) {
         Ok(success) => {
             findings.extend(doubts(&success, &host));
@@ -114,6 +115,19 @@ pub(crate) fn run(
         interrupted,
         printed,
     })
+}
+
+fn work_left_behind(answer: &Answer) -> Option<Finding> {
+    match &answer.reply {
+        Reply::Exited(exited) => left_running(exited),
+        _ => None,
+    }
+}
+
+/// A launcher whose work goes on without it.
+pub(crate) fn left_running(exited: &Exited) -> Option<Finding> {
+    let processes = exited.left_running;
+    (processes > 0).then_some(Finding::WorkLeftBehind { processes })
 }
 
 fn printed(answer: &Answer) -> Printed {
@@ -363,6 +377,7 @@ mod tests {
             repetitions: vec![used; MAX_REPETITIONS as usize],
             stdout_lost_bytes: most,
             stderr_lost_bytes: most,
+            left_running: 0,
         });
         let length = serde_json::to_vec(&reply).unwrap().len();
         assert!(length <= MAX_PAYLOAD, "{length} B");

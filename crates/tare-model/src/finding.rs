@@ -83,6 +83,11 @@ pub enum Finding {
         /// Bytes left.
         bytes: u64,
     },
+    /// The command ended and left processes running, whose work is not timed; they were killed.
+    WorkLeftBehind {
+        /// In all repetitions.
+        processes: u32,
+    },
 }
 
 impl Finding {
@@ -105,6 +110,7 @@ impl Finding {
             Self::FrequencyChanged { .. } => "frequency-changed",
             Self::Overheated { .. } => "overheated",
             Self::DirtyPages { .. } => "dirty-pages",
+            Self::WorkLeftBehind { .. } => "work-left-behind",
         }
     }
 }
@@ -193,6 +199,11 @@ impl fmt::Display for Finding {
                 write!(f, "heat throttled CPUs {}", counted(*times, "time"))
             }
             Self::DirtyPages { bytes } => write!(f, "{bytes} B of dirty pages were left before the trial"),
+            Self::WorkLeftBehind { processes } => write!(
+                f,
+                "the command ended and left {} running, whose work is not in the figure",
+                counted(u64::from(*processes), "process")
+            ),
         }
     }
 }

@@ -612,5 +612,6 @@ fn exited(status: ExitStatus, wall_ns: u64, repetitions: Vec<ProcessUsage>) -> E
         repetitions,
         stdout_lost_bytes: 0,
         stderr_lost_bytes: 0,
+        left_running: 0,
     }
 }

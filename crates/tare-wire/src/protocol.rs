@@ -359,6 +359,9 @@ pub struct Exited {
     pub stdout_lost_bytes: u64,
     /// Bytes of standard error that were not kept.
     pub stderr_lost_bytes: u64,
+    /// Processes of all repetitions that went on when the command had ended, and were killed.
+    #[serde(default)]
+    pub left_running: u32,
 }
 
 /// Exit status of a process.

@@ -92,6 +92,7 @@ fn answer() -> io::Result<Vec<u8>> {
         repetitions: Vec::new(),
         stdout_lost_bytes: 0,
         stderr_lost_bytes: 0,
+        left_running: 0,
     });
     let mut bytes = Vec::new();
     encode(Head::of(Kind::Reply, 1), &serde_json::to_vec(&reply)?, &mut bytes);

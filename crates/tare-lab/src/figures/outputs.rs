@@ -344,6 +344,7 @@ fn ended_well() -> Exited {
         repetitions: vec![usage],
         stdout_lost_bytes: 0,
         stderr_lost_bytes: 0,
+        left_running: 0,
     }
 }
 

@@ -151,6 +151,7 @@ pub(super) fn stop(arm: &mut Arm, present: &mut LiveBoxes) -> Result<End, Stop> 
     for (mut exited, stdout) in arm.stop(held)? {
         if let Some((before, _)) = &end {
             exited.usage = before.usage.and(exited.usage);
+            exited.left_running += before.left_running;
         }
         match figures::report(&arm.workload, &stdout) {
             Ok(report) => end = Some((exited, report)),
@@ -168,6 +169,7 @@ pub(super) fn ended(arm: &Arm, end: End, seen: &mut HostObservation, i: usize, g
         (None, Some((exited, report))) => match success(arm, &exited, report) {
             Ok(success) => {
                 findings.extend(trial::doubts(&success, &host));
+                findings.extend(trial::left_running(&exited));
                 Outcome::Ok(success)
             }
             Err(failure) => Outcome::Failed(failure),

@@ -37,20 +37,24 @@ pub(crate) fn all(analysis: &Analysis) -> Vec<Doubt> {
         .collect()
 }
 
+/// The finding that work is not in the figure.
+const LACKING: &str = "work-left-behind";
+
 /// What holds for parts of the file: failures and what may be off with figures.
 pub(crate) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
     failures(analysis).chain(figures(analysis)).collect()
 }
 
-/// Tails, intervals that a correction has opened, findings, the most frequent first, intervals
-/// that may be off.
+/// What is not in the figures at all; then tails, intervals that a correction has opened, findings,
+/// the most frequent first, intervals that may be off.
 fn figures(analysis: &Analysis) -> Vec<Doubt> {
     // What a notice tells of the whole file is told once.
     let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.name() == name);
     let findings = analysis.findings.iter();
     let mut findings: Vec<_> = findings.filter(|f| !is_told(f.finding)).collect();
     findings.sort_by_key(|f| std::cmp::Reverse(f.times));
-    let findings = findings.iter().map(|f| {
+    let (lacking, findings): (Vec<_>, Vec<_>) = findings.into_iter().partition(|f| f.finding == LACKING);
+    let doubt = |f: &FindingShare| {
         let name = format!("{} {}/{}", f.finding, f.times, f.of);
         let text = format!(
             "{}{}: {}",
@@ -59,11 +63,12 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
             findings::meaning(f.finding)
         );
         Doubt::new(name, text)
-    });
-    tails(analysis)
-        .into_iter()
+    };
+    let lacking = lacking.into_iter().map(doubt);
+    lacking
+        .chain(tails(analysis))
         .chain(corrected(analysis))
-        .chain(findings)
+        .chain(findings.into_iter().map(doubt))
         .chain(flags(analysis))
         .collect()
 }

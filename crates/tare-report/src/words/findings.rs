@@ -1,7 +1,7 @@
 //! What findings mean, in words.
 
 /// Each by its name: those of `tare_model::finding::Finding`, then what an analysis finds.
-pub const MEANINGS: [(&str, &str); 18] = [
+pub const MEANINGS: [(&str, &str); 19] = [
     (
         "host-busy",
         "other processes used the host's CPUs before the trial, and the wait for a quiet host timed out",
@@ -59,6 +59,10 @@ pub const MEANINGS: [(&str, &str); 18] = [
     (
         "dirty-pages",
         "data waited to be written back when the trial began, and may have competed with it",
+    ),
+    (
+        "work-left-behind",
+        "the command ended while processes that it had started went on; they were killed, and their work is not in the figure: have it stay in the foreground (many programs have an option for that), let the shell 'wait' for its jobs, or make it a server of a workload file",
     ),
     (
         "noise-unknown",

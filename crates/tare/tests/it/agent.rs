@@ -261,10 +261,17 @@ fn a_command_over_its_time_is_killed_with_its_children() {
 fn what_a_command_leaves_running_ends_with_it() {
     let mut agent = Agent::start();
     let (reply, _) = agent.ask(&shell("setsid sleep 997 >/dev/null 2>&1 & exit 0", LONG));
-    assert_eq!(exited(reply).status, ExitStatus::Code(0));
+    let launcher = exited(reply);
+    assert_eq!((launcher.status, launcher.left_running), (ExitStatus::Code(0), 1));
     let pid = agent.child.id();
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     assert_eq!(children.trim(), "");
+}
+
+#[test]
+fn what_ended_before_its_command_was_not_left_running() {
+    let (reply, _) = Agent::start().ask(&shell("sleep 0.01 & wait; true | true", LONG));
+    assert_eq!(exited(reply).left_running, 0);
 }
 
 /// Programs do less for a reader that is not there: grep stops at the first match.

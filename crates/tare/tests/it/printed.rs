@@ -248,6 +248,36 @@ fn what_could_never_be_read_is_refused() {
     );
 }
 
+#[test]
+fn what_a_launcher_leaves_running_is_a_finding() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    for slices in ["10ms", "off"] {
+        let line = format!(
+            "run -p native --provisioning pinned --cpus 1 --blocks 1 --no-settle --trial-time 50ms --slices {slices}"
+        );
+        let output = format!("{slices}.jsonl");
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.extend(["-o", &output, "--", "sh", "-c", "sleep 60 >/dev/null 2>&1 &"]);
+        let report = tare.ok(&words);
+        let findings = &tare.records_of(&output, "trial")[0]["findings"];
+        let is_it = |finding: &Value| {
+            finding["finding"] == "work-left-behind" && finding["processes"].as_u64() > Some(0)
+        };
+        assert!(
+            findings.as_array().unwrap().iter().any(is_it),
+            "{slices}: {findings}"
+        );
+        assert!(
+            report.stdout.contains("\n! work-left-behind in 1 of 1 trials: "),
+            "{}",
+            report.stdout
+        );
+    }
+}
+
 /// The trials of a command with a setup and a teardown, natively and in a container.
 fn beside(tare: &Tare, name: &str, more: &[&str], command: &[&str]) -> Vec<Value> {
     let output = format!("{name}.jsonl");
