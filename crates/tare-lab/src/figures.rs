@@ -3,12 +3,13 @@
 
 use crate::failures::{bad_report, ended_well};
 use crate::load::{self, Loaded};
+use crate::trial::{MAX_STDERR_READ, MAX_STDOUT_READ};
 use std::collections::BTreeMap;
 use tare_model::finding::Reason;
 use tare_model::group::Series;
 use tare_model::kernel::KernelReport;
 use tare_model::metric::{Metric, Quantity, Source, Usage};
-use tare_model::output::{Extractor, Said};
+use tare_model::output::{Extractor, Said, Stream};
 use tare_model::protocol::Exited;
 use tare_model::results::{Failure, ProcessUsage, Success};
 use tare_model::workload::{Check, Workload};
@@ -39,11 +40,8 @@ fn judged(
     if workload.checks.contains(&Check::ExitStatus) {
         ended_well(&exited, stderr)?;
     }
-    let lost = exited.stdout_lost_bytes + exited.stderr_lost_bytes;
-    if workload.is_read() && lost > 0 {
-        return Err(bad_report(format!(
-            "it printed {lost} B more than are read of a command"
-        )));
+    if workload.is_read() {
+        printed_whole(&exited)?;
     }
     workload
         .checks
@@ -73,6 +71,25 @@ fn judged(
     })
 }
 
+/// Refuses output whose end nobody has seen.
+fn printed_whole(exited: &Exited) -> Result<(), Failure> {
+    let bounds = [
+        (exited.stdout_lost_bytes, MAX_STDOUT_READ, Stream::Stdout),
+        (exited.stderr_lost_bytes, MAX_STDERR_READ, Stream::Stderr),
+    ];
+    match bounds.into_iter().find(|(lost, ..)| *lost > 0) {
+        None => Ok(()),
+        Some((lost, most, stream)) => Err(no_figure(format!(
+            "it printed {lost} B more than the {most} B that are read of {}",
+            stream.name()
+        ))),
+    }
+}
+
+fn no_figure(detail: String) -> Failure {
+    Failure::new(Reason::NoFigure, detail)
+}
+
 /// A figure, with the name of its metric.
 type Sample = Result<(String, f64), Failure>;
 
@@ -91,7 +108,7 @@ fn used_or_reported(metric: &Metric, used: &Used, report: Option<&KernelReport>)
 
 /// A figure that a command printed: a positive number that its unit can have.
 fn printed(metric: &Metric, from: &Extractor, output: Output<'_>) -> Sample {
-    let no_figure = |why: String| bad_report(format!("no {}: {why}", metric.name));
+    let no_figure = |why: String| no_figure(format!("no {}: {why}", metric.name));
     let value = extract::figure(from, output).map_err(|e| no_figure(e.to_string()))?;
     if value > 0.0 && metric.unit.is_plausible(value) {
         Ok((metric.name.clone(), value))
@@ -102,7 +119,7 @@ fn printed(metric: &Metric, from: &Extractor, output: Output<'_>) -> Sample {
 
 /// Whether a check of what a process printed holds; others are held elsewhere.
 fn holds(check: &Check, output: Output<'_>) -> Result<(), Failure> {
-    let unreadable = |e: ExtractError| bad_report(format!("a check cannot run: {e}"));
+    let unreadable = |e: ExtractError| no_figure(format!("a check cannot run: {e}"));
     let broken = |what: String| Err(Failure::new(Reason::Check, what));
     let says = |said: &Said| extract::says(said, output).map_err(unreadable);
     match check {

@@ -7,7 +7,7 @@ pub use asked::asked;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use tare_model::host::HostFacts;
-use tare_model::results::{EndReason, Header, Outcome, Record, Results};
+use tare_model::results::{EndReason, Header, Outcome, Record, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::{Cell, Protocol, Stopping, Study};
 use tare_platforms::agent_file;
@@ -147,8 +147,7 @@ impl Progress {
                 Record::Trial(trial) => {
                     let order = progress.orders.entry(trial.block).or_default();
                     *order = (*order).max(trial.order.saturating_add(1));
-                    let failed = matches!(trial.outcome, Outcome::Failed(_));
-                    progress.note(trial.trial, failed && trial.attempt == 0);
+                    progress.note(trial);
                 }
                 Record::Header(_)
                 | Record::Box(_)
@@ -164,8 +163,10 @@ impl Progress {
     }
 
     /// Notes a trial's record: final, or to be repeated.
-    pub(crate) fn note(&mut self, trial: u32, repeat: bool) {
-        if repeat {
+    pub(crate) fn note(&mut self, record: &TrialRecord) {
+        let trial = record.trial;
+        let may_pass = matches!(&record.outcome, Outcome::Failed(failure) if !failure.reason.is_final());
+        if may_pass && record.attempt == 0 {
             self.failed_once.insert(trial);
         } else {
             self.failed_once.remove(&trial);

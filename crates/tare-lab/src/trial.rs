@@ -23,12 +23,12 @@ use tare_study::placement::Placement;
 /// Most repetitions of a short command within a trial: all of them are told in one frame of
 /// a MiB, with up to 215 bytes each.
 const MAX_REPETITIONS: u32 = 2700;
-/// Bytes of a kernel's report that are taken.
-const MAX_REPORT: u64 = 8 << 20;
+/// Bytes of standard output that are taken where it is read.
+pub(crate) const MAX_STDOUT_READ: u64 = 8 << 20;
 /// Bytes of standard error that are taken.
 const MAX_STDERR: u64 = 4096;
 /// The same where figures or checks are looked for in it.
-const MAX_STDERR_READ: u64 = 1 << 20;
+pub(crate) const MAX_STDERR_READ: u64 = 1 << 20;
 /// Quota periods below which a throttled trial is biased against one that is limited
 /// otherwise (docs/trials.md: 0.6 % of a trial of 10 s, that is 100 periods, still).
 const MIN_PERIODS: u64 = 600;
@@ -169,7 +169,7 @@ pub(crate) fn bounds(study: &Study, workload: &Workload, padding_bytes: u32) -> 
     Bounds {
         timeout_ns: seconds(study.protocol.timeout_seconds),
         max_stdout_bytes: if workload.reports() || workload.is_read() {
-            MAX_REPORT
+            MAX_STDOUT_READ
         } else {
             0
         },

@@ -234,12 +234,22 @@ pub enum Reason {
     Check,
     /// The workload's report could not be read.
     BadReport,
+    /// A figure was not printed exactly once, or is none. Such a trial is not repeated: where the
+    /// form of a figure depends on its size, the repetition would select by value.
+    NoFigure,
     /// The box or its link was lost.
     LinkLost,
     /// What the box told does not fit what the host saw.
     Disagrees,
     /// The box used more CPU time than it was granted.
     OverLimit,
+}
+
+impl Reason {
+    /// Whether another attempt would be no better, or would choose what counts.
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::CannotRun | Self::NoFigure)
+    }
 }
 
 impl fmt::Display for Reason {
@@ -256,6 +266,7 @@ impl fmt::Display for Reason {
             Self::WrongAnswer => "wrong answer",
             Self::Check => "a check does not hold",
             Self::BadReport => "unreadable report",
+            Self::NoFigure => "figure not found",
             Self::LinkLost => "the link to the box was lost",
             Self::Disagrees => "the box and the host disagree",
             Self::OverLimit => "used more CPU than its limit",

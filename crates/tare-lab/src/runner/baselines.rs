@@ -4,7 +4,6 @@
 use super::arm::Arm;
 use super::live::LiveBoxes;
 use std::collections::BTreeSet;
-use tare_model::finding::Reason;
 use tare_model::study::{Against, BoxKind, Cell, Study};
 use tare_study::plan::{Group, PlannedTrial};
 
@@ -55,11 +54,12 @@ pub(super) fn put_off(
 
 /// Whether the group is worth nothing: a cell is lost against which others are held.
 /// In the first pass these are put off, to be tried with it again; later they are
-/// recorded without it. What cannot run here will not the next time either.
+/// recorded without it. What cannot run here will not the next time either, and a figure that was not
+/// found is not looked for again.
 pub(super) fn is_spoiled(study: &Study, arms: &[Arm], pass: u32) -> bool {
     let could_run = |arm: &&Arm| {
         let lost = arm.lost.as_ref();
-        lost.is_some_and(|lost| lost.failure.reason != Reason::CannotRun)
+        lost.is_some_and(|lost| !lost.failure.reason.is_final())
     };
     let lost: BTreeSet<&Cell> = arms
         .iter()

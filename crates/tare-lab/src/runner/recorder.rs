@@ -137,8 +137,8 @@ impl<'a> Recorder<'a> {
             self.succeeded.insert(record.cell.kind.platform.clone());
         }
         let failed = matches!(record.outcome, Outcome::Failed(_));
-        self.progress.note(planned.trial, failed && record.attempt == 0);
-        self.failed += u32::from(failed && record.attempt > 0);
+        self.progress.note(&record);
+        self.failed += u32::from(failed && self.progress.is_done(planned.trial));
         let done = self.progress.n_done();
         // Those that ended at the same time count as done, or the rest would look long.
         let remaining_seconds = self.remaining(done + self.coming);
