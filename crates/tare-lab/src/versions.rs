@@ -26,7 +26,7 @@ pub fn ask_on_host(study: &mut Study) {
         return;
     }
     for receipt in study.workloads.iter_mut().filter_map(|w| w.version.as_mut()) {
-        let told = program::told(&receipt.argv).ok();
+        let told = program::told(&receipt.argv).ok().map(String::into_bytes);
         keep(receipt, told);
     }
 }
@@ -70,12 +70,12 @@ pub fn take_from(study: &mut Study, other: &Study) {
     }
 }
 
-fn keep(receipt: &mut VersionReceipt, told: Option<String>) {
+fn keep(receipt: &mut VersionReceipt, told: Option<Vec<u8>>) {
     receipt.found = told.and_then(|told| extract::matched(&told, &receipt.regex).ok());
 }
 
 /// All that a workload's program prints when it is asked for its version, whatever its status.
-fn told(link: &mut Link, workload: &Workload) -> Option<String> {
+fn told(link: &mut Link, workload: &Workload) -> Option<Vec<u8>> {
     let role = workload.timed()?;
     let request = Request::Command(CommandRequest {
         task: CommandTask {
@@ -94,5 +94,5 @@ fn told(link: &mut Link, workload: &Workload) -> Option<String> {
         max_repetitions: 1,
     });
     let answer = link.request(&request, DEADLINE * 2).ok()?;
-    Some(String::from_utf8_lossy(&[answer.stdout, answer.stderr].concat()).into_owned())
+    Some([answer.stdout, answer.stderr].concat())
 }

@@ -86,6 +86,21 @@ const KNOWN: [(&str, Unit, f64); 46] = [
     ("1", Unit::One, 1.0),
 ];
 
+/// `msec` and `sec` are seconds, and would be compared with nothing.
+const SPELT_OUT: [(&str, &str); 11] = [
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("usec", "us"),
+    ("nsec", "ns"),
+    ("minutes", "min"),
+    ("hours", "h"),
+    ("bytes", "B"),
+    ("bytes/s", "B/s"),
+];
+
 /// Reads a unit. What is none of the known ones is a unit of its own, whose values are
 /// printed as they are: `op/s`, `requests/s`.
 ///
@@ -107,20 +122,6 @@ pub fn read(text: &str) -> Result<Scaled, UnitError> {
     if let Some((symbol, ..)) = near {
         return Err(UnitError::Near(text.to_owned(), symbol));
     }
-    // `msec` and `sec` are seconds, and would be compared with nothing.
-    const SPELT_OUT: [(&str, &str); 11] = [
-        ("sec", "s"),
-        ("secs", "s"),
-        ("second", "s"),
-        ("seconds", "s"),
-        ("msec", "ms"),
-        ("usec", "us"),
-        ("nsec", "ns"),
-        ("minutes", "min"),
-        ("hours", "h"),
-        ("bytes", "B"),
-        ("bytes/s", "B/s"),
-    ];
     if let Some((_, symbol)) = SPELT_OUT.iter().find(|(word, _)| *word == written) {
         return Err(UnitError::Near(text.to_owned(), symbol));
     }
@@ -132,6 +133,24 @@ pub fn read(text: &str) -> Result<Scaled, UnitError> {
         unit: Unit::Other(text.to_owned()),
         scale: 1.0,
     })
+}
+
+/// A unit that a program prints beside a figure: also spelt out, and `m` for minutes as wrk has it.
+pub fn printed(text: &str) -> Option<Scaled> {
+    const OF_WRK: (&str, &str) = ("m", "min");
+    let spelt_out = SPELT_OUT.iter().chain([&OF_WRK]).find(|(word, _)| *word == text);
+    read(spelt_out.map_or(text, |(_, symbol)| *symbol)).ok()
+}
+
+/// What a prefix of SI makes of a unit without scales of its own: 1000 for `k` and `kop/s` of `op/s`.
+pub fn prefix(printed: &str, symbol: &str) -> Option<f64> {
+    match printed.strip_suffix(symbol).unwrap_or(printed) {
+        "k" | "K" => Some(1e3),
+        "M" => Some(1e6),
+        "G" => Some(1e9),
+        "T" => Some(1e12),
+        _ => None,
+    }
 }
 
 /// `MB/s` for `MB/sec` and `MB/second`.

@@ -1,9 +1,23 @@
 //! Figures in what a command printed. A figure that is missing, is told more than once or is
 //! no number is none: nothing is guessed, and a trial without its figure has failed.
 
-use regex_lite::Regex;
-use tare_model::output::{Bounded, Comma, Extractor, Field, Find, Said, Stream};
+mod json;
+mod number;
+mod pattern;
+mod table;
+mod text;
+
+pub use pattern::pattern;
+
+use json::Json;
+use number::number;
+use pattern::{FigurePattern, Found, pattern_for};
+use std::borrow::Cow;
+use table::Table;
+use tare_model::metric::Unit;
+use tare_model::output::{Bounded, Comma, Extractor, Find, Said, Stream};
 use tare_model::results::Printed;
+use tare_model::unit_words;
 
 /// What a command printed.
 #[derive(Debug, Clone, Copy)]
@@ -17,17 +31,22 @@ pub struct Output<'a> {
 /// Why there is no figure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// It is not text.
-    #[error("{0} is not UTF-8")]
-    NoText(&'static str),
     /// The pattern is none; a study with it is refused before.
     #[error("'{0}' is not a regular expression: {1}")]
     Pattern(String, String),
+    /// A pattern that could search for minutes.
+    #[error(
+        "'{0}' is too large an expression, or too large for so much output: [0-9] is smaller than \\d, [A-Za-z] than \\w"
+    )]
+    Large(String),
     /// A pattern without the group whose match is the figure.
     #[error(
-        "'{0}' has {1} groups and none is named 'value': put only the figure into a group, as in 'rate: ([0-9.]+)'"
+        "'{0}' has {1} groups and none is named 'value': put only the figure into a group, as in 'rate: ([0-9.]+)', or write '{{value}} {{unit}}' where the unit is printed beside it"
     )]
     Group(String, usize),
+    /// A pattern that reads a unit where none is known to convert to.
+    #[error("'{0}' reads a unit, which a check cannot convert: omit the group 'unit'")]
+    UnitOfCheck(String),
     /// A pointer that is none.
     #[error("'{0}' is not a JSON pointer: begin it with a slash, as in /jobs/0/iops")]
     Pointer(String),
@@ -38,13 +57,22 @@ pub enum ExtractError {
         place: &'static str,
         what: String,
     },
-    /// It stands there more than once.
-    #[error("{place} has {times} of {what} instead of one")]
-    Several {
+    /// It stands in the other stream.
+    #[error("{place} has no {what}, but {other} has: set stream = \"{name}\", or omit 'stream'")]
+    Elsewhere {
         /// Where it was looked for.
         place: &'static str,
         what: String,
-        times: usize,
+        other: &'static str,
+        /// As a workload file writes it.
+        name: &'static str,
+    },
+    /// It stands there more than once.
+    #[error("more than one {what}: {found}")]
+    Several {
+        what: String,
+        /// The first two.
+        found: String,
     },
     /// It cannot be read at all.
     #[error("{place} is not {format}: {why}")]
@@ -56,6 +84,9 @@ pub enum ExtractError {
         /// What the parser says.
         why: String,
     },
+    /// A unit that does not come down to the metric's.
+    #[error("'{printed}' is printed as the unit of the figure, which cannot be converted to {wanted}")]
+    Unit { printed: String, wanted: String },
     /// A comma that may part thousands or begin a fraction.
     #[error(
         "'{text}' is {readings}: give --thousands-comma or --decimal-comma (in a file: comma = \"thousands\" or \"decimal\")"
@@ -73,57 +104,93 @@ pub enum ExtractError {
     NoNumber(String),
 }
 
+/// One stream, as text.
+#[derive(Debug)]
+struct Text<'a> {
+    stream: Stream,
+    text: Cow<'a, str>,
+}
+
 /// Bytes of the beginning and of the end that are kept of what a failed command printed.
 const KEPT: usize = 4096;
 /// Text that is shown of what a command printed, at most.
 const SHOWN: usize = 60;
 
-/// The figure, in the metric's unit.
+/// The figure of a metric, in the base unit of this one.
 ///
 /// # Errors
 /// [`ExtractError`] where it is not there exactly once, or is no number.
-pub fn figure(from: &Extractor, output: Output<'_>) -> Result<f64, ExtractError> {
-    let (text, place) = output.text(from.stream)?;
-    let figure = match &from.find {
-        Find::Json(pointer) => json(text, place, pointer, from.comma)?,
-        Find::Csv(field) => number(&csv(text, place, field)?, from.comma)?,
-        Find::Regex(pattern) => number(&match_in(text, place, pattern)?, from.comma)?,
+pub fn figure(from: &Extractor, unit: &Unit, output: Output<'_>) -> Result<f64, ExtractError> {
+    let found = found(from, output)?;
+    let scale = match &found.unit {
+        None => from.scale,
+        Some(printed) => scale(printed, from.scale, unit)?,
     };
-    Ok(figure * from.scale)
+    Ok(found.value * scale)
 }
 
 /// What a figure that must lie within bounds is, where it does not.
 pub fn out_of_bounds(check: &Bounded, output: Output<'_>) -> Result<Option<f64>, ExtractError> {
-    let figure = figure(&check.from, output)?;
+    let figure = found(&check.from, output)?.value * check.from.scale;
     let fits =
         check.at_least.is_none_or(|least| figure >= least) && check.at_most.is_none_or(|most| figure <= most);
     Ok((!fits).then_some(figure))
 }
 
-/// Whether a command printed this.
-pub fn says(said: &Said, output: Output<'_>) -> Result<bool, ExtractError> {
-    let (text, _) = output.text(said.stream)?;
-    Ok(pattern(&said.regex)?.is_match(text))
+/// Where a command printed this; `None`: nowhere.
+pub fn said_in(said: &Said, output: Output<'_>) -> Result<Option<Stream>, ExtractError> {
+    let texts = output.texts(said.stream);
+    let pattern = pattern_for(&said.regex, &texts)?;
+    let has_it = texts.iter().find(|text| pattern.is_match(&text.text));
+    Ok(has_it.map(|text| text.stream))
 }
 
-/// A regular expression as tare reads it: `^` and `$` are ends of lines.
+/// How many groups the pattern of a server's line has, as the agent reads it.
 ///
 /// # Errors
 /// [`ExtractError::Pattern`].
-pub fn pattern(text: &str) -> Result<Regex, ExtractError> {
-    Regex::new(&format!("(?m){text}")).map_err(|e| ExtractError::Pattern(text.to_owned(), e.to_string()))
+pub fn groups_of_line(text: &str) -> Result<usize, ExtractError> {
+    let pattern = regex_lite::Regex::new(text);
+    let pattern = pattern.map_err(|e| ExtractError::Pattern(text.to_owned(), e.to_string()))?;
+    Ok(pattern.captures_len() - 1)
 }
 
-/// Refuses what could never find a figure.
+/// Refuses what could never find the figure of a metric.
 ///
 /// # Errors
 /// [`ExtractError`]: a pattern that is none or lacks its group, a pointer that is none.
 pub fn check(find: &Find) -> Result<(), ExtractError> {
     match find {
-        Find::Regex(text) => group(&pattern(text)?, text).map(drop),
+        Find::Regex(text) => FigurePattern::of(text).map(drop),
         Find::Json(pointer) if !pointer.starts_with('/') => Err(ExtractError::Pointer(pointer.clone())),
         Find::Json(_) | Find::Csv(_) => Ok(()),
     }
+}
+
+/// The same of a figure that is no metric, and has no unit.
+///
+/// # Errors
+/// As [`check`], and [`ExtractError::UnitOfCheck`].
+pub fn check_without_unit(find: &Find) -> Result<(), ExtractError> {
+    check(find)?;
+    match find {
+        Find::Regex(text) if FigurePattern::of(text)?.reads_unit() => {
+            Err(ExtractError::UnitOfCheck(text.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The one match of a pattern's group in what a program told.
+///
+/// # Errors
+/// [`ExtractError`] where there is none, or more than one.
+pub fn matched(told: &[u8], expression: &str) -> Result<String, ExtractError> {
+    let text = Text {
+        stream: Stream::Both,
+        text: text::cleaned(told),
+    };
+    Ok(match_of(expression, &[text])?.value)
 }
 
 impl<'a> Output<'a> {
@@ -135,13 +202,115 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn text(self, stream: Stream) -> Result<(&'a str, &'static str), ExtractError> {
-        let (bytes, place) = match stream {
-            Stream::Stdout => (self.stdout, stream.name()),
-            Stream::Stderr => (self.stderr, stream.name()),
+    fn texts(self, stream: Stream) -> Vec<Text<'a>> {
+        match stream {
+            Stream::Stdout | Stream::Stderr => vec![self.text(stream)],
+            Stream::Both => vec![self.text(Stream::Stdout), self.text(Stream::Stderr)],
+        }
+    }
+
+    fn text(self, stream: Stream) -> Text<'a> {
+        let bytes = match stream {
+            Stream::Stdout | Stream::Both => self.stdout,
+            Stream::Stderr => self.stderr,
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| ExtractError::NoText(place))?;
-        Ok((text, place))
+        Text {
+            stream,
+            text: text::cleaned(bytes),
+        }
+    }
+
+    /// The text that is a document: of two that of standard output, unless it is blank.
+    fn document(self, stream: Stream) -> Text<'a> {
+        let mut texts = self.texts(stream);
+        let is_blank = |text: &Text<'_>| text.text.trim().is_empty();
+        if texts.len() > 1 && is_blank(&texts[0]) && !is_blank(&texts[1]) {
+            texts.swap_remove(1)
+        } else {
+            texts.swap_remove(0)
+        }
+    }
+}
+
+/// A figure as it was printed.
+struct Figure {
+    value: f64,
+    unit: Option<String>,
+}
+
+/// The figure in the stream that is named; that of the other one is told of.
+fn found(from: &Extractor, output: Output<'_>) -> Result<Figure, ExtractError> {
+    let other = match from.stream {
+        Stream::Stdout => Stream::Stderr,
+        Stream::Stderr => Stream::Stdout,
+        Stream::Both => return found_in(from, from.stream, output),
+    };
+    match found_in(from, from.stream, output) {
+        Err(ExtractError::Missing { place, what }) if found_in(from, other, output).is_ok() => {
+            Err(ExtractError::Elsewhere {
+                place,
+                what,
+                other: other.name(),
+                name: if other == Stream::Stderr {
+                    "stderr"
+                } else {
+                    "stdout"
+                },
+            })
+        }
+        found => found,
+    }
+}
+
+fn found_in(from: &Extractor, stream: Stream, output: Output<'_>) -> Result<Figure, ExtractError> {
+    let plain = |value| Figure { value, unit: None };
+    match &from.find {
+        Find::Json(pointer) => json_number(&output.document(stream), pointer, from.comma).map(plain),
+        Find::Csv(field) => {
+            let text = output.document(stream);
+            let table = Table::of(&text)?;
+            number(table.field(field)?, from.comma).map(plain)
+        }
+        Find::Regex(expression) => {
+            let Found { value, unit } = match_of(expression, &output.texts(stream))?;
+            let value = number(&value, from.comma)?;
+            Ok(Figure { value, unit })
+        }
+    }
+}
+
+fn json_number(text: &Text<'_>, pointer: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
+    match json::at(&json::documents(text)?, pointer, text)? {
+        Json::Number(figure) => number(&figure.to_string(), None),
+        Json::Text(text) => number(text, comma),
+        other => Err(ExtractError::NoNumber(other.to_string())),
+    }
+}
+
+fn match_of(expression: &str, texts: &[Text<'_>]) -> Result<Found, ExtractError> {
+    FigurePattern::made_for(expression, texts)?.only_match(texts, &format!("match of '{expression}'"))
+}
+
+/// How much one of the printed unit is in the base unit of a metric. Where nothing is printed
+/// it is the metric's own, which plain numbers alone can have: `12.3k`, `950`.
+fn scale(printed: &str, own: f64, metric: &Unit) -> Result<f64, ExtractError> {
+    let is_plain = matches!(metric, Unit::One | Unit::Other(_));
+    match unit_words::printed(printed) {
+        Some(scaled) if scaled.unit == *metric => Ok(scaled.scale),
+        _ if is_plain && printed.is_empty() => Ok(own),
+        _ if is_plain && let Some(times) = unit_words::prefix(printed, metric.symbol()) => Ok(times * own),
+        _ => Err(ExtractError::Unit {
+            printed: shown(printed),
+            wanted: metric.symbol().to_owned(),
+        }),
+    }
+}
+
+/// What was looked through.
+fn place(texts: &[Text<'_>]) -> &'static str {
+    match texts {
+        [text] => text.stream.name(),
+        _ => Stream::Both.name(),
     }
 }
 
@@ -156,160 +325,6 @@ fn ends(bytes: &[u8]) -> String {
     format!("{}\n[{between} B omitted]\n{}", text(head), text(tail))
 }
 
-/// The one match of a pattern's group in what a program told.
-///
-/// # Errors
-/// [`ExtractError`] where there is none, or more than one.
-pub fn matched(text: &str, expression: &str) -> Result<String, ExtractError> {
-    match_in(text, "what it told", expression)
-}
-
-/// The one match of a pattern's group.
-fn match_in(text: &str, place: &'static str, expression: &str) -> Result<String, ExtractError> {
-    let pattern = pattern(expression)?;
-    let group = group(&pattern, expression)?;
-    let mut found = pattern
-        .captures_iter(text)
-        .filter_map(|captures| captures.get(group));
-    let what = || format!("match of '{expression}'");
-    let first = found
-        .next()
-        .ok_or_else(|| ExtractError::Missing { place, what: what() })?;
-    match found.count() {
-        0 => Ok(first.as_str().to_owned()),
-        more => Err(ExtractError::Several {
-            place,
-            what: what(),
-            times: more + 1,
-        }),
-    }
-}
-
-/// The group whose match is the figure: the one named `value`, else the only one.
-fn group(pattern: &Regex, expression: &str) -> Result<usize, ExtractError> {
-    let named = pattern.capture_names().position(|name| name == Some("value"));
-    // The whole match is the group 0.
-    match (named, pattern.captures_len() - 1) {
-        (Some(group), _) => Ok(group),
-        (None, 1) => Ok(1),
-        (None, n) => Err(ExtractError::Group(expression.to_owned(), n)),
-    }
-}
-
-fn json(text: &str, place: &'static str, pointer: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
-    let document: serde_json::Value = serde_json::from_str(text).map_err(|e| ExtractError::Unreadable {
-        place,
-        format: "JSON",
-        why: e.to_string(),
-    })?;
-    let missing = || ExtractError::Missing {
-        place,
-        what: format!("'{pointer}'"),
-    };
-    match document.pointer(pointer).ok_or_else(missing)? {
-        serde_json::Value::Number(figure) => number(&figure.to_string(), None),
-        serde_json::Value::String(text) => number(text, comma),
-        other => Err(ExtractError::NoNumber(shown(&other.to_string()))),
-    }
-}
-
-fn csv(text: &str, place: &'static str, field: &Field) -> Result<String, ExtractError> {
-    let unreadable = |e: csv::Error| ExtractError::Unreadable {
-        place,
-        format: "CSV",
-        why: e.to_string(),
-    };
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(text.as_bytes());
-    let lines: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(unreadable)?;
-    let missing = |what: String| ExtractError::Missing { place, what };
-    let at = |column: &str| {
-        let at = match column.parse::<usize>() {
-            Ok(number) => number.checked_sub(1),
-            Err(_) => lines
-                .first()
-                .and_then(|head| head.iter().position(|name| name.trim() == column)),
-        };
-        at.ok_or_else(|| missing(format!("column '{column}'")))
-    };
-    let column = at(&field.column)?;
-    let line = match &field.row {
-        None => lines.last().ok_or_else(|| missing("line".to_owned()))?,
-        Some(row) => {
-            let key = at(&row.column)?;
-            let mut found = lines
-                .iter()
-                .filter(|line| line.get(key).is_some_and(|is| is.trim() == row.is));
-            let what = || format!("line where '{}' is '{}'", row.column, row.is);
-            let first = found.next().ok_or_else(|| missing(what()))?;
-            let more = found.count();
-            if more > 0 {
-                return Err(ExtractError::Several {
-                    place,
-                    what: what(),
-                    times: more + 1,
-                });
-            }
-            first
-        }
-    };
-    let value = line
-        .get(column)
-        .ok_or_else(|| missing(format!("column '{}'", field.column)))?;
-    Ok(value.to_owned())
-}
-
-/// A number as tools print it: with or without a fraction, an exponent, and marks between thousands.
-fn number(text: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
-    let text = text.trim();
-    let read = match comma {
-        Some(Comma::Thousands) => with_marks(text, ',', '.'),
-        Some(Comma::Decimal) => with_marks(text, '.', ','),
-        None if text.contains(',') => return only_reading(text),
-        None => plain(text),
-    };
-    read.ok_or_else(|| ExtractError::NoNumber(shown(text)))
-}
-
-/// A number with commas of which nobody said what they are: only those between thousands show it.
-fn only_reading(text: &str) -> Result<f64, ExtractError> {
-    match (with_marks(text, ',', '.'), with_marks(text, '.', ',')) {
-        (Some(thousands), Some(decimal)) => Err(ExtractError::Comma {
-            text: shown(text),
-            readings: format!("{thousands} or {decimal}"),
-        }),
-        (Some(thousands), None) => Ok(thousands),
-        (None, Some(_)) => Err(ExtractError::DecimalComma(shown(text))),
-        (None, None) => Err(ExtractError::NoNumber(shown(text))),
-    }
-}
-
-/// A number whose fraction begins with `point` and whose thousands `mark` may part.
-fn with_marks(text: &str, mark: char, point: char) -> Option<f64> {
-    let end = text.find([point, 'e', 'E']).unwrap_or(text.len());
-    let (whole, rest) = text.split_at(end);
-    if rest.contains(mark) || rest.matches(point).count() > 1 {
-        return None;
-    }
-    let digits = whole.trim_start_matches(['+', '-']);
-    if let Some((first, groups)) = digits.split_once(mark) {
-        let begins = (1..=3).contains(&first.len()) && !first.starts_with('0');
-        if !begins || groups.split(mark).any(|group| group.len() != 3) {
-            return None;
-        }
-    }
-    plain(&text.replace(mark, "").replace(point, "."))
-}
-
-fn plain(text: &str) -> Option<f64> {
-    // `inf`, `nan` and a lone sign are numbers to the parser, and figures to nobody.
-    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-    let value: f64 = text.parse().ok().filter(|_| is_plain)?;
-    value.is_finite().then_some(value)
-}
-
 fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -318,207 +333,4 @@ fn shown(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use tare_model::output::Row;
-
-    fn of(find: Find, stdout: &str) -> Result<f64, ExtractError> {
-        let output = Output {
-            stdout: stdout.as_bytes(),
-            stderr: b"",
-        };
-        figure(&Extractor::of(find), output)
-    }
-
-    fn regex(pattern: &str, stdout: &str) -> Result<f64, ExtractError> {
-        of(Find::Regex(pattern.to_owned()), stdout)
-    }
-
-    fn field(column: &str, row: Option<(&str, &str)>) -> Find {
-        Find::Csv(Field {
-            column: column.to_owned(),
-            row: row.map(|(column, is)| Row {
-                column: column.to_owned(),
-                is: is.to_owned(),
-            }),
-        })
-    }
-
-    #[test]
-    fn a_pattern_finds_one_figure() {
-        let text = "Copy: 18466.0 MB/s\nTriad: 15754.5 MB/s\n";
-        assert_eq!(regex(r"^Triad: ([\d.]+) MB/s$", text), Ok(15754.5));
-        assert_eq!(regex(r"^(Copy): (?<value>[\d.]+)", text), Ok(18466.0));
-        assert!(matches!(
-            regex(r"^Add: ([\d.]+)", text),
-            Err(ExtractError::Missing { .. })
-        ));
-        assert!(matches!(
-            regex(r": ([\d.]+) MB/s", text),
-            Err(ExtractError::Several { times: 2, .. })
-        ));
-    }
-
-    #[test]
-    fn numbers_are_read_as_tools_print_them_and_nothing_else_is_one() {
-        for (text, value) in [
-            ("1", 1.0),
-            (" 2.50 ", 2.5),
-            ("1.5e3", 1500.0),
-            ("1,234.0", 1234.0),
-            ("1,234,567", 1_234_567.0),
-            ("12,345,678.9", 12_345_678.9),
-            ("-3", -3.0),
-        ] {
-            assert_eq!(number(text, None), Ok(value), "{text}");
-        }
-        for text in [
-            "",
-            "+++++",
-            "inf",
-            "nan",
-            "-",
-            ",",
-            "1,2,3",
-            "0,234,567",
-            "1,23,456",
-            "12 MB",
-            "0x10",
-            "1e999",
-        ] {
-            let found = number(text, None);
-            assert!(
-                matches!(found, Err(ExtractError::NoNumber(_))),
-                "{text}: {found:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_comma_with_two_readings_is_refused_with_both() {
-        let told = |text: &str| number(text, None).unwrap_err().to_string();
-        assert!(told("1,234").starts_with("'1,234' is 1234 or 1.234: give --thousands-comma"));
-        assert!(told("-12,500").starts_with("'-12,500' is -12500 or -12.5:"));
-        for decimal in ["0,234", "+0,500", "00,123", "1,5", "1,2345", "1.234,5", "0,5e3"] {
-            let found = number(decimal, None);
-            assert_eq!(found, Err(ExtractError::DecimalComma(decimal.to_owned())));
-        }
-    }
-
-    #[test]
-    fn commas_are_read_as_their_owner_says() {
-        for (text, value) in [
-            ("1,234", 1.234),
-            ("0,234", 0.234),
-            ("1.234,5", 1234.5),
-            ("12", 12.0),
-            ("5,5e3", 5500.0),
-        ] {
-            assert_eq!(number(text, Some(Comma::Decimal)), Ok(value), "{text}");
-        }
-        for (text, value) in [("1,234", 1234.0), ("999.5", 999.5), ("12", 12.0)] {
-            assert_eq!(number(text, Some(Comma::Thousands)), Ok(value), "{text}");
-        }
-        for text in ["1,5", "0,234"] {
-            assert!(number(text, Some(Comma::Thousands)).is_err(), "{text}");
-        }
-        // With a decimal comma a point parts thousands.
-        assert_eq!(number("1.234", Some(Comma::Decimal)), Ok(1234.0));
-        assert!(number("1.5", Some(Comma::Decimal)).is_err());
-    }
-
-    #[test]
-    fn a_pointer_finds_a_number_in_json() {
-        let text = r#"{"jobs":[{"read":{"iops":80600.5,"text":"1,200.0","none":null}}]}"#;
-        let at = |pointer: &str| of(Find::Json(pointer.to_owned()), text);
-        assert_eq!(at("/jobs/0/read/iops"), Ok(80600.5));
-        assert_eq!(at("/jobs/0/read/text"), Ok(1200.0));
-        assert!(matches!(at("/jobs/0/read/none"), Err(ExtractError::NoNumber(_))));
-        assert!(matches!(
-            at("/jobs/1/read/iops"),
-            Err(ExtractError::Missing { .. })
-        ));
-        let cut = of(Find::Json("/a".to_owned()), "{\"a\":");
-        assert!(matches!(
-            cut,
-            Err(ExtractError::Unreadable { format: "JSON", .. })
-        ));
-    }
-
-    #[test]
-    fn a_field_of_csv_is_found_by_name_or_number_and_its_line_by_what_stands_in_it() {
-        let redis = "\"test\",\"rps\"\n\"SET\",\"183554.33\"\n\"GET\",\"192827.61\"\n";
-        assert_eq!(of(field("rps", Some(("test", "GET"))), redis), Ok(192_827.61));
-        assert_eq!(of(field("2", Some(("1", "SET"))), redis), Ok(183_554.33));
-        assert_eq!(of(field("2", None), redis), Ok(192_827.61));
-        let several = "a,1\na,2\n";
-        assert!(matches!(
-            of(field("2", Some(("1", "a"))), several),
-            Err(ExtractError::Several { times: 2, .. })
-        ));
-        // Bonnie++ prints crosses for what was too short to be timed.
-        let crosses = "1.98,host,+++++,12\n";
-        assert!(matches!(
-            of(field("3", None), crosses),
-            Err(ExtractError::NoNumber(_))
-        ));
-        assert!(matches!(
-            of(field("9", None), crosses),
-            Err(ExtractError::Missing { .. })
-        ));
-        assert!(matches!(
-            of(field("0", None), crosses),
-            Err(ExtractError::Missing { .. })
-        ));
-        assert!(matches!(
-            of(field("1", None), ""),
-            Err(ExtractError::Missing { .. })
-        ));
-    }
-
-    #[test]
-    fn what_could_never_find_a_figure_is_refused() {
-        let wrong = |pattern: &str| check(&Find::Regex(pattern.to_owned())).unwrap_err();
-        assert!(matches!(wrong("("), ExtractError::Pattern(..)));
-        assert!(matches!(wrong("x"), ExtractError::Group(_, 0)));
-        assert!(matches!(wrong("(a)(b)"), ExtractError::Group(_, 2)));
-        assert!(check(&Find::Regex("(a)(?<value>b)".to_owned())).is_ok());
-        assert!(check(&Find::Json("iops".to_owned())).is_err());
-    }
-
-    #[test]
-    fn a_check_looks_at_standard_error_where_it_is_told_to() {
-        let output = Output {
-            stdout: b"errors: 3\n",
-            stderr: b"warning: x\n",
-        };
-        let said = |stream, regex: &str| {
-            let regex = regex.to_owned();
-            says(&Said { stream, regex }, output)
-        };
-        assert_eq!(said(Stream::Stderr, "^warning"), Ok(true));
-        assert_eq!(said(Stream::Stdout, "^warning"), Ok(false));
-        let none = Bounded {
-            name: "errors".to_owned(),
-            from: Extractor::of(Find::Regex(r"errors: (\d+)".to_owned())),
-            at_least: None,
-            at_most: Some(0.0),
-        };
-        assert_eq!(out_of_bounds(&none, output), Ok(Some(3.0)));
-    }
-
-    proptest! {
-        #[test]
-        fn no_output_makes_it_panic(text in ".{0,200}", pointer in ".{0,20}", column in ".{0,5}") {
-            let _ = of(Find::Json(pointer), &text);
-            let _ = of(field(&column, Some(("1", "a"))), &text);
-            let _ = regex("a(.*)", &text);
-        }
-
-        #[test]
-        fn a_number_that_was_printed_is_read_again(value in -1e12..1e12_f64) {
-            prop_assert_eq!(number(&value.to_string(), None), Ok(value));
-        }
-    }
-}
+mod tests;

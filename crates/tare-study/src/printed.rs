@@ -127,7 +127,7 @@ fn check(wish: &CheckWish) -> Result<Check, PrintedError> {
         CheckWish::Says(stream, regex) => Check::Says(said(*stream, regex)?),
         CheckWish::SaysNot(stream, regex) => Check::SaysNot(said(*stream, regex)?),
         CheckWish::Figure(bounded) => {
-            extract::check(&bounded.from.find).map_err(PrintedError::Check)?;
+            extract::check_without_unit(&bounded.from.find).map_err(PrintedError::Check)?;
             Check::Figure(bounded.clone())
         }
     })
@@ -178,7 +178,7 @@ mod tests {
     fn wish(name: &str, unit: &str, regex: &str) -> MetricWish {
         MetricWish {
             name: name.to_owned(),
-            stream: Stream::Stdout,
+            stream: Stream::Both,
             find: Find::Regex(regex.to_owned()),
             unit: unit.to_owned(),
             comma: None,

@@ -32,7 +32,7 @@ pub enum Comma {
     Thousands,
 }
 
-/// What a command prints to.
+/// What a command prints to. A results file that names none means standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stream {
@@ -41,6 +41,9 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
+    /// A pattern is looked for in both; a JSON or CSV document is standard output, or standard
+    /// error where that is blank.
+    Both,
 }
 
 /// How a figure is found.
@@ -51,7 +54,9 @@ pub enum Find {
     Json(String),
     /// The number in this field of CSV.
     Csv(Field),
-    /// The one match of a regular expression: its group named `value`, or its only group.
+    /// The one match of a regular expression: its group named `value`, or its only group. A group
+    /// named `unit` is the unit in which the figure is printed. `{value}` and `{unit}` stand for
+    /// such groups.
     Regex(String),
 }
 
@@ -102,10 +107,10 @@ pub struct Said {
 }
 
 impl Extractor {
-    /// In standard output, in the metric's own unit.
+    /// In both streams, in the metric's own unit.
     pub const fn of(find: Find) -> Self {
         Self {
-            stream: Stream::Stdout,
+            stream: Stream::Both,
             find,
             scale: 1.0,
             comma: None,
@@ -131,11 +136,17 @@ impl Stream {
         matches!(self, Self::Stdout)
     }
 
+    /// Both: what is read unless one is named.
+    pub const fn unnamed() -> Self {
+        Self::Both
+    }
+
     /// As people call it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stdout => "standard output",
             Self::Stderr => "standard error",
+            Self::Both => "the output",
         }
     }
 }
@@ -157,7 +168,10 @@ mod tests {
     fn an_extractor_is_short_where_it_says_what_is_usual() {
         for (extractor, text) in [
             (
-                Extractor::of(Find::Json("/jobs/0/read/iops".to_owned())),
+                Extractor {
+                    stream: Stream::Stdout,
+                    ..Extractor::of(Find::Json("/jobs/0/read/iops".to_owned()))
+                },
                 r#"{"json":"/jobs/0/read/iops"}"#,
             ),
             (
@@ -177,7 +191,7 @@ mod tests {
                         is: "GET".to_owned(),
                     }),
                 })),
-                r#"{"csv":{"column":"rps","row":{"column":"test","is":"GET"}}}"#,
+                r#"{"stream":"both","csv":{"column":"rps","row":{"column":"test","is":"GET"}}}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&extractor).unwrap(), text);

@@ -101,7 +101,7 @@ fn sizes(study: &Study) -> Result<(), DesignError> {
 /// Refuses patterns that are none: whoever wrote the file may have left them so.
 fn patterns(workload: &Workload) -> Result<(), DesignError> {
     let unfit = |source| DesignError::from(PrintedError::Check(source));
-    let of_metrics = workload.metrics.iter().filter_map(|metric| match &metric.from {
+    let mut of_metrics = workload.metrics.iter().filter_map(|metric| match &metric.from {
         Source::Output(from) => Some(&from.find),
         Source::Report
         | Source::Usage(_)
@@ -110,14 +110,9 @@ fn patterns(workload: &Workload) -> Result<(), DesignError> {
         | Source::Ready
         | Source::Later(_) => None,
     });
-    let of_checks = workload.checks.iter().filter_map(|check| match check {
-        Check::Figure(bounded) => Some(&bounded.from.find),
-        _ => None,
-    });
-    of_metrics
-        .chain(of_checks)
-        .try_for_each(|find| extract::check(find).map_err(unfit))?;
+    of_metrics.try_for_each(|find| extract::check(find).map_err(unfit))?;
     workload.checks.iter().try_for_each(|check| match check {
+        Check::Figure(bounded) => extract::check_without_unit(&bounded.from.find).map_err(unfit),
         Check::Says(said) | Check::SaysNot(said) => extract::pattern(&said.regex).map(drop).map_err(unfit),
         _ => Ok(()),
     })
@@ -132,7 +127,7 @@ fn runs(workload: &Workload, index: usize) -> Result<(), DesignError> {
             .try_for_each(|file| carry::file(Path::new(file)))?;
         if let Some(Ready::Line(pattern)) = &role.ready {
             let unfit = |source| DesignError::from(PrintedError::Check(source));
-            extract::pattern(pattern).map_err(unfit)?;
+            extract::groups_of_line(pattern).map_err(unfit)?;
         }
         match &role.run {
             Run::Kernel(run) => {

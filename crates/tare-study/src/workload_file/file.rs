@@ -178,7 +178,7 @@ pub(super) struct MetricText {
     pub unit: String,
     pub direction: Option<Direction>,
     pub comma: Option<Comma>,
-    #[serde(default)]
+    #[serde(default = "Stream::unnamed")]
     pub stream: Stream,
     pub regex: Option<String>,
     pub json: Option<String>,
@@ -193,7 +193,7 @@ pub(super) struct CheckText {
     pub says_not: Option<String>,
     pub figure: Option<String>,
     pub comma: Option<Comma>,
-    #[serde(default)]
+    #[serde(default = "Stream::unnamed")]
     pub stream: Stream,
     pub regex: Option<String>,
     pub json: Option<String>,

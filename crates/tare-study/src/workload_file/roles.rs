@@ -207,7 +207,7 @@ impl Reader<'_> {
         let text = ready.get_ref();
         match (&text.line, &text.tcp, &text.command) {
             (Some(line), None, None) => {
-                let groups = extract::pattern(line).map(|pattern| pattern.captures_len() - 1);
+                let groups = extract::groups_of_line(line);
                 match groups {
                     Ok(0 | 1) => Ok(Ready::Line(line.clone())),
                     Ok(more) => {

@@ -9,10 +9,10 @@ use tare_study::printed::{CheckWish, MetricWish};
 /// What is read from a command's output. The command then runs once per trial.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PrintedArgs {
-    /// Use a number that the command prints as the metric: a regular expression with one group around the number, such as 'throughput=^rate: ([0-9.]+)'. It must match standard output exactly once
+    /// Use a number that the command prints as the metric: a regular expression with one group around the number, such as 'throughput=^rate: ([0-9.]+)'. It must match exactly once in standard output and standard error together. Write '{value} {unit}' to read the unit that is printed beside the number
     #[arg(long, value_name = "NAME=REGEX", value_parser = metric)]
     pub metric: Vec<(String, String)>,
-    /// Unit of the printed figure, such as op/s, MB/s or ms; one for all figures, or one for each
+    /// Unit of the printed figure, such as op/s, MB/s or ms; one for all figures, or one for each. A unit read with '{unit}' is converted to it
     #[arg(long, value_name = "UNIT", requires = "metric")]
     pub unit: Vec<String>,
     /// Higher is better [default for rates, such as op/s]
@@ -27,10 +27,10 @@ pub struct PrintedArgs {
     /// A comma in the printed figure separates thousands: 1,234 is 1234
     #[arg(long, requires = "metric")]
     pub thousands_comma: bool,
-    /// Fail a trial unless the output matches this regular expression
+    /// Fail a trial unless standard output or standard error matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub check: Vec<String>,
-    /// Fail a trial if the output matches this regular expression
+    /// Fail a trial if standard output or standard error matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub check_not: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl PrintedArgs {
         metrics
             .map(|((name, regex), unit)| MetricWish {
                 name: name.clone(),
-                stream: Stream::Stdout,
+                stream: Stream::Both,
                 find: Find::Regex(regex.clone()),
                 unit: unit.to_owned(),
                 comma,
@@ -83,8 +83,8 @@ impl PrintedArgs {
 
     /// The wanted checks, first those of `--check`.
     pub fn checks(&self) -> Vec<CheckWish> {
-        let says = |regex: &String| CheckWish::Says(Stream::Stdout, regex.clone());
-        let says_not = |regex: &String| CheckWish::SaysNot(Stream::Stdout, regex.clone());
+        let says = |regex: &String| CheckWish::Says(Stream::Both, regex.clone());
+        let says_not = |regex: &String| CheckWish::SaysNot(Stream::Both, regex.clone());
         let checks = self.check.iter().map(says);
         checks.chain(self.check_not.iter().map(says_not)).collect()
     }

@@ -76,7 +76,7 @@ fn a_figure_that_a_command_prints_carries_the_verdict() {
 }
 
 /// Name, script, reason of the failure, and what is told.
-const SEEDED: [(&str, &str, &str, &str); 20] = [
+const SEEDED: [(&str, &str, &str, &str); 22] = [
     (
         "errors-returned",
         "echo samples: 10; echo errors: 10; echo rate: 5 op/s",
@@ -122,6 +122,18 @@ const SEEDED: [(&str, &str, &str, &str); 20] = [
         "error|refused",
     ),
     (
+        "error-on-stderr",
+        "echo samples: 10; echo rate: 5 op/s; echo ERROR: disk >&2",
+        "check",
+        "standard error has",
+    ),
+    (
+        "in-both-streams",
+        "echo samples: 10; echo rate: 5 op/s; echo rate: 5 op/s >&2",
+        "no-figure",
+        "'5' in standard output and '5' in standard error",
+    ),
+    (
         "crosses",
         "echo samples: 10; echo rate: +++++ op/s",
         "no-figure",
@@ -161,7 +173,7 @@ const SEEDED: [(&str, &str, &str, &str); 20] = [
         "twice",
         "echo samples: 10; echo rate: 5 op/s; echo rate: 6 op/s",
         "no-figure",
-        "has 2 of",
+        "more than one match",
     ),
     (
         "status",
@@ -173,7 +185,7 @@ const SEEDED: [(&str, &str, &str, &str); 20] = [
         "no-text",
         "echo samples: 10; printf 'rate: \\377 op/s\\n'",
         "no-figure",
-        "not UTF-8",
+        "is not a number",
     ),
     (
         "hangs",
