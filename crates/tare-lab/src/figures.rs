@@ -68,6 +68,7 @@ fn judged(
         repetitions: Some(exited.repetitions).filter(|each| !each.is_empty()),
         padding_bytes,
         latencies: None,
+        reconnects: None,
     })
 }
 

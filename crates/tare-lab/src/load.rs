@@ -24,6 +24,7 @@ pub(crate) struct Loaded {
     wall_seconds: f64,
     due_seconds: f64,
     cpu_seconds: f64,
+    reconnects: u64,
 }
 
 impl Loaded {
@@ -40,6 +41,7 @@ impl Loaded {
             let latencies = Latencies::of_text(&told.latencies)
                 .ok_or_else(|| bad_report("latencies that are not a histogram".to_owned()))?;
             all.latencies.add(&latencies);
+            all.reconnects += told.reconnects;
             all.due += told.due as f64;
             all.due_seconds += told.due_ns as f64 / 1e9;
             all.answered += slice.parts.iter().map(|part| part.work).sum::<f64>();
@@ -103,6 +105,11 @@ impl Loaded {
             LatencyOf::Mean => self.latencies.mean(),
             LatencyOf::Share(share) => self.latencies.percentile(share),
         }
+    }
+
+    /// Connections that were made again.
+    pub(crate) const fn reconnects(&self) -> u64 {
+        self.reconnects
     }
 
     /// The histogram as it is kept.
@@ -172,6 +179,7 @@ mod tests {
                 latencies: latencies.quick_text(),
                 due,
                 due_ns: due_ms * 1_000_000,
+                reconnects: 2,
             })),
         }
     }
@@ -190,6 +198,7 @@ mod tests {
         assert!(near(LatencyOf::Mean) && near(LatencyOf::Share(0.99)));
         assert_eq!(loaded.figure(LatencyOf::Share(0.999)), None);
         assert_eq!(Latencies::of_text(&loaded.text()).unwrap().count(), 1100);
+        assert_eq!(loaded.reconnects(), 4);
     }
 
     #[test]

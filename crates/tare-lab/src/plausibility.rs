@@ -338,6 +338,7 @@ mod tests {
             repetitions: Some(walls_ns.iter().copied().map(used).collect()),
             padding_bytes: 0,
             latencies: None,
+            reconnects: None,
         }
     }
 

@@ -7,6 +7,8 @@ pub struct Answer {
     pub wrong: Option<String>,
     /// Whether the server closes the connection behind it.
     pub closes: bool,
+    /// Whether it is none, but says that the server waited for a request for too long.
+    pub is_timeout: bool,
 }
 
 impl Answer {
@@ -14,6 +16,7 @@ impl Answer {
     pub const RIGHT: Self = Self {
         wrong: None,
         closes: false,
+        is_timeout: false,
     };
 }
 
@@ -43,6 +46,11 @@ pub trait Answers {
 
     /// Whether bytes of an answer were taken that has not come whole.
     fn is_within(&self) -> bool;
+
+    /// Whether that answer has no other end than the connection's.
+    fn ends_with_connection(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::answers::Answer;
 use crate::arrivals::Arrivals;
-use crate::connection::{Connection, Heard};
+use crate::connection::{Connection, Heard, Use};
 use crate::request::Request;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,6 +29,10 @@ const EVENTS: usize = 256;
 /// An open loop waits for the last answers as long as it lasted, and so many nanoseconds at
 /// least. What has not come by then is given up.
 const PATIENCE_NS: u64 = 1_000_000_000;
+/// An answer that ends with its connection is waited for as often and as long, of which the
+/// server may be frozen for one.
+const WAITS: u32 = 3;
+const WAIT_NS: u64 = 5_000_000_000;
 /// It takes longer than this to sleep and to wake up.
 const NO_SLEEP_NS: u64 = 5_000;
 /// No time at all.
@@ -53,6 +57,8 @@ pub struct Client {
     arrivals: Option<Arrivals>,
     told: Told,
     reconnected: u64,
+    /// Whether an answer came whose end is not known before that of its connection.
+    some_end_late: bool,
     room: Vec<u8>,
     events: Vec<epoll::Event>,
 }
@@ -67,6 +73,8 @@ struct Told {
     answered: u64,
     wrong: u64,
     first_wrong: Option<String>,
+    /// Connections that were made again since a slice told of them.
+    reconnects: u64,
 }
 
 impl Told {
@@ -101,13 +109,17 @@ impl Client {
             arrivals: spec.rate.map(|rate| Arrivals::new(rate, spec.seed)),
             told: Told::default(),
             reconnected: 0,
+            some_end_late: false,
             room: vec![0; ROOM],
             events: Vec::with_capacity(EVENTS),
             spec: spec.clone(),
             server,
         };
         for number in 0..client.spec.connections.max(1) as usize {
-            let kept = spec.keep.then(|| client.connect(number)).transpose()?;
+            let kept = spec
+                .keep
+                .then(|| client.connect(number, Use::of(spec)))
+                .transpose()?;
             client.connections.push(kept);
             client.full.push(false);
         }
@@ -130,13 +142,13 @@ impl Client {
         self.told.first_wrong.clone()
     }
 
-    fn connect(&self, number: usize) -> Result<Connection, KernelError> {
+    fn connect(&self, number: usize, use_: Use) -> Result<Connection, KernelError> {
         let refused = |source| KernelError::Peer {
             what: "connect to",
             peer: self.server,
-            source,
+            source: explained(source),
         };
-        let connection = Connection::to(self.server, &self.spec.asked).map_err(refused)?;
+        let connection = Connection::to(self.server, &self.spec.asked, use_).map_err(refused)?;
         let data = epoll::EventData::new_u64(number as u64);
         epoll::add(&self.epoll, connection.fd(), data, epoll::EventFlags::IN)
             .map_err(|e| failed("waiting for answers (epoll)")(e.into()))?;
@@ -181,7 +193,7 @@ impl Client {
             self.send(number)?;
         }
         while self.told.answered < whole {
-            for i in 0..self.wait(None)? {
+            for i in 0..self.wait_for_answers()? {
                 let number = self.awake(i);
                 let answered = self.hear(number)?.min(to_ask);
                 to_ask -= answered;
@@ -203,7 +215,7 @@ impl Client {
         let mut queue: VecDeque<u64> = (0..requests).map(|_| now_ns).collect();
         while self.told.answered < whole {
             self.ask_queued(&mut queue)?;
-            for i in 0..self.wait(None)? {
+            for i in 0..self.wait_for_answers()? {
                 let number = self.awake(i);
                 self.hear(number)?;
                 self.send(number)?;
@@ -236,7 +248,7 @@ impl Client {
             };
             let left_ns = until_ns.saturating_sub(clock::now_ns());
             if left_ns == 0 && to_come == 0 {
-                self.give_up()?;
+                self.give_up();
                 break;
             }
             for i in 0..self.wait(Some(left_ns))? {
@@ -270,13 +282,13 @@ impl Client {
     }
 
     /// Forgets what was not answered, with its connections.
-    fn give_up(&mut self) -> io::Result<()> {
+    fn give_up(&mut self) {
         for number in 0..self.connections.len() {
             if self.waiting(number) > 0 {
-                self.renew(number)?;
+                self.connections[number] = None;
+                self.full[number] = false;
             }
         }
-        Ok(())
     }
 
     /// Sends what a connection takes, and has the kernel tell when it takes more.
@@ -308,32 +320,62 @@ impl Client {
         let heard = connection.hear(&mut self.room, |due_ns, answer| {
             told.take(due_ns, clock::now_ns(), answer);
         })?;
+        self.some_end_late |= connection.ends_with_answer();
         if heard == Heard::Closed {
             self.closed(number)?;
         }
         Ok(self.told.answered - before)
     }
 
-    /// Makes a connection again that the server closed, if it is to be kept, and asks over it what
-    /// waited.
+    /// Makes a connection again that is closed, if it is to be kept, and asks over it what waited.
+    /// One that was closed before anything was asked over it is made when it is needed: the next
+    /// one would be closed as well.
     fn closed(&mut self, number: usize) -> io::Result<()> {
-        let old = self.renew(number)?;
-        self.reconnected += u64::from(self.spec.keep);
-        for due_ns in old.map(Connection::into_waiting).unwrap_or_default() {
+        let Some(old) = self.connections[number].take() else {
+            return Ok(());
+        };
+        self.full[number] = false;
+        let has_served = old.has_served();
+        let waiting = old.into_waiting();
+        if waiting.is_empty() && has_served && self.spec.keep {
+            self.renew(number, Use::of(&self.spec))?;
+        } else if !waiting.is_empty() {
+            self.renew(number, Use::Repeats)?;
+        }
+        for due_ns in waiting {
             let key = self.key();
             self.ask(number, key, due_ns)?;
         }
         Ok(())
     }
 
-    /// Ends a connection, and makes it again if it is to be kept; the one that was.
-    fn renew(&mut self, number: usize) -> io::Result<Option<Connection>> {
-        let old = self.connections[number].take();
-        self.full[number] = false;
+    /// Makes a connection again.
+    fn renew(&mut self, number: usize, use_: Use) -> io::Result<()> {
+        self.connections[number] = Some(self.connect(number, use_).map_err(io::Error::other)?);
         if self.spec.keep {
-            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+            self.reconnected += 1;
+            self.told.reconnects += 1;
         }
-        Ok(old)
+        Ok(())
+    }
+
+    /// Makes connections again that were closed while nothing was asked: other boxes had their
+    /// turn, for longer than some servers wait for a request.
+    fn renew_idle(&mut self) -> io::Result<()> {
+        if !self.spec.keep {
+            return Ok(());
+        }
+        for _ in 0..=self.connections.len() / EVENTS {
+            for i in 0..self.wait(Some(0))? {
+                self.hear(self.awake(i))?;
+            }
+        }
+        for number in 0..self.connections.len() {
+            if self.connections[number].is_none() {
+                self.renew(number, Use::of(&self.spec))?;
+            }
+        }
+        Ok(())
     }
 
     /// Requests that wait on a connection.
@@ -344,12 +386,33 @@ impl Client {
     /// Puts a request on a connection, which is made if there is none.
     fn ask(&mut self, number: usize, key: u64, due_ns: u64) -> io::Result<()> {
         if self.connections[number].is_none() {
-            self.connections[number] = Some(self.connect(number).map_err(io::Error::other)?);
+            self.renew(number, Use::of(&self.spec))?;
         }
         if let Some(connection) = &mut self.connections[number] {
             connection.ask(&self.request, key, due_ns);
         }
         Ok(())
+    }
+
+    /// Waits for answers, and for the end of the connection of one that has no other end.
+    fn wait_for_answers(&mut self) -> io::Result<usize> {
+        let mut waits = 0;
+        loop {
+            let begun_ns = clock::now_ns();
+            let awake = self.wait(self.some_end_late.then_some(WAIT_NS))?;
+            if awake > 0 {
+                return Ok(awake);
+            }
+            waits += u32::from(clock::now_ns() - begun_ns >= WAIT_NS);
+            let mut connections = self.connections.iter().flatten();
+            if waits >= WAITS && connections.any(Connection::ends_with_answer) {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the server sent an answer without a length, and keeps the connection open: have it send \
+                     Content-Length, or close",
+                ));
+            }
+        }
     }
 
     /// Waits for answers, or until so many nanoseconds have passed: how many connections are awake.
@@ -389,6 +452,7 @@ const ASKING: &str = "asking the server";
 impl Sliced for Client {
     fn work(&mut self, units: u64, parts: &mut [Part]) -> Result<(), KernelError> {
         let part = &mut parts[0];
+        self.renew_idle().map_err(failed(ASKING))?;
         let before = self.told.answered;
         let done = timed(part, clock::process_cpu_ns, || {
             match (self.spec.burst, self.arrivals.take()) {
@@ -424,6 +488,7 @@ impl Sliced for Client {
             latencies: self.told.latencies.quick_text(),
             due: self.told.due,
             due_ns: self.told.due_ns,
+            reconnects: std::mem::take(&mut self.told.reconnects),
         }))
     }
 }
@@ -437,6 +502,16 @@ fn allow_connections() {
     };
     // Where it may not, connecting tells.
     let _ = setrlimit(Resource::Nofile, most);
+}
+
+/// Why there is no connection, where the system's word for it leads astray.
+fn explained(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::AddrNotAvailable {
+        return error;
+    }
+    let why = "no port of the client is free: those of connections that it closed are kept for a minute; \
+               set keep = \"yes\", or lower the rate";
+    io::Error::new(error.kind(), why)
 }
 
 fn failed(what: &'static str) -> impl FnOnce(io::Error) -> KernelError {

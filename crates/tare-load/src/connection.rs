@@ -5,11 +5,12 @@ use crate::protocol::answers_to;
 use crate::request::Request;
 use crate::sql;
 use rustix::fd::{AsFd, BorrowedFd};
+use rustix::net::sockopt::set_socket_linger;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use tare_wire::load::Asked;
+use tare_wire::load::{Asked, LoadSpec};
 
 /// Time to connect: far more than any network between a host and its boxes takes.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
@@ -26,6 +27,32 @@ pub struct Connection {
     waiting: VecDeque<u64>,
     /// Whether an answer came over it.
     has_served: bool,
+    use_: Use,
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// For one request.
+    Once,
+    /// For requests that must not be repeated: they may have been carried out.
+    Kept,
+    /// For requests of which one that was not answered may be repeated over another connection.
+    Repeatable,
+    /// For some that are repeated, until one is answered.
+    Repeats,
+}
+
+impl Use {
+    /// Of the connections of a load. Of HTTP it has GET alone, which may be repeated (RFC 9110,
+    /// 9.2.2).
+    pub const fn of(spec: &LoadSpec) -> Self {
+        match (spec.keep, &spec.asked) {
+            (false, _) => Self::Once,
+            (true, Asked::Http(_)) => Self::Repeatable,
+            (true, Asked::Resp { .. } | Asked::Postgresql(_) | Asked::Mysql(_)) => Self::Kept,
+        }
+    }
 }
 
 /// What came of listening.
@@ -42,7 +69,7 @@ impl Connection {
     ///
     /// # Errors
     /// Those of connecting, and what the server says against it.
-    pub fn to(server: SocketAddr, asked: &Asked) -> io::Result<Self> {
+    pub fn to(server: SocketAddr, asked: &Asked, use_: Use) -> io::Result<Self> {
         let mut stream = TcpStream::connect_timeout(&server, CONNECT_DEADLINE)?;
         // A request is not to wait for the acknowledgement of the last one.
         stream.set_nodelay(true)?;
@@ -61,6 +88,7 @@ impl Connection {
             part: Vec::new(),
             waiting: VecDeque::new(),
             has_served: false,
+            use_,
         })
     }
 
@@ -71,6 +99,16 @@ impl Connection {
     /// Requests that wait for their answers.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Whether an answer came over it.
+    pub const fn has_served(&self) -> bool {
+        self.has_served
+    }
+
+    /// Whether it is within an answer that has no other end than its own.
+    pub fn ends_with_answer(&self) -> bool {
+        self.answers.ends_with_connection()
     }
 
     /// When each of them was due.
@@ -108,14 +146,14 @@ impl Connection {
     ///
     /// # Errors
     /// Those of reading, of bytes that are no answer, and of a connection that is closed in the
-    /// middle of one or before the first.
+    /// middle of one, or before one that must not be asked for again.
     pub fn hear(&mut self, room: &mut [u8], mut take: impl FnMut(u64, Answer)) -> io::Result<Heard> {
         loop {
             let read = match self.stream.read(room) {
                 Ok(read) => read,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Heard::All),
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) if is_end(&e) => 0,
+                Err(e) if is_end(&e) => return self.closed(),
                 Err(e) => return Err(e),
             };
             if read == 0 {
@@ -152,7 +190,15 @@ impl Connection {
             let (taken, answer) = self.answers.take(&bytes[used..]).map_err(invalid)?;
             used += taken;
             if let Some(answer) = answer {
-                let closes = answer.closes;
+                if answer.is_timeout && (self.waiting.is_empty() || self.may_repeat()) {
+                    return Ok((bytes.len(), Heard::Closed));
+                }
+                let is_left_to_us = self.use_ == Use::Once && !answer.closes;
+                if is_left_to_us {
+                    // Who closes first keeps the port for a minute, and there are 28,000: it is reset.
+                    set_socket_linger(&self.stream, Some(Duration::ZERO))?;
+                }
+                let closes = answer.closes || is_left_to_us;
                 self.answered(answer, take)?;
                 if closes {
                     return Ok((bytes.len(), Heard::Closed));
@@ -164,26 +210,45 @@ impl Connection {
     }
 
     fn answered(&mut self, answer: Answer, take: &mut impl FnMut(u64, Answer)) -> io::Result<()> {
-        let due_ns = self.waiting.pop_front();
-        let due_ns = due_ns.ok_or_else(|| invalid("an answer to no request".to_owned()))?;
+        let Some(due_ns) = self.waiting.pop_front() else {
+            let what = answer
+                .wrong
+                .map_or_else(String::new, |wrong| format!(": {wrong}"));
+            return Err(invalid(format!("an answer to no request{what}")));
+        };
         self.has_served = true;
         take(due_ns, answer);
         Ok(())
     }
 
+    /// The server is done with it, which may be the end of an answer.
     fn end(&mut self, mut take: impl FnMut(u64, Answer)) -> io::Result<Heard> {
-        if let Some(answer) = self.answers.at_end() {
-            self.answered(answer, &mut take)?;
-        } else if self.answers.is_within() || !self.part.is_empty() {
-            return Err(invalid(
-                "the server closed the connection in the middle of an answer".to_owned(),
-            ));
-        } else if !self.has_served && !self.waiting.is_empty() {
-            return Err(invalid(
-                "the server closed the connection without an answer".to_owned(),
-            ));
+        match self.answers.at_end() {
+            Some(answer) if answer.is_timeout && self.may_repeat() => {}
+            Some(answer) => self.answered(answer, &mut take)?,
+            None => return self.closed(),
         }
         Ok(Heard::Closed)
+    }
+
+    fn closed(&self) -> io::Result<Heard> {
+        let why = if self.answers.is_within() || !self.part.is_empty() {
+            "in the middle of an answer"
+        } else if !self.waiting.is_empty() && !self.may_repeat() {
+            "without an answer"
+        } else {
+            return Ok(Heard::Closed);
+        };
+        Err(invalid(format!("the server closed the connection {why}")))
+    }
+
+    /// Whether what waits may be asked again over another connection.
+    fn may_repeat(&self) -> bool {
+        match self.use_ {
+            Use::Once | Use::Kept => false,
+            Use::Repeatable => true,
+            Use::Repeats => self.has_served,
+        }
     }
 }
 

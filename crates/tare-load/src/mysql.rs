@@ -79,7 +79,10 @@ impl Mysql {
 
     fn whole(&mut self, wrong: Option<String>) -> Answer {
         self.at = At::Beginning;
-        Answer { wrong, closes: false }
+        Answer {
+            wrong,
+            ..Answer::RIGHT
+        }
     }
 }
 
@@ -120,7 +123,7 @@ mod tests {
         let bytes = [error, rows()].concat();
         let wrong = Answer {
             wrong: Some("no such table".to_owned()),
-            closes: false,
+            ..Answer::RIGHT
         };
         assert_eq!(
             in_pieces_of_bytes(&mut Mysql::default(), &bytes),

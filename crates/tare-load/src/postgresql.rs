@@ -57,7 +57,7 @@ impl Postgresql {
     fn whole(&mut self) -> Option<Answer> {
         (self.left == 0 && self.is_last).then(|| Answer {
             wrong: std::mem::take(self).wrong,
-            closes: false,
+            ..Answer::RIGHT
         })
     }
 }
@@ -101,7 +101,7 @@ mod tests {
         let bytes = [error, message(b'Z', b"I"), row()].concat();
         let wrong = Answer {
             wrong: Some("no such table".to_owned()),
-            closes: false,
+            ..Answer::RIGHT
         };
         assert_eq!(
             in_pieces_of_bytes(&mut Postgresql::default(), &bytes),

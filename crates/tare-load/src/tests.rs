@@ -55,14 +55,36 @@ fn answering(mut stream: BufReader<TcpStream>) {
     while request(&mut stream) && answer(&mut stream, OK) {}
 }
 
+/// Orders, with so much time before each.
+struct Paced<'a>(&'a [u64], Duration);
+
+impl std::io::Read for Paced<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let Some((units, rest)) = self.0.split_first() else {
+            return Ok(0);
+        };
+        thread::sleep(self.1);
+        self.0 = rest;
+        let order = format!("{{\"units\":{units},\"lead\":0}}\n");
+        room[..order.len()].copy_from_slice(order.as_bytes());
+        Ok(order.len())
+    }
+}
+
 /// Does what is ordered of this server.
 fn served(spec: &LoadSpec, at: SocketAddr, units: &[u64]) -> Result<(Vec<Slice>, LoadReport), KernelError> {
-    let orders: String = units
-        .iter()
-        .map(|units| format!("{{\"units\":{units},\"lead\":0}}\n"))
-        .collect();
+    served_after(Duration::ZERO, spec, at, units)
+}
+
+/// The same with so much time before each order.
+fn served_after(
+    pause: Duration,
+    spec: &LoadSpec,
+    at: SocketAddr,
+    units: &[u64],
+) -> Result<(Vec<Slice>, LoadReport), KernelError> {
     let mut answers = Vec::new();
-    let report = serve(spec, at, &mut orders.as_bytes(), &mut answers)?;
+    let report = serve(spec, at, &mut BufReader::new(Paced(units, pause)), &mut answers)?;
     let text = String::from_utf8(answers).unwrap();
     let slices = text.strip_prefix("ready\n").unwrap().lines();
     Ok((
@@ -109,10 +131,14 @@ fn each_request_may_have_a_connection_of_its_own() {
     use std::sync::atomic::{AtomicU64, Ordering};
     let made = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&made);
-    let at = server(move |mut stream| {
-        counted.fetch_add(1, Ordering::SeqCst);
-        let closes = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-        let _ = request(&mut stream) && answer(&mut stream, closes);
+    // One that would keep each connection, and serves one at a time.
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let at = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            answering(BufReader::new(stream));
+        }
     });
     let fresh = LoadSpec {
         keep: false,
@@ -121,6 +147,77 @@ fn each_request_may_have_a_connection_of_its_own() {
     let report = served(&fresh, at, &[50]).unwrap().1;
     assert_eq!((report.requests, report.reconnected), (50, 0));
     assert_eq!(made.load(Ordering::SeqCst), 50);
+}
+
+/// A server that says this before it closes a connection over which nothing was asked for 30 ms.
+fn impatient(farewell: &'static [u8]) -> SocketAddr {
+    server(move |mut stream| {
+        let patience = Some(Duration::from_millis(30));
+        stream.get_mut().set_read_timeout(patience).unwrap();
+        while request(&mut stream) && answer(&mut stream, OK) {}
+        answer(&mut stream, farewell);
+    })
+}
+
+#[test]
+fn connections_that_were_closed_between_slices_are_made_again() {
+    let timeout = b"HTTP/1.1 408 Request Time-out\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let pause = Duration::from_millis(80);
+    for farewell in [&b""[..], timeout] {
+        // The first slice asks over one connection alone: the others are closed without an answer.
+        let (slices, report) = served_after(pause, &spec(None), impatient(farewell), &[1, 100, 100]).unwrap();
+        assert_eq!((slices[2].parts[0].work, report.requests), (100.0, 201));
+        let of_slices = slices.iter().map(|slice| slice.load.as_ref().unwrap().reconnects);
+        assert_eq!(of_slices.collect::<Vec<_>>(), [4, 4, 4]);
+        assert_eq!((report.reconnected, report.check.found), (12, 0.0));
+    }
+}
+
+/// A server that answers by this the first request of each connection, and closes it at the second.
+fn answering_one(text: &'static [u8]) -> SocketAddr {
+    server(move |mut stream| {
+        let _ = request(&mut stream) && answer(&mut stream, text) && request(&mut stream);
+    })
+}
+
+#[test]
+fn a_request_that_was_not_answered_is_repeated_once_if_that_does_no_harm() {
+    let report = served(&spec(None), answering_one(OK), &[100]).unwrap().1;
+    assert_eq!(report.requests, 100);
+    assert!((92..=100).contains(&report.reconnected), "{}", report.reconnected);
+    let silent = server(|mut stream| {
+        request(&mut stream);
+    });
+    // The empty word ends with what is the end of a request.
+    let words = vec!["INCR".to_owned(), String::new()];
+    let first = Vec::new();
+    for (asked, at) in [
+        (Asked::Http("/".to_owned()), silent),
+        (Asked::Resp { words, first }, answering_one(b":1\r\n")),
+    ] {
+        let load = LoadSpec { asked, ..spec(None) };
+        let error = served(&load, at, &[100]).unwrap_err().to_string();
+        assert!(
+            error.ends_with("the server closed the connection without an answer"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn answers_may_end_with_their_connections() {
+    for head in [
+        "1.1 200 OK",
+        "1.1 200 OK\r\nConnection: Upgrade, close",
+        "1.0 200 OK",
+    ] {
+        let text = format!("HTTP/{head}\r\n\r\nhello");
+        let at = server(move |mut stream| {
+            let _ = request(&mut stream) && answer(&mut stream, text.as_bytes());
+        });
+        let report = served(&spec(None), at, &[50]).unwrap().1;
+        assert_eq!((report.requests, report.check.found), (50, 0.0), "{head}");
+    }
 }
 
 #[test]

@@ -330,6 +330,9 @@ pub struct Success {
     /// How long each request of a load took: an HDR histogram in nanoseconds, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<String>,
+    /// Connections of a load that were made again, as the server had closed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnects: Option<u64>,
 }
 
 /// Why there is no result.

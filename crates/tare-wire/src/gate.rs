@@ -42,6 +42,9 @@ pub struct LoadSlice {
     pub due: u64,
     /// Time from the beginning until the last of them was due; 0 in a closed loop.
     pub due_ns: u64,
+    /// Connections that were made again since the slice before, as the server had closed them.
+    #[serde(default)]
+    pub reconnects: u64,
 }
 
 /// One timed part of a slice; as JSON a list of its three figures.
@@ -159,6 +162,7 @@ mod tests {
                 latencies: String::new(),
                 due,
                 due_ns: 1,
+                reconnects: 1,
             })),
             ..slice(work, 1)
         };

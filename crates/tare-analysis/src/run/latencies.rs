@@ -22,6 +22,8 @@ pub struct CellLatencies {
     /// The latency that 50, 90, 99 and 99.9 % of them did not exceed; absent where fewer than ten
     /// lie beyond it.
     pub percentiles: [Option<f64>; 4],
+    /// Connections that were made again, as the server had closed them; absent where no trial tells.
+    pub reconnects: Option<u64>,
 }
 
 /// Of all cells with a load, those of one workload beside one another, else in the order of the
@@ -49,5 +51,10 @@ fn of_cell(cell: &CellTrials<'_>) -> Option<CellLatencies> {
         requests: all.count(),
         mean: all.mean(),
         percentiles: PERCENTILES.map(|(_, share)| all.percentile(share)),
+        reconnects: cell
+            .used
+            .values()
+            .filter_map(|used| used.reconnects)
+            .reduce(u64::saturating_add),
     })
 }

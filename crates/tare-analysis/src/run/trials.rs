@@ -16,6 +16,8 @@ pub(crate) struct Used<'a> {
     pub findings: &'a [Finding],
     /// How long each request of a load took, as text.
     pub latencies: Option<&'a str>,
+    /// Connections of a load that were made again.
+    pub reconnects: Option<u64>,
     /// The cell whose trial was carried out before it in the block.
     pub after: Option<&'a Cell>,
     /// The group in which it ran slice by slice.
@@ -88,6 +90,7 @@ impl<'a> CellTrials<'a> {
                     samples: &success.samples,
                     findings: &trial.findings,
                     latencies: success.latencies.as_deref(),
+                    reconnects: success.reconnects,
                     after,
                     group,
                     host: trial.host.as_ref(),

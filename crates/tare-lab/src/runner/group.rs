@@ -263,7 +263,8 @@ fn success(arm: &Arm, exited: &Exited, report: Option<KernelReport>) -> Result<S
         kernel: report,
         repetitions: None,
         padding_bytes: arm.padding_bytes,
-        latencies: loaded.map(|loaded| loaded.text()),
+        latencies: loaded.as_ref().map(Loaded::text),
+        reconnects: loaded.as_ref().map(Loaded::reconnects),
     })
 }
 

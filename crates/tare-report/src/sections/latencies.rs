@@ -12,7 +12,7 @@ const ABOUT: &str = "Over all trials of a cell. A percentile is shown if at leas
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let [p50, p90, p99, p999] = PERCENTILES.map(|(name, _)| Column::number(name, ""));
     let [platform, provisioning, size] = kind_columns();
-    let columns = vec![
+    let mut columns = vec![
         Column::name("workload"),
         platform,
         provisioning,
@@ -24,11 +24,21 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         p99,
         p999,
     ];
+    let mut rows: Vec<Vec<Cell>> = analysis.latencies.iter().map(row).collect();
+    if analysis.latencies.iter().any(|of| of.reconnects > Some(0)) {
+        columns.push(Column::number(
+            "reconnects",
+            "connections reopened, since the server had closed them",
+        ));
+        for (row, of) in rows.iter_mut().zip(&analysis.latencies) {
+            row.push(of.reconnects.map_or(Cell::Missing, Cell::Count));
+        }
+    }
     let table = Table::new("latencies", 1, columns);
     Section::new("Request latency")
         .about(ABOUT)
         .picture(Picture::latencies(analysis))
-        .table(table.with(analysis.latencies.iter().map(row)))
+        .table(table.with(rows))
         .unless_empty()
 }
 

@@ -204,6 +204,7 @@ pub fn ended_well(
             repetitions: None,
             padding_bytes: 17,
             latencies: None,
+            reconnects: None,
         }),
         findings: Vec::new(),
         host: Some(HostReadings {

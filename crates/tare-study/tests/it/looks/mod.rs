@@ -53,6 +53,7 @@ fn trial(cell: &Cell, block: u32, figure: Option<f64>) -> Record {
             repetitions: None,
             padding_bytes: 0,
             latencies: None,
+            reconnects: None,
         })
     };
     Record::from(TrialRecord {
