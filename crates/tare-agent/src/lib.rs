@@ -26,6 +26,7 @@ mod refusal;
 mod root;
 mod serve;
 mod server;
+mod words;
 mod work;
 mod work_process;
 

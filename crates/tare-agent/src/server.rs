@@ -4,25 +4,23 @@
 use crate::not_started;
 use crate::port::Port;
 use crate::process::{self, OWN_BINARY};
+use crate::words::{Reading, Words};
 use regex_lite::{Regex, RegexBuilder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use tare_box::capture::Capture;
+
 use tare_box::control_cpu;
 use tare_wire::frame::{Kind, MAX_PAYLOAD};
 use tare_wire::protocol::{Bounds, CommandTask, ExitStatus, Exited, Reply, Served};
 use tare_wire::server::Ready;
 
-/// Bytes that a server can print; what it writes beyond them is refused. It is alone with its
-/// client while that works, so that nobody could take more from a pipe.
-const SAID: usize = 256 << 10;
-/// What stands behind words that are not all.
-const CUT: &[u8] = b"\n[cut off: it printed more than is kept, or than it may]\n";
+/// Room for a note behind words that are not all.
+const NOTE: usize = 80;
 /// Time between two looks at a server that does not serve yet.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// The same where a look is a connection or a process.
@@ -37,9 +35,21 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(crate) struct Server {
     child: Child,
     sign: Sign,
-    said: Capture,
+    said: Said,
     max_bytes: u64,
     started: Instant,
+    /// Where something takes connections, if not at the address where the server was to.
+    elsewhere: Option<SocketAddr>,
+}
+
+/// Who reads what a server prints.
+enum Said {
+    /// The agent, as long as it looks at the words by itself.
+    Looked(Words),
+    /// A thread, once the server serves: the agent then waits for others.
+    Read(Reading),
+    /// Nobody any more.
+    Over,
 }
 
 /// What came of waiting for a server.
@@ -70,15 +80,16 @@ impl Server {
         let sign = Sign::of(run, ready, bounds)?;
         sign.refuse_a_stranger()?;
         let mut command = command_of(run, bounds)?;
-        let said = Capture::of_at_most(SAID)?;
-        command.stdout(said.writer()?).stderr(said.writer()?);
+        let (said, writer) = Words::new()?;
+        command.stdout(writer.try_clone()?).stderr(writer);
         tare_sys::die_with_parent(&mut command);
         Ok(Self {
             child: control_cpu::away(|| command.spawn())?,
             sign,
-            said,
+            said: Said::Looked(said),
             max_bytes: bounds.max_stderr_bytes,
             started: Instant::now(),
+            elsewhere: None,
         })
     }
 
@@ -90,16 +101,24 @@ impl Server {
     pub(crate) fn wait(&mut self, port: &Port, bounds: &Bounds) -> io::Result<Began> {
         let deadline = self.started + Duration::from_nanos(bounds.timeout_ns);
         loop {
-            let said = self.said.written();
-            let told = self.sign.is_given(&said);
+            let said: &[u8] = match &mut self.said {
+                Said::Looked(words) => words.look(),
+                Said::Read(_) | Said::Over => &[],
+            };
+            let told = self.sign.is_given(said);
             // What is connected to at the port of one that is gone is somebody else.
             if let Some(status) = self.ended() {
                 return Ok(Began::Ended(status));
             }
             if let Some(told) = told {
+                self.said = match std::mem::replace(&mut self.said, Said::Over) {
+                    Said::Looked(words) => Said::Read(words.read()?),
+                    other => other,
+                };
                 return Ok(Began::Serves(told));
             }
             if Instant::now() > deadline {
+                self.elsewhere = self.sign.elsewhere();
                 self.kill();
                 return Ok(Began::Ended(ExitStatus::TimedOut));
             }
@@ -143,7 +162,7 @@ impl Server {
     }
 
     /// Tells how it ended, after all that it said.
-    pub(crate) fn tell_end(&self, port: &mut Port, status: ExitStatus) -> io::Result<Reply> {
+    pub(crate) fn tell_end(&mut self, port: &mut Port, status: ExitStatus) -> io::Result<Reply> {
         let stderr_lost_bytes = self.tell_words(port)?;
         Ok(Reply::Exited(Exited {
             status,
@@ -156,20 +175,27 @@ impl Server {
     }
 
     /// Sends what it said; how much of it was too much.
-    fn tell_words(&self, port: &mut Port) -> io::Result<u64> {
-        let mut said = self.said.written();
+    fn tell_words(&mut self, port: &mut Port) -> io::Result<u64> {
+        let words = match std::mem::replace(&mut self.said, Said::Over) {
+            Said::Looked(words) => Some(words),
+            Said::Read(reading) => reading.end(),
+            Said::Over => None,
+        };
+        let (mut said, mut lost) = words.map(Words::all).unwrap_or_default();
         let most = usize::try_from(self.max_bytes).unwrap_or(usize::MAX);
-        // Where the room is full, more may have come: nobody counts what is refused.
-        let is_cut = said.len() > most || said.len() == SAID;
-        let room = most.saturating_sub(if is_cut { CUT.len() } else { 0 });
-        let lost = said.split_off(room.min(said.len()));
-        if is_cut && most >= CUT.len() {
-            said.extend_from_slice(CUT);
+        if lost > 0 || said.len() > most {
+            let room = most.saturating_sub(NOTE).min(said.len());
+            lost += (said.len() - room) as u64;
+            said.truncate(room);
+            said.extend_from_slice(format!("\n[{lost} B more were printed, and are not kept]\n").as_bytes());
+        }
+        if let Some(at) = self.elsewhere {
+            said.extend_from_slice(format!("\n[something takes connections at {at}]\n").as_bytes());
         }
         for chunk in said.chunks(MAX_PAYLOAD) {
             port.send(Kind::Stderr, chunk)?;
         }
-        Ok(lost.len() as u64)
+        Ok(lost)
     }
 }
 
@@ -216,11 +242,20 @@ impl Sign {
     fn refuse_a_stranger(&self) -> io::Result<()> {
         match self {
             Self::Connection(at) if TcpStream::connect_timeout(at, TO_CONNECT).is_ok() => {
-                let message = format!("another program already listens at {at}");
+                let message = format!("port {} is already in use at {}", at.port(), at.ip());
                 Err(io::Error::new(io::ErrorKind::AddrInUse, message))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Where something takes connections at the right port of another address.
+    fn elsewhere(&self) -> Option<SocketAddr> {
+        let Self::Connection(at) = self else { return None };
+        [IpAddr::V4(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()]
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, at.port()))
+            .find(|other| other != at && TcpStream::connect_timeout(other, TO_CONNECT).is_ok())
     }
 
     /// Whether it serves, and at which port if it told one.

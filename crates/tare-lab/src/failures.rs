@@ -16,7 +16,16 @@ pub(crate) fn without_result(failure: Failure) -> Outcome {
 
 /// What a link that failed means for a trial.
 pub(crate) fn failure(error: &LinkError) -> Failure {
-    Failure::new(reason(error), error.to_string())
+    let detail = match error {
+        // The agent's words alone say what is wrong.
+        LinkError::Refused {
+            code: ErrorCode::Taken,
+            message,
+            ..
+        } => message.clone(),
+        _ => error.to_string(),
+    };
+    Failure::new(reason(error), detail)
 }
 
 fn reason(error: &LinkError) -> Reason {

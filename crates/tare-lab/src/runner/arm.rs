@@ -91,6 +91,8 @@ pub(super) struct Serving {
     pub process: u16,
     /// Which box that is.
     pub placement: Placement,
+    /// Whether it was asked for a connection to see that it serves.
+    pub was_connected_to: bool,
 }
 
 /// What a server printed.

@@ -23,6 +23,10 @@ use tare_study::placement::Placement;
 /// same box; for the next one as much again.
 const SERVERS: u16 = 1000;
 
+/// Said of a server that ended by itself and was connected to before its client was.
+const ONE_CONNECTION: &str = " (if it serves one connection alone, the ready check used that: \
+                              use ready = { line = '...' })";
+
 /// Lines of what a server printed that are told of its end.
 const LAST_WORDS: usize = 3;
 
@@ -151,6 +155,7 @@ impl Arm {
                 name: called(role),
                 process: number,
                 placement: Placement::of(role),
+                was_connected_to: matches!(role.ready, Some(Ready::Tcp(_))),
             });
             book.add(way.entry(role, port.or_else(|| fixed_port(role))));
         }
@@ -203,7 +208,12 @@ impl Arm {
                 Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => {
                     let by_itself = || {
-                        let detail = "before its client, with exit status 0";
+                        let advice = if serving.was_connected_to {
+                            ONE_CONNECTION
+                        } else {
+                            ""
+                        };
+                        let detail = format!("before its client, with exit status 0{advice}");
                         Failure::new(Reason::ExitStatus, detail)
                     };
                     let failure = failures::ended_well(&exited, &said).err();
@@ -290,7 +300,12 @@ fn waited_for(request: &Request) -> String {
     let what = match task {
         Task::Server { ready, .. } => match ready {
             Ready::Tcp(at) => {
-                format!("it takes no connection at {at} (does it listen at that address, or at 127.0.0.1?)")
+                let is_loopback = at.parse().is_ok_and(|at: SocketAddr| at.ip().is_loopback());
+                let question = match is_loopback {
+                    true => "does it listen at that address?",
+                    false => "does it listen at that address, or at 127.0.0.1 alone?",
+                };
+                format!("it takes no connection at {at} ({question})")
             }
             Ready::Line(pattern) => format!("it printed no line with '{pattern}'"),
             Ready::Command(argv) => format!("'{}' did not end with status 0", argv.join(" ")),

@@ -249,15 +249,45 @@ fn the_plan_of_an_open_loop_speaks_of_no_slices_and_counts_what_leads_up_to_it()
 }
 
 #[test]
-fn what_a_server_prints_without_end_is_cut_off_with_a_word() {
-    let floods = "        status = 200\n        for _ in range(5000):\n            try: print('x' * 100, flush=True)\n            \
-                  except OSError: os._exit(3)";
-    let failed = failed(&file("", floods));
+fn what_a_server_prints_without_end_is_read_and_its_beginning_kept() {
+    let floods = "        status = 200\n        for _ in range(500):\n            try: print('x' * 100, flush=True)\n            \
+                  except OSError: os._exit(3)\n";
+    let (_, outcomes) = outcomes(&file("", floods), "--blocks 1");
+    assert!(outcomes[0]["ok"].is_object(), "{outcomes:?}");
+    let failed = failed(&file(
+        "",
+        &format!("{floods}        if Handler.served == 20: os._exit(4)"),
+    ));
     let printed = failed["printed"]["stderr"].as_str().unwrap();
     assert!(
-        printed.contains("[cut off: it printed more than is kept"),
+        printed.contains(" B more were printed, and are not kept]"),
         "{failed}"
     );
+    assert!(
+        failed["detail"].as_str().unwrap().contains("exit status 4"),
+        "{failed}"
+    );
+}
+
+/// It answers by HTTP/1.0, closes each connection and prints a line for each request.
+#[test]
+fn the_server_that_comes_with_python_is_measured() {
+    let text = r#"about = "files"
+[command.load]
+http = "/w.toml"
+connections = "4"
+[[role]]
+name = "web"
+place = "tested"
+argv = ["python3", "-m", "http.server", "--bind", "{address}", "{port}"]
+ready = { tcp = "{port}" }
+"#;
+    for (keep, reopens) in [("", true), ("keep = \"no\"\n", false)] {
+        let text = text.replace("[[role]]", &format!("{keep}[[role]]"));
+        let (_, outcomes) = outcomes(&text, "--blocks 1");
+        let reconnects = outcomes[0]["ok"]["reconnects"].as_u64();
+        assert!(reconnects.is_some_and(|n| (n > 0) == reopens), "{outcomes:?}");
+    }
 }
 
 #[test]

@@ -231,9 +231,49 @@ fn a_stranger_at_the_port_of_a_server_is_not_taken_for_it() {
     let failed = failure(&text, "--timeout 5s");
     told(
         &failed,
-        &["another program already listens at 127.0.0.1:", "already"],
+        &[
+            "the server db did not become ready: port ",
+            " is already in use at 127.0.0.1",
+        ],
     );
     assert_eq!(processes_that_bear("sleep\x004325"), Vec::<String>::new());
+}
+
+/// Why a server cannot be reached, or was gone, is often how it is waited for.
+#[test]
+fn a_server_that_listens_elsewhere_or_for_one_connection_is_told_so() {
+    let server = |then: &str, at: &str| {
+        let listens = format!(
+            "import socket, sys; s = socket.socket(socket.{at}); s.bind((\"{}\", int(sys.argv[1]))); s.listen(); {then}",
+            if at == "AF_INET6" { "::1" } else { "127.0.0.1" },
+        );
+        let text = file("SERVER", "sleep 1; echo rate: 5; echo errors: 0");
+        text.replace(
+            "[\"sh\", \"-c\", \'\'\'SERVER\'\'\']",
+            &format!("[\"python3\", \"-c\", \'\'\'{listens}\'\'\', \"{{port}}\"]"),
+        )
+        .replace("{ line = '^ready$' }", "{ tcp = \"{port}\" }")
+    };
+    let failed = failure(&server("s.accept()", "AF_INET"), "");
+    told(
+        &failed,
+        &[
+            "the server db ended: before its client",
+            "the ready check used that",
+        ],
+    );
+    let failed = failure(&server("import time; time.sleep(60)", "AF_INET6"), "--timeout 2s");
+    told(
+        &failed,
+        &[
+            "takes no connection at 127.0.0.1:",
+            "[something takes connections at [::1]:",
+        ],
+    );
+    assert!(
+        !failed["detail"].as_str().unwrap().contains("or at 127.0.0.1"),
+        "{failed}"
+    );
 }
 
 #[test]
@@ -288,10 +328,7 @@ fn a_refused_connection_and_a_port_that_is_taken_fail_the_trial() {
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let failed = failure(&iperf3(&port, "{db.port}"), "--timeout 5s");
-    told(
-        &failed,
-        &["the server db", "another program already listens at 127.0.0.1:"],
-    );
+    told(&failed, &["the server db", " is already in use at 127.0.0.1"]);
 }
 
 #[test]
