@@ -1,7 +1,7 @@
 //! What a client that loads a server told of a trial, and whether it can be believed.
 
 use crate::failures::bad_report;
-use tare_model::finding::Reason;
+use tare_model::finding::{Finding, Reason};
 use tare_model::gate::Slice;
 use tare_model::load::{LEAST_ACHIEVED, LoadReport, LoadSpec};
 use tare_model::metric::LatencyOf;
@@ -14,6 +14,10 @@ use tare_stats::Latencies;
 /// as long as the client is not what all wait for.
 const BUSIEST_OPEN: f64 = 0.8;
 const BUSIEST_CLOSED: f64 = 0.95;
+
+/// How the detail of an overload begins, and its advice.
+const OVERLOAD: &str = "overload: ";
+const REDUCE: &str = ": reduce the rate";
 
 /// Requests of a trial, of the slices that count.
 #[derive(Debug, Default)]
@@ -61,7 +65,7 @@ impl Loaded {
             let share = self.achieved();
             if share < LEAST_ACHIEVED {
                 return refused(format!(
-                    "overload: of {:.0} requests/s, {:.0} were answered ({:.1} %; at least {:.0} % are needed): reduce the rate",
+                    "{OVERLOAD}of {:.0} requests/s, {:.0} were answered ({:.1} %; at least {:.0} % are needed){REDUCE}",
                     self.due / self.due_seconds,
                     self.answered / self.wall_seconds,
                     100.0 * share,
@@ -124,11 +128,38 @@ pub(crate) fn unanswered(slice: &Slice) -> Failure {
     Failure::new(
         Reason::Check,
         format!(
-            "overload: none of {} was answered within {}: reduce the rate, or check the server",
+            "{OVERLOAD}none of {} was answered within {}{REDUCE}, or check the server",
             counted(due, "request"),
             show_seconds(slice.wall_ns() as f64 / 1e9)
         ),
     )
+}
+
+/// An overload with what else may be its cause: what the host did meanwhile, and `peak`, of which its
+/// rate is a share, if it is the baseline's own, which answered that much before.
+pub(crate) fn explained(mut failure: Failure, findings: &[Finding], peak: Option<f64>) -> Failure {
+    if !failure.detail.starts_with(OVERLOAD) {
+        return failure;
+    }
+    let is_noise = |finding: &&Finding| {
+        matches!(
+            finding,
+            Finding::HostBusy { .. }
+                | Finding::Disturbed { .. }
+                | Finding::Stolen { .. }
+                | Finding::SetBusy { .. }
+                | Finding::SiblingBusy { .. }
+        )
+    };
+    if let Some(noise) = findings.iter().find(is_noise) {
+        let advice =
+            format!(", while the host was busy ({noise}): repeat on a quiet host, or reduce the rate");
+        failure.detail = failure.detail.replacen(REDUCE, &advice, 1);
+    }
+    if let Some(peak) = peak {
+        failure.detail += &format!("; the peak of {peak:.0} requests/s no longer holds: run again");
+    }
+    failure
 }
 
 /// What a client reported at its end.
@@ -217,6 +248,21 @@ mod tests {
         );
         let in_time = [slice(1000, 1000.0, (1000, 1005, 100))];
         assert_eq!(judged(&spec(Some(1000.0)), &in_time), Ok(()));
+    }
+
+    #[test]
+    fn an_overload_of_a_busy_host_is_blamed_on_the_host() {
+        let overload = || unanswered(&slice(3, 0.0, (1000, 2000, 1)));
+        assert_eq!(explained(overload(), &[], None), overload());
+        let busy = [Finding::Disturbed { load: 0.5 }];
+        assert_eq!(
+            explained(overload(), &busy, Some(1234.5)).detail,
+            "overload: none of 3 requests was answered within 2.0 s, while the host was busy (others used 50.0 % of the \
+             host's CPUs during the trial): repeat on a quiet host, or reduce the rate, or check the server; the peak \
+             of 1234 requests/s no longer holds: run again"
+        );
+        let other = bad_report("no figure".to_owned());
+        assert_eq!(explained(other.clone(), &busy, Some(1.0)), other);
     }
 
     #[test]

@@ -91,6 +91,15 @@ impl Paces {
     }
 }
 
+impl Paces {
+    /// The peak of which the rate of a cell of the baseline is a share.
+    pub fn own_peak(&self, study: &Study, cell: &Cell) -> Option<f64> {
+        let workload = study.workload(cell)?;
+        let is_own = cell.kind.platform == study.baseline && workload.load()?.of_peak.is_some();
+        self.peak_of(study, cell).filter(|_| is_own)
+    }
+}
+
 /// The cell of the baseline with the same workload and the same kind of box.
 fn baseline_of(study: &Study, cell: &Cell) -> Cell {
     Cell {

@@ -7,11 +7,12 @@ use super::live::CellBoxes;
 use super::recorder::Ended;
 use super::{Stop, cold, group, hooks, pace, served, throttle};
 use crate::failures;
+use crate::load;
 use crate::trial::{self, TrialBox, Tried};
 use std::time::Duration;
 use tare_host::interrupt;
 use tare_model::gate::Order;
-use tare_model::results::HostReadings;
+use tare_model::results::{HostReadings, Outcome};
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
 use tare_study::addresses::Book;
@@ -161,6 +162,10 @@ fn run_at_gate(bench: &mut Bench<'_>, planned: &PlannedTrial) -> Result<(), Stop
     let end = measured.ends.pop().flatten();
     let mut ended = group::ended(&arms[0], end, &mut measured.seen, 0, None);
     ended.findings.append(&mut findings);
+    if let Outcome::Failed(failure) = ended.outcome {
+        let peak = bench.paces.own_peak(bench.study, &planned.cell);
+        ended.outcome = Outcome::Failed(load::explained(failure, &ended.findings, peak));
+    }
     if let Some(host) = &mut ended.host {
         host.waited_ns = nanoseconds(waited);
     }
@@ -212,7 +217,6 @@ pub(super) fn order_of(
 mod tests {
     use super::super::testing::{study, with_runner};
     use super::*;
-    use tare_model::results::Outcome;
     use tare_study::design::ProtocolOptions;
     use tare_study::plan::{self, Room};
 

@@ -3,6 +3,7 @@
 use super::{kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
+use crate::words::facts;
 use tare_analysis::{Analysis, CellLatencies};
 use tare_model::load::PERCENTILES;
 use tare_model::metric::Unit;
@@ -37,6 +38,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
     let table = Table::new("latencies", 1, columns);
     Section::new("Request latency")
         .about(ABOUT)
+        .facts(facts::peaks(analysis))
         .picture(Picture::latencies(analysis))
         .table(table.with(rows))
         .unless_empty()

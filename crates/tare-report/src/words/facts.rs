@@ -252,7 +252,6 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
         fact(&format!("session {}", i + 1), value)
     }));
     facts.extend(run.warm_ups.iter().map(warm_up));
-    facts.extend(run.peaks.iter().map(peak));
     facts.extend(analysis.slicing.iter().flat_map(slices::seen));
     facts.push(fact("end", end(analysis)));
     facts.push(fact(
@@ -266,6 +265,11 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
 pub fn programs(tare: &str, build: &str, agent: Option<&str>) -> String {
     let agent = agent.map(|id| format!(", agent {id}"));
     format!("tare {tare}, build {build}{}", agent.unwrap_or_default())
+}
+
+/// What the baseline answers at most, of which rates are shares.
+pub(crate) fn peaks(analysis: &Analysis) -> Vec<Fact> {
+    analysis.run.peaks.iter().map(peak).collect()
 }
 
 /// What the baseline answered in a closed loop, from the slowest slice to the fastest, and what of
