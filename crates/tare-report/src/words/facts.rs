@@ -165,11 +165,20 @@ fn size(instance: &Instance, host: &HostFacts) -> String {
     };
     let pinned = list(&instance.pinned_set);
     format!(
-        "{} (CHR {chr}: {cpus} of the host's {}{}); pinned set: {noun} {pinned}",
+        "{} (CHR {chr}: {cpus} of the host's {}{}); pinned set: {noun} {pinned}{}",
         instance.show(),
         number(of, "CPU"),
-        boxes_run_on(instance, host)
+        boxes_run_on(instance, host),
+        shared(instance, host)
     )
+}
+
+/// What a box leaves to tare, if that is nothing.
+fn shared(instance: &Instance, host: &HostFacts) -> &'static str {
+    match instance.host_cpus.is_none() && instance.size.cpus.as_f64() >= f64::from(host.cpus) {
+        true => "; it takes all CPUs, so clients outside and tare itself share them with it",
+        false => "",
+    }
 }
 
 /// Which of the host's CPUs boxes may run on, where these are fewer than it has.

@@ -1,10 +1,11 @@
 //! What a run would do and take, in words.
 
 use crate::out;
+use tare_host::host::allowed_cpus;
 use tare_lab::preflight::{Barred, Foresight, LeftBehind};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Fresh, Stopping, Study};
+use tare_model::study::{Fresh, Instance, Stopping, Study};
 use tare_model::workload::{Ready, Run, Workload};
 use tare_platforms::isolates_nothing;
 use tare_study::looks;
@@ -101,7 +102,8 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
             None => String::new(),
         };
         let on = on_cpus(&instance.host_set);
-        row(name, &format!("{}{on}{pinned}", instance.show()));
+        let shared = shared(instance, allowed_cpus().len());
+        row(name, &format!("{}{on}{pinned}{shared}", instance.show()));
     }
     if let Some(image) = &study.image {
         row("image", &image.to_string());
@@ -251,6 +253,14 @@ fn on_cpus(set: &[u32]) -> String {
     match &cpus[..] {
         [] => String::new(),
         some => format!("; all on CPU {}", some.join(", ")),
+    }
+}
+
+/// What a box leaves to tare, on so many CPUs, if that is nothing.
+fn shared(instance: &Instance, cpus: usize) -> &'static str {
+    match instance.host_set.is_empty() && instance.size.cpus.whole() as usize >= cpus {
+        true => "; it takes all CPUs of this host, so clients outside and tare itself share them with it",
+        false => "",
     }
 }
 

@@ -440,6 +440,13 @@ fn roles_are_told_by_show_plan_and_check() {
     let plan = flat(tare.ok("plan -p native -w ./w.toml --cpus 1").stdout);
     assert!(plan.contains("w: db outside, on CPU"), "{plan}");
     assert!(plan.contains("; command in the box"), "{plan}");
+    assert!(!plan.contains("takes all CPUs"), "{plan}");
+    let all = std::thread::available_parallelism().unwrap();
+    let plan = flat(
+        tare.ok(&format!("plan -p native -w ./w.toml --cpus {all}"))
+            .stdout,
+    );
+    assert!(plan.contains("it takes all CPUs of this host"), "{plan}");
     let checked = tare.ok("workloads check ./w.toml").stdout;
     assert!(checked.contains("5.000 op/s"), "{checked}");
     std::fs::write(tare.path("w.toml"), file("exit 9", CLIENT)).unwrap();
