@@ -20,7 +20,8 @@ const MOST_LINKS: u32 = 40;
 /// Room for the names of a folder that are read at a time.
 const NAMES_BYTES: usize = 16 * 1024;
 
-const WALK: OFlags = OFlags::PATH
+/// How folders are opened on a walk.
+pub const WALK: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
@@ -63,6 +64,8 @@ pub struct Place {
     pub folder: OwnedFd,
     /// Where it is, without links.
     pub real: Names,
+    /// How many folders were made on the way.
+    pub made: u64,
 }
 
 /// The folder that is unpacked into.
@@ -89,7 +92,7 @@ impl Top {
     pub fn walk(&self, names: &[CString], missing: Missing) -> Result<Place, Fault> {
         let mut way: Vec<(CString, OwnedFd)> = Vec::new();
         let mut ahead: VecDeque<CString> = names.iter().cloned().collect();
-        let mut links = 0;
+        let (mut links, mut made) = (0, 0);
         while let Some(name) = ahead.pop_front() {
             if name.as_bytes() == b".." {
                 way.pop();
@@ -98,7 +101,7 @@ impl Top {
             let at = way
                 .last()
                 .map_or_else(|| self.folder.as_fd(), |(_, fd)| fd.as_fd());
-            if let Some(folder) = step(at, &name, missing)? {
+            if let Some(folder) = step(at, &name, missing, &mut made)? {
                 if way.len() == self.most_deep {
                     return Err(Fault::Deep(self.most_deep));
                 }
@@ -118,7 +121,7 @@ impl Top {
             None => self.folder.try_clone()?,
         };
         let real = way.into_iter().map(|(name, _)| name).collect();
-        Ok(Place { folder, real })
+        Ok(Place { folder, real, made })
     }
 
     /// Opens a plain file, by links too, to read it.
@@ -154,12 +157,13 @@ impl Top {
 }
 
 /// One step down; `None` at what is no folder.
-fn step(at: BorrowedFd<'_>, name: &CStr, missing: Missing) -> Result<Option<OwnedFd>, Fault> {
+fn step(at: BorrowedFd<'_>, name: &CStr, missing: Missing, made: &mut u64) -> Result<Option<OwnedFd>, Fault> {
     match openat(at, name, WALK, Mode::empty()) {
         Ok(folder) => Ok(Some(folder)),
         Err(Errno::NOTDIR | Errno::LOOP) => Ok(None),
         Err(Errno::NOENT) if missing == Missing::Make => {
             rustix::fs::mkdirat(at, name, Mode::from_raw_mode(0o755))?;
+            *made += 1;
             Ok(Some(openat(at, name, WALK, Mode::empty())?))
         }
         Err(Errno::NOENT) => Err(Fault::Nothing),
@@ -219,18 +223,28 @@ pub fn list(at: BorrowedFd<'_>) -> io::Result<Names> {
 /// # Errors
 /// As the system says.
 pub fn remove(at: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
+    remove_with(at, name, &mut |_| {})
+}
+
+/// As [`remove`], with the inode number of each folder that goes.
+///
+/// # Errors
+/// As the system says.
+pub fn remove_with(at: BorrowedFd<'_>, name: &CStr, gone: &mut impl FnMut(u64)) -> io::Result<()> {
     match kind(at, name)? {
         None => Ok(()),
         Some(FileType::Directory) => {
             let folder = openat(at, name, WALK, Mode::empty())?;
-            if rustix::fs::fstat(&folder)?.st_dev != rustix::fs::fstat(at)?.st_dev {
+            let stat = rustix::fs::fstat(&folder)?;
+            if stat.st_dev != rustix::fs::fstat(at)?.st_dev {
                 return Err(io::Error::other("something is mounted there: unmount it"));
             }
             // Without it only root could remove what is in a folder that nobody may write to.
             rustix::fs::chmodat(at, name, Mode::RWXU, AtFlags::empty())?;
             for inner in list(folder.as_fd())? {
-                remove(folder.as_fd(), &inner)?;
+                remove_with(folder.as_fd(), &inner, gone)?;
             }
+            gone(stat.st_ino);
             Ok(unlinkat(at, name, AtFlags::REMOVEDIR)?)
         }
         Some(_) => Ok(unlinkat(at, name, AtFlags::empty())?),

@@ -1,7 +1,7 @@
 //! An entry of an archive, as far as it matters here.
 
 use super::Fault;
-use rustix::fs::{Timespec, Timestamps};
+use rustix::fs::Timespec;
 use std::io::{self, Read};
 use tar::{Entry, EntryType};
 
@@ -75,13 +75,6 @@ impl Head {
             }
         }
         Ok(())
-    }
-
-    pub fn times(&self) -> Timestamps {
-        Timestamps {
-            last_access: self.mtime,
-            last_modification: self.mtime,
-        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! One layer: its entries in order, and what its whiteouts hide of the layers below.
 
-use super::beneath::{self, Missing, Names, Place, names};
+use super::beneath::{self, Missing, WALK, names};
 use super::entry::{Head, Kind};
-use super::{Fault, UnpackError, Unpacker, make, refused, spent};
-use std::collections::BTreeSet;
+use super::fresh::{Fresh, PathHash};
+use super::{Fault, UnpackError, Unpacker, make};
+use rustix::fs::{FileType, Mode, openat};
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,36 +20,23 @@ const AUFS: &[u8] = b".wh..wh.";
 /// them are kept in memory.
 const HEADER_BYTES: u64 = 4 << 20;
 
-/// The real paths that this layer has made, and all folders above them.
-type Fresh = BTreeSet<Names>;
-
 pub fn unpack(unpacker: &mut Unpacker, stream: &mut impl Read) -> Result<(), UnpackError> {
     let allowance = unpacker.allowance.clone();
     let mut archive = Archive::new(stream);
-    let mut fresh = Fresh::new();
+    let mut fresh = Fresh::default();
     allowance.header(HEADER_BYTES);
     for entry in archive.entries().map_err(UnpackError::Archive)? {
         let mut entry = entry.map_err(|e| unpacker.broken(e))?;
         allowance.header(u64::MAX);
-        unpacker.counts.entries += 1;
-        if unpacker.counts.entries > unpacker.limits.entries {
-            return Err(UnpackError::Entries(unpacker.limits.entries));
-        }
         let path = entry.path_bytes().into_owned();
-        one(unpacker, &mut fresh, &path, &mut entry).map_err(|fault| told(unpacker, &path, fault))?;
+        let target_bytes = entry.link_name_bytes().map_or(0, |target| target.len());
+        unpacker.count(path.len() + target_bytes)?;
+        one(unpacker, &mut fresh, &path, &mut entry).map_err(|fault| unpacker.told(&path, fault))?;
         // Else it would be counted to the header of the next.
         io::copy(&mut entry, &mut io::sink()).map_err(|e| unpacker.broken(e))?;
         allowance.header(HEADER_BYTES);
     }
     Ok(())
-}
-
-/// A bound that was met while an entry was written is none of the entry's faults.
-fn told(unpacker: &Unpacker, path: &[u8], fault: Fault) -> UnpackError {
-    match fault {
-        Fault::System(e) if spent(&e).is_some() => unpacker.broken(e),
-        fault => refused(path, fault),
-    }
 }
 
 fn one<R: Read>(
@@ -75,7 +63,8 @@ fn one<R: Read>(
         return Ok(());
     }
     let place = unpacker.top.walk(&names, Missing::Make)?;
-    remember(fresh, &place, &name);
+    fresh.remember(&place.real, &name);
+    unpacker.made += place.made;
     make::entry(unpacker, &place, &name, &head, entry)
 }
 
@@ -85,18 +74,10 @@ fn top(unpacker: &mut Unpacker, head: &Head) -> Result<(), Fault> {
         return Err(Fault::Top);
     }
     let place = unpacker.top.walk(&[], Missing::Refuse)?;
-    make::folder_meta(unpacker, &place.folder, Vec::new(), head)
+    make::folder_meta(unpacker, &place.folder, head)
 }
 
-fn remember(fresh: &mut Fresh, place: &Place, name: &CStr) {
-    let mut path = place.real.clone();
-    path.push(name.to_owned());
-    while !path.is_empty() && fresh.insert(path.clone()) {
-        path.pop();
-    }
-}
-
-fn whiteout(unpacker: &mut Unpacker, fresh: &Fresh, path: &[u8], hidden: &[u8]) -> Result<(), Fault> {
+fn whiteout(unpacker: &mut Unpacker, fresh: &mut Fresh, path: &[u8], hidden: &[u8]) -> Result<(), Fault> {
     let mut way = names(path, unpacker.limits.depth)?;
     let last = way.pop().ok_or(Fault::Whiteout)?;
     let is_opaque = last.as_bytes() == OPAQUE;
@@ -112,17 +93,27 @@ fn whiteout(unpacker: &mut Unpacker, fresh: &Fresh, path: &[u8], hidden: &[u8]) 
         Err(Fault::Nothing | Fault::NoFolder) => return Ok(()),
         Err(fault) => return Err(fault),
     };
+    let (at, folder) = (place.folder.as_fd(), fresh.path(&place.real));
     if is_opaque {
-        return hide_old(unpacker, fresh, &place);
+        return hide_old(unpacker, fresh, at, folder);
     }
     let name = CString::new(hidden).map_err(|_| Fault::ZeroByte)?;
-    hide(unpacker, fresh, place.folder.as_fd(), &place.real, &name)
+    hide(unpacker, fresh, at, folder, &name)
 }
 
-/// All of a folder that is of the layers below.
-fn hide_old(unpacker: &mut Unpacker, fresh: &Fresh, place: &Place) -> Result<(), Fault> {
-    for name in beneath::list(place.folder.as_fd())? {
-        hide(unpacker, fresh, place.folder.as_fd(), &place.real, &name)?;
+/// All of a folder that is of the layers below. Once per layer: an archive may say so for each
+/// of its files.
+fn hide_old(
+    unpacker: &mut Unpacker,
+    fresh: &mut Fresh,
+    at: BorrowedFd<'_>,
+    folder: PathHash,
+) -> Result<(), Fault> {
+    if !fresh.begin_to_clear(folder) {
+        return Ok(());
+    }
+    for name in beneath::list(at)? {
+        hide(unpacker, fresh, at, folder, &name)?;
     }
     Ok(())
 }
@@ -131,21 +122,18 @@ fn hide_old(unpacker: &mut Unpacker, fresh: &Fresh, place: &Place) -> Result<(),
 /// wherever in the archive its whiteouts stand.
 fn hide(
     unpacker: &mut Unpacker,
-    fresh: &Fresh,
+    fresh: &mut Fresh,
     at: BorrowedFd<'_>,
-    real: &Names,
+    folder: PathHash,
     name: &CStr,
 ) -> Result<(), Fault> {
-    let mut path = real.clone();
-    path.push(name.to_owned());
-    if !fresh.contains(&path) {
-        beneath::remove(at, name)?;
-        make::forget(unpacker, &path);
-        return Ok(());
+    let path = fresh.inner(folder, name);
+    if !fresh.is_made(path) {
+        return make::remove(unpacker, at, name);
     }
-    if beneath::kind(at, name)? == Some(rustix::fs::FileType::Directory) {
-        let place = unpacker.top.walk(&path, Missing::Refuse)?;
-        hide_old(unpacker, fresh, &place)?;
+    if beneath::kind(at, name)? == Some(FileType::Directory) {
+        let inner = openat(at, name, WALK, Mode::empty())?;
+        hide_old(unpacker, fresh, inner.as_fd(), path)?;
     }
     Ok(())
 }

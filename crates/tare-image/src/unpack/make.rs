@@ -1,11 +1,11 @@
 //! An entry becomes a file, a folder or a link.
 
-use super::beneath::{self, Missing, Names, Place, names};
+use super::beneath::{self, Missing, Place, names};
 use super::entry::{Head, Kind};
 use super::{Fault, Unpacker};
 use rustix::fs::{
-    AtFlags, FileType, Gid, Mode, OFlags, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown, futimens,
-    linkat, mkdirat, openat, symlinkat, utimensat,
+    AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
+    fstat, futimens, linkat, mkdirat, openat, symlinkat, utimensat,
 };
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -17,18 +17,18 @@ use tar::Entry;
 /// What is read and written at a time. Pieces that are all zero are left as holes.
 const PIECE: usize = 64 * 1024;
 
-/// Mode and times of a folder, which are set when all is in it.
+/// Mode and time of a folder, which are set when all is in it.
 #[derive(Debug, Clone)]
 pub struct FolderMeta {
     mode: u32,
-    times: Timestamps,
+    mtime: Timespec,
 }
 
 impl FolderMeta {
-    pub fn settle(&self, folder: &OwnedFd) -> Result<(), Fault> {
+    pub fn settle(&self, folder: BorrowedFd<'_>) -> Result<(), Fault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(folder, c".", flags, Mode::empty())?;
-        futimens(&folder, &self.times)?;
+        futimens(&folder, &times(self.mtime))?;
         Ok(fchmod(&folder, Mode::from_raw_mode(self.mode))?)
     }
 }
@@ -45,14 +45,14 @@ pub fn entry<R: Read>(
     match &head.kind {
         Kind::Folder => folder(unpacker, place, name, head),
         Kind::File => {
-            replace(unpacker, place, name)?;
+            remove(unpacker, at, name)?;
             // Holes take no bytes of the archive, but as much time.
             let holes = sparse_size(data).unwrap_or_default();
             unpacker.allowance.charge(holes).map_err(io::Error::other)?;
             file(unpacker.is_root, at, name, head, data)
         }
         Kind::Symlink(target) => {
-            replace(unpacker, place, name)?;
+            remove(unpacker, at, name)?;
             symlink(unpacker.is_root, at, name, head, target)
         }
         Kind::HardLink(target) => hard_link(unpacker, place, name, target),
@@ -60,68 +60,36 @@ pub fn entry<R: Read>(
     }
 }
 
-/// Removes what bears a name.
-fn replace(unpacker: &mut Unpacker, place: &Place, name: &CStr) -> Result<(), Fault> {
-    beneath::remove(place.folder.as_fd(), name)?;
-    forget(unpacker, &joined(&place.real, name));
-    Ok(())
-}
-
-fn joined(real: &Names, name: &CStr) -> Names {
-    let mut path = real.clone();
-    path.push(name.to_owned());
-    path
-}
-
-fn key(path: &Names) -> Vec<u8> {
-    let names: Vec<&[u8]> = path.iter().map(|name| name.as_bytes()).collect();
-    names.join(&b'/')
-}
-
-/// Nothing is to be set any more of a folder that is gone, and of those in it.
-pub fn forget(unpacker: &mut Unpacker, path: &Names) {
-    let gone = key(path);
-    unpacker.folders.remove(&gone);
-    let inner = [&gone[..], b"/"].concat();
-    // '0' is the byte after '/'.
-    let end = [&gone[..], b"0"].concat();
-    let inner: Vec<Vec<u8>> = unpacker
-        .folders
-        .range(inner..end)
-        .map(|(k, _)| k.clone())
-        .collect();
-    for path in inner {
-        unpacker.folders.remove(&path);
-    }
+/// Removes what bears a name. Nothing is to be set any more of the folders that go with it: their
+/// inode numbers may be used again.
+pub fn remove(unpacker: &mut Unpacker, at: BorrowedFd<'_>, name: &CStr) -> Result<(), Fault> {
+    let folders = &mut unpacker.folders;
+    let mut forget = |inode| drop(folders.remove(&inode));
+    Ok(beneath::remove_with(at, name, &mut forget)?)
 }
 
 fn folder(unpacker: &mut Unpacker, place: &Place, name: &CStr, head: &Head) -> Result<(), Fault> {
     let at = place.folder.as_fd();
     if beneath::kind(at, name)? != Some(FileType::Directory) {
-        replace(unpacker, place, name)?;
+        remove(unpacker, at, name)?;
         mkdirat(at, name, Mode::RWXU)?;
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(at, name, flags, Mode::empty())?;
-    folder_meta(unpacker, &folder, key(&joined(&place.real, name)), head)
+    folder_meta(unpacker, &folder, head)
 }
 
-/// The owner of a folder; its mode and times are kept for the end.
-pub fn folder_meta(
-    unpacker: &mut Unpacker,
-    folder: &OwnedFd,
-    path: Vec<u8>,
-    head: &Head,
-) -> Result<(), Fault> {
+/// The owner of a folder; its mode and time are kept for the end.
+pub fn folder_meta(unpacker: &mut Unpacker, folder: &OwnedFd, head: &Head) -> Result<(), Fault> {
     if unpacker.is_root {
         let (uid, gid) = owner(head);
         chownat(folder, c".", uid, gid, AtFlags::SYMLINK_NOFOLLOW)?;
     }
     let meta = FolderMeta {
         mode: head.mode,
-        times: head.times(),
+        mtime: head.mtime,
     };
-    unpacker.folders.insert(path, meta);
+    unpacker.folders.insert(fstat(folder)?.st_ino, meta);
     Ok(())
 }
 
@@ -145,7 +113,7 @@ fn file<R: Read>(
     if let Some(capability) = head.capability.as_ref().filter(|_| is_root) {
         rustix::fs::fsetxattr(&file, c"security.capability", capability, XattrFlags::empty())?;
     }
-    Ok(futimens(&file, &head.times())?)
+    Ok(futimens(&file, &times(head.mtime))?)
 }
 
 /// How many bytes come out of a sparse file: more than are in the archive.
@@ -184,7 +152,12 @@ fn symlink(is_root: bool, at: BorrowedFd<'_>, name: &CStr, head: &Head, target: 
         let (uid, gid) = owner(head);
         chownat(at, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)?;
     }
-    Ok(utimensat(at, name, &head.times(), AtFlags::SYMLINK_NOFOLLOW)?)
+    Ok(utimensat(
+        at,
+        name,
+        &times(head.mtime),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?)
 }
 
 /// A second name. What it is of is looked for within the image, and is itself no link that
@@ -198,10 +171,10 @@ fn hard_link(unpacker: &mut Unpacker, place: &Place, name: &CStr, target: &[u8])
         Some(FileType::Directory) => return Err(Fault::FolderLink),
         Some(_) => {}
     }
-    if joined(&from.real, &last) == joined(&place.real, name) {
+    if from.real == place.real && *last == *name {
         return Ok(());
     }
-    replace(unpacker, place, name)?;
+    remove(unpacker, place.folder.as_fd(), name)?;
     Ok(linkat(
         &from.folder,
         &last,
@@ -213,4 +186,11 @@ fn hard_link(unpacker: &mut Unpacker, place: &Place, name: &CStr, target: &[u8])
 
 fn owner(head: &Head) -> (Option<Uid>, Option<Gid>) {
     (Some(Uid::from_raw(head.uid)), Some(Gid::from_raw(head.gid)))
+}
+
+fn times(mtime: Timespec) -> Timestamps {
+    Timestamps {
+        last_access: mtime,
+        last_modification: mtime,
+    }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod beneath;
 mod entry;
 mod fault;
+mod fresh;
 mod layer;
 mod make;
 pub(crate) mod stream;
@@ -18,10 +19,12 @@ use crate::digest::Digesting;
 use crate::{Digest, Stop};
 pub(crate) use make::fill;
 
-use beneath::{Missing, Top, names};
+use beneath::{Missing, Top, WALK};
 use make::FolderMeta;
+use rustix::fs::{FileType, Mode, openat};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use stream::{Allowance, Metered, Spent};
 
@@ -32,17 +35,21 @@ pub struct Limits {
     pub entries: u64,
     /// Bytes of all layers, unpacked.
     pub bytes: u64,
+    /// Bytes of all paths together, and of what links lead to.
+    pub path_bytes: u64,
     /// Folders within one another.
     pub depth: usize,
 }
 
 impl Default for Limits {
-    /// Over ten times what the largest images in use have. The depth is bounded by descriptors:
-    /// a walk keeps one per folder, and 1024 are usual for a process.
+    /// Over ten times the entries and bytes of the largest images in use, and five times their paths
+    /// (400,000 of 120 bytes). The depth is bounded by descriptors: a walk keeps one per folder, and
+    /// 1024 are usual for a process.
     fn default() -> Self {
         Self {
             entries: 4_000_000,
             bytes: 128 << 30,
+            path_bytes: 256 << 20,
             depth: 256,
         }
     }
@@ -64,6 +71,9 @@ pub enum UnpackError {
     /// There are more entries than are allowed.
     #[error("it contains more than {0} files, the limit for an image")]
     Entries(u64),
+    /// The paths are longer than is allowed.
+    #[error("the paths in it take more than {} MiB, the limit for an image", .0 >> 20)]
+    Paths(u64),
     /// There are more bytes than are allowed.
     #[error("it contains more than {0} bytes unpacked, more than the store has room for: raise its limit")]
     Bytes(u64),
@@ -91,8 +101,13 @@ pub struct Unpacker {
     allowance: Allowance,
     stop: Stop,
     counts: Counts,
-    /// Modes and times of folders wait for the end: nothing could be written into some.
-    folders: BTreeMap<Vec<u8>, FolderMeta>,
+    /// Folders that are no entries, but above some.
+    made: u64,
+    /// Bytes of the paths of all entries, and of what they link to.
+    path_bytes: u64,
+    /// Modes and times of folders, by inode number. They wait for the end: nothing could be written
+    /// into some.
+    folders: BTreeMap<u64, FolderMeta>,
     /// Owners and capabilities can be set by root alone.
     is_root: bool,
 }
@@ -109,6 +124,8 @@ impl Unpacker {
             allowance: Allowance::new(limits.bytes),
             stop,
             counts: Counts::default(),
+            made: 0,
+            path_bytes: 0,
             folders: BTreeMap::new(),
             is_root: rustix::process::geteuid().is_root(),
         })
@@ -134,15 +151,45 @@ impl Unpacker {
     /// # Errors
     /// [`UnpackError::Entry`] as the system says.
     pub fn finish(self) -> Result<Counts, UnpackError> {
-        // The deepest first: what is above may let nobody in any more.
-        for (path, meta) in self.folders.iter().rev() {
-            let settle = || {
-                let place = self.top.walk(&names(path, usize::MAX)?, Missing::Refuse)?;
-                meta.settle(&place.folder)
-            };
-            settle().map_err(|fault| refused(path, fault))?;
-        }
+        let top = self.top.walk(&[], Missing::Refuse);
+        let settled = top.and_then(|top| self.settle(top.folder.as_fd()));
+        settled.map_err(|fault| self.told(b".", fault))?;
         Ok(self.counts)
+    }
+
+    /// The deepest first: a folder may let nobody in any more.
+    fn settle(&self, at: BorrowedFd<'_>) -> Result<(), Fault> {
+        if (self.stop)() {
+            return Err(Fault::System(io::Error::other(Spent::Stopped)));
+        }
+        for name in beneath::list(at)? {
+            if beneath::kind(at, &name)? == Some(FileType::Directory) {
+                self.settle(openat(at, &name, WALK, Mode::empty())?.as_fd())?;
+            }
+        }
+        let inode = rustix::fs::fstat(at)?.st_ino;
+        self.folders.get(&inode).map_or(Ok(()), |meta| meta.settle(at))
+    }
+
+    /// Counts an entry and the bytes of its path: what is kept in memory of an image grows with both.
+    fn count(&mut self, path_bytes: usize) -> Result<(), UnpackError> {
+        self.counts.entries += 1;
+        self.path_bytes += path_bytes as u64;
+        if self.counts.entries + self.made > self.limits.entries {
+            return Err(UnpackError::Entries(self.limits.entries));
+        }
+        if self.path_bytes > self.limits.path_bytes {
+            return Err(UnpackError::Paths(self.limits.path_bytes));
+        }
+        Ok(())
+    }
+
+    /// A bound that was met while an entry was written is none of the entry's faults.
+    fn told(&self, path: &[u8], fault: Fault) -> UnpackError {
+        match fault {
+            Fault::System(e) if spent(&e).is_some() => self.broken(e),
+            fault => refused(path, fault),
+        }
     }
 
     /// What an error of the stream means.

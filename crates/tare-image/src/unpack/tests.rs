@@ -349,6 +349,123 @@ fn what_comes_out_is_bounded() {
     assert!(matches!(refused, Err(UnpackError::Bytes(_))), "{refused:?}");
 }
 
+/// Entries below a path of 64 KiB, which each of them reaches through links of a few bytes.
+fn far_below(entries: usize) -> Vec<u8> {
+    const NAMES: usize = 250;
+    const AT_ONCE: usize = 15;
+    let names = vec!["n".repeat(255); AT_ONCE].join("/");
+    let long = vec!["n".repeat(255); NAMES].join("/") + "\0";
+    let mut layer = Layer::default()
+        .raw(b"././@LongLink", EntryType::GNULongName, b"", 0, long.as_bytes())
+        .folder("long");
+    for n in 0..NAMES / AT_ONCE {
+        let target = match n {
+            0 => names.clone(),
+            n => format!("{}/{names}", n - 1),
+        };
+        layer = layer
+            .raw(
+                b"././@LongLink",
+                EntryType::GNULongLink,
+                b"",
+                0,
+                target.as_bytes(),
+            )
+            .symlink(&n.to_string(), "long");
+    }
+    let last = NAMES / AT_ONCE - 1;
+    let layer = (0..entries).fold(layer, |layer, n| {
+        layer
+            .file(&format!("{last}/f{n}"), "")
+            .folder(&format!("{last}/d{n}"))
+    });
+    layer.end()
+}
+
+#[test]
+#[ignore = "run by the test below, within a bound of memory"]
+fn within_little_memory() {
+    let site = UnpackFolder::new();
+    site.unpack(&[far_below(1000)]).unwrap();
+}
+
+#[test]
+fn long_paths_are_not_kept_in_memory() {
+    // Twice what it takes; the paths whole take 190 MiB.
+    const MEMORY_KIB: u32 = 64 * 1024;
+    let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\" \"$@\"");
+    let test = "unpack::tests::within_little_memory";
+    let run = std::process::Command::new("sh")
+        .args(["-c", &limited])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--test-threads=1", test])
+        .output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&run.stdout);
+    assert!(output.contains("1 passed"), "{run:?}");
+}
+
+#[test]
+fn folders_and_paths_that_are_no_entries_are_bounded() {
+    let layer = || Layer::default().file("a/b/c/d/e/f", "").file("g", "");
+    let refused = |limits| UnpackFolder::new().unpack_within(&[layer().end()], limits);
+    let few = refused(Limits {
+        entries: 6,
+        ..Limits::default()
+    });
+    assert!(matches!(few, Err(UnpackError::Entries(6))), "{few:?}");
+    let short = refused(Limits {
+        path_bytes: 11,
+        ..Limits::default()
+    });
+    assert!(matches!(short, Err(UnpackError::Paths(11))), "{short:?}");
+}
+
+#[test]
+fn whiteouts_without_number_take_no_longer_than_their_files() {
+    const MANY: usize = 3000;
+    let below = Layer::default().file("d/in/old", "1").file("d/old", "1");
+    let mut above = Layer::default();
+    for n in 0..MANY {
+        above = above
+            .file(&format!("d/in/{n}"), "")
+            .file("d/in/.wh..wh..opq", "")
+            .file("d/.wh..wh..opq", "")
+            .file("d/.wh.in", "");
+    }
+    let site = UnpackFolder::new();
+    let begin = std::time::Instant::now();
+    site.unpack(&[below.end(), above.end()]).unwrap();
+    // With a look at each file for each whiteout, it took minutes.
+    assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
+    assert!(!site.is_there("d/old") && !site.is_there("d/in/old"));
+    assert_eq!(fs::read_dir(site.at("d/in")).unwrap().count(), MANY);
+}
+
+/// What is set of a folder at the end is of that folder, though the number of one that is gone
+/// may be given to it.
+#[test]
+fn a_folder_that_is_gone_leaves_no_mode_to_another() {
+    let site = UnpackFolder::new();
+    let below = (0..20).fold(Layer::default(), |layer, n| {
+        layer.raw(
+            format!("old/{n}").as_bytes(),
+            EntryType::Directory,
+            b"",
+            0o500,
+            b"",
+        )
+    });
+    let above = (0..20).fold(Layer::default().file("old", ""), |layer, n| {
+        layer.file(&format!("new/{n}/x"), "")
+    });
+    site.unpack(&[below.end(), above.end()]).unwrap();
+    for n in 0..20 {
+        let mode = fs::metadata(site.at(&format!("new/{n}"))).unwrap().mode();
+        assert_eq!(mode & 0o700, 0o700);
+    }
+}
+
 #[test]
 fn what_is_broken_is_refused() {
     let whole = Layer::default().file("a", &"1".repeat(3000)).end();
