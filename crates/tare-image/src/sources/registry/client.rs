@@ -73,10 +73,10 @@ impl Client {
             .timeout_per_read(Some(deadlines.silence))
             .timeout_recv_body(Some(deadlines.whole))
             .user_agent(concat!("tare/", env!("CARGO_PKG_VERSION")));
+        // Also on loopback: a redirect or a realm may lead to https.
+        config = config.tls_config(encryption(is_here)?);
         if is_here {
             config = config.proxy(None);
-        } else {
-            config = config.tls_config(encryption()?);
         }
         Ok(Self {
             agent: config.build().into(),
@@ -275,12 +275,15 @@ fn parameter<'a>(challenge: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// TLS by the certificates that this host trusts: those of a company's own registry are among
-/// them, which a list of ours would not have.
-fn encryption() -> Result<TlsConfig, RegistryError> {
+/// them, which a list of ours would not have. A registry on loopback may need none.
+fn encryption(is_optional: bool) -> Result<TlsConfig, RegistryError> {
     let path = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let known = || CERTIFICATES.iter().map(PathBuf::from).find(|path| path.exists());
-    let path = path.or_else(known).ok_or(RegistryError::NoCertificates)?;
-    let certificates = read_certificates(&path)?;
+    let certificates = match path.or_else(known) {
+        Some(path) => read_certificates(&path)?,
+        None if is_optional => Vec::new(),
+        None => return Err(RegistryError::NoCertificates),
+    };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     Ok(TlsConfig::builder()
         .root_certs(RootCerts::Specific(Arc::new(certificates)))

@@ -21,6 +21,10 @@ struct Ways {
     late: bool,
     /// It answers so to everything.
     status: Option<u16>,
+    /// It says that manifests are there, at its port.
+    redirect: Option<&'static str>,
+    /// It says that tokens come from there, at its port.
+    realm: Option<&'static str>,
 }
 
 /// A registry, with all that it was asked.
@@ -86,12 +90,17 @@ fn answer(path: &str, sent: Option<&str>, port: u16, made: &Made, ways: Ways) ->
     if let Some(status) = ways.status {
         return (status, String::new(), Vec::new());
     }
+    if let Some(redirect) = ways.redirect {
+        return (307, format!("Location: {redirect}{port}/\r\n"), Vec::new());
+    }
     if path.starts_with("/token?") {
         let is_right = ways.token == Some("") || sent == ways.token;
         let body = br#"{"token": "t0ken"}"#.to_vec();
         return (if is_right { 200 } else { 401 }, String::new(), body);
     }
-    let realm = format!("Bearer realm=\"http://127.0.0.1:{port}/token\",service=\"s\",scope=\"x\"");
+    let here = format!("http://127.0.0.1:{port}/token");
+    let realm = ways.realm.map_or(here, |begin| format!("{begin}{port}/token"));
+    let realm = format!("Bearer realm=\"{realm}\",service=\"s\",scope=\"x\"");
     let wanted = match (ways.token, ways.basic) {
         (Some(_), _) => Some(("Bearer t0ken", realm.as_str())),
         (_, Some(basic)) => Some((basic, "Basic realm=\"r\"")),
@@ -291,6 +300,30 @@ fn each_failure_is_told_from_others() {
         },
     );
     assert!(matches!(closed, RegistryError::Connection { .. }), "{closed:?}");
+}
+
+#[test]
+fn a_registry_on_loopback_may_lead_to_https() {
+    let site = WorkFolder::new();
+    for ways in [
+        Ways {
+            redirect: Some("https://127.0.0.1:"),
+            ..Ways::default()
+        },
+        Ways {
+            token: Some(""),
+            realm: Some("https://127.0.0.1:"),
+            ..Ways::default()
+        },
+    ] {
+        let error = refused(&site, &Fake::start(blobs(&site.tar(&[])), ways));
+        // It speaks no TLS.
+        let is_told = matches!(
+            error,
+            RegistryError::Connection { .. } | RegistryError::Ended { .. }
+        );
+        assert!(is_told, "{error:?}");
+    }
 }
 
 #[test]
