@@ -2,6 +2,7 @@
 
 use super::credentials::Credentials;
 use super::error::RegistryError;
+use super::realm::Realm;
 use super::reference::{Reference, is_loopback};
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -55,6 +56,8 @@ pub struct Client {
     credentials: Credentials,
     /// What it wants to see with each question.
     authorization: RefCell<Option<String>>,
+    /// The host of others that it wanted the user's password to be sent to.
+    foreign_realm: RefCell<Option<String>>,
     deadlines: Deadlines,
 }
 
@@ -83,6 +86,7 @@ impl Client {
             reference,
             credentials,
             authorization: RefCell::new(None),
+            foreign_realm: RefCell::new(None),
             deadlines,
         })
     }
@@ -150,7 +154,8 @@ impl Client {
         Ok(())
     }
 
-    /// A token from where the registry says, with the password if there is one.
+    /// A token from where the registry says, with the password if there is one and that place is the
+    /// registry's own.
     fn token(&self, challenge: &str, what: &str) -> Result<String, RegistryError> {
         #[derive(Deserialize)]
         struct Token {
@@ -159,16 +164,14 @@ impl Client {
         }
         let unknown = || RegistryError::Challenge(self.reference.registry.clone());
         let realm = parameter(challenge, "realm").ok_or_else(unknown)?;
+        let realm = Realm::parse(realm, &self.reference.registry).ok_or_else(unknown)?;
         let scope = format!("repository:{}:pull", self.reference.repository);
-        let mut request = self
-            .agent
-            .get(self.realm(realm).ok_or_else(unknown)?)
-            .query("scope", scope);
+        let mut request = self.agent.get(realm.address()).query("scope", scope);
         if let Some(service) = parameter(challenge, "service") {
             request = request.query("service", service);
         }
-        if let Credentials::Basic(basic) = &self.credentials {
-            request = request.header("authorization", basic);
+        if let Some(password) = self.password_for(&realm) {
+            request = request.header("authorization", password);
         }
         let answer = request.call().map_err(|e| self.failed(e, what))?;
         if answer.status() != StatusCode::OK {
@@ -188,23 +191,29 @@ impl Client {
         Ok(format!("Bearer {}", token.token))
     }
 
-    /// Where tokens come from, if a password may be sent there.
-    fn realm<'a>(&self, realm: &'a str) -> Option<&'a str> {
-        let here = realm
-            .strip_prefix("http://")
-            .and_then(|rest| rest.split('/').next());
-        let is_ours = here.is_some_and(is_loopback) && is_loopback(&self.reference.registry);
-        (realm.starts_with("https://") || is_ours).then_some(realm)
+    fn password_for(&self, realm: &Realm) -> Option<&str> {
+        let Credentials::Basic(basic) = &self.credentials else {
+            return None;
+        };
+        if realm.is_of(&self.reference.registry) {
+            return Some(basic);
+        }
+        *self.foreign_realm.borrow_mut() = Some(realm.host().to_owned());
+        None
     }
 
     fn password(&self, what: &str) -> RegistryError {
         let registry = self.reference.registry.clone();
-        let hint = match &self.credentials {
-            Credentials::None => format!("log in with: docker login {registry}"),
-            Credentials::Basic(_) => {
+        let foreign = self.foreign_realm.borrow();
+        let hint = match (&self.credentials, &*foreign) {
+            (_, Some(realm)) => format!(
+                "it wants the password sent to {realm}, which is not its own host, so tare asked there without it; docker pull the image and take it from Docker, or save it to an archive"
+            ),
+            (Credentials::None, _) => format!("log in with: docker login {registry}"),
+            (Credentials::Basic(_), _) => {
                 format!("the password of docker login may be wrong or too old: docker login {registry}")
             }
-            Credentials::Helper(helper) => format!(
+            (Credentials::Helper(helper), _) => format!(
                 "its password is kept by the credential helper {}, which tare does not run; docker pull the image and take it from Docker, or save it to an archive",
                 helper.escape_debug()
             ),
@@ -307,4 +316,25 @@ fn read_certificates(path: &Path) -> Result<Vec<Certificate<'static>>, RegistryE
         return Err(RegistryError::NoCertificates);
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_goes_to_another_host() {
+        let reference = Reference::parse("127.0.0.1:5000/a").unwrap();
+        let basic = Credentials::Basic("Basic dTpw".to_owned());
+        let client = Client::new(reference, basic, Deadlines::default()).unwrap();
+        let realm = |realm| Realm::parse(realm, "127.0.0.1:5000").unwrap();
+        let own = realm("http://127.0.0.1:5001/token");
+        assert_eq!(client.password_for(&own), Some("Basic dTpw"));
+        assert_eq!(client.password_for(&realm("https://auth.example/token")), None);
+        let hint = client.password("manifests/1 of a").to_string();
+        assert!(
+            hint.contains("sent to auth.example, which is not its own host"),
+            "{hint}"
+        );
+    }
 }

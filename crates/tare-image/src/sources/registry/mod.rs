@@ -7,6 +7,7 @@
 mod client;
 mod credentials;
 mod error;
+mod realm;
 mod reference;
 #[cfg(test)]
 mod tests;
