@@ -3,7 +3,7 @@
 use crate::digest::NoDigest;
 use crate::oci::OciError;
 use crate::sources::{NoMirror, NoSpec, RegistryError};
-use crate::unpack::UnpackError;
+use crate::unpack::{UnpackError, is_stop};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -88,7 +88,7 @@ pub enum ImageError {
     #[error("cannot import the image: {0}")]
     Oci(#[from] OciError),
     #[error(transparent)]
-    Registry(#[from] RegistryError),
+    Registry(RegistryError),
     /// A specification of Debian's packages.
     #[error(transparent)]
     Spec(#[from] NoSpec),
@@ -132,11 +132,28 @@ impl ImageError {
         move |source| Self::File { what, path, source }
     }
 
+    /// For a file of a root filesystem.
+    pub(crate) fn tree(path: PathBuf, source: io::Error) -> Self {
+        match is_stop(&source) {
+            true => Self::Stopped,
+            false => Self::Tree { path, source },
+        }
+    }
+
     pub(crate) fn unpack(what: impl Into<String>) -> impl FnOnce(UnpackError) -> Self {
         let what = what.into();
         move |source| match source {
             UnpackError::Stopped => Self::Stopped,
             source => Self::Unpack { what, source },
+        }
+    }
+}
+
+impl From<RegistryError> for ImageError {
+    fn from(error: RegistryError) -> Self {
+        match error {
+            RegistryError::Stopped => Self::Stopped,
+            error => Self::Registry(error),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::digest::Digest;
 use crate::unpack::beneath;
+use crate::unpack::stream::{Allowance, Metered};
 use crate::{Config, ImageError};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
@@ -162,9 +163,10 @@ impl Walk<'_> {
 
     fn content(&mut self, at: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let mut file = File::from(openat(at, name, flags, Mode::empty())?);
+        let file = File::from(openat(at, name, flags, Mode::empty())?);
         let capability = capability(&file)?;
         self.text(&capability);
+        let mut file = Metered::new(file, Allowance::new(u64::MAX), self.stop);
         let mut hash = Sha256::new();
         let mut size = 0_u64;
         loop {
@@ -183,7 +185,7 @@ impl Walk<'_> {
     fn failed(&self, path: &[u8], source: io::Error) -> ImageError {
         let inner = path.strip_prefix(b"/").unwrap_or(path);
         let path: PathBuf = self.root.join(OsStr::from_bytes(inner));
-        ImageError::Tree { path, source }
+        ImageError::tree(path, source)
     }
 }
 

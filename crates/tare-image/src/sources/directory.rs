@@ -1,7 +1,7 @@
 //! A root filesystem that lies in a folder: copied, sharing its blocks where the filesystem can.
 
 use crate::store::{Filled, ROOTFS};
-use crate::unpack::{Limits, beneath, fill};
+use crate::unpack::{Fault, Limits, beneath, fill};
 use crate::{Config, Image, ImageError, Stop, Store, tree};
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod,
@@ -189,7 +189,10 @@ impl Copy<'_> {
         let target = File::from(openat(to, name, flags, Mode::RUSR | Mode::WUSR)?);
         self.can_clone = self.can_clone && ioctl_ficlone(&target, &source).is_ok();
         if !self.can_clone {
-            fill(&target, &mut source, size).map_err(io::Error::other)?;
+            fill(&target, &mut source, size, self.stop).map_err(|fault| match fault {
+                Fault::System(e) => e,
+                fault => io::Error::other(fault),
+            })?;
         }
         let capability = tree::capability(&source)?;
         self.finish(&target, stat)?;
@@ -221,7 +224,7 @@ impl Copy<'_> {
 
     fn failed(&self, path: &[u8], source: io::Error) -> ImageError {
         let path: PathBuf = self.from.join(OsStr::from_bytes(path));
-        ImageError::Tree { path, source }
+        ImageError::tree(path, source)
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn inode(image: &Image, path: &str) -> u64 {
     fs::symlink_metadata(image.rootfs().join(path)).unwrap().ino()
@@ -228,4 +229,28 @@ fn a_folder_is_copied_without_devices_and_what_is_too_much() {
         refused.to_string().contains("raise the store's limit"),
         "{refused}"
     );
+}
+
+#[test]
+fn the_user_can_stop_while_one_large_file_is_read() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    // Once per folder, once per piece of a file.
+    const SOON: usize = 20;
+    let site = WorkFolder::new();
+    let big = fs::File::create(site.at("rootfs/big")).unwrap();
+    big.set_len(100 << 20).unwrap();
+    let store = site
+        .store()
+        .with_stop(|| ASKED.fetch_add(1, Ordering::Relaxed) > SOON);
+    let tar = site.tar(&["-S"]);
+    let is_stopped = |made: Result<Image, ImageError>| {
+        assert!(matches!(made, Err(ImageError::Stopped)), "{made:?}");
+        // Not asked again to the end of the file.
+        assert!(ASKED.swap(0, Ordering::Relaxed) < 10 * SOON);
+    };
+    is_stopped(from_directory(&store, "a", &site.at("rootfs")));
+    is_stopped(from_tarball(&store, "a", "t", &tar[..]));
+    let measured = crate::tree::measure(&site.at("rootfs"), &Config::default(), 9, store.stop());
+    assert!(matches!(measured, Err(ImageError::Stopped)), "{measured:?}");
+    assert!(site.is_clean());
 }

@@ -2,7 +2,9 @@
 
 use super::beneath::{self, Missing, Place, names};
 use super::entry::{Head, Kind};
+use super::stream::Spent;
 use super::{Fault, Unpacker};
+use crate::Stop;
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
     fstat, futimens, linkat, mkdirat, openat, symlinkat, utimensat,
@@ -49,7 +51,7 @@ pub fn entry<R: Read>(
             // Holes take no bytes of the archive, but as much time.
             let holes = sparse_size(data).unwrap_or_default();
             unpacker.allowance.charge(holes).map_err(io::Error::other)?;
-            file(unpacker.is_root, at, name, head, data)
+            file(unpacker, at, name, head, data)
         }
         Kind::Symlink(target) => {
             remove(unpacker, at, name)?;
@@ -64,7 +66,9 @@ pub fn entry<R: Read>(
 /// inode numbers may be used again.
 pub fn remove(unpacker: &mut Unpacker, at: BorrowedFd<'_>, name: &CStr) -> Result<(), Fault> {
     let folders = &mut unpacker.folders;
-    let mut forget = |inode| drop(folders.remove(&inode));
+    let mut forget = |inode| {
+        folders.remove(&inode);
+    };
     Ok(beneath::remove_with(at, name, &mut forget)?)
 }
 
@@ -94,7 +98,7 @@ pub fn folder_meta(unpacker: &mut Unpacker, folder: &OwnedFd, head: &Head) -> Re
 }
 
 fn file<R: Read>(
-    is_root: bool,
+    unpacker: &Unpacker,
     at: BorrowedFd<'_>,
     name: &CStr,
     head: &Head,
@@ -103,14 +107,14 @@ fn file<R: Read>(
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(at, name, flags, Mode::RUSR | Mode::WUSR)?);
     let size = sparse_size(data).unwrap_or_else(|| data.size());
-    fill(&file, data, size)?;
-    if is_root {
+    fill(&file, data, size, unpacker.stop)?;
+    if unpacker.is_root {
         let (uid, gid) = owner(head);
         fchown(&file, uid, gid)?;
     }
     // A new owner takes the setuid bit and the capability off: they come after it.
     fchmod(&file, Mode::from_raw_mode(head.mode))?;
-    if let Some(capability) = head.capability.as_ref().filter(|_| is_root) {
+    if let Some(capability) = head.capability.as_ref().filter(|_| unpacker.is_root) {
         rustix::fs::fsetxattr(&file, c"security.capability", capability, XattrFlags::empty())?;
     }
     Ok(futimens(&file, &times(head.mtime))?)
@@ -127,10 +131,14 @@ fn sparse_size<R: Read>(data: &Entry<'_, R>) -> Option<u64> {
 ///
 /// # Errors
 /// [`Fault::Short`] if there are not so many, [`Fault::System`].
-pub fn fill(file: &File, data: &mut impl Read, size: u64) -> Result<(), Fault> {
+pub fn fill(file: &File, data: &mut impl Read, size: u64, stop: Stop) -> Result<(), Fault> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;
     while at < size {
+        // Holes come from no reader that would look at it.
+        if stop() {
+            return Err(Fault::System(io::Error::other(Spent::Stopped)));
+        }
         let read = match data.read(&mut piece) {
             Ok(0) => return Err(Fault::Short),
             Ok(read) => piece.get(..read).unwrap_or_default(),

@@ -202,6 +202,11 @@ impl Unpacker {
     }
 }
 
+/// Whether an error stands for the user's wish to stop.
+pub(crate) fn is_stop(error: &io::Error) -> bool {
+    spent(error) == Some(Spent::Stopped)
+}
+
 fn spent(error: &io::Error) -> Option<Spent> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|e| e as _);
     while let Some(at) = cause {

@@ -2,8 +2,10 @@
 
 use super::credentials::Credentials;
 use super::error::RegistryError;
+use super::patience::{Patient, wait_for};
 use super::realm::Realm;
 use super::reference::{Reference, is_loopback};
+use crate::Stop;
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -12,7 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Body};
+use ureq::typestate::WithoutBody;
+use ureq::{Agent, Body, RequestBuilder};
 
 /// What a registry may answer with where an image is asked for, OCI's first.
 const ACCEPT: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
@@ -59,6 +62,7 @@ pub struct Client {
     /// The host of others that it wanted the user's password to be sent to.
     foreign_realm: RefCell<Option<String>>,
     deadlines: Deadlines,
+    stop: Stop,
 }
 
 impl Client {
@@ -66,6 +70,7 @@ impl Client {
         reference: Reference,
         credentials: Credentials,
         deadlines: Deadlines,
+        stop: Stop,
     ) -> Result<Self, RegistryError> {
         let is_here = is_loopback(&reference.registry);
         let mut config = Agent::config_builder()
@@ -88,6 +93,7 @@ impl Client {
             authorization: RefCell::new(None),
             foreign_realm: RefCell::new(None),
             deadlines,
+            stop,
         })
     }
 
@@ -111,11 +117,7 @@ impl Client {
         }
         let registry = self.reference.registry.clone();
         match answer.status().as_u16() {
-            200 => Ok(Answer {
-                client: self,
-                what,
-                body: Box::new(answer.into_body().into_reader()),
-            }),
+            200 => self.body(answer, what),
             401 | 403 => Err(self.password(&what)),
             404 => Err(RegistryError::NotFound { registry, what }),
             status => Err(RegistryError::Status {
@@ -131,7 +133,27 @@ impl Client {
         if let Some(authorization) = self.authorization.borrow().as_ref() {
             request = request.header("authorization", authorization);
         }
-        request.call().map_err(|e| self.failed(e, what))
+        self.call(request, what)
+    }
+
+    fn call(
+        &self,
+        request: RequestBuilder<WithoutBody>,
+        what: &str,
+    ) -> Result<Response<Body>, RegistryError> {
+        let answer = wait_for(|| request.call(), self.stop);
+        answer
+            .map_err(|e| self.told(e))?
+            .map_err(|e| self.failed(e, what))
+    }
+
+    fn body(&self, answer: Response<Body>, what: String) -> Result<Answer<'_>, RegistryError> {
+        let body = Patient::new(answer.into_body().into_reader(), self.stop);
+        Ok(Answer {
+            client: self,
+            body: body.map_err(|e| self.failed(e.into(), &what))?,
+            what,
+        })
     }
 
     /// Does what an answer asks for before it lets anybody in.
@@ -173,17 +195,15 @@ impl Client {
         if let Some(password) = self.password_for(&realm) {
             request = request.header("authorization", password);
         }
-        let answer = request.call().map_err(|e| self.failed(e, what))?;
+        let answer = self.call(request, what)?;
         if answer.status() != StatusCode::OK {
             return Err(self.password(what));
         }
         let mut text = Vec::new();
-        let read = answer
-            .into_body()
-            .into_reader()
-            .take(TOKEN_BYTES)
-            .read_to_end(&mut text);
-        read.map_err(|e| self.failed(e.into(), what))?;
+        let body = self.body(answer, what.to_owned())?;
+        body.take(TOKEN_BYTES)
+            .read_to_end(&mut text)
+            .map_err(|e| self.told(e))?;
         let token: Token = serde_json::from_slice(&text).map_err(|_| unknown())?;
         if token.token.is_empty() || !token.token.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(unknown());
@@ -265,13 +285,16 @@ fn is_end(error: &io::Error) -> bool {
 struct Answer<'a> {
     client: &'a Client,
     what: String,
-    body: Box<dyn Read>,
+    body: Patient,
 }
 
 impl Read for Answer<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.body.read(into);
-        read.map_err(|e| io::Error::other(self.client.failed(e.into(), &self.what)))
+        let failed = |e: io::Error| match e.downcast::<RegistryError>() {
+            Ok(stopped) => stopped,
+            Err(e) => self.client.failed(e.into(), &self.what),
+        };
+        self.body.read(into).map_err(|e| io::Error::other(failed(e)))
     }
 }
 
@@ -326,7 +349,7 @@ mod tests {
     fn no_password_goes_to_another_host() {
         let reference = Reference::parse("127.0.0.1:5000/a").unwrap();
         let basic = Credentials::Basic("Basic dTpw".to_owned());
-        let client = Client::new(reference, basic, Deadlines::default()).unwrap();
+        let client = Client::new(reference, basic, Deadlines::default(), || false).unwrap();
         let realm = |realm| Realm::parse(realm, "127.0.0.1:5000").unwrap();
         let own = realm("http://127.0.0.1:5001/token");
         assert_eq!(client.password_for(&own), Some("Basic dTpw"));

@@ -71,6 +71,9 @@ pub enum RegistryError {
     /// It asks for a password in a way that is unknown or not encrypted.
     #[error("{0} uses an unknown or unencrypted authentication method: import an archive of the image")]
     Challenge(String),
+    /// The user wishes to stop.
+    #[error("stopped by the user")]
+    Stopped,
     /// There are no certificates to check it by.
     #[error(
         "there are no certificates to verify a registry: install the package ca-certificates, or set SSL_CERT_FILE to a file of them"

@@ -7,6 +7,7 @@
 mod client;
 mod credentials;
 mod error;
+mod patience;
 mod realm;
 mod reference;
 #[cfg(test)]
@@ -45,7 +46,7 @@ pub fn from_registry(
         name,
         || None,
         |at| {
-            let client = Client::new(reference.clone(), credentials, deadlines)?;
+            let client = Client::new(reference.clone(), credentials, deadlines, store.stop())?;
             let (registry, top) = Registry::open(client, &reference)?;
             let source = format!("registry {reference}, manifest {}", registry.top);
             oci::fill(store, &registry, &[top], None, at, source)

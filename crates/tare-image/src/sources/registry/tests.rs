@@ -5,8 +5,9 @@ use crate::fixture::{Blobs as Made, WorkFolder, blobs};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a registry behaves.
 #[derive(Clone, Copy, Default)]
@@ -19,6 +20,10 @@ struct Ways {
     half: bool,
     /// Layers come late.
     late: bool,
+    /// Layers come byte by byte.
+    dribble: bool,
+    /// Nothing comes.
+    silent: bool,
     /// It answers so to everything.
     status: Option<u16>,
     /// It says that manifests are there, at its port.
@@ -72,6 +77,10 @@ fn serve(mut stream: TcpStream, port: u16, made: &Made, ways: Ways, log: &Mutex<
         let path = head[0].split(' ').nth(1).unwrap().to_owned();
         log.lock().unwrap().push(path.clone());
         let sent = head.iter().find_map(|line| line.strip_prefix("authorization: "));
+        if ways.silent {
+            std::thread::sleep(Duration::from_secs(20));
+            return;
+        }
         let (status, more, body) = answer(&path, sent, port, made, ways);
         let length = body.len();
         let begin = format!("HTTP/1.1 {status} X\r\n{more}content-length: {length}\r\n\r\n");
@@ -80,6 +89,15 @@ fn serve(mut stream: TcpStream, port: u16, made: &Made, ways: Ways, log: &Mutex<
         if is_layer && (ways.half || ways.late) {
             stream.write_all(&body[..length / 2]).unwrap();
             std::thread::sleep(Duration::from_millis(if ways.late { 1500 } else { 0 }));
+            return;
+        }
+        if is_layer && ways.dribble {
+            for byte in body {
+                if stream.write_all(&[byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
             return;
         }
         stream.write_all(&body).unwrap();
@@ -323,6 +341,41 @@ fn a_registry_on_loopback_may_lead_to_https() {
             RegistryError::Connection { .. } | RegistryError::Ended { .. }
         );
         assert!(is_told, "{error:?}");
+    }
+}
+
+#[test]
+fn the_user_can_stop_while_a_registry_is_slow() {
+    static WISH: AtomicBool = AtomicBool::new(false);
+    let wish = |is_wished| WISH.store(is_wished, Ordering::Relaxed);
+    let deadlines = Deadlines {
+        silence: Duration::from_secs(15),
+        ..PATIENCE
+    };
+    let site = WorkFolder::new();
+    for ways in [
+        Ways {
+            silent: true,
+            ..Ways::default()
+        },
+        Ways {
+            dribble: true,
+            ..Ways::default()
+        },
+    ] {
+        let fake = Fake::start(blobs(&site.tar(&[])), ways);
+        let begin = Instant::now();
+        wish(false);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            wish(true);
+        });
+        let store = site.store().with_stop(|| WISH.load(Ordering::Relaxed));
+        let reference = fake.name("a/b:1.0");
+        let stopped = from_registry(&store, "a", &reference, &site.at("config.json"), deadlines);
+        assert!(matches!(stopped, Err(ImageError::Stopped)), "{stopped:?}");
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert!(site.is_clean());
     }
 }
 
