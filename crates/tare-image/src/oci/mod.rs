@@ -138,14 +138,20 @@ pub(crate) fn unpacker(store: &Store, at: &Path) -> Result<Unpacker, ImageError>
 
 /// What there is when all layers are unpacked.
 pub(crate) fn finish(
-    unpacker: Unpacker,
+    mut unpacker: Unpacker,
     oci: &ImageConfiguration,
     source: String,
 ) -> Result<Filled, ImageError> {
+    let config = Config::from_oci(oci);
+    if let Some(folder) = &config.working_dir {
+        // Engines make it when they start a container.
+        let made = unpacker.make_folder(folder);
+        made.map_err(ImageError::unpack("the image's working folder"))?;
+    }
     let finished: Result<Counts, UnpackError> = unpacker.finish();
     let counts = finished.map_err(ImageError::unpack("the image"))?;
     Ok(Filled {
-        config: Config::from_oci(oci),
+        config,
         source,
         left_out: counts.left_out,
     })

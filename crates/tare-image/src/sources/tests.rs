@@ -60,6 +60,7 @@ fn one_tree_is_one_image_whatever_its_source() {
         (&layout.config().cmd[..], &layout.config().user),
         (&["sh".to_owned()][..], &None)
     );
+    assert!(layout.has_folder("/w".as_ref()), "the working folder is made");
     assert_ne!(layout.manifest().digest, copied.manifest().digest);
     let archive = gzip(&packed(&site.at("layout")));
     let archive = from_archive(&store, "archive", "a.tar.gz", None, &archive[..]).unwrap();

@@ -17,6 +17,8 @@ use std::path::Path;
 
 /// As many links as the kernel follows on one path.
 const MOST_LINKS: u32 = 40;
+/// The mode of a folder that no entry gives one.
+const IMPLICIT: Mode = Mode::from_raw_mode(0o755);
 /// Room for the names of a folder that are read at a time.
 const NAMES_BYTES: usize = 16 * 1024;
 
@@ -162,7 +164,9 @@ fn step(at: BorrowedFd<'_>, name: &CStr, missing: Missing, made: &mut u64) -> Re
         Ok(folder) => Ok(Some(folder)),
         Err(Errno::NOTDIR | Errno::LOOP) => Ok(None),
         Err(Errno::NOENT) if missing == Missing::Make => {
-            rustix::fs::mkdirat(at, name, Mode::from_raw_mode(0o755))?;
+            rustix::fs::mkdirat(at, name, IMPLICIT)?;
+            // Whatever the umask: it would be a part of the image.
+            rustix::fs::chmodat(at, name, IMPLICIT, AtFlags::empty())?;
             *made += 1;
             Ok(Some(openat(at, name, WALK, Mode::empty())?))
         }

@@ -20,6 +20,8 @@ pub struct Fresh {
     made: HashSet<PathHash>,
     /// Folders in which nothing of the layers below is left.
     cleared: HashSet<PathHash>,
+    /// Devices, pipes and other entries that were left out, by their paths as written.
+    left_out: HashSet<PathHash>,
 }
 
 impl Fresh {
@@ -41,6 +43,14 @@ impl Fresh {
 
     pub fn is_made(&self, path: PathHash) -> bool {
         self.made.contains(&path)
+    }
+
+    pub fn leave_out(&mut self, path: &Names) {
+        self.left_out.insert(self.path(path));
+    }
+
+    pub fn is_left_out(&self, path: &Names) -> bool {
+        self.left_out.contains(&self.path(path))
     }
 
     /// Whether this is the first time: a second look would find only what this layer made.

@@ -1,6 +1,6 @@
 //! One layer: its entries in order, and what its whiteouts hide of the layers below.
 
-use super::beneath::{self, Missing, WALK, names};
+use super::beneath::{self, Missing, Names, WALK, names};
 use super::entry::{Head, Kind};
 use super::fresh::{Fresh, PathHash};
 use super::{Fault, UnpackError, Unpacker, make};
@@ -55,17 +55,39 @@ fn one<R: Read>(
         return whiteout(unpacker, fresh, path, hidden);
     }
     let mut names = names(path, unpacker.limits.depth)?;
+    if is_left_out(unpacker, fresh, &head.kind) {
+        fresh.leave_out(&names);
+        return leave_out(unpacker, names);
+    }
     let Some(name) = names.pop() else {
         return top(unpacker, &head);
     };
-    if head.kind == Kind::LeftOut {
-        unpacker.counts.left_out += 1;
-        return Ok(());
-    }
     let place = unpacker.top.walk(&names, Missing::Make)?;
     fresh.remember(&place.real, &name);
     unpacker.made += place.made;
     make::entry(unpacker, &place, &name, &head, entry)
+}
+
+/// A second name of what was left out is left out as well.
+fn is_left_out(unpacker: &Unpacker, fresh: &Fresh, kind: &Kind) -> bool {
+    match kind {
+        Kind::LeftOut => true,
+        Kind::HardLink(target) => {
+            names(target, unpacker.limits.depth).is_ok_and(|target| fresh.is_left_out(&target))
+        }
+        _ => false,
+    }
+}
+
+/// Nothing is left of what had its name.
+fn leave_out(unpacker: &mut Unpacker, mut names: Names) -> Result<(), Fault> {
+    unpacker.counts.left_out += 1;
+    let name = names.pop().ok_or(Fault::Top)?;
+    match unpacker.top.walk(&names, Missing::Refuse) {
+        Ok(place) => make::remove(unpacker, place.folder.as_fd(), &name),
+        Err(Fault::Nothing | Fault::NoFolder) => Ok(()),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// The entry of the root folder itself.

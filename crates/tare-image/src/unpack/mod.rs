@@ -19,12 +19,14 @@ use crate::digest::Digesting;
 use crate::{Digest, Stop};
 pub(crate) use make::fill;
 
-use beneath::{Missing, Top, WALK};
+use beneath::{Missing, Top, WALK, names};
 use make::FolderMeta;
 use rustix::fs::{FileType, Mode, openat};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use stream::{Allowance, Metered, Spent};
 
@@ -113,11 +115,14 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// Begins in a folder that is empty and this process's own.
+    /// Begins in a folder that is empty and this process's own. Everybody may read it, unless a layer
+    /// says otherwise.
     ///
     /// # Errors
     /// [`UnpackError::Folder`].
     pub fn new(folder: &Path, limits: Limits, stop: Stop) -> Result<Self, UnpackError> {
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder, open).map_err(UnpackError::Folder)?;
         Ok(Self {
             top: Top::open(folder, limits.depth).map_err(UnpackError::Folder)?,
             limits,
@@ -144,6 +149,16 @@ impl Unpacker {
         self.allowance.header(u64::MAX);
         io::copy(&mut digesting, &mut io::sink()).map_err(|e| self.broken(e))?;
         Ok(digesting.so_far().0)
+    }
+
+    /// Makes a folder and those above it, where they are not there.
+    ///
+    /// # Errors
+    /// [`UnpackError::Entry`].
+    pub fn make_folder(&mut self, path: &str) -> Result<(), UnpackError> {
+        let path = path.as_bytes();
+        let made = names(path, self.limits.depth).and_then(|names| self.top.walk(&names, Missing::Make));
+        made.map(drop).map_err(|fault| refused(path, fault))
     }
 
     /// Modes and times of folders, when all layers are there.

@@ -382,6 +382,19 @@ fn far_below(entries: usize) -> Vec<u8> {
     layer.end()
 }
 
+/// Runs an ignored test of this file in a process of its own, within what a shell sets first.
+fn run_within(set: &str, test: &str) {
+    let run = std::process::Command::new("sh")
+        .args(["-c", &format!("{set} && exec \"$0\" \"$@\"")])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--test-threads=1"])
+        .arg(format!("unpack::tests::{test}"))
+        .output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&run.stdout);
+    assert!(output.contains("1 passed"), "{run:?}");
+}
+
 #[test]
 #[ignore = "run by the test below, within a bound of memory"]
 fn within_little_memory() {
@@ -391,18 +404,27 @@ fn within_little_memory() {
 
 #[test]
 fn long_paths_are_not_kept_in_memory() {
-    // Twice what it takes; the paths whole take 190 MiB.
-    const MEMORY_KIB: u32 = 64 * 1024;
-    let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\" \"$@\"");
-    let test = "unpack::tests::within_little_memory";
-    let run = std::process::Command::new("sh")
-        .args(["-c", &limited])
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "--test-threads=1", test])
-        .output()
-        .unwrap();
-    let output = String::from_utf8_lossy(&run.stdout);
-    assert!(output.contains("1 passed"), "{run:?}");
+    // Twice the KiB that it takes; the paths whole take 190 MiB.
+    run_within("ulimit -v 65536", "within_little_memory");
+}
+
+#[test]
+#[ignore = "run by the test below, with a umask"]
+fn with_a_umask() {
+    let site = UnpackFolder::new();
+    site.unpack(&[Layer::default().file("a/b/x", "").end()]).unwrap();
+    for path in ["", "a", "a/b"] {
+        assert_eq!(
+            fs::metadata(site.at(path)).unwrap().mode() & 0o777,
+            0o755,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn the_umask_is_no_part_of_an_image() {
+    run_within("umask 077", "with_a_umask");
 }
 
 #[test]
@@ -518,20 +540,26 @@ fn what_is_broken_is_refused() {
 #[test]
 fn devices_are_left_out_and_counted() {
     let site = UnpackFolder::new();
+    let below = Layer::default().file("dev/null", "a file").file("pipe/x", "1");
     let layer = Layer::default()
         .raw(b"dev/sda", EntryType::Block, b"", 0o666, b"")
         .raw(b"dev/null", EntryType::Char, b"", 0o666, b"")
+        .link("dev/zero", "/dev/null")
+        .link("dev/full", "./dev/zero")
         .raw(b"pipe", EntryType::Fifo, b"", 0o666, b"")
+        .raw(b"far/pipe", EntryType::Fifo, b"", 0o666, b"")
         .file("x", "1");
-    let counts = site.unpack(&[layer.end()]).unwrap();
+    let counts = site.unpack(&[below.end(), layer.end()]).unwrap();
     assert_eq!(
         counts,
         Counts {
-            entries: 4,
-            left_out: 3
+            entries: 9,
+            left_out: 6
         }
     );
-    assert_eq!(fs::read_dir(site.at("")).unwrap().count(), 1);
+    // They take the place of what had their names all the same.
+    let left = fs::read_dir(site.at("")).unwrap().count() + fs::read_dir(site.at("dev")).unwrap().count();
+    assert_eq!(left, 2);
 }
 
 #[test]
