@@ -84,6 +84,18 @@ pub enum ImageError {
         what: String,
         source: UnpackError,
     },
+    /// A root filesystem of nothing.
+    #[error("{source_name} has no files: give a root filesystem, or an image of one")]
+    Empty {
+        /// Where it came from.
+        source_name: String,
+    },
+    /// A package of something else.
+    #[error("{source_name} is a Helm chart, not an image: import an image that the chart names")]
+    HelmChart {
+        /// Where it came from.
+        source_name: String,
+    },
     /// An image of OCI's.
     #[error("cannot import the image: {0}")]
     Oci(#[from] OciError),

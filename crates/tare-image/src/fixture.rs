@@ -74,6 +74,11 @@ pub fn config(arch: &str, layer: &[u8]) -> Vec<u8> {
 
 /// An index of an image for arm64 that is not there and one for amd64.
 pub fn blobs(layer: &[u8]) -> Blobs {
+    blobs_of("application/vnd.oci.image.config.v1+json", layer)
+}
+
+/// The same with a configuration of a type.
+pub fn blobs_of(kind: &str, layer: &[u8]) -> Blobs {
     let mut all = Vec::new();
     let mut put = |kind: &str, bytes: Vec<u8>| {
         let digest = Digest::of(&bytes);
@@ -81,7 +86,7 @@ pub fn blobs(layer: &[u8]) -> Blobs {
         all.push((digest, bytes));
         descriptor
     };
-    let config = put("application/vnd.oci.image.config.v1+json", config("amd64", layer));
+    let config = put(kind, config("amd64", layer));
     let layer = put("application/vnd.oci.image.layer.v1.tar+gzip", gzip(layer));
     let kind = "application/vnd.oci.image.manifest.v1+json";
     let manifest = json!({"schemaVersion": 2, "mediaType": kind, "config": config, "layers": [layer]});

@@ -40,6 +40,25 @@ pub fn one<'a>(offered: &'a [Descriptor], name: Option<&str>) -> Result<&'a Desc
     Ok(first)
 }
 
+/// Whether a manifest is that of an image, by the type of its configuration: registries keep charts,
+/// signatures and policies as well.
+///
+/// # Errors
+/// [`OciError::Artifact`].
+pub fn check_image(config: &Descriptor) -> Result<(), OciError> {
+    const IMAGES: [&str; 3] = [
+        "application/vnd.oci.image.config.v1+json",
+        "application/vnd.docker.container.image.v1+json",
+        // That of Docker before 1.10.
+        "application/octet-stream",
+    ];
+    let kind = config.media_type().to_string();
+    if IMAGES.contains(&&*kind) {
+        return Ok(());
+    }
+    Err(OciError::Artifact(kind.escape_debug().to_string()))
+}
+
 /// Whether a blob is a layer that can be unpacked.
 ///
 /// # Errors

@@ -58,6 +58,9 @@ pub enum OciError {
     /// A layer that is no archive.
     #[error("it contains a layer of type \"{0}\", which is not part of a root filesystem")]
     Kind(String),
+    /// A manifest of something else.
+    #[error("it is no image but {}", artifact(.0))]
+    Artifact(String),
     /// Manifest and configuration do not fit.
     #[error("its manifest lists {0} layers and its configuration {1}: it is damaged")]
     Layers(usize, usize),
@@ -77,5 +80,15 @@ impl OciError {
             digest: digest.clone(),
             source,
         }
+    }
+}
+
+/// What a manifest with such a configuration is.
+fn artifact(kind: &str) -> String {
+    match kind {
+        "application/vnd.cncf.helm.config.v1+json" => {
+            "a Helm chart: import an image that the chart names".to_owned()
+        }
+        kind => format!("an artifact of type \"{kind}\": check its name and tag"),
     }
 }

@@ -54,6 +54,7 @@ pub(crate) fn fill(
     source: String,
 ) -> Result<Filled, ImageError> {
     let manifest = manifest(blobs, offered, reference)?;
+    choose::check_image(manifest.config())?;
     let digest = parse(manifest.config())?;
     let bytes = document(blobs, &digest, manifest.config().size(), BlobKind::Blob)?;
     let oci = configuration(&bytes, &digest)?;

@@ -94,12 +94,63 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
     let copied = from_directory(&store, "copied", &site.at("rootfs")).unwrap();
     let image = from_tar(&store, "rootfs", "r.tar", None, &gzip(&site.tar(&[]))[..]).unwrap();
     assert_eq!(image.manifest().digest, copied.manifest().digest);
-    let refused = from_tar(&store, "no", "no.tar", None, &b"no archive, but a text\n"[..]).unwrap_err();
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused_with_what_it_is() {
+    let site = WorkFolder::new();
+    let store = site.store();
+    let refused = |bytes: &[u8]| {
+        let refused = from_tar(&store, "no", "no.tar", None, bytes).unwrap_err();
+        assert!(site.is_clean());
+        refused.to_string()
+    };
+    let random: Vec<u8> = (0..4000_u32).map(|n| (n * n % 251) as u8).collect();
+    for (bytes, what) in [
+        (
+            &b"no archive, but a text\n"[..],
+            "it is not a tar archive, plain or",
+        ),
+        (&random, "it is not a tar archive, plain or"),
+        (&gzip(&random), "it is not a tar archive, plain or"),
+        (
+            b"\xfd7zXZ\0\0\x04",
+            "it is compressed by xz: unpack it with 'xz -d' first",
+        ),
+        (b"PK\x03\x04\x14\0", "it is a zip archive"),
+        (b"\x7fELF\x02\x01\x01", "it is a program"),
+        (b"#!/bin/sh\n", "it is a script"),
+        (b"", "tarball no.tar has no files: give a root filesystem"),
+        (&[0; 10_240], "tarball no.tar has no files"),
+        (&gzip(b""), "tarball no.tar has no files"),
+    ] {
+        assert!(refused(bytes).contains(what), "{what}: {}", refused(bytes));
+    }
+    let cut = &gzip(&site.tar(&[]))[..100];
+    assert!(refused(cut).contains("damaged or truncated"), "{}", refused(cut));
+    fs::create_dir(site.at("nothing")).unwrap();
+    let refused = from_directory(&store, "no", &site.at("nothing")).unwrap_err();
+    assert!(matches!(refused, ImageError::Empty { .. }), "{refused}");
+}
+
+#[test]
+fn a_helm_chart_is_no_image() {
+    let site = WorkFolder::new();
+    let store = site.store();
+    fs::create_dir_all(site.at("packed/nginx/templates")).unwrap();
+    fs::write(site.at("packed/nginx/Chart.yaml"), "name: nginx\n").unwrap();
+    let chart = gzip(&packed(&site.at("packed")));
+    let refused = from_tar(&store, "no", "nginx-1.tgz", None, &chart[..]).unwrap_err();
+    assert!(matches!(refused, ImageError::HelmChart { .. }), "{refused}");
+    // As registries keep it.
+    let kind = "application/vnd.cncf.helm.config.v1+json";
+    fixture::blobs_of(kind, &site.tar(&[])).write(&site.at("layout"));
+    let refused = from_oci_layout(&store, "no", &site.at("layout"), None).unwrap_err();
     assert!(
-        refused.to_string().contains("cannot read the archive"),
+        refused.to_string().contains("it is no image but a Helm chart"),
         "{refused}"
     );
-    assert!(matches!(store.get("no"), Err(ImageError::Unknown { .. })));
+    assert!(site.is_clean());
 }
 
 #[test]

@@ -284,6 +284,17 @@ impl Store {
     fn describe(&self, building: &Building, name: &str, filled: Filled) -> Result<Manifest, ImageError> {
         let rootfs = building.path.join(ROOTFS);
         let measured = tree::measure(&rootfs, &filled.config, self.limits.depth, self.stop)?;
+        // The root itself is one.
+        if measured.entries <= 1 {
+            return Err(ImageError::Empty {
+                source_name: filled.source,
+            });
+        }
+        if is_helm_chart(&rootfs) {
+            return Err(ImageError::HelmChart {
+                source_name: filled.source,
+            });
+        }
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let manifest = Manifest {
             names: vec![name.to_owned()],
@@ -475,5 +486,20 @@ impl Store {
             most,
             stop: self.stop,
         }
+    }
+}
+
+/// Whether there is nothing but a folder with what describes a Helm chart: a package of it is a tar
+/// archive as well.
+fn is_helm_chart(rootfs: &Path) -> bool {
+    let Ok(mut inner) = fs::read_dir(rootfs) else {
+        return false;
+    };
+    match (inner.next(), inner.next()) {
+        (Some(Ok(only)), None) => {
+            let is_folder = only.file_type().is_ok_and(|kind| kind.is_dir());
+            is_folder && fs::symlink_metadata(only.path().join("Chart.yaml")).is_ok_and(|meta| meta.is_file())
+        }
+        _ => false,
     }
 }

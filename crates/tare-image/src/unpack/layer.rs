@@ -24,9 +24,14 @@ pub fn unpack(unpacker: &mut Unpacker, stream: &mut impl Read) -> Result<(), Unp
     let allowance = unpacker.allowance.clone();
     let mut archive = Archive::new(stream);
     let mut fresh = Fresh::default();
+    let mut is_first = true;
     allowance.header(HEADER_BYTES);
     for entry in archive.entries().map_err(UnpackError::Archive)? {
-        let mut entry = entry.map_err(|e| unpacker.broken(e))?;
+        let mut entry = entry.map_err(|e| match is_first {
+            true => unpacker.unreadable(e),
+            false => unpacker.broken(e),
+        })?;
+        is_first = false;
         allowance.header(u64::MAX);
         let path = entry.path_bytes().into_owned();
         let target_bytes = entry.link_name_bytes().map_or(0, |target| target.len());

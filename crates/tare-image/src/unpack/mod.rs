@@ -28,6 +28,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+pub use stream::Foreign;
 use stream::{Allowance, Metered, Spent};
 
 /// What an image may hold at most.
@@ -70,6 +71,9 @@ pub enum UnpackError {
     /// The archive itself is broken.
     #[error("cannot read the archive: {0}; it is damaged or truncated: download it again")]
     Archive(io::Error),
+    /// It is something else.
+    #[error("{}", .0.map_or_else(|| "it is not a tar archive, plain or compressed by gzip or zstd".to_owned(), |foreign| foreign.to_string()))]
+    NoArchive(Option<Foreign>),
     /// There are more entries than are allowed.
     #[error("it contains more than {0} files, the limit for an image")]
     Entries(u64),
@@ -142,7 +146,7 @@ impl Unpacker {
     /// # Errors
     /// [`UnpackError`]; the folder holds a part then.
     pub fn layer(&mut self, packed: impl Read) -> Result<Digest, UnpackError> {
-        let unpacked = stream::unpacked(packed).map_err(|e| self.broken(e))?;
+        let unpacked = stream::unpacked(packed).map_err(|e| self.unreadable(e))?;
         let metered = Metered::new(unpacked, self.allowance.clone(), self.stop);
         let mut digesting = Digesting::new(metered);
         layer::unpack(self, &mut digesting)?;
@@ -204,6 +208,16 @@ impl Unpacker {
         match fault {
             Fault::System(e) if spent(&e).is_some() => self.broken(e),
             fault => refused(path, fault),
+        }
+    }
+
+    /// What an error before the first entry of a layer means: an archive that begins as one has a
+    /// header whose sum is right.
+    fn unreadable(&self, error: io::Error) -> UnpackError {
+        let is_none = error.kind() == io::ErrorKind::Other && spent(&error).is_none();
+        match is_none {
+            true => UnpackError::NoArchive(error.get_ref().and_then(|e| e.downcast_ref().copied())),
+            false => self.broken(error),
         }
     }
 

@@ -12,19 +12,44 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// Frames of zstd that hold no data have one of 16 magic numbers.
 const ZSTD_SKIPPED: &[u8] = &[0x2a, 0x4d, 0x18];
-const MAGIC_BYTES: usize = 4;
+const MAGIC_BYTES: usize = 6;
+/// What else people take for an image, by how it begins.
+const FOREIGN: [Foreign; 8] = [
+    Foreign(b"\xfd7zXZ\0", "compressed by xz: unpack it with 'xz -d' first"),
+    Foreign(b"BZh", "compressed by bzip2: unpack it with 'bunzip2' first"),
+    Foreign(b"PK\x03\x04", "a zip archive: unpack it, and import the folder"),
+    Foreign(b"!<arch", "a Debian package or static library"),
+    Foreign(b"\x7fELF", "a program"),
+    Foreign(
+        b"hsqs",
+        "a squashfs image: unpack it with 'unsquashfs', and import the folder",
+    ),
+    Foreign(
+        b"QFI\xfb",
+        "a disk image of QEMU: mount it, and import the folder",
+    ),
+    Foreign(b"#!", "a script"),
+];
+
+/// A file that is no archive of files: how it begins, and what it is.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("it is {1}")]
+pub struct Foreign(&'static [u8], &'static str);
 /// Fewer reads of the file below than with the 8 KiB that are usual.
 const READ_AHEAD: usize = 64 * 1024;
 
 /// The bytes that were packed, whether by gzip, by zstd or not at all.
 ///
 /// # Errors
-/// As the reader says.
+/// As the reader says; [`Foreign`] for what is certainly no archive.
 pub fn unpacked<'a>(mut packed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut magic = Vec::with_capacity(MAGIC_BYTES);
     packed.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic)?;
-    let is_zstd = magic == ZSTD || magic.get(1..) == Some(ZSTD_SKIPPED);
+    let is_zstd = magic.starts_with(ZSTD) || magic.get(1..4) == Some(ZSTD_SKIPPED);
     let is_gzip = magic.starts_with(GZIP);
+    if let Some(foreign) = FOREIGN.iter().find(|foreign| magic.starts_with(foreign.0)) {
+        return Err(io::Error::other(*foreign));
+    }
     let whole = BufReader::with_capacity(READ_AHEAD, io::Cursor::new(magic).chain(packed));
     Ok(match (is_gzip, is_zstd) {
         (true, _) => Box::new(MultiGzDecoder::new(whole)),

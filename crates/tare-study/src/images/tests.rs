@@ -108,7 +108,7 @@ fn a_path_that_is_no_image_is_told() {
     let around = told(&place.path(""));
     assert!(around.contains("would be copied into itself"), "{around}");
     fs::write(place.folder.path().join("text"), "no archive\n").unwrap();
-    assert!(told(&place.path("text")).contains("cannot read the archive"));
+    assert!(told(&place.path("text")).contains("it is not a tar archive"));
     assert!(place.site.store().list().unwrap().is_empty());
 }
 

@@ -189,7 +189,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
             "image import ./none",
             &["cannot read ./none", "give a folder"][..],
         ),
-        ("image import ./text", &["cannot read the archive"]),
+        ("image import ./text", &["it is not a tar archive"]),
         ("image import /dev/null", &["neither a folder nor a regular file"]),
         ("image import .", &["would be copied into itself"]),
         (
