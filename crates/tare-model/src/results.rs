@@ -10,7 +10,7 @@ mod older;
 mod read;
 
 pub use doubles::Doubles;
-pub use read::{MOST_BYTES, ReadError, Results, Writer};
+pub use read::{MOST_BYTES, ReadError, Results, Together, Writer};
 pub use tare_wire::usage::ProcessUsage;
 
 use crate::brief::shorten;
@@ -73,13 +73,6 @@ impl From<TrialRecord> for Record {
     fn from(trial: TrialRecord) -> Self {
         Self::Trial(Box::new(trial))
     }
-}
-
-impl Record {
-    /// The names of the kinds.
-    const KINDS: [&str; 11] = [
-        "header", "session", "box", "removed", "proof", "warm-up", "peak", "group", "trial", "look", "end",
-    ];
 }
 
 /// What the rest of the file is.

@@ -7,6 +7,7 @@ use crate::group::GroupRecord;
 use crate::looks::LookRecord;
 use crate::study::Study;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -35,6 +36,12 @@ pub enum ReadError {
         most: usize,
         of: &'static str,
     },
+    /// With the files before it, it is more than is kept in memory.
+    #[error(
+        "the files up to {path} have over {} MiB together, more than are read at once: give fewer or smaller files",
+        MOST_TOGETHER >> 20
+    )]
+    TooMuchTogether { path: String },
     /// Nothing is in it.
     #[error("{path} is empty: give a results file, as written by 'tare run'")]
     Empty { path: String },
@@ -116,11 +123,45 @@ const MOST_METRICS: usize = 256;
 /// Bytes of the largest results file that is read; the default study's has one million. Read,
 /// small records take some thirty times their bytes.
 pub const MOST_BYTES: u64 = 256 << 20;
+/// Bytes of all files that a command reads together: those of 500 runs of the default study.
+const MOST_TOGETHER: u64 = 512 << 20;
+/// Bytes of a line. The longest true one is a group: 18 cells of four timed parts for four minutes.
+/// Keys that are unknown take some twenty times their bytes until the line is read.
+const MOST_LINE: usize = 32 << 20;
 /// Records of such a file: of 300 bytes each in the mean, where the shortest true one has 60.
 const MOST_RECORDS: usize = 1 << 20;
 /// Bytes of its header: that of the default study has 12 thousand. Read before it is known what
 /// it is, a header takes some fifty times its bytes.
 const MOST_HEADER: usize = 4 << 20;
+
+/// Reads several results files that are kept in memory together.
+#[derive(Debug, Default)]
+pub struct Together {
+    bytes: u64,
+}
+
+impl Together {
+    /// Reads a further file.
+    ///
+    /// # Errors
+    /// As [`Results::read`], [`Self::add`].
+    pub fn read(&mut self, path: &std::path::Path) -> Result<Results, ReadError> {
+        self.add(Results::read(path)?, &path.display().to_string())
+    }
+
+    /// Counts a further file that was read; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`ReadError::TooMuchTogether`], after which no other is to be read.
+    pub fn add(&mut self, results: Results, path: &str) -> Result<Results, ReadError> {
+        self.bytes += results.complete_bytes;
+        if self.bytes > MOST_TOGETHER {
+            let path = path.to_owned();
+            return Err(ReadError::TooMuchTogether { path });
+        }
+        Ok(results)
+    }
+}
 
 /// A results file as read.
 #[derive(Debug, Clone)]
@@ -189,13 +230,7 @@ impl Results {
     /// Line by line, so that the bytes of a large file are never there beside its records.
     fn parse_lines(path: &str, mut from: impl BufRead) -> Result<Self, ReadError> {
         let mut line = Vec::new();
-        let mut next = |line: &mut Vec<u8>| {
-            line.clear();
-            from.read_until(b'\n', line).map_err(|source| ReadError::Io {
-                path: path.to_owned(),
-                source,
-            })
-        };
+        let mut next = |line: &mut Vec<u8>| next_line(path, &mut from, line);
         let path_of = || path.to_owned();
         if next(&mut line)? == 0 {
             return Err(ReadError::Empty { path: path_of() });
@@ -280,6 +315,20 @@ impl Results {
     }
 }
 
+/// The next line, with its end; the number of its bytes.
+fn next_line(path: &str, from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<usize, ReadError> {
+    line.clear();
+    let mut bounded = from.take(MOST_LINE as u64 + 1);
+    let bytes = bounded.read_until(b'\n', line).map_err(|source| ReadError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    if bytes > MOST_LINE {
+        return Err(too_many(path, MOST_LINE >> 20, "MiB in one line"));
+    }
+    Ok(bytes)
+}
+
 fn too_many(path: &str, most: usize, of: &'static str) -> ReadError {
     ReadError::TooMany {
         path: path.to_owned(),
@@ -318,30 +367,32 @@ fn parse_record(line: &[u8]) -> Result<Line, String> {
     struct Kind {
         record: String,
     }
-    match quickly_parsed(line).map_or_else(|| serde_json::from_slice(line), Ok) {
-        Ok(Record::Header(_)) => Err("a second header: two files were joined".to_owned()),
-        Ok(Record::Group(group)) => match group.fault() {
-            Some(fault) => Err(fault),
-            None => Ok(Line::Known(Record::Group(group))),
-        },
-        Ok(record) => Ok(Line::Known(record)),
-        Err(error) => match serde_json::from_slice::<Kind>(line) {
-            Ok(Kind { record }) if !Record::KINDS.contains(&record.as_str()) => Ok(Line::Unknown(record)),
-            _ => Err(crate::plain::fault(&error)),
-        },
-    }
+    // Not by serde's tag, for which all that stands in a line is kept first.
+    let Kind { record: kind } = read(line)?;
+    let record = match kind.as_str() {
+        "trial" => Record::Trial(read(line)?),
+        "group" => Record::Group(read_group(line)?),
+        "session" => Record::Session(read(line)?),
+        "box" => Record::Box(read(line)?),
+        "removed" => Record::Removed(read(line)?),
+        "proof" => Record::Proof(read(line)?),
+        "warm-up" => Record::WarmUp(read(line)?),
+        "peak" => Record::Peak(read(line)?),
+        "look" => Record::Look(read(line)?),
+        "end" => Record::End(read(line)?),
+        "header" => return Err("a second header: two files were joined".to_owned()),
+        _ => return Ok(Line::Unknown(kind)),
+    };
+    Ok(Line::Known(record))
 }
 
-/// A record of the two kinds that a file is full of. A kind that is known beforehand is read in one
-/// go; by its tag serde first keeps all that stands in the line, which takes as long again.
-fn quickly_parsed(line: &[u8]) -> Option<Record> {
-    if line.starts_with(br#"{"record":"trial","#) {
-        return serde_json::from_slice::<TrialRecord>(line).ok().map(Record::from);
-    }
-    if line.starts_with(br#"{"record":"group","#) {
-        return serde_json::from_slice(line).ok().map(Record::Group);
-    }
-    None
+fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(line).map_err(|error| crate::plain::fault(&error))
+}
+
+fn read_group(line: &[u8]) -> Result<GroupRecord, String> {
+    let group: GroupRecord = read(line)?;
+    group.fault().map_or(Ok(group), Err)
 }
 
 fn parse_header(path: &str, line: &[u8]) -> Result<Header, ReadError> {
@@ -412,10 +463,15 @@ mod tests {
 
     #[test]
     fn the_kinds_are_those_that_the_parser_knows() {
-        let error = serde_json::from_str::<Record>(r#"{"record":"x"}"#).unwrap_err();
-        let kinds = Record::KINDS.map(|kind| format!("`{kind}`")).join(", ");
-        let expected = format!("unknown variant `x`, expected one of {kinds}");
-        assert_eq!(crate::plain::fault(&error), expected);
+        let schema = serde_json::to_value(schemars::schema_for!(Record)).unwrap();
+        for kind in schema["oneOf"].as_array().unwrap() {
+            let kind = kind["properties"]["record"]["const"].as_str().unwrap();
+            let line = format!("{{\"record\":\"{kind}\"}}");
+            assert!(
+                parse_record(line.as_bytes()).is_err(),
+                "{kind} is taken for a later version's"
+            );
+        }
     }
 
     #[test]
@@ -426,6 +482,19 @@ mod tests {
         );
         let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("bytes in its header"), "{error}");
+        let long = "x".repeat(MOST_LINE + 1);
+        let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
+        let told = "r.jsonl has over 32 MiB in one line, more than a results file can have";
+        assert_eq!(error.to_string(), told);
+    }
+
+    #[test]
+    fn files_that_are_kept_together_are_bounded_together() {
+        let mut together = Together::default();
+        let path = std::path::Path::new("r.jsonl");
+        together.count(MOST_TOGETHER, path).unwrap();
+        let error = together.count(1, path).unwrap_err();
+        assert!(error.to_string().contains("over 512 MiB together"), "{error}");
     }
 
     #[test]

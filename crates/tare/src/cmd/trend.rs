@@ -7,7 +7,7 @@ use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_analysis::trend;
-use tare_model::results::Results;
+use tare_model::results::{ReadError, Results, Together};
 use tare_report::sections;
 
 /// Reads, puts in order and prints; a cost that rose is exit code 1 where that is asked for.
@@ -15,7 +15,7 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     let paths = files(&args.paths)?;
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     forms::check(args.forms.html.as_deref(), &sources)?;
-    let files = read(&paths);
+    let files = read(&paths)?;
     let trend = trend::trend(&files)?;
     forms::tell(&args.forms, &sources, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
@@ -52,13 +52,14 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Those of them that are results files; of others it is said that they are none.
-fn read(paths: &[PathBuf]) -> Vec<(String, Results)> {
-    let mut files = Vec::new();
+fn read(paths: &[PathBuf]) -> Result<Vec<(String, Results)>, ReadError> {
+    let (mut files, mut together) = (Vec::new(), Together::default());
     for path in paths {
-        match Results::read(path) {
+        match together.read(path) {
             Ok(results) => files.push((path.display().to_string(), results)),
+            Err(e @ ReadError::TooMuchTogether { .. }) => return Err(e),
             Err(e) => out::say(&format!("skipped: {}", out::one_line(&e.to_string()))),
         }
     }
-    files
+    Ok(files)
 }

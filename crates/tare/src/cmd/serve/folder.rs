@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use tare_analysis::advice::{Weights, advise};
 use tare_analysis::{analyze, change, trend};
-use tare_model::results::{MOST_BYTES, ReadError, Results};
+use tare_model::results::{MOST_BYTES, ReadError, Results, Together};
 use tare_report::document::Document;
 use tare_report::html::{self, Link, Listed};
 use tare_report::sections;
@@ -72,14 +72,7 @@ impl Folder {
                 shown(&sections::advice(&analysis, &advice, Where::default()), "../")
             }
             ("compare", "") => self.compare(query),
-            ("trend", "") => {
-                let files = self.names()?.into_iter();
-                let read = files.filter_map(|name| {
-                    let (_, results) = self.listed(&name).ok()?;
-                    Some((name, results))
-                });
-                shown(&sections::trend(&trend::trend(&read.collect::<Vec<_>>())?), "./")
-            }
+            ("trend", "") => shown(&sections::trend(&trend::trend(&self.all()?)?), "./"),
             _ => Err(NoPage::NotFound),
         };
         page.map(Served::Page)
@@ -122,6 +115,20 @@ impl Folder {
         })?;
         let results = Results::read_file(&shown, &file)?;
         Ok((file, results))
+    }
+
+    /// All that can be read.
+    fn all(&self) -> Result<Vec<(String, Results)>, NoPage> {
+        let (mut files, mut together) = (Vec::new(), Together::default());
+        for name in self.names()? {
+            let read = self.listed(&name);
+            match read.and_then(|(_, results)| together.add(results, &name)) {
+                Ok(results) => files.push((name, results)),
+                Err(e @ ReadError::TooMuchTogether { .. }) => return Err(e.into()),
+                Err(_) => {}
+            }
+        }
+        Ok(files)
     }
 
     fn list(&self) -> Result<String, NoPage> {
