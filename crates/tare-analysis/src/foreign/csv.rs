@@ -155,15 +155,32 @@ fn number(text: &str) -> Result<Option<f64>, Fault> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(Some(value)),
         Ok(_) => Err(Fault::NotFinite(short(text))),
-        Err(_) => {
-            let pointed = text.replace(',', ".");
-            Err(if text.contains(',') && pointed.parse::<f64>().is_ok() {
-                Fault::Comma(short(text), short(&pointed))
-            } else {
-                Fault::NotANumber(short(text))
-            })
-        }
+        Err(_) => Err(not_a_number(text)),
     }
+}
+
+fn not_a_number(text: &str) -> Fault {
+    let pointed = text.replace(',', ".");
+    let decimal = || short(&pointed);
+    match (without_groups(text), pointed.parse::<f64>().is_ok()) {
+        (Some(plain), true) => Fault::TwoReadings(short(text), short(&plain), decimal()),
+        (Some(plain), false) => Fault::Thousands(short(text), short(&plain)),
+        (None, true) if text.contains(',') => Fault::Comma(short(text), decimal()),
+        _ => Fault::NotANumber(short(text)),
+    }
+}
+
+/// A number without the commas that part its thousands, if that is what all of its commas do.
+fn without_groups(text: &str) -> Option<String> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let (first, others) = whole.split_once(',')?;
+    let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+    let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0') && is_number(first);
+    let are_groups = others
+        .split(',')
+        .all(|group| group.len() == 3 && is_number(group));
+    (is_first && are_groups && is_number(fraction)).then(|| format!("{sign}{}", digits.replace(',', "")))
 }
 
 #[cfg(test)]
@@ -188,6 +205,46 @@ mod tests {
         assert!(matches!(split("a,\"b", ','), Err((2, Fault::Unclosed))));
         assert!(matches!(split("a,\"b\"\"", ','), Err((2, Fault::Unclosed))));
         assert!(matches!(split("\"a\"b,c", ','), Err((3, Fault::AfterQuote))));
+    }
+
+    #[test]
+    fn a_comma_in_a_number_is_told_with_each_reading() {
+        for (text, told) in [
+            (
+                "1,401",
+                "value '1,401' has two readings: write 1401 if its comma parts thousands, 1.401 if it is a decimal comma",
+            ),
+            (
+                "1,400.76",
+                "value '1,400.76' is not a number: write it without commas, as 1400.76",
+            ),
+            (
+                "-1,234,567",
+                "value '-1,234,567' is not a number: write it without commas, as -1234567",
+            ),
+            (
+                "0,234",
+                "value '0,234' is not a number: write it with a point, as 0.234",
+            ),
+            (
+                "1,5",
+                "value '1,5' is not a number: write it with a point, as 1.5",
+            ),
+            (
+                "1234,567",
+                "value '1234,567' is not a number: write it with a point, as 1234.567",
+            ),
+            (
+                "1,23,4",
+                "value '1,23,4' is not a number: leave it empty if a trial has no result",
+            ),
+            (
+                ",",
+                "value ',' is not a number: leave it empty if a trial has no result",
+            ),
+        ] {
+            assert_eq!(number(text).unwrap_err().to_string(), told);
+        }
     }
 
     #[test]

@@ -88,6 +88,14 @@ pub(super) enum Fault {
     NotANumber(String),
     #[error("value '{0}' is not a number: write it with a point, as {1}")]
     Comma(String, String),
+    #[error("value '{0}' is not a number: write it without commas, as {1}")]
+    Thousands(String, String),
+    #[error(
+        "value '{0}' has two readings: write {1} if its comma parts thousands, {2} if it is a decimal comma"
+    )]
+    TwoReadings(String, String, String),
+    #[error("value '{0}' is not finite: write null if a trial has no result; its pair counts as lost")]
+    JsonNotFinite(String),
     #[error("value '{0}' is not finite: leave it empty if a trial has no result; its pair counts as lost")]
     NotFinite(String),
     #[error("the {0} is empty: fill it in every row")]

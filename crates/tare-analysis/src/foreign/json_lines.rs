@@ -52,12 +52,11 @@ fn row(source: &str, (number, text): (u64, &str), builder: &mut Builder) -> Resu
         let column = text
             .get(..e.column().saturating_sub(1))
             .map(|before| before.chars().count() + 1);
-        DataError::at(
-            source,
-            number,
-            column,
-            Fault::Json(short_message(&tare_model::plain::fault(&e))),
-        )
+        let fault = match not_finite(text, e.column()) {
+            Some(value) => Fault::JsonNotFinite(short(value)),
+            None => Fault::Json(short_message(&tare_model::plain::fault(&e))),
+        };
+        DataError::at(source, number, column, fault)
     })?;
     let filled = |text: &'_ Option<String>| {
         text.clone()
@@ -80,6 +79,16 @@ fn row(source: &str, (number, text): (u64, &str), builder: &mut Builder) -> Resu
     };
     let added = builder.add(&row, number);
     added.map_err(|(_, fault)| DataError::at(source, number, None, fault))
+}
+
+/// A value that JSON does not know and programs write all the same, at a fault's column.
+fn not_finite(line: &str, column: usize) -> Option<&str> {
+    let value = line.get(..column)?.rfind(':')? + 1;
+    let value = line.get(value..)?.split([',', '}']).next()?.trim();
+    let word = value.trim_start_matches(['-', '+']).to_ascii_lowercase();
+    ["nan", "inf", "infinity"]
+        .contains(&word.as_str())
+        .then_some(value)
 }
 
 fn short_message(text: &str) -> String {
@@ -119,5 +128,22 @@ impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
             }
         }
         deserializer.deserialize_any(Labels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_not_finite_is_told_as_in_a_table() {
+        for value in ["NaN", "nan", "Infinity", "-Infinity", "-inf"] {
+            let text = format!(r#"{{"block":3,"cell":"a:b","metric":"t","value": {value},"unit":"s"}}"#);
+            let error = row("data", (6, &text), &mut Builder::new("data"))
+                .unwrap_err()
+                .to_string();
+            let told = format!("value '{value}' is not finite: write null if a trial has no result");
+            assert!(error.starts_with("data:6:") && error.contains(&told), "{error}");
+        }
     }
 }

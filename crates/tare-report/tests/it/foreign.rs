@@ -185,7 +185,7 @@ fn what_is_wrong_with_json_lines_is_told_with_its_place() {
             "invalid type: string \"1\", expected a number",
         ),
         (
-            "{\"block\":1,\"cell\":\"a\",\"metric\":\"time\",\"value\":NaN}",
+            "{\"block\":1,\"cell\":\"a\",\"metric\":\"time\",\"value\":.5}",
             "2:47",
             "expected value",
         ),
