@@ -15,7 +15,10 @@ pub(super) struct Job {
 pub(super) fn jobs(table: &Table, baseline: Option<&str>) -> Result<Vec<Job>, DataError> {
     let cells = || (0..).take(table.cells.all().len());
     if let [only] = table.cells.all() {
-        let fault = Fault::OneCell(short(only));
+        let fault = match table.files {
+            0 => Fault::OneCell(short(only)),
+            _ => Fault::OneBenchmark(short(only)),
+        };
         return Err(DataError::whole(&table.source, fault));
     }
     let mut jobs = Vec::new();

@@ -84,6 +84,22 @@ pub(super) enum Fault {
         "{0}: write one object per line with the keys block, cell, metric, value and optionally baseline, direction, unit"
     )]
     Json(String),
+    #[error("a document of over {0} MiB: split it")]
+    LongDocument(u64),
+    #[error(
+        "this is a JSON document, not a table: write one object per line with the keys block, cell, metric and value, or give the JSON of hyperfine, JMH, pytest-benchmark or criterion"
+    )]
+    Document,
+    #[error("a JSON document that cannot be read: {0}")]
+    BrokenDocument(String),
+    #[error(
+        "this is a summary by benchstat, without the single figures: give the files that benchstat read, as in 'tare analyze old=old-1.txt new=new-1.txt old=old-2.txt ...'"
+    )]
+    Benchstat,
+    #[error("no benchmark in it has a figure")]
+    NoFigures,
+    #[error("a table names its own cells and blocks: give it alone, without a cell before it")]
+    OneTable,
     #[error("value '{0}' is not a number: leave it empty if a trial has no result")]
     NotANumber(String),
     #[error("value '{0}' is not a number: write it with a point, as {1}")]
@@ -131,6 +147,10 @@ pub(super) enum Fault {
     NoBaseline { cells: String },
     #[error("one cell, '{0}': there is nothing to compare it with")]
     OneCell(String),
+    #[error(
+        "one benchmark, '{0}': name a cell before each file to compare files, as in 'tare analyze old=1.json new=2.json'"
+    )]
+    OneBenchmark(String),
     #[error("{found} comparisons, but at most {most} at once: split the data by cell")]
     TooMany { found: usize, most: usize },
 }

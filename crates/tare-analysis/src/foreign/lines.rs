@@ -7,6 +7,10 @@ use std::io::{BufRead, Read};
 /// may be a disk image.
 const LONGEST: usize = 64 << 10;
 
+/// A document of a benchmark tool, which is kept whole: a thousand benchmarks of a thousand
+/// repetitions take 20 MB.
+const LONGEST_DOCUMENT: u64 = 64 << 20;
+
 /// Reads line by line, with the file's name for messages.
 pub(super) struct Lines<'a, R> {
     pub source: &'a str,
@@ -40,6 +44,21 @@ impl<'a, R: BufRead> Lines<'a, R> {
         text(&self.buffer)
             .map(|text| Some((line, text)))
             .map_err(|(column, fault)| DataError::at(source, line, Some(column), fault))
+    }
+
+    /// All that follows a line, with that line.
+    pub fn rest(&mut self, first: &str) -> Result<String, DataError> {
+        let mut all = first.as_bytes().to_vec();
+        all.push(b'\n');
+        let read = (&mut self.input).take(LONGEST_DOCUMENT).read_to_end(&mut all);
+        let read = read.map_err(|e| DataError::whole(self.source, Fault::Io(e)))?;
+        if read as u64 == LONGEST_DOCUMENT {
+            return Err(DataError::whole(
+                self.source,
+                Fault::LongDocument(LONGEST_DOCUMENT >> 20),
+            ));
+        }
+        String::from_utf8(all).map_err(|_| DataError::whole(self.source, Fault::NotUtf8))
     }
 
     /// Reads one line; `false` at the end.

@@ -6,6 +6,7 @@ use crate::run::Notice;
 
 pub(super) fn all(table: &Table, wishes: Wishes, comparisons: &[ForeignComparison]) -> Vec<Notice> {
     let mut notices = Vec::new();
+    notices.extend((table.files > 0).then_some(Notice::Repetitions { files: table.files }));
     notices.extend(order(table));
     notices.extend(directions(table, wishes));
     notices.extend(uncompared(table, comparisons));

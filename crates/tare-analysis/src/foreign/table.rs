@@ -117,6 +117,8 @@ pub struct Table {
     pub(super) places: HashMap<(u32, u32), usize>,
     pub(super) blocks: Blocks,
     pub(super) rows: usize,
+    /// Files of benchmark tools, each of which is a block.
+    pub(super) files: usize,
 }
 
 impl Table {
@@ -149,9 +151,14 @@ impl Builder {
                 places: HashMap::new(),
                 blocks: Blocks::default(),
                 rows: 0,
+                files: 0,
             },
             labels: Names::default(),
         }
+    }
+
+    pub fn count_file(&mut self) {
+        self.table.files += 1;
     }
 
     pub fn add(&mut self, row: &Row, line: u64) -> Result<(), InColumn> {

@@ -121,6 +121,8 @@ pub enum Notice {
         /// Of how many.
         of: usize,
     },
+    /// Of foreign data: figures are means of what a benchmark tool repeated in one run.
+    Repetitions { files: usize },
     /// Of foreign data: blocks have names, and are taken in the order of the file.
     BlockOrder,
     /// Of foreign data: metrics whose direction is taken for lower.
@@ -208,6 +210,7 @@ impl Notice {
             Self::IdenticalFigures { .. } => "identical-figures",
             Self::HostUnknown { .. } => "host-unknown",
             Self::NoiseUnknown { .. } => "noise-unknown",
+            Self::Repetitions { .. } => "repetitions",
             Self::BlockOrder => "block-order",
             Self::Direction { .. } => "direction",
             Self::WithoutBaseline { .. } => "without-baseline",

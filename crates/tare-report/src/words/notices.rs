@@ -221,6 +221,10 @@ fn of_foreign(notice: &Notice) -> Option<String> {
             "assumed to be better when lower, like times: {}; change that with a column 'direction' or with --direction",
             some_of(metrics)
         ),
+        Notice::Repetitions { files } => format!(
+            "{} of a benchmark tool: each is one block, and a figure is the mean of its repetitions, which share the conditions of their run; for more blocks, run the tool again and give all files",
+            counted(*files, "file")
+        ),
         Notice::WithoutBaseline { cells } => format!(
             "compared with nothing, as they have no baseline: {}; choose one with --baseline",
             some_of(cells)

@@ -24,6 +24,34 @@ fn the_example_of_the_document_is_what_tare_prints() {
 }
 
 #[test]
+fn files_of_a_benchmark_tool_are_blocks_of_the_cells_named_before_them() {
+    let tare = Tare::beside_others();
+    let mut files = Vec::new();
+    for block in 0..12 {
+        for (cell, nanoseconds) in [("old", 100), ("new", 110)] {
+            let name = format!("{cell}-{block}.txt");
+            let line = format!(
+                "goos: linux\nBenchmarkA-8 9 {}.5 ns/op\n",
+                nanoseconds + block % 3
+            );
+            std::fs::write(tare.path(&name), line).unwrap();
+            files.push(format!("{cell}={name}"));
+        }
+    }
+    let options = ["--baseline", "old", "--json"].map(str::to_owned);
+    let arguments: Vec<String> = ["analyze".to_owned()]
+        .into_iter()
+        .chain(files)
+        .chain(options)
+        .collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let analysis: serde_json::Value = serde_json::from_str(&tare.ok(&arguments).stdout).unwrap();
+    let compared = &analysis["comparisons"][0];
+    assert_eq!((&compared["metric"], &compared["n"]), (&"A-8".into(), &12.into()));
+    assert_eq!(compared["verdict"]["word"], "slower");
+}
+
+#[test]
 fn standard_input_is_read_and_json_printed() {
     let tare = Tare::beside_others();
     let mut rows = String::new();
