@@ -154,12 +154,17 @@ impl Together {
     /// # Errors
     /// [`ReadError::TooMuchTogether`], after which no other is to be read.
     pub fn add(&mut self, results: Results, path: &str) -> Result<Results, ReadError> {
-        self.bytes += results.complete_bytes;
+        self.count(results.complete_bytes, path)?;
+        Ok(results)
+    }
+
+    fn count(&mut self, bytes: u64, path: &str) -> Result<(), ReadError> {
+        self.bytes += bytes;
         if self.bytes > MOST_TOGETHER {
             let path = path.to_owned();
             return Err(ReadError::TooMuchTogether { path });
         }
-        Ok(results)
+        Ok(())
     }
 }
 
@@ -491,7 +496,7 @@ mod tests {
     #[test]
     fn files_that_are_kept_together_are_bounded_together() {
         let mut together = Together::default();
-        let path = std::path::Path::new("r.jsonl");
+        let path = "r.jsonl";
         together.count(MOST_TOGETHER, path).unwrap();
         let error = together.count(1, path).unwrap_err();
         assert!(error.to_string().contains("over 512 MiB together"), "{error}");
