@@ -106,15 +106,14 @@ impl Weights {
         Self(given)
     }
 
-    /// The platform with the least weighted sum of logarithms; none without weights, nor where
-    /// there are no two to choose from.
+    /// The platform with the least weighted sum of logarithms; none without weights.
     pub(super) fn winner(&self, choices: &[Choice]) -> Option<Winner> {
         if self.0.is_empty() {
             return None;
         }
         let counts = |c: &Choice| !c.is_emulated && c.is_judged() && self.logs(c).is_some();
         let (rated, others): (Vec<&Choice>, Vec<&Choice>) = choices.iter().partition(|c| counts(c));
-        let best = self.best(&rated).filter(|_| rated.len() > 1)?;
+        let best = self.best(&rated)?;
         let turns = self
             .0
             .iter()

@@ -57,6 +57,7 @@ fn preferred(analysis: &Analysis) -> Option<Provisioning> {
 /// where it is nothing, and where neither is.
 fn quota(analysis: &Analysis) -> String {
     let (mut shown, mut equal, mut open, mut none) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut bounds = None;
     for comparison in analysis.comparisons.iter().filter(|c| c.is_price_of_quota()) {
         let Some(primary) = comparison.primary() else {
             continue;
@@ -69,21 +70,34 @@ fn quota(analysis: &Analysis) -> String {
             (Word::Equal, _) => equal.push(name),
             (Word::None, _) => none.push(name),
             (Word::Inconclusive, Some(paired)) => {
-                let Estimate { value, low, high } = paired.ratio;
-                open.push(format!("{name} {}", change_interval(value, low, high)));
+                bounds = hull(bounds, paired.ratio);
+                open.push(name);
             }
             (_, None) => open.push(name),
         }
     }
+    let within = bounds.map_or_else(String::new, |Estimate { value, low, high }| {
+        format!(" within {}", change_interval(value, low, high))
+    });
     let told = [
-        ("equal: ", &equal),
-        ("inconclusive: ", &open),
-        ("no verdict: ", &none),
+        ("equal: ".to_owned(), &equal),
+        (format!("open{within}: "), &open),
+        ("no verdict: ".to_owned(), &none),
     ]
     .into_iter();
     let told = told.filter(|(_, names)| !names.is_empty());
     let told = told.map(|(word, names)| format!("{word}{}", names.join(", ")));
     shown.into_iter().chain(told).collect::<Vec<_>>().join("; ")
+}
+
+/// What holds for both: from the lower of the lower ends to the higher of the higher ones, around 1.
+fn hull(one: Option<Estimate>, other: Estimate) -> Option<Estimate> {
+    let one = one.unwrap_or(other);
+    Some(Estimate {
+        value: 1.0,
+        low: one.low.min(other.low),
+        high: one.high.max(other.high),
+    })
 }
 
 /// The workload, and its size where there are several.
