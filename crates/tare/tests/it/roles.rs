@@ -278,16 +278,18 @@ fn a_server_that_listens_elsewhere_or_for_one_connection_is_told_so() {
 
 #[test]
 fn a_client_that_fails_or_has_errors_fails_the_trial_and_its_server_ends() {
-    let failed = failure(&file(SERVES, "echo rate: 5; echo errors: 3"), "");
+    // No process of another test is taken for this server.
+    let serves = SERVES.replace("4321", "4325");
+    let failed = failure(&file(&serves, "echo rate: 5; echo errors: 3"), "");
     told(&failed, &["errors is 3, and 0 is right"]);
     kept(&failed, "rate: 5\nerrors: 3", "[the server db printed]\nready");
     let failed = failure(
-        &file(SERVES, "echo rate: 5; echo errors: 0; exec sleep 4323"),
+        &file(&serves, "echo rate: 5; echo errors: 0; exec sleep 4323"),
         "--timeout 1s",
     );
     assert_eq!(failed["reason"], "timeout", "{failed}");
     kept(&failed, "rate: 5", "ready");
-    for left in ["sleep\x004321", "sleep\x004323"] {
+    for left in ["sleep\x004325", "sleep\x004323"] {
         assert_eq!(processes_that_bear(left), Vec::<String>::new());
     }
 }

@@ -400,7 +400,9 @@ fn an_end_outside_that_is_of_the_image_has_no_rights_on_the_host() {
     assert!(plan.contains("native does not isolate the image"), "{plan}");
     assert!(plan.contains("with its network, without capabilities"), "{plan}");
     tare.ok(&format!("run {asked} -o r.jsonl"));
-    let trials = tare.records_of("r.jsonl", "trial");
+    let mut trials = tare.records_of("r.jsonl", "trial");
+    // The server takes all that it gets of its CPU: on a host that others use a trial may be repeated.
+    trials.retain(|trial| trial["outcome"]["ok"].is_object());
     assert_eq!(trials.len(), 2, "{trials:?}");
     for trial in &trials {
         let samples = &trial["outcome"]["ok"]["samples"];
