@@ -31,6 +31,6 @@ pub use run::{
     NoSuchBaseline, Notice, OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart, Paired, Placed,
     PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score,
     ScoreAxis, ScoreTable, Shown, Side, SizeEffect, SizeEffects, SizePoint, SliceFigures, SlicingFacts,
-    Split, Standing, Steadiness, Steady, Step, Stop, Stops, TrialCounts, Verdict, Word, WorkloadCost,
-    WorkloadEffect, WorkloadEffects, analyze, analyze_against, run_facts, variability_overhead,
+    Split, Standing, Steadiness, Steady, Step, Stop, Stops, TrialCounts, Verdict, VerdictCounts, Word,
+    WorkloadCost, WorkloadEffect, WorkloadEffects, analyze, analyze_against, run_facts, variability_overhead,
 };

@@ -142,6 +142,7 @@ pub fn document(entries: &[Entry]) -> Document {
     Document {
         title: "Glossary".to_owned(),
         subtitle: String::new(),
+        answer: Vec::new(),
         notices: Vec::new(),
         sections: chapters.map(section).collect(),
     }

@@ -8,6 +8,12 @@ use std::fmt::Write as _;
 pub fn render(document: &Document) -> String {
     let mut out = format!("# {}\n", escaped(&document.title));
     paragraph(&mut out, &document.subtitle);
+    if !document.answer.is_empty() {
+        out.push('\n');
+    }
+    for line in &document.answer {
+        let _ = writeln!(out, "- {}", escaped(line));
+    }
     for notice in &document.notices {
         let _ = write!(out, "\n> {}\n", escaped(notice));
     }

@@ -65,7 +65,7 @@ pub use stops::{Stop, Stops};
 pub use tare_model::study::Against;
 pub use variability::overhead as variability_overhead;
 pub use verdict::MOST_BLOCKS as MOST_ADDED;
-pub use verdict::{Basis, Verdict, Word};
+pub use verdict::{Basis, Verdict, VerdictCounts, Word};
 pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
 use schemars::JsonSchema;
@@ -87,6 +87,8 @@ pub struct Analysis {
     /// Name and version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
+    /// How many costs of platforms have which verdict, but for those of emulated machines.
+    pub verdicts: VerdictCounts,
     /// Version of tare that measured.
     pub tare: String,
     /// Build ID of tare.
@@ -192,8 +194,13 @@ pub fn analyze(results: &Results) -> Analysis {
     notices.extend(trust::notices(header, &trials, &doubles));
     let native = families.iter().find(|size| size.family == Family::Native);
     let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
+    let real = |c: &&Comparison| {
+        let platform = &c.cell.kind.platform;
+        c.against == Against::Native && !facts::is_emulated(&platforms, platform)
+    };
     Analysis {
         schema: SCHEMA,
+        verdicts: VerdictCounts::of(comparisons.iter().filter(real).map(Comparison::word)),
         tare: header.tare.clone(),
         build: header.build.clone(),
         agent: header.agent.clone(),

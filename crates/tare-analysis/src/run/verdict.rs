@@ -44,6 +44,33 @@ impl fmt::Display for Word {
     }
 }
 
+/// How many costs have which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct VerdictCounts {
+    pub slower: usize,
+    pub faster: usize,
+    pub equal: usize,
+    pub inconclusive: usize,
+    pub none: usize,
+}
+
+impl VerdictCounts {
+    /// Counts words.
+    pub fn of(words: impl Iterator<Item = Word>) -> Self {
+        let mut counts = Self::default();
+        for word in words {
+            *match word {
+                Word::Slower => &mut counts.slower,
+                Word::Faster => &mut counts.faster,
+                Word::Equal => &mut counts.equal,
+                Word::Inconclusive => &mut counts.inconclusive,
+                Word::None => &mut counts.none,
+            } += 1;
+        }
+        counts
+    }
+}
+
 /// What a verdict rests on: figures of the cost over the baseline's as ratios less 1.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Basis {

@@ -17,6 +17,8 @@ pub struct Document {
     pub title: String,
     /// What was run, in one line.
     pub subtitle: String,
+    /// What is decided, in a sentence or some.
+    pub answer: Vec<String>,
     /// What a reader of any figure must know.
     pub notices: Vec<String>,
     /// Its parts, what matters most first.

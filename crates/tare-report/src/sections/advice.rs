@@ -46,6 +46,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
             course::ran(&analysis.study, &analysis.run),
             course::host(analysis)
         ),
+        answer: Vec::new(),
         notices: notices::all(&analysis.notices),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }

@@ -5,14 +5,14 @@ use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{date, margin, or_missing};
 use crate::words::remarks::joined;
 use crate::words::verdict::of_change;
-use crate::words::{caveats, facts, flag, notices};
-use tare_analysis::Flag;
+use crate::words::{answer, caveats, facts, flag, notices};
 use tare_analysis::change::{Change, Difference, OverheadChange, RawChange, Side};
+use tare_analysis::{Flag, VerdictCounts};
 use tare_model::size::counted;
 use tare_model::study;
 
-/// Changes, what is in one file only, what else differs.
-pub fn change(change: &Change) -> Document {
+/// Changes from one file to another, what is in one only, what else differs.
+pub fn change(change: &Change, [before, after]: [&str; 2]) -> Document {
     let files = [("before", &change.before), ("after", &change.after)];
     let files = files.map(|(name, side)| (name.to_owned(), about(side)));
     let sections = [
@@ -25,11 +25,18 @@ pub fn change(change: &Change) -> Document {
         Some(reading(caveats::of_change(change))),
     ];
     Document {
-        title: "Changes from the first file to the second".to_owned(),
+        title: format!("Changes from {before} to {after}"),
         subtitle: String::new(),
+        answer: vec![answer(change)],
         notices: all_notices(change),
         sections: sections.into_iter().flatten().collect(),
     }
+}
+
+/// How many changes of costs are decided, and how far the programs themselves are from before.
+fn answer(change: &Change) -> String {
+    let words = change.overheads.iter().map(|c| c.verdict.word);
+    answer::decided(&VerdictCounts::of(words), "cost change")
 }
 
 /// What is to be known of each file, then of both together.

@@ -8,6 +8,7 @@ pub fn definitions() -> Document {
     Document {
         title: "Scores".to_owned(),
         subtitle: String::new(),
+        answer: Vec::new(),
         notices: Vec::new(),
         sections: vec![section()],
     }

@@ -23,6 +23,7 @@ pub fn density(measured: &Density) -> Document {
     Document {
         title,
         subtitle: String::new(),
+        answer: Vec::new(),
         notices: Vec::new(),
         sections: vec![Section::new("Cost of an idle box").table(table(measured))],
     }

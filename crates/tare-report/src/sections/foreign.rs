@@ -26,6 +26,7 @@ pub fn foreign(analysis: &ForeignAnalysis) -> Document {
             counted(analysis.blocks, "block"),
             margin(analysis.margin)
         ),
+        answer: Vec::new(),
         notices: notices::all(&analysis.notices),
         sections: sections.into_iter().flatten().collect(),
     }

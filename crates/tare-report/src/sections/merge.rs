@@ -28,6 +28,7 @@ pub fn merge(merged: &Merged) -> Document {
             counted(merged.hosts, "host"),
             margin(merged.margin)
         ),
+        answer: Vec::new(),
         notices: told(merged),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }

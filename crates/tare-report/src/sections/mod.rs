@@ -38,7 +38,7 @@ pub use trend::trend;
 
 use crate::document::{Cell, Column, Document, Section};
 use crate::show::{date, or_missing};
-use crate::words::{caveats, course, notices};
+use crate::words::{answer, caveats, course, notices};
 use tare_analysis::{Analysis, Word};
 use tare_model::study::BoxKind;
 
@@ -74,6 +74,7 @@ pub fn report(analysis: &Analysis) -> Document {
             .map_or("What does the box cost?", |t| &t.title)
             .to_owned(),
         subtitle: subtitle(analysis),
+        answer: answer::all(analysis),
         notices: notices::all(&analysis.notices),
         sections,
     }

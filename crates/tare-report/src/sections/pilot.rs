@@ -15,6 +15,7 @@ pub fn pilot(cells: &[CellPilot]) -> Document {
     Document {
         title: "Recommended repetitions".to_owned(),
         subtitle: String::new(),
+        answer: Vec::new(),
         notices: Vec::new(),
         sections: sections.into(),
     }

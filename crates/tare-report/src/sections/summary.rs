@@ -1,15 +1,14 @@
-//! The answer in words, and what makes it doubtful.
+//! The answer drawn, and what makes it doubtful.
 
 use crate::chart::Picture;
 use crate::document::Section;
 use crate::words::open::{self, Where};
-use crate::words::summary::{self, Summary};
 use crate::words::{confinement, doubts};
 use tare_analysis::{Analysis, FEWEST_PAIRS};
 use tare_model::platform::Provisioning;
 use tare_model::size::counted;
 
-/// What each kind of box costs, one sentence each.
+/// What each kind of box costs, drawn.
 pub(super) fn section(analysis: &Analysis) -> Section {
     let section = Section::new(format!(
         "Cost of each platform over {} ({} of {})",
@@ -17,19 +16,17 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         analysis.run.blocks,
         counted(analysis.run.blocks_planned, "block")
     ));
-    let sentences: Vec<String> = summary::all(analysis).iter().map(Summary::sentence).collect();
-    if sentences.is_empty() {
+    if analysis.comparisons.is_empty() {
         return section.list(vec!["nothing to compare".to_owned()]);
     }
     section
-        .about(about(analysis))
-        .list(sentences)
+        .list(about(analysis))
         .picture(Picture::shown(analysis))
         .picture(Picture::heat(analysis))
 }
 
 /// What the names of boxes mean, and what is to be known before any figure.
-fn about(analysis: &Analysis) -> String {
+fn about(analysis: &Analysis) -> Vec<String> {
     let has = |by| analysis.study.provisioning.contains(&by);
     let vanilla = has(Provisioning::Vanilla).then_some("Vanilla boxes have a CPU time quota.");
     let pinned = has(Provisioning::Pinned).then_some("Pinned boxes have CPUs of their own and no quota.");
@@ -43,7 +40,7 @@ fn about(analysis: &Analysis) -> String {
         confinement::network(analysis),
         own_work(analysis),
     ];
-    told.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    told.into_iter().flatten().collect()
 }
 
 /// What the cost of a kernel is to an application.

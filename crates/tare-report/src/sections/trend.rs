@@ -28,6 +28,7 @@ pub fn trend(trend: &Trend) -> Document {
     Document {
         title: "Costs over time".to_owned(),
         subtitle: counted(trend.files.len(), "file"),
+        answer: Vec::new(),
         notices: copies(trend).into_iter().collect(),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }

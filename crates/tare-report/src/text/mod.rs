@@ -42,6 +42,10 @@ pub fn render(document: &Document, options: TextOptions) -> String {
     if !document.subtitle.is_empty() {
         page.wrapped("", 0, Style::Dim, &document.subtitle);
     }
+    document
+        .answer
+        .iter()
+        .for_each(|line| page.wrapped("  -", 4, Style::Plain, line));
     for notice in &document.notices {
         page.wrapped("!", 2, Style::Yellow, notice);
     }

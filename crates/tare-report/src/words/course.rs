@@ -5,7 +5,7 @@ use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Instance, Study};
 
 /// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`, or
-/// `312 of 320 trials succeeded, 8 failed, ...`.
+/// `312 of 320 trials, 8 failed, ...`.
 pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
     let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
     let time = seconds(run).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
@@ -27,7 +27,7 @@ fn trials(trials: &TrialCounts) -> String {
     if lost.is_empty() {
         return all;
     }
-    format!("{} of {all} succeeded{}", trials.ok, lost.concat())
+    format!("{} of {all}{}", trials.ok, lost.concat())
 }
 
 /// How long a file of one session took; the ends of others are not in it.

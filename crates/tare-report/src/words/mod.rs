@@ -1,6 +1,7 @@
 //! What figures say in words: an analysis holds figures alone.
 
 mod again;
+pub(crate) mod answer;
 pub mod carry_over;
 pub(crate) mod caveats;
 pub(crate) mod confinement;
@@ -18,5 +19,4 @@ pub mod refusal;
 pub(crate) mod remarks;
 pub(crate) mod sizes;
 pub(crate) mod stops;
-pub(crate) mod summary;
 pub mod verdict;

@@ -24,7 +24,10 @@ fn run(docker: f64, host: f64, seed: u64) -> Results {
 }
 
 fn text(change: &Change) -> String {
-    render(&sections::change(change), TextOptions::default())
+    render(
+        &sections::change(change, ["before.jsonl", "after.jsonl"]),
+        TextOptions::default(),
+    )
 }
 
 fn changed(before: &Results, after: &Results, margin: Option<f64>) -> Change {

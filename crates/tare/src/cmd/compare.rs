@@ -42,7 +42,9 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
         args.results.display(),
         args.after.as_deref().unwrap_or(&args.results).display()
     );
-    forms::tell(&args.forms, &sources, &sections::change(&change), &change)?;
+    let names = sources.map(|path| path.display().to_string());
+    let document = sections::change(&change, names.each_ref().map(String::as_str));
+    forms::tell(&args.forms, &sources, &document, &change)?;
     let costs = args.fail_above.map(|percent| gate(&change, percent));
     let figures = args.raw_fail_above.map(|percent| raw_gate(&change, percent));
     let failed = [costs.transpose()?, figures.transpose()?].contains(&Some(true));

@@ -63,6 +63,7 @@ fn document(title: String, sections: Vec<Section>) -> Document {
     Document {
         title,
         subtitle: String::new(),
+        answer: Vec::new(),
         notices: Vec::new(),
         sections,
     }

@@ -8,9 +8,9 @@ mod whisker;
 use super::page::{Page, Style, columns_of, front};
 use super::{TextOptions, layout};
 use crate::sections;
-use crate::words::course;
 use crate::words::doubts::{self, Doubt};
 use crate::words::open::{self, Open};
+use crate::words::{answer, course};
 use tare_analysis::Analysis;
 
 pub use crate::words::open::Where;
@@ -45,9 +45,7 @@ fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     page.wrapped("", 0, Style::Plain, &course::ran(&analysis.study, &analysis.run));
     let host = cut(&course::host(analysis), page.width());
     page.line(&[(Style::Dim, &host)]);
-    if analysis.comparisons.is_empty() {
-        page.line(&[(Style::Plain, "nothing to compare")]);
-    }
+    page.wrapped("", 0, Style::Bold, &answer::decided(&analysis.verdicts, "cost"));
     rows::write(page, analysis);
     around::write(page, analysis);
     for section in sections::brief(analysis) {

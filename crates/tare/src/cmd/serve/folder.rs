@@ -151,7 +151,7 @@ impl Folder {
             return Err(NoPage::Failed("choose an earlier and a later file".to_owned()));
         };
         let change = change::compare(&self.read(&before)?.1, &self.read(&after)?.1, None)?;
-        shown(&sections::change(&change), "./")
+        shown(&sections::change(&change, [&before, &after]), "./")
     }
 }
 
