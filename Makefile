@@ -25,9 +25,9 @@ build:
 	cargo build --release --locked --target $(TARGET) -p tare
 
 run:
-	@echo "installing what is missing and building (some 5 min the first time), then measuring (some 5 min)"
+	@echo "installing what is missing and building (some 5 min the first time), then measuring (some 6 min)"
 	@scripts/setup run
-	@$(MAKE) --no-print-directory build
+	@scripts/build-progress cargo build --release --locked --target $(TARGET) -p tare
 	@mkdir -p results
 	@$(if $(ARGS),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
 
