@@ -51,6 +51,78 @@ fn what_has_no_verdict_anywhere_is_told_once() {
     assert!(!text.contains("no verdict on docker"), "{text}");
 }
 
+/// Costs, noise and lengths of all kinds: whatever advice says follows from a verdict of the report.
+#[test]
+fn advice_never_says_more_than_the_verdicts() {
+    let (mut told, mut orders) = (0, 0);
+    for n in 0..200_u64 {
+        let cost = |i: u64| [1.0, 1.004, 1.02, 0.97, 1.3][((n / i) % 5) as usize];
+        let synthetic = Synthetic::new()
+            .platforms(&["native", "docker", "lxc"])
+            .provisioning(&[Vanilla, Pinned])
+            .blocks([3, 10, 12, 30][(n % 4) as usize])
+            .noise([0.0005, 0.003, 0.01, 0.06][((n / 4) % 4) as usize])
+            .cost("docker", Pinned, "syscall", cost(1))
+            .cost("docker", Vanilla, "syscall", cost(2))
+            .cost("lxc", Pinned, "syscall", cost(3))
+            .cost("native", Vanilla, "syscall", cost(7))
+            .seed(n);
+        let analysis = analyze(&synthetic.build());
+        let advice = advise(&analysis, &Weights::new(vec![(Criterion::Typical, 1.0)]));
+        let word = |platform: &str, by| {
+            let of = |c: &&tare_analysis::Comparison| {
+                c.cell.kind.platform.to_string() == platform && c.cell.kind.provisioning == by
+            };
+            analysis.asked().find(of).unwrap().word()
+        };
+        let price = analysis
+            .comparisons
+            .iter()
+            .find(|c| c.is_price_of_quota())
+            .unwrap();
+        for pinning in advice.pinning.iter().filter(|p| p.cheaper.is_some()) {
+            told += 1;
+            if pinning.platform.to_string() == "native" {
+                let expected = [(Word::Slower, Pinned), (Word::Faster, Vanilla)];
+                assert!(
+                    expected.contains(&(price.word(), pinning.cheaper.unwrap())),
+                    "{n}"
+                );
+            } else {
+                let of_pinned = word(&pinning.platform.to_string(), Pinned);
+                assert!(!matches!(of_pinned, Word::None | Word::Inconclusive), "{n}");
+            }
+        }
+        for setting in &advice.settings {
+            for choice in setting.choices.iter().filter(|c| !c.is_baseline) {
+                let platform = choice.platform.to_string();
+                assert_eq!(choice.word, word(&platform, setting.provisioning), "{n}");
+            }
+            if let Some(winner) = &setting.winner {
+                orders += 1;
+                let winner = winner.platform.to_string();
+                let is_judged = winner == "native" || word(&winner, setting.provisioning) != Word::None;
+                assert!(is_judged, "{n}: {winner}");
+            }
+        }
+        for row in advice
+            .rules
+            .iter()
+            .flat_map(|rule| &rule.rows)
+            .filter(|row| row.beside.is_some())
+        {
+            let apart =
+                |a: tare_analysis::Estimate, b: tare_analysis::Estimate| a.high < b.low || b.high < a.low;
+            let shown = row.shows.is_none() || apart(row.figure.unwrap(), row.beside.unwrap());
+            assert!(shown, "{n}: {}", row.what);
+        }
+    }
+    assert!(
+        told > 50 && orders > 100,
+        "{told} {orders}: the files show next to nothing"
+    );
+}
+
 #[test]
 fn whether_to_pin_is_told_where_intervals_do_not_meet() {
     let (advice, text) = advised(
