@@ -28,6 +28,9 @@ pub enum CarryError {
     /// No such program.
     #[error("there is no program '{0}' on PATH: check the name, or give its path, such as ./{0}")]
     NotFound(String),
+    /// A line for a shell in the place of a program.
+    #[error("there is no program '{0}': a line for a shell needs one, as in sh -c '{0}'")]
+    ShellLine(String),
     /// No file at the program's path.
     #[error("there is no file {0}: check the path of the program")]
     NoFile(PathBuf),
@@ -75,6 +78,9 @@ pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
 /// Why there is no program of this name or at this path.
 fn no_program(name: &str) -> CarryError {
     let path = PathBuf::from(name);
+    if name.contains([' ', '|', ';', '>', '<', '&']) && !path.exists() {
+        return CarryError::ShellLine(name.to_owned());
+    }
     if !name.contains('/') {
         return CarryError::NotFound(name.to_owned());
     }
@@ -352,6 +358,13 @@ impl Root {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_for_a_shell_is_told_from_a_program() {
+        let told = |name: &str| find_program(name).unwrap_err().to_string();
+        assert!(told("ls -l | wc").ends_with("as in sh -c 'ls -l | wc'"));
+        assert!(told("no-such-program").contains("on PATH"));
+    }
 
     #[test]
     fn scripts_and_dynamic_programs_name_their_interpreter() {

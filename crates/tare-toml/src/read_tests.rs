@@ -137,7 +137,7 @@ fn what_does_not_fit_is_told_in_words_of_files() {
         (
             "\"an example\"",
             "7",
-            "1:9: 'about' is 7 (a whole number), where text is needed",
+            "1:9: 'about' is 7 (a whole number), where text is needed: put it in quotes, about = \"7\"",
         ),
         (
             "2000",
@@ -202,7 +202,7 @@ fn what_does_not_fit_is_told_in_words_of_files() {
         (
             "[[role]]",
             "[role]",
-            "7:1: 'role' is a table, where a list is needed",
+            "7:1: 'role' is a table, where a list is needed: write [[role]], with two brackets",
         ),
         ("1.5", "[]", "11:5: text or a number is needed here"),
         ("1.5", "1979-05-27", "11:5: text or a number is needed here"),

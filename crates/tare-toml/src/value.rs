@@ -30,7 +30,14 @@ impl Node {
             Value::Table(_) => is.to_owned(),
             _ => format!("{} ({is})", self.place.snippet()),
         };
-        format!("'{key}' is {found}, where {wanted} is needed")
+        let how = match (&self.value, wanted) {
+            (Value::Integer(_) | Value::Float(_) | Value::Boolean(_), "text") => {
+                format!(": put it in quotes, {key} = \"{}\"", self.place.snippet())
+            }
+            (Value::Table(_), "a list") => format!(": write [[{key}]], with two brackets"),
+            _ => String::new(),
+        };
+        format!("'{key}' is {found}, where {wanted} is needed{how}")
     }
 
     /// Text.
