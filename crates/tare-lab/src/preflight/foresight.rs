@@ -180,14 +180,26 @@ fn left_behind(role: &Role) -> Vec<NamedFile> {
         let value = argument.split_once('=').map(|(_, value)| value);
         std::iter::once(argument.as_str()).chain(value)
     });
+    let modules = run.argv.first().and_then(|program| python_modules(program));
     let found = named
-        .filter_map(|name| Some((name.to_owned(), on_host(name)?)))
+        .map(str::to_owned)
+        .chain(modules)
+        .filter_map(|name| Some((name.clone(), on_host(&name)?)))
         .filter(|(_, path)| !is_in_boxes(path, &role.files))
         .map(|(name, path)| NamedFile {
             name,
             path: path.to_string_lossy().into_owned(),
         });
     found.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The folder of Python's own modules, without which it does not start: `/usr/lib/python3.11` of
+/// `/usr/bin/python3`.
+fn python_modules(program: &str) -> Option<String> {
+    let program = Path::new(program).canonicalize().ok()?;
+    let version = program.file_name()?.to_str()?;
+    let modules = program.parent()?.parent()?.join("lib").join(version);
+    (version.starts_with("python3.") && modules.is_dir()).then(|| modules.display().to_string())
 }
 
 /// The absolute path of a file that is there.
@@ -247,6 +259,22 @@ mod tests {
         assert!(left_behind(&role(&["/bin/x", &kept], &["/bin/x", &kept])).is_empty());
         let above = root.path().display().to_string();
         assert!(left_behind(&role(&["/bin/x", &above], &[&kept])).is_empty());
+    }
+
+    #[test]
+    fn python_needs_its_modules() {
+        let root = tempfile::tempdir().unwrap();
+        let [bin, lib] = ["bin", "lib/python3.99"].map(|name| root.path().join(name));
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::create_dir_all(&lib).unwrap();
+        std::fs::write(bin.join("python3.99"), "").unwrap();
+        std::os::unix::fs::symlink("python3.99", bin.join("python3")).unwrap();
+        let python = bin.join("python3").display().to_string();
+        let left = left_behind(&role(&[&python, "-c", "pass"], &[&python]));
+        let path = lib.canonicalize().unwrap().display().to_string();
+        assert_eq!(left.iter().map(|file| &file.path).collect::<Vec<_>>(), [&path]);
+        let module = lib.join("os.py").display().to_string();
+        assert!(left_behind(&role(&[&python], &[&python, &module])).is_empty());
     }
 
     #[test]

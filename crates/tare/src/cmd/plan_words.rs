@@ -233,7 +233,7 @@ fn not_there(left: &LeftBehind) -> String {
         })
         .collect();
     format!(
-        "{} in {}, named by {}: to copy these files into the boxes, add {}{}",
+        "{} in {}, needed by {}: to copy these files into the boxes, add {}{}",
         names.join(", "),
         listed(&left.platforms),
         left.workload,

@@ -418,7 +418,7 @@ fn a_file_that_a_box_will_not_have_is_told_before_the_first_trial() {
         planned.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(told("").contains(
-        "not there /etc/hostname, /etc/passwd in fake, named by command: to copy these files into the boxes, add --with /etc/hostname --with /etc/passwd"
+        "not there /etc/hostname, /etc/passwd in fake, needed by command: to copy these files into the boxes, add --with /etc/hostname --with /etc/passwd"
     ), "{}", told(""));
     let with = told("--with /etc/hostname --with /etc/passwd ");
     assert!(!with.contains("not there"), "{with}");
