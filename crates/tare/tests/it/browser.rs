@@ -314,7 +314,7 @@ fn results_that_are_served_are_listed_opened_compared_and_followed_over_time() {
             "Platform advice, based on measurements",
         ),
         ("a[href='trend']", "2 files"),
-        ("form button", "Changes from the first file to the second"),
+        ("form button", "Changes from a.jsonl to b c.jsonl"),
     ] {
         assert_served(&mut browser, &home, "b c.jsonl");
         for choice in [

@@ -32,7 +32,7 @@ fn files_are_listed_opened_compared_and_followed_over_time() {
     assert!(served.get("trend").1.contains("2 files"));
     let (status, change) = served.get("compare?before=a.jsonl&after=b+c.jsonl");
     assert_eq!(status, 200, "{change}");
-    assert!(change.contains("Changes from the first file to the second"));
+    assert!(change.contains("Changes from a.jsonl to b c.jsonl"));
     assert_eq!(served.get("compare?before=a.jsonl").0, 422);
     assert_eq!(served.get("report/%3Cb%3E.jsonl").0, 422);
     std::fs::remove_file(tare.path("all/a.jsonl")).unwrap();
