@@ -96,7 +96,7 @@ impl<'a> FilePart<'a> {
     }
 
     fn is_not(&self, wanted: &str) -> Fault {
-        let message = self.node.is_not(self.key, wanted);
+        let message = self.node.is_not_and_how(self.key, wanted);
         Fault::Placed(TomlError::at(&self.node.place, message))
     }
 

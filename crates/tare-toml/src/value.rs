@@ -30,6 +30,11 @@ impl Node {
             Value::Table(_) => is.to_owned(),
             _ => format!("{} ({is})", self.place.snippet()),
         };
+        format!("'{key}' is {found}, where {wanted} is needed")
+    }
+
+    /// The same with how to write it, where that is known without an example.
+    pub(crate) fn is_not_and_how(&self, key: &str, wanted: &str) -> String {
         let how = match (&self.value, wanted) {
             (Value::Integer(_) | Value::Float(_) | Value::Boolean(_), "text") => {
                 format!(": put it in quotes, {key} = \"{}\"", self.place.snippet())
@@ -37,7 +42,7 @@ impl Node {
             (Value::Table(_), "a list") => format!(": write [[{key}]], with two brackets"),
             _ => String::new(),
         };
-        format!("'{key}' is {found}, where {wanted} is needed{how}")
+        self.is_not(key, wanted) + &how
     }
 
     /// Text.
