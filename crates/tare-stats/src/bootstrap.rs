@@ -1,7 +1,7 @@
 //! The bootstrap-t: a check of the t interval that knows skewness.
 
 use crate::draws::{Draws, RESAMPLES};
-use crate::{Interval, TEstimate, count, finite, kurtosis, skewness};
+use crate::{Interval, TEstimate, count, extent, finite, kurtosis, skewness};
 
 /// Share of the half-width by which an end must differ to count.
 const APART: f64 = 0.25;
@@ -76,12 +76,11 @@ pub(crate) fn check(values: &[f64], t: &TEstimate, level: f64, widening: f64, se
 /// with 10 and 30 (normal, exponential, log-normal, 1 in 10 twice or ten times as large) the
 /// coverage is the same with the cut and without.
 fn within_values(values: &[f64], mean: f64, widening: f64, drawn: Interval) -> Interval {
-    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let Interval { low, high } = extent(values);
     let widened = |value: f64| mean + widening * (value - mean);
     Interval {
-        low: drawn.low.max(widened(lowest)),
-        high: drawn.high.min(widened(highest)),
+        low: drawn.low.max(widened(low)),
+        high: drawn.high.min(widened(high)),
     }
 }
 

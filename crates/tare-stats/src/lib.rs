@@ -48,7 +48,7 @@ pub use latencies::Latencies;
 pub use levels::{Levels, levels};
 pub use line::{Line, line};
 pub use looks::{Judgement, LOOK_LEVEL, LOOK_P_FACTOR, LOOK_PRECISE, LOOKS, Look, look, next_look};
-pub use moments::{cv, kurtosis, log_ratio, mean, median, sd, skewness};
+pub use moments::{cv, extent, kurtosis, log_ratio, mean, median, sd, skewness};
 pub use quantile::{QuantileRatio, quantile_ratios};
 pub use ranks::ranks;
 pub use ratio::{RatioOfMeans, ratio_of_means};

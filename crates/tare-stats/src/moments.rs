@@ -1,6 +1,6 @@
 //! Location, spread and shape of one series.
 
-use crate::{count, finite};
+use crate::{Interval, count, finite};
 
 /// The arithmetic mean.
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -8,6 +8,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
         return None;
     }
     finite(values.iter().sum::<f64>() / count(values))
+}
+
+/// From the lowest to the highest value; from infinity to its negative without any.
+pub fn extent(values: &[f64]) -> Interval {
+    Interval {
+        low: values.iter().copied().fold(f64::INFINITY, f64::min),
+        high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    }
 }
 
 /// Sum of squared deviations from the mean, and the mean. Two passes: the

@@ -45,11 +45,11 @@ pub(super) fn differences(before: &Results, after: &Results) -> Vec<Difference> 
 
 /// Files, and the image, that differ between two headers that both tell theirs.
 pub(super) fn other_files(before: &Header, after: &Header) -> Vec<OtherFile> {
-    let (first, second) = (digests(before), digests(after));
     if before.files.is_empty() != after.files.is_empty() {
         // A version that recorded none says nothing of them.
         return Vec::new();
     }
+    let (first, second) = (digests(before), digests(after));
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let other = |file: &String| {
         let (before, after) = (first.get(file), second.get(file));

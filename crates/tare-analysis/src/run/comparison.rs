@@ -51,11 +51,6 @@ impl Comparison {
         self.against == Against::NativeSet && self.cell.kind.platform == self.baseline.kind.platform
     }
 
-    /// Whether it is of a platform against the baseline that is limited alike.
-    pub fn is_of_platform(&self) -> bool {
-        self.against == Against::Native
-    }
-
     /// The metric that carries the verdict.
     pub fn primary(&self) -> Option<&MetricComparison> {
         self.metrics.iter().find(|m| m.metric.primary)

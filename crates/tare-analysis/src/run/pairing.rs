@@ -10,7 +10,9 @@ use super::{question, steadiness, variability};
 use std::collections::BTreeMap;
 use tare_model::metric::{Direction, Metric};
 use tare_model::study::{Cell, Study};
-use tare_stats::{Interval, PairedInference, QuantileRatio, Question, RatioOfMeans, correlation, infer};
+use tare_stats::{
+    Interval, PairedInference, QuantileRatio, Question, RatioOfMeans, correlation, extent, infer,
+};
 use tare_stats::{log_ratio, quantile_ratios, ratio_of_means, sd};
 
 /// What is known of one metric of two cells.
@@ -140,10 +142,11 @@ fn single(losses: &[f64]) -> Option<f64> {
 
 /// The costs of blocks that have no interval.
 fn range(losses: &[f64], inference: &PairedInference) -> CostRange {
+    let Interval { low, high } = extent(losses);
     CostRange {
         typical: inference.mean.exp(),
-        lowest: losses.iter().copied().fold(f64::INFINITY, f64::min).exp(),
-        highest: losses.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp(),
+        lowest: low.exp(),
+        highest: high.exp(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::notices::some_of;
 use crate::show::{self, change_beside, change_interval, known_change, or_missing};
-use tare_analysis::{Analysis, Comparison, Estimate, MetricComparison, VerdictCounts, Word};
+use tare_analysis::{Against, Analysis, Comparison, Estimate, MetricComparison, VerdictCounts, Word};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::counted;
 
@@ -83,14 +83,11 @@ pub(crate) fn decided(counts: &VerdictCounts, what: &str) -> String {
 fn costs(analysis: &Analysis, comparisons: &[&Comparison]) -> String {
     let by = |provisioning: &Provisioning| {
         let of = |c: &&Comparison| {
-            c.cell.kind.provisioning == *provisioning && !analysis.is_emulated(&c.cell.kind.platform)
+            let kind = &c.cell.kind;
+            let is_real = c.against == Against::Native && !analysis.is_emulated(&kind.platform);
+            is_real && kind.provisioning == *provisioning
         };
-        let of: Vec<&Comparison> = comparisons
-            .iter()
-            .copied()
-            .filter(|c| c.is_of_platform())
-            .filter(of)
-            .collect();
+        let of: Vec<&Comparison> = comparisons.iter().copied().filter(of).collect();
         let way = if analysis.study.provisioning.len() > 1 {
             format!("{provisioning}: ")
         } else {
