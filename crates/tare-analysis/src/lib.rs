@@ -25,12 +25,13 @@ pub mod trend;
 
 pub use run::{
     Against, Analysis, Basis, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellCounter, CellFigures,
-    CellLatencies, ChrRange, Class, Comparison, CostRange, CpuCost, Estimate, FEWEST_PAIRS, FailureCount,
-    Family, FamilySize, FindingCount, FindingShare, Fit, Flag, Gate, HostEffect, HostEffects, HostPoint,
-    IdleMemory, InTurns, Latency, LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit,
-    NoSuchBaseline, Notice, OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart, Paired, Placed,
-    PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score,
-    ScoreAxis, ScoreTable, Shown, Side, SizeEffect, SizeEffects, SizePoint, SliceFigures, SlicingFacts,
-    Split, Standing, Steadiness, Steady, Step, Stop, Stops, TrialCounts, Verdict, VerdictCounts, Word,
-    WorkloadCost, WorkloadEffect, WorkloadEffects, analyze, analyze_against, run_facts, variability_overhead,
+    CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost, Estimate, FEWEST_PAIRS,
+    FailureCount, Family, FamilySize, FindingCount, FindingShare, Fit, Flag, Gate, HostEffect, HostEffects,
+    HostPoint, IdleMemory, InTurns, Latency, LongTurn, MOST_ADDED, MetricComparison, MetricFigures,
+    NoEffects, NoFit, NoSuchBaseline, Notice, OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart,
+    Paired, Placed, PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA,
+    Score, ScoreAxis, ScoreTable, Shown, Side, SizeEffect, SizeEffects, SizePoint, SliceFigures,
+    SlicingFacts, Split, Standing, Steadiness, Steady, Step, Stop, Stops, TrialCounts, Undisturbed, Verdict,
+    VerdictCounts, Word, WorkloadCost, WorkloadEffect, WorkloadEffects, analyze, analyze_against, run_facts,
+    variability_overhead,
 };

@@ -113,6 +113,29 @@ impl Finding {
             Self::WorkLeftBehind { .. } => "work-left-behind",
         }
     }
+
+    /// Whether the host disturbed the trial: other programs, its hypervisor, its memory or its clock rate.
+    pub const fn is_of_host(&self) -> bool {
+        match self {
+            Self::HostBusy { .. }
+            | Self::Disturbed { .. }
+            | Self::Stolen { .. }
+            | Self::Swapped { .. }
+            | Self::SetBusy { .. }
+            | Self::SiblingBusy { .. }
+            | Self::MemoryPressure { .. }
+            | Self::FrequencyChanged { .. }
+            | Self::Overheated { .. }
+            | Self::DirtyPages { .. } => true,
+            Self::ClockDrift { .. }
+            | Self::BelowLimit { .. }
+            | Self::ShortForQuota { .. }
+            | Self::PartialWork { .. }
+            | Self::MajorFaults { .. }
+            | Self::BoxSwapped { .. }
+            | Self::WorkLeftBehind { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Finding {

@@ -30,6 +30,7 @@ mod stops;
 mod together;
 pub(crate) mod trials;
 mod trust;
+mod undisturbed;
 pub(crate) mod variability;
 pub(crate) mod verdict;
 mod workload_effects;
@@ -63,6 +64,7 @@ pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use tare_model::study::Against;
+pub use undisturbed::{ChangedVerdict, Undisturbed};
 pub use variability::overhead as variability_overhead;
 pub use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Basis, Verdict, VerdictCounts, Word};
@@ -89,6 +91,9 @@ pub struct Analysis {
     pub schema: &'static str,
     /// How many costs of platforms have which verdict, but for those of emulated machines.
     pub verdicts: VerdictCounts,
+    /// Whether they stay without the trials that the host disturbed; absent if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undisturbed: Option<Undisturbed>,
     /// Version of tare that measured.
     pub tare: String,
     /// Build ID of tare.
@@ -179,13 +184,13 @@ pub fn analyze(results: &Results) -> Analysis {
     let platforms = facts::platforms(header);
     let trials = trials::Trials::collect(results);
     let boxes = boxes::figures(results);
-    let mut comparisons = compare::all(study, &trials, &platforms);
-    let evidence = decide::Evidence {
-        study,
-        trials: &trials,
-        boxes: &boxes,
+    let judged = |trials: &trials::Trials| {
+        let mut comparisons = compare::all(study, trials, &platforms);
+        let boxes = &boxes;
+        let families = decide::all(&mut comparisons, decide::Evidence { study, trials, boxes });
+        (comparisons, families)
     };
-    let families = decide::all(&mut comparisons, evidence);
+    let (comparisons, families) = judged(&trials);
     let cells = cells::all(&trials);
     let run = facts::facts(results);
     let slicing = slicing::facts(results);
@@ -194,13 +199,15 @@ pub fn analyze(results: &Results) -> Analysis {
     notices.extend(trust::notices(header, &trials, &doubles));
     let native = families.iter().find(|size| size.family == Family::Native);
     let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
-    let real = |c: &&Comparison| {
+    let is_real = |c: &&Comparison| {
         let platform = &c.cell.kind.platform;
         c.against == Against::Native && !facts::is_emulated(&platforms, platform)
     };
+    let real = || comparisons.iter().filter(is_real);
     Analysis {
         schema: SCHEMA,
-        verdicts: VerdictCounts::of(comparisons.iter().filter(real).map(Comparison::word)),
+        verdicts: VerdictCounts::of(real().map(Comparison::word)),
+        undisturbed: undisturbed::find(real(), &trials, |trials| judged(trials).0),
         tare: header.tare.clone(),
         build: header.build.clone(),
         agent: header.agent.clone(),

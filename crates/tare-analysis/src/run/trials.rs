@@ -140,6 +140,16 @@ impl<'a> CellTrials<'a> {
         self.metrics.iter().find(|metric| metric.primary)
     }
 
+    /// As if the trials that the host disturbed had not been.
+    fn undisturbed(&self) -> Self {
+        let is_disturbed = |used: &Used| used.findings.iter().any(Finding::is_of_host);
+        let mut left = self.clone();
+        left.used.retain(|_, used| !is_disturbed(used));
+        left.attempted
+            .retain(|block| left.used.contains_key(block) || !self.used.contains_key(block));
+        left
+    }
+
     /// Trials whose host did not tell what else ran.
     pub fn noise_unknown(&self) -> usize {
         self.used.values().filter(|used| !used.noise_is_known()).count()
@@ -243,6 +253,21 @@ impl<'a> Trials<'a> {
             }
         }
         trials
+    }
+
+    /// As if the trials that the host disturbed had not been.
+    pub fn undisturbed(&self) -> Self {
+        Self {
+            cells: self.cells.iter().map(CellTrials::undisturbed).collect(),
+            doubles: self.doubles.clone(),
+            by_cell: self.by_cell.clone(),
+            ..*self
+        }
+    }
+
+    /// Trials that count.
+    pub fn with_figures(&self) -> usize {
+        self.cells.iter().map(|cell| cell.used.len()).sum()
     }
 
     pub fn get(&self, cell: &Cell) -> Option<&CellTrials<'a>> {

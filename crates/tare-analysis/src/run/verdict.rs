@@ -33,6 +33,11 @@ impl Word {
             Self::Inconclusive => "inconclusive",
         }
     }
+
+    /// Whether it is an answer.
+    pub(crate) const fn decides(self) -> bool {
+        matches!(self, Self::Equal | Self::Slower | Self::Faster)
+    }
 }
 
 impl fmt::Display for Word {

@@ -3,7 +3,11 @@
 
 use super::notices::some_of;
 use crate::show::{self, change_beside, change_interval, known_change, or_missing};
-use tare_analysis::{Against, Analysis, Comparison, Estimate, MetricComparison, VerdictCounts, Word};
+use std::iter;
+use tare_analysis::{
+    Against, Analysis, ChangedVerdict, Comparison, Estimate, MetricComparison, Undisturbed, VerdictCounts,
+    Word,
+};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::counted;
 
@@ -34,7 +38,32 @@ pub(crate) fn all(analysis: &Analysis) -> Vec<String> {
         .iter()
         .filter(|path| analysis.is_emulated(path));
     sentences.extend(emulated.map(|path| of_emulated(analysis, path)));
+    sentences.extend(analysis.undisturbed.as_ref().map(without_disturbed));
     sentences
+}
+
+/// `the host disturbed 40 of 320 trials; without these 9 of 11 verdicts are the same; 2 are open: docker stream`.
+fn without_disturbed(found: &Undisturbed) -> String {
+    let (opened, changed) = (&found.opened, &found.changed);
+    let verdicts = found.unchanged + opened.len() + changed.len();
+    let parts = if found.unchanged == verdicts {
+        vec!["no verdict changes".to_owned()]
+    } else if opened.len() == verdicts {
+        vec!["too few are left for a verdict".to_owned()]
+    } else {
+        let opened: Vec<String> = opened.iter().map(ToString::to_string).collect();
+        let opened = (!opened.is_empty()).then(|| format!("{} open: {}", opened.len(), some_of(&opened)));
+        let word = |c: &ChangedVerdict| format!("{} is {} instead of {}", c.cell, c.of_undisturbed, c.of_all);
+        let same = format!("{} of {} the same", found.unchanged, counted(verdicts, "verdict"));
+        let rest = opened.into_iter().chain(changed.iter().map(word));
+        iter::once(same).chain(rest).collect()
+    };
+    format!(
+        "the host disturbed {} of {}; without these {}",
+        found.disturbed,
+        counted(found.of, "trial"),
+        parts.join("; "),
+    )
 }
 
 /// The least and the most that an emulated machine costs: its figures are not those of machines.

@@ -401,3 +401,34 @@ fn boxes_kept_for_the_study_carry_no_verdict() {
     results.header.study.protocol.fresh = Fresh::Study;
     assert_eq!(verdict(&results).refusals, [Refusal::KeptBoxes]);
 }
+
+/// As [`of_cost`] of 1, where docker's trials of some blocks cost `cost` and the host disturbed them.
+fn disturbed_in(blocks: &[u32], cost: f64) -> Results {
+    let mut results = of_cost(1.0, 0.001);
+    for record in &mut results.records {
+        let Record::Trial(trial) = record else { continue };
+        if trial.cell.kind.platform.to_string() != "docker" || !blocks.contains(&trial.block) {
+            continue;
+        }
+        trial.findings.push(Finding::Disturbed { load: 0.3 });
+        if let Outcome::Ok(success) = &mut trial.outcome {
+            success.samples.values_mut().for_each(|sample| *sample *= cost);
+        }
+    }
+    results
+}
+
+#[test]
+fn whether_verdicts_stay_without_disturbed_trials_is_told() {
+    let told = |results: &Results| with(&whole_in(&analyze(results), unwrapped()), &["the host disturbed"]);
+    assert_eq!(told(&of_cost(1.0, 0.001)), "");
+    let all: Vec<u32> = (0..20).collect();
+    let every_other: Vec<u32> = (0..20).step_by(2).collect();
+    let some = [(&all[..3], 1.0), (&every_other[..], 1.2), (&all[..], 1.2)];
+    let told = some.map(|(blocks, cost)| told(&disturbed_in(blocks, cost)));
+    assert_snapshot!(told.join("\n"), @r"
+    - the host disturbed 3 of 40 trials; without these no verdict changes
+    - the host disturbed 10 of 40 trials; without these 0 of 1 verdict the same; docker pinned syscall is equal instead of slower
+    - the host disturbed 20 of 40 trials; without these too few are left for a verdict
+    ");
+}
