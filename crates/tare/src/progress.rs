@@ -31,6 +31,11 @@ pub struct Progress {
     told: BTreeSet<String>,
     /// Seconds that are left, and when that was told.
     left: (f64, Instant),
+    /// Seconds that the plan told, until the first block has ended.
+    planned: Option<f64>,
+    begun: Instant,
+    /// Whether a block has begun.
+    has_begun: bool,
 }
 
 impl Progress {
@@ -49,6 +54,9 @@ impl Progress {
             last_line: None,
             told: BTreeSet::new(),
             left: (seconds, Instant::now()),
+            planned: Some(seconds),
+            begun: Instant::now(),
+            has_begun: false,
         }
     }
 
@@ -74,6 +82,7 @@ impl Progress {
                 remaining_seconds,
             } => {
                 self.left = (*remaining_seconds, Instant::now());
+                self.correct(*remaining_seconds);
                 if *block > 0 {
                     self.show_costs();
                 }
@@ -105,6 +114,18 @@ impl Progress {
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+
+    /// Tells a plan that was wrong, once it can be known: when the first block has ended.
+    fn correct(&mut self, remaining: f64) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        let planned = self.planned.take();
+        let total = self.begun.elapsed().as_secs_f64() + remaining;
+        if let Some(line) = planned.and_then(|planned| correction(planned, total)) {
+            self.line(&line);
         }
     }
 
@@ -206,5 +227,33 @@ impl Progress {
             };
             say(&format!("{done} of {}{left}", counted(total, "trial")));
         }
+    }
+}
+
+/// What is told of a run that takes this much longer than was planned.
+const WORTH_TELLING: f64 = 1.25;
+
+fn correction(planned: f64, total: f64) -> Option<String> {
+    (total > planned * WORTH_TELLING).then(|| {
+        format!(
+            "takes longer than planned, by its first block: about {} in all instead of {}",
+            show_seconds(total.round()),
+            show_seconds(planned.round())
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_corrected_if_the_first_block_takes_longer() {
+        assert_eq!(correction(34.0, 40.0), None);
+        let told = correction(34.0, 144.2).unwrap();
+        assert_eq!(
+            told,
+            "takes longer than planned, by its first block: about 2 min 24 s in all instead of 34 s"
+        );
     }
 }
