@@ -182,6 +182,18 @@ impl Picture {
     }
 }
 
+/// Columns of a drawing between two of its parts.
+const GAP: f64 = 14.0;
+/// Columns that a letter takes in a wide font.
+const LETTER: f64 = 7.8;
+
+/// The columns that the longest of some labels takes: names take as much as they need, so that narrow windows
+/// show more of what is drawn.
+fn room<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
+    let letters = |label: &str| label.chars().fold(0.0, |n, _| n + 1.0);
+    LETTER * labels.map(letters).fold(0.0, f64::max)
+}
+
 /// A label with its middle left out where it is longer than so many letters: both ends tell
 /// platforms apart.
 fn shortened(label: &str, longest: usize) -> String {

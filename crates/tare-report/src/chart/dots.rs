@@ -2,17 +2,16 @@
 //! that it has, how long its box takes to start.
 
 use super::scale::Tick;
-use super::{px, shortened};
+use super::{GAP, px, room, shortened};
 use crate::show::ratio;
 use tare_analysis::Analysis;
 use tare_model::load::PERCENTILES;
 use tare_model::metric::Unit;
 
 /// Columns of the drawing, in its own units.
-const KIND: f64 = 240.0;
-const LEFT: f64 = 470.0;
-const RIGHT: f64 = 1080.0;
-const WIDTH: f64 = 1100.0;
+const PLOT: f64 = 420.0;
+/// Between names in the legend.
+const LEGEND_STEP: f64 = 130.0;
 /// Heights.
 const LEGEND: f64 = 34.0;
 const ROW: f64 = 20.0;
@@ -33,8 +32,8 @@ pub struct Dots {
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
-    pub(crate) kind_x: f64,
-    pub(crate) left: f64,
+    pub(crate) kind_x: String,
+    pub(crate) left: String,
     pub(crate) plot: f64,
     pub(crate) top: f64,
     pub(crate) plot_height: String,
@@ -70,6 +69,22 @@ struct Entry {
     workload: String,
     kind: String,
     figures: Vec<Option<f64>>,
+}
+
+impl Entry {
+    /// With names that find room: a name alone has that of both.
+    fn shortened(self) -> Self {
+        let letters = if self.kind.is_empty() {
+            WORKLOAD_LETTERS + KIND_LETTERS
+        } else {
+            WORKLOAD_LETTERS
+        };
+        Self {
+            workload: shortened(&self.workload, letters),
+            kind: shortened(&self.kind, KIND_LETTERS),
+            ..self
+        }
+    }
 }
 
 /// Request latency.
@@ -167,8 +182,12 @@ struct Plan {
 
 fn draw(plan: Plan) -> Option<Dots> {
     let has_figure = |entry: &Entry| entry.figures.iter().any(|f| is_drawn(*f));
-    let entries: Vec<Entry> = plan.entries.into_iter().filter(has_figure).collect();
-    let axis = Axis::of(entries.iter().flat_map(|e| e.figures.iter().copied().flatten()))?;
+    let entries = plan.entries.into_iter().filter(has_figure);
+    let entries: Vec<Entry> = entries.map(Entry::shortened).collect();
+    let kind_x = room(entries.iter().map(|e| e.workload.as_str())) + GAP;
+    let left = kind_x + room(entries.iter().map(|e| e.kind.as_str())) + GAP;
+    let figures = entries.iter().flat_map(|e| e.figures.iter().copied().flatten());
+    let axis = Axis::of(figures, left)?;
     if entries.len() > MOST {
         return None;
     }
@@ -186,11 +205,11 @@ fn draw(plan: Plan) -> Option<Dots> {
         id: plan.id,
         caption: plan.caption,
         label: plan.label.to_owned(),
-        width: WIDTH,
+        width: (left + PLOT + GAP).max(LEGEND_STEP * count(&plan.legend)).ceil(),
         height: px(bottom + AXIS),
-        kind_x: KIND,
-        left: LEFT,
-        plot: RIGHT - LEFT,
+        kind_x: px(kind_x),
+        left: px(left),
+        plot: PLOT,
         top: LEGEND,
         plot_height: px(bottom - LEGEND),
         bottom: px(bottom),
@@ -205,8 +224,12 @@ fn is_drawn(figure: Option<f64>) -> bool {
     figure.is_some_and(|f| f.is_finite() && f > 0.0)
 }
 
+fn count(names: &[&'static str]) -> f64 {
+    names.iter().fold(0.0, |n, _| n + 1.0)
+}
+
 fn legend(names: &[&'static str]) -> Vec<Mark> {
-    let place = |i: usize| (0..i).fold(LEFT, |x, _| x + 150.0);
+    let place = |i: usize| LEGEND_STEP * count(&names[..i]) + MARK;
     let mark = |(i, name): (usize, &&str)| Mark {
         class: format!("series-{i}"),
         path: outline(i, place(i), 14.0),
@@ -235,15 +258,9 @@ fn row(entry: &Entry, names: &[&'static str], axis: &Axis, show: fn(f64) -> Stri
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(*x), high.max(*x))
         });
-    // A name alone has room for both.
-    let letters = if entry.kind.is_empty() {
-        WORKLOAD_LETTERS + KIND_LETTERS
-    } else {
-        WORKLOAD_LETTERS
-    };
     Row {
-        workload: shortened(&entry.workload, letters),
-        kind: shortened(&entry.kind, KIND_LETTERS),
+        workload: entry.workload.clone(),
+        kind: entry.kind.clone(),
         text_y: px(middle + 4.0),
         y: px(middle),
         from: px(ends.0),
@@ -284,10 +301,12 @@ fn outline(i: usize, x: f64, y: f64) -> String {
 struct Axis {
     low: f64,
     high: f64,
+    /// Where it begins in the drawing.
+    left: f64,
 }
 
 impl Axis {
-    fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
+    fn of(figures: impl Iterator<Item = f64>, left: f64) -> Option<Self> {
         let drawn = figures
             .filter(|f| is_drawn(Some(*f)))
             .map(|f| f.clamp(1e-100, 1e100));
@@ -299,12 +318,13 @@ impl Axis {
         ends.0.is_finite().then(|| Self {
             low: ends.0 / air,
             high: ends.1 * air,
+            left,
         })
     }
 
     fn at(&self, value: f64) -> f64 {
         let share = (value / self.low).ln() / (self.high / self.low).ln();
-        LEFT + share.clamp(0.0, 1.0) * (RIGHT - LEFT)
+        self.left + share.clamp(0.0, 1.0) * PLOT
     }
 
     /// Round figures: 1, 2 and 5 times powers of ten where the scale is long, else evenly spread ones.

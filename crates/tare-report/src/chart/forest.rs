@@ -2,7 +2,7 @@
 //! band around 1.
 
 use super::scale::{Scale, Tick};
-use super::{px, shortened};
+use super::{GAP, LETTER, px, room, shortened};
 use crate::show::{host_name, or_missing, ratio_with_interval};
 use tare_analysis::merge::{Merged, MergedComparison};
 use tare_analysis::{Analysis, Comparison, Estimate, Word};
@@ -12,10 +12,8 @@ pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval:
 
 /// Columns of the drawing, in its own units.
 const PLOT: f64 = 360.0;
-const GAP: f64 = 14.0;
-/// What a letter of a name takes, and one of figures: those of a wide font.
-const LETTER: f64 = 7.8;
-const DIGIT: f64 = 9.0;
+/// What a letter of figures takes in a wide font, over one of a name.
+const DIGIT: f64 = 9.0 / LETTER;
 /// Heights.
 const ROW: f64 = 20.0;
 const TITLE: f64 = 34.0;
@@ -91,38 +89,37 @@ struct Group {
     rows: Vec<Entry>,
 }
 
-/// Where its columns begin: names take as much as they need, so that narrow windows show more of the
-/// plot.
+/// Where its columns begin: what is drawn is last, so that narrow windows show the figures.
 struct Columns {
     kind: f64,
+    text: f64,
     left: f64,
     right: f64,
-    text: f64,
     end: f64,
 }
 
 impl Columns {
     fn of(groups: &[Group]) -> Self {
-        let letters = |text: String| text.chars().fold(0.0, |n, _| n + 1.0);
-        let longest = |text: &dyn Fn(&Entry) -> String| {
+        let widest = |text: &dyn Fn(&Entry) -> String| {
             let entries = groups.iter().flat_map(|group| &group.rows);
-            entries.map(|entry| letters(text(entry))).fold(0.0, f64::max)
+            let texts: Vec<String> = entries.map(text).collect();
+            room(texts.iter().map(String::as_str))
         };
-        let titles = groups
+        let titles: Vec<String> = groups
             .iter()
-            .map(|group| letters(format!("{} (log scale)", group.title)));
-        let titles = DIGIT * titles.fold(0.0, f64::max);
-        let kind = GAP + LETTER * longest(&Entry::shown_workload);
-        let left = kind + GAP + LETTER * longest(&Entry::shown_kind);
-        let right = left + PLOT;
-        let text = right + GAP;
+            .map(|group| format!("{} (log scale)", group.title))
+            .collect();
         let figures = |entry: &Entry| format!("{} {}", entry.figures(), entry.verdict());
+        let kind = GAP + widest(&Entry::shown_workload);
+        let text = kind + GAP + widest(&Entry::shown_kind);
+        let left = text + GAP + DIGIT * widest(&figures);
+        let right = left + PLOT;
         Self {
             kind,
+            text,
             left,
             right,
-            text,
-            end: (text + DIGIT * longest(&figures)).max(titles),
+            end: (right + GAP).max(DIGIT * room(titles.iter().map(String::as_str))),
         }
     }
 }

@@ -1,22 +1,18 @@
 //! Grids: workloads against platforms, with a figure and a shade in each cell.
 
-use super::{px, shortened};
+use super::{GAP, LETTER, px, room, shortened};
 use crate::show::cost_briefly;
 use tare_analysis::{Analysis, Comparison, ScoreAxis, ScoreTable, Word};
 use tare_model::study::BoxKind;
 
 /// Columns of the drawing, in its own units.
-const LEFT: f64 = 250.0;
 const WIDTH: f64 = 1100.0;
-const WIDEST: f64 = 150.0;
-const NARROWEST: f64 = 76.0;
+const NARROWEST: f64 = 70.0;
 /// Heights.
 const HEAD_LINE: f64 = 16.0;
 const ROW: f64 = 26.0;
 /// Letters that fit.
 const NAME_LETTERS: usize = 36;
-/// Columns of the drawing that a letter takes.
-const LETTER: f64 = 7.8;
 /// Larger grids are not looked at: the tables have every figure.
 const MOST_COLUMNS: usize = 24;
 const MOST_ROWS: usize = 80;
@@ -218,7 +214,13 @@ fn draw(
         return None;
     }
     let columns = heads.iter().fold(0.0, |n, _| n + 1.0);
-    let width = ((WIDTH - LEFT) / columns).clamp(NARROWEST, WIDEST);
+    let names: Vec<String> = rows
+        .iter()
+        .map(|(name, _)| shortened(name, NAME_LETTERS))
+        .collect();
+    let left = GAP + room(names.iter().map(String::as_str));
+    let wanted = GAP + room(heads.iter().flatten().map(String::as_str));
+    let width = wanted.min((WIDTH - left) / columns).max(NARROWEST);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -227,7 +229,7 @@ fn draw(
     let letters = (width / LETTER) as usize;
     let places: Vec<f64> = heads
         .iter()
-        .scan(LEFT, |x, _| Some(std::mem::replace(x, *x + width)))
+        .scan(left, |x, _| Some(std::mem::replace(x, *x + width)))
         .collect();
     let lines = heads.iter().map(Vec::len).max().unwrap_or(0);
     let head_height = (0..lines).fold(12.0, |height, _| height + HEAD_LINE);
@@ -236,17 +238,18 @@ fn draw(
         id,
         caption: caption.to_owned(),
         label: label.to_owned(),
-        width: (LEFT + width * columns).ceil(),
+        width: (left + width * columns).ceil(),
         height: px(rows.iter().fold(head_height, |y, _| y + ROW)),
         heads: heads
             .iter()
             .zip(&places)
             .map(|(lines, x)| head(lines, x + width / 2.0, letters))
             .collect(),
-        rows: rows
+        rows: names
             .into_iter()
+            .zip(rows)
             .zip(tops)
-            .map(|(of, y)| row(of, y, &places, width))
+            .map(|((name, (_, cells)), y)| row(name, cells, y, &places, width))
             .collect(),
         cell_width: px(width - 3.0),
     })
@@ -263,7 +266,7 @@ fn head(lines: &[String], x: f64, letters: usize) -> Head {
     }
 }
 
-fn row((name, cells): (String, Vec<Content>), y: f64, places: &[f64], width: f64) -> Row {
+fn row(name: String, cells: Vec<Content>, y: f64, places: &[f64], width: f64) -> Row {
     let cell = |(content, x): (Content, &f64)| Cell {
         x: px(*x),
         text_x: px(x + width / 2.0 - 1.5),
@@ -272,7 +275,7 @@ fn row((name, cells): (String, Vec<Content>), y: f64, places: &[f64], width: f64
         title: content.title,
     };
     Row {
-        name: shortened(&name, NAME_LETTERS),
+        name,
         y: px(y),
         text_y: px(y + 16.0),
         cells: cells.into_iter().zip(places).map(cell).collect(),

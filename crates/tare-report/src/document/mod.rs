@@ -29,10 +29,20 @@ pub struct Document {
 #[derive(Debug, Clone)]
 pub struct Section {
     pub title: String,
-    /// Whether a page folds it.
-    pub is_detail: bool,
+    pub depth: Depth,
     /// What is in it, in order.
     pub blocks: Vec<Block>,
+}
+
+/// How deep a section lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// A page shows it.
+    Shown,
+    /// A page folds it.
+    Folded,
+    /// Only a page with everything has it, folded.
+    Everything,
 }
 
 /// A piece of a section.
@@ -78,17 +88,30 @@ impl Section {
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            is_detail: false,
+            depth: Depth::Shown,
             blocks: Vec::new(),
         }
     }
 
     /// A part that a page folds.
     pub fn detail(title: impl Into<String>) -> Self {
-        Self {
-            is_detail: true,
-            ..Self::new(title)
-        }
+        Self::new(title).at(Depth::Folded)
+    }
+
+    /// A part for whoever wants every figure and test.
+    pub fn evidence(title: impl Into<String>) -> Self {
+        Self::new(title).at(Depth::Everything)
+    }
+
+    /// The same at another depth.
+    #[must_use]
+    pub fn at(self, depth: Depth) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// Whether a page folds it.
+    pub fn is_folded(&self) -> bool {
+        self.depth > Depth::Shown
     }
 
     /// What its figures are.

@@ -66,7 +66,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             table.push_as(metric.metric.primary, row(comparison, metric));
         }
     }
-    Section::detail("More figures: ratios of means, losses, variability, tests")
+    Section::evidence("More figures: ratios of means, losses, variability, tests")
         .about("Steadiness is the noise over the baseline's, with an interval from 30 pairs on. Op is the change of the raw figure: a rate that is 17 % lower is a cost of 1.21.")
         .picture(Picture::steadiness(analysis))
         .table(table)

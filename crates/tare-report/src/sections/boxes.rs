@@ -2,7 +2,7 @@
 
 use super::{cells, columns, kind, kind_columns, shown_word};
 use crate::chart::Picture;
-use crate::document::{Cell, Column, Section, Show, Table};
+use crate::document::{Cell, Column, Depth, Section, Show, Table};
 use crate::words::proofs::{self, Proof};
 use tare_analysis::{Analysis, BoxFigures};
 use tare_model::metric::Unit;
@@ -16,11 +16,8 @@ pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
         .table(footprint(&analysis.boxes));
     // Where all hold there is nothing to look at.
     let holds = analysis.boxes.iter().all(|of| of.proof.is_none() || of.proven());
-    let limits = Section {
-        is_detail: holds,
-        ..Section::new("Limits per kind of box: granted and measured")
-    }
-    .about("Before use, tare measures the limits of a box: how many CPUs a busy loop gets, by the host's counters and by the box's clocks, and how much memory it can touch until the host refuses more.")
+    let depth = if holds { Depth::Folded } else { Depth::Shown };
+    let limits = Section::new("Limits per kind of box: granted and measured").at(depth).about("Before use, tare measures the limits of a box: how many CPUs a busy loop gets, by the host's counters and by the box's clocks, and how much memory it can touch until the host refuses more.")
     .table(limits(&analysis.boxes));
     [made, limits].into_iter().filter_map(Section::unless_empty)
 }

@@ -33,7 +33,7 @@ fn section(analysis: &Analysis, against: Against) -> Option<Section> {
     };
     // What is held against the baseline limited alike is drawn with the answer.
     let drawn = (against == Against::NativeSet).then(|| Picture::forest(analysis, &shown));
-    Section::detail(title)
+    Section::evidence(title)
         .about(about + &looks(analysis))
         .picture(drawn.flatten())
         .table(table(analysis, against, &shown))

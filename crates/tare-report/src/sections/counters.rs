@@ -21,13 +21,10 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::number("most", ""),
     ];
     let table = Table::new("counters", 2, columns);
-    let section = Section::new("Counters of the host").about(ABOUT);
-    let section = section.table(table.with(analysis.counters.iter().map(row)));
-    Section {
-        is_detail: true,
-        ..section
-    }
-    .unless_empty()
+    let section = Section::evidence("Counters of the host").about(ABOUT);
+    section
+        .table(table.with(analysis.counters.iter().map(row)))
+        .unless_empty()
 }
 
 fn row(of: &CellCounter) -> Vec<Cell> {

@@ -29,5 +29,6 @@ pub(super) fn section() -> Section {
             d.remark.into(),
         ]
     });
-    Section::detail("Which study defines which score").table(Table::new("definitions", 0, columns).with(rows))
+    Section::evidence("Which study defines which score")
+        .table(Table::new("definitions", 0, columns).with(rows))
 }

@@ -8,13 +8,13 @@ pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let boxes = analysis.boxes.iter().map(facts::inside).collect();
     let platforms = analysis.platforms.iter().map(facts::platform).collect();
     let lists = [
-        ("Every kind of box from inside", boxes),
-        ("Platforms", platforms),
-        ("Study", facts::study(analysis)),
-        ("Run", facts::run(analysis)),
-        ("Host", facts::host(analysis)),
+        (Section::evidence("Every kind of box from inside"), boxes),
+        (Section::detail("Platforms"), platforms),
+        (Section::detail("Study"), facts::study(analysis)),
+        (Section::detail("Run"), facts::run(analysis)),
+        (Section::detail("Host"), facts::host(analysis)),
     ];
     lists
         .into_iter()
-        .filter_map(|(title, list)| Section::detail(title).facts(list).unless_empty())
+        .filter_map(|(section, list)| section.facts(list).unless_empty())
 }

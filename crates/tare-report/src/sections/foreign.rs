@@ -76,7 +76,7 @@ fn beside(analysis: &ForeignAnalysis) -> Section {
         )
     };
     let table = Table::new("tests", 2, super::columns(of(), tested()));
-    Section::detail("More figures: ratios of means, losses, variability, tests")
+    Section::evidence("More figures: ratios of means, losses, variability, tests")
         .table(table.with(analysis.comparisons.iter().map(row)))
 }
 

@@ -17,7 +17,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         ),
     ];
     let table = Table::new("other-pairs", 4, columns(kind_columns(), own));
-    Section::detail("Other pairs of platforms (exploratory)")
+    Section::evidence("Other pairs of platforms (exploratory)")
         .about(ABOUT)
         .table(table.with(analysis.other_pairs.iter().map(row)))
         .unless_empty()

@@ -36,7 +36,7 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             }
         }
     }
-    Section::detail("Slices: mean cost, CPU cost and stalls")
+    Section::evidence("Slices: mean cost, CPU cost and stalls")
         .about(ABOUT)
         .picture(Picture::slices(analysis))
         .table(table)

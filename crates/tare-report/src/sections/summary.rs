@@ -23,6 +23,16 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .list(about(analysis))
         .picture(Picture::shown(analysis))
         .picture(Picture::heat(analysis))
+        .facts(workloads(analysis))
+}
+
+/// What each workload does, unless there are too many to stand above the figures: the study has them all.
+fn workloads(analysis: &Analysis) -> Vec<(String, String)> {
+    /// So many are told.
+    const FEW: usize = 8;
+    let told = analysis.study.workloads.iter().filter(|w| !w.about.is_empty());
+    let told: Vec<_> = told.map(|w| (w.name().to_string(), w.about.clone())).collect();
+    if told.len() > FEW { Vec::new() } else { told }
 }
 
 /// What the names of boxes mean, and what is to be known before any figure.

@@ -5,6 +5,8 @@ use tare_analysis::analyze;
 use tare_model::finding::Reason;
 use tare_model::results::Outcome;
 use tare_model::template::Template;
+use tare_report::html::{self, Around, Whole};
+use tare_report::sections;
 
 fn default_page() -> String {
     page(&analyze(&default_study().build()))
@@ -200,4 +202,44 @@ fn the_title_of_a_study_heads_the_report() {
     assert!(page.contains("<title>tare: Is &#60;b&#62; dear?"));
     let text = whole(&analysis);
     assert!(text.starts_with("Is <b> dear?\\u{1b}[2J\n"), "{text}");
+}
+
+/// The page that a report writes unasked.
+fn brief_page() -> String {
+    let around = Around {
+        whole: Some(Whole::Command(
+            "tare report a.jsonl --details --html a.html".to_owned(),
+        )),
+        ..Around::default()
+    };
+    let document = sections::report(&analyze(&default_study().build()));
+    html::render_with(&document, &around).unwrap()
+}
+
+/// What people read of a page, folded or not, without what a pointer shows.
+fn words(page: &str) -> usize {
+    let mut rest = page;
+    let mut words = 0;
+    while let Some((text, tag)) = rest.split_once('<') {
+        words += text.split_whitespace().count();
+        let hidden = ["style", "script", "title"]
+            .iter()
+            .find(|name| tag.starts_with(**name));
+        let after = match hidden {
+            Some(name) => tag.split_once(&format!("</{name}>")).unwrap().1,
+            None => tag.split_once('>').unwrap().1,
+        };
+        rest = after;
+    }
+    words
+}
+
+#[test]
+fn a_page_is_short_and_tells_how_the_whole_one_is_written() {
+    let (brief, whole) = (brief_page(), default_page());
+    let words = [&brief, &whole].map(|page| words(page));
+    assert!(words[0] <= 4000 && words[0] < words[1], "{words:?}");
+    assert!(brief.contains("<code>tare report a.jsonl --details --html a.html</code> adds: Against native"));
+    assert_eq!(unbalanced(&brief), Ok(Vec::new()));
+    assert!(!whole.contains(" adds: "));
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use tare_image::Digest;
 use tare_lab::safe_file;
 use tare_report::document::Document;
-use tare_report::html::Data;
+use tare_report::html::{Around, Data, Whole};
 use tare_report::{html, json, markdown, tabular, text};
 
 /// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
@@ -32,7 +32,18 @@ pub fn tell(
     document: &Document,
     figures: &impl Serialize,
 ) -> anyhow::Result<()> {
-    write(forms, sources, document)?;
+    tell_with(forms, sources, document, figures, None)
+}
+
+/// The same; the page leaves out what the page that `whole` names has.
+pub fn tell_with(
+    forms: &FormArgs,
+    sources: &[&Path],
+    document: &Document,
+    figures: &impl Serialize,
+    whole: Option<Whole>,
+) -> anyhow::Result<()> {
+    write(forms, sources, document, whole)?;
     if let Some(path) = &forms.html {
         out::say(&format!("page written to {}", out::path(path)));
     }
@@ -50,13 +61,20 @@ pub fn tell(
 }
 
 /// Writes the page and the pictures that are asked for.
-pub fn write(forms: &FormArgs, sources: &[&Path], document: &Document) -> anyhow::Result<()> {
+pub fn write(
+    forms: &FormArgs,
+    sources: &[&Path],
+    document: &Document,
+    whole: Option<Whole>,
+) -> anyhow::Result<()> {
     if let Some(path) = &forms.html {
-        let data: Vec<Data> = sources
-            .iter()
-            .filter_map(|source| data(source, beside(path, source)))
-            .collect();
-        files::PAGE.write(path, &html::render_with(document, &[], &data)?)?;
+        let of = |source: &&Path| data(source, beside(path, source));
+        let around = Around {
+            data: sources.iter().filter_map(of).collect(),
+            whole,
+            ..Around::default()
+        };
+        files::PAGE.write(path, &html::render_with(document, &around)?)?;
     }
     if let Some(folder) = &forms.svg {
         let written = pictures(document, folder)?;
@@ -67,6 +85,16 @@ pub fn write(forms: &FormArgs, sources: &[&Path], document: &Document) -> anyhow
         });
     }
     Ok(())
+}
+
+/// How the page with everything on a results file is written, in its folder: a page may be published, and the
+/// folders of its host are nobody's business.
+pub fn whole_page(file: &Path, page: Option<&Path>) -> Option<Whole> {
+    let name = |path: &Path| Some(out::word(&path.file_name()?.to_string_lossy()));
+    let (file, page) = (name(file)?, name(page?)?);
+    Some(Whole::Command(format!(
+        "tare report {file} --details --html {page}"
+    )))
 }
 
 /// What a page says of a file that it is made from; nothing of what is no file, such as a pipe.

@@ -24,12 +24,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let document = sections::report(&analysis);
-    if args.details {
-        forms::write(asked, &[&args.file], &document)?;
-        out::print(&text::render(&document, forms::options(asked)))?;
-    } else {
-        forms::tell(asked, &[&args.file], &document, &analysis)?;
-    }
+    let whole = forms::whole_page(&args.file, asked.html.as_deref()).filter(|_| !args.details);
+    forms::tell_with(asked, &[&args.file], &document, &analysis, whole)?;
     Ok(ExitCode::SUCCESS)
 }
 

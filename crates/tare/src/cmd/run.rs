@@ -205,11 +205,12 @@ fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
 fn finish(asked: &FormArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let results = Results::read(output)?;
     let analysis = analyze(&results);
+    let whole = forms::whole_page(output, asked.html.as_deref());
     if asked.prints_other() {
-        forms::tell(asked, &[output], &sections::report(&analysis), &analysis)?;
+        forms::tell_with(asked, &[output], &sections::report(&analysis), &analysis, whole)?;
     } else {
         if !asked.is_empty() {
-            forms::write(asked, &[output], &sections::report(&analysis))?;
+            forms::write(asked, &[output], &sections::report(&analysis), whole)?;
         }
         report::answer(&analysis, asked, output)?;
     }

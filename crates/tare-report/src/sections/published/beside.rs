@@ -60,7 +60,7 @@ pub(in crate::sections) fn in_report(analysis: &Analysis) -> Option<Section> {
             .chain(row(&of.row))
             .collect()
     };
-    Section::detail("Published figures for the same work")
+    Section::evidence("Published figures for the same work")
         .about(format!("{} {ABOUT} Settings differ too: 'tare compare --published STUDY' shows how, and what cannot be compared.", tally(&found)))
         .table(Table::new("published", 2, heads.collect()).with(found.iter().map(row)))
         .unless_empty()
