@@ -7,6 +7,7 @@ use crate::{BoxError, agent_file};
 use rand::{Rng, SeedableRng};
 use rustix::fs::{FlockOperation, flock};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -268,30 +269,41 @@ pub fn sweep(state: &Path) -> Result<Swept, StateError> {
         is_ours_alone(state)?;
     }
     let mut swept = Swept::default();
-    for entry in fs::read_dir(state).into_iter().flatten().flatten() {
-        let file_name = entry.file_name().to_string_lossy().into_owned();
-        let Some(run) = file_name.strip_suffix(".run").filter(|name| is_run(name)) else {
-            continue;
-        };
-        let Ok(lock) = File::open(entry.path()) else {
-            continue;
-        };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            swept.alive.push(run.to_owned());
-            continue;
+    for run in runs(state) {
+        let lock_path = state.join(format!("{run}.run"));
+        match File::open(&lock_path) {
+            Ok(lock) if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() => {
+                swept.alive.push(run);
+                continue;
+            }
+            Ok(_) => {}
+            // A run makes its folder after its lock and removes it before: it is dead, and someone removed the lock.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && state.join(&run).exists() => {}
+            Err(_) => continue,
         }
-        let (removed, failed) = sweep_run(state, run);
+        let (removed, failed) = sweep_run(state, &run);
         let told = removed.into_iter().map(|what| format!("{run}: {what}"));
         swept.removed.extend(told);
         if failed.is_empty() {
-            let _ = fs::remove_file(entry.path());
+            let _ = fs::remove_file(&lock_path);
         }
         swept.left.extend(failed.into_iter().map(|source| Left {
-            run: run.to_owned(),
+            run: run.clone(),
             source,
         }));
     }
     Ok(swept)
+}
+
+/// The runs of which a state folder has the lock's file or the folder.
+fn runs(state: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(state).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let run = |name: String| {
+        let run = name.strip_suffix(".run").unwrap_or(&name);
+        is_run(run).then(|| run.to_owned())
+    };
+    names.filter_map(run).collect()
 }
 
 /// The runs of any state folder that live, as far as this user may look: those of his own and root's whose
@@ -472,6 +484,19 @@ mod tests {
         let (_next, swept) = Run::begin(state.path()).unwrap();
         assert!(swept.removed.iter().any(|what| what.contains(&name)), "{swept:?}");
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_dead_run_whose_lock_was_removed_is_swept() {
+        let state = tempfile::tempdir().unwrap();
+        let (run, _) = Run::begin(state.path()).unwrap();
+        let lost = state.path().join("tare-0a1b2c3d");
+        let other = state.path().join("tare-images");
+        fs::create_dir(&lost).unwrap();
+        fs::create_dir(&other).unwrap();
+        let swept = sweep(state.path()).unwrap();
+        assert_eq!(swept.alive, [run.name()]);
+        assert!(!lost.exists() && other.exists() && run.folder().exists());
     }
 
     #[test]
