@@ -432,3 +432,32 @@ proptest! {
         survives(&data);
     }
 }
+
+#[test]
+fn an_interval_that_says_nothing_is_not_shown_but_what_the_blocks_cost() {
+    let values = [1.0, 900.0, 0.002, 3.0, 0.3, 150.0, 0.01, 1.2, 0.05, 30.0].map(|b| (1.0, b));
+    let table = table(&pairs(&values));
+    let analysis = analyze(&table, WISHES).unwrap();
+    let figures = &analysis.comparisons[0].figures;
+    assert_eq!(verdict(&analysis), (Word::None, &[Refusal::NoEstimate][..]));
+    assert!(figures.paired.is_none());
+    let range = figures.range.unwrap();
+    let near = |value: f64, of: f64| (value / of - 1.0).abs() < 1e-9;
+    assert!(
+        near(range.lowest, 0.002) && near(range.highest, 900.0),
+        "{range:?}"
+    );
+    let lines = with(&shown(&analysis), &["too disturbed", "0.002"]);
+    insta::assert_snapshot!(lines, @r"
+    time    10  0.00200 to 900.0 in blocks  no verdict
+    too disturbed for an interval: it would contain 1, with ends over a factor
+    ");
+    // Blocks that are as unlike but all dearer have an interval that tells so.
+    let dearer = pairs(&values.map(|(a, b)| (a, 1e6 * b)));
+    assert!(
+        analyze(&self::table(&dearer), WISHES).unwrap().comparisons[0]
+            .figures
+            .paired
+            .is_some()
+    );
+}

@@ -20,6 +20,9 @@ fn files_are_listed_opened_compared_and_followed_over_time() {
         page.contains("<a href=\"../data/b%20c.jsonl\" download>"),
         "{page}"
     );
+    assert!(page.contains("<a href=\"?details\">") && !page.contains("<h2>More figures: "));
+    let whole = served.get("report/b%20c.jsonl?details").1;
+    assert!(whole.contains("<h2>More figures: ") && !whole.contains("?details"));
     let (status, data) = served.get("data/b%20c.jsonl");
     let file = std::fs::read_to_string(tare.path("all/b c.jsonl")).unwrap();
     assert!(
