@@ -142,7 +142,13 @@ impl Picture {
 
     /// Which windows are told to scroll it, as the style sheet has them; `None` if it fits into all.
     pub(crate) fn hint(&self) -> Option<&'static str> {
-        let widths = [(900.0, "below-60"), (660.0, "below-45"), (420.0, "below-30")];
+        let widths = [
+            (780.0, "below-60"),
+            (664.0, "below-52"),
+            (520.0, "below-45"),
+            (424.0, "below-36"),
+            (340.0, "below-30"),
+        ];
         let columns = self.columns();
         widths
             .into_iter()

@@ -95,7 +95,7 @@ pub(crate) fn cost_briefly(ratio_of_costs: f64) -> String {
         return format!("x{}", digits(ratio_of_costs, usize::from(ratio_of_costs < 9.95)));
     }
     let shown = percent(ratio_of_costs - 1.0);
-    if shown.starts_with(['-', '0']) {
+    if shown.starts_with('-') || shown == "0.0 %" {
         shown
     } else {
         format!("+{shown}")
@@ -164,6 +164,20 @@ pub(crate) fn change_beside(ratio_of_costs: f64, low: f64, high: f64) -> String 
         "slower"
     };
     format!("{:.1} % {word}", 100.0 * (ratio_of_costs - 1.0).abs())
+}
+
+/// An interval in words: `2.9 % faster to 1.6 % slower`, `0.5 to 3.8 % slower`.
+pub(crate) fn between(low: f64, high: f64) -> String {
+    let (below, above) = (1.0 - low, high - 1.0);
+    if high >= FACTOR {
+        change_interval(1.0, low, high)
+    } else if below <= 0.0 {
+        format!("{} to {} slower", percent_number(-below), percent(above))
+    } else if above <= 0.0 {
+        format!("{} to {} faster", percent_number(-above), percent(below))
+    } else {
+        format!("{} faster to {} slower", percent(below), percent(above))
+    }
 }
 
 /// Mebibytes, for all readings alike: what matters is how little they differ.
@@ -312,6 +326,14 @@ mod tests {
         assert_eq!(change_beside(1.257, 1.21, 1.3), "26 % slower");
         assert_eq!(change_interval(0.8, 0.7981, 0.8011), "19.9 to 20.2 %");
         assert_eq!(change_interval(0.9996, 0.998, 1.001), "-0.2 to 0.1 %");
+    }
+
+    #[test]
+    fn an_interval_in_words_says_on_which_side_its_ends_are() {
+        assert_eq!(between(0.971, 1.016), "2.9 % faster to 1.6 % slower");
+        assert_eq!(between(1.0002, 1.038), "0.0 to 3.8 % slower");
+        assert_eq!(between(0.957, 0.997), "0.3 to 4.3 % faster");
+        assert_eq!(between(0.8, 3.2), "0.80 to 3.20 times as long");
         assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as long");
     }
 

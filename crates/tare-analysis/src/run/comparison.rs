@@ -63,7 +63,7 @@ impl Comparison {
 
     /// On which side of another cell's cost over the same baseline it is shown to lie. By the
     /// verdicts: both have one that decides, they are not both `equal`, and their intervals do not meet.
-    pub(crate) fn beside(&self, other: &Self) -> Option<Ordering> {
+    pub fn beside(&self, other: &Self) -> Option<Ordering> {
         let words = [self.word(), other.word()];
         let apart = words.iter().all(|word| word.decides()) && words != [Word::Equal; 2];
         apart.then(|| self.ratio()?.beside(other.ratio()?)).flatten()

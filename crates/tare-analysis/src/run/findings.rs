@@ -29,16 +29,6 @@ pub struct FindingShare {
     pub counted: &'static str,
 }
 
-impl FindingShare {
-    /// `disturbed in 40 of 320 trials`.
-    pub fn share(&self) -> String {
-        format!(
-            "{} in {} of {} {}",
-            self.finding, self.times, self.of, self.counted
-        )
-    }
-}
-
 /// Said of trials of which nobody knows what else the host did: that nothing was found does
 /// not mean that nothing was there.
 pub(crate) const NOISE_UNKNOWN: &str = "noise-unknown";

@@ -32,8 +32,8 @@ pub struct Dots {
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
-    pub(crate) kind_x: String,
-    pub(crate) left: String,
+    pub(crate) kind_x: f64,
+    pub(crate) left: f64,
     pub(crate) plot: f64,
     pub(crate) top: f64,
     pub(crate) plot_height: String,
@@ -163,7 +163,7 @@ pub(super) fn starts(analysis: &Analysis) -> Option<Dots> {
     draw(Plan {
         id: "start-up",
         label: "Start-up and shut-down",
-        caption: "Medians of the time from the request for a box to the agent's hello, and from the request to remove it until nothing of it is left.",
+        caption: "Medians of the time from the request for a box until it answers, and from the request to remove it until nothing of it is left.",
         legend: vec!["start-up", "shut-down"],
         entries: entries.collect(),
         show: |seconds| Unit::Second.show_briefly(seconds),
@@ -184,8 +184,8 @@ fn draw(plan: Plan) -> Option<Dots> {
     let has_figure = |entry: &Entry| entry.figures.iter().any(|f| is_drawn(*f));
     let entries = plan.entries.into_iter().filter(has_figure);
     let entries: Vec<Entry> = entries.map(Entry::shortened).collect();
-    let kind_x = room(entries.iter().map(|e| e.workload.as_str())) + GAP;
-    let left = kind_x + room(entries.iter().map(|e| e.kind.as_str())) + GAP;
+    let kind_x = (room(entries.iter().map(|e| e.workload.as_str())) + GAP).ceil();
+    let left = (kind_x + room(entries.iter().map(|e| e.kind.as_str())) + GAP).ceil();
     let figures = entries.iter().flat_map(|e| e.figures.iter().copied().flatten());
     let axis = Axis::of(figures, left)?;
     if entries.len() > MOST {
@@ -207,8 +207,8 @@ fn draw(plan: Plan) -> Option<Dots> {
         label: plan.label.to_owned(),
         width: (left + PLOT + GAP).max(LEGEND_STEP * count(&plan.legend)).ceil(),
         height: px(bottom + AXIS),
-        kind_x: px(kind_x),
-        left: px(left),
+        kind_x,
+        left,
         plot: PLOT,
         top: LEGEND,
         plot_height: px(bottom - LEGEND),

@@ -187,7 +187,7 @@ pub(super) fn shown(analysis: &Analysis) -> Option<Forest> {
         .asked()
         .filter(|c| analysis.is_emulated(&c.cell.kind.platform));
     groups.push(group(
-        "Emulated machines: their figures say nothing about one with hardware support",
+        "Emulated",
         by_size(
             emulated
                 .filter(|c| differs(c) || c.word() == Word::Equal)
@@ -203,10 +203,15 @@ pub(super) fn open(analysis: &Analysis) -> Option<Forest> {
     let open = analysis.asked().filter(is_open).filter(|c| c.ratio().is_some());
     let (far, near): (Vec<&Comparison>, Vec<&Comparison>) = open.partition(|c| is_far(c));
     let groups = vec![
-        group("Undecided", by_size(near)),
-        group("Undecided, far from 1", by_size(far)),
+        group("Inconclusive", by_size(near)),
+        group("Inconclusive, far from 1", by_size(far)),
     ];
-    draw("costs-open", "Undecided", groups, analysis.study.protocol.margin)
+    draw(
+        "costs-open",
+        "Inconclusive",
+        groups,
+        analysis.study.protocol.margin,
+    )
 }
 
 /// Every comparison, in the order of the study; emulated machines on a scale of their own.

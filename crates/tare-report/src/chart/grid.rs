@@ -82,7 +82,7 @@ pub(super) fn heat(analysis: &Analysis) -> Option<Grid> {
             .find(|c| c.cell.workload == *workload && c.cell.kind == *kind);
         found.map_or_else(empty, |c| content(c))
     };
-    let caption = "Cost over the baseline. Orange: slower, blue: faster, darker is more; green: equal; dashed: undecided, or no verdict.";
+    let caption = "Cost over the baseline. Orange: slower, blue: faster, darker is more; green: equal; dashed: inconclusive or no verdict.";
     // The longer of the two goes down.
     let (heads, rows): (Vec<_>, Vec<_>) = if kinds.len() > workloads.len() {
         let row = |kind: &&BoxKind| (kind.to_string(), workloads.iter().map(|w| of(w, kind)).collect());

@@ -10,7 +10,7 @@ use tare_model::metric::Unit;
 /// Start-up, removal and footprint; limits.
 pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
     let made = Section::new("Start-up, removal and idle memory of boxes")
-        .about("Start-up runs from the request for a box to its agent's hello; shut-down from the request to remove it until nothing of it is left. Idle memory covers every process that exists because of the box, before any work, shared pages counted in full. Further boxes share some of it: 'tare density' measures many of each.")
+        .about("Start-up runs from the request for a box until it answers; shut-down from the request to remove it until nothing of it is left. Idle memory covers every process that exists because of the box, before any work, shared pages counted in full. Further boxes share some of it: 'tare density' measures many of each.")
         .picture(Picture::starts(analysis))
         .table(startup(&analysis.boxes))
         .table(footprint(&analysis.boxes));
@@ -25,20 +25,20 @@ pub(super) fn sections(analysis: &Analysis) -> impl Iterator<Item = Section> {
 fn startup(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes made"),
+        Column::number("start-up", "median"),
         Column::number("mean", ""),
         Column::number("sd", "standard deviation"),
         Column::number("min", ""),
-        Column::number("median", ""),
     ];
     let seconds = |value| Cell::figure(value, Show::Unit(Unit::Second));
     let row = |figures: &BoxFigures| {
         let startup = &figures.startup;
         let own = [
             Cell::count(startup.n),
+            seconds(startup.median),
             seconds(startup.mean),
             seconds(startup.sd),
             seconds(startup.min),
-            seconds(startup.median),
         ];
         cells(kind(&figures.kind), own)
     };
@@ -49,7 +49,7 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes removed"),
         Column::number("shut-down", "median"),
-        Column::number("read", "idle boxes whose memory was read"),
+        Column::number("boxes measured", "idle boxes whose memory was read"),
         Column::number("MiB memory", "of an idle box: median"),
         Column::number("least", "MiB"),
         Column::number("most", "MiB"),

@@ -26,7 +26,9 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             table.push(failed(figures));
         }
     }
-    Section::detail("Every cell").table(table).unless_empty()
+    Section::detail("Absolute figures of every cell")
+        .table(table)
+        .unless_empty()
 }
 
 fn row(figures: &CellFigures, metric: &MetricFigures) -> Vec<Cell> {

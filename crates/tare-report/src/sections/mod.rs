@@ -67,6 +67,8 @@ pub fn report(analysis: &Analysis) -> Document {
     sections.extend(cells::section(analysis));
     sections.extend(counters::section(analysis));
     sections.extend(evidence::sections(analysis));
+    sections
+        .push(Section::evidence("How to read further figures").list(caveats::of_further_figures(analysis)));
     sections.push(reading(caveats::of_results(analysis)));
     let template = analysis.study.template.as_ref();
     Document {

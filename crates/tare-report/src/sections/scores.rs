@@ -10,7 +10,7 @@ const ABOUT: &str = "Each platform's mean over that of the best platform for rat
 /// The standardised scores, then the definitions of all scores.
 pub(super) fn section(analysis: &Analysis) -> Vec<Section> {
     let mut section =
-        Section::detail("Standardised scores (li2018: 1 is the best platform, no verdict)").about(ABOUT);
+        Section::evidence("Standardised scores (li2018: 1 is the best platform, no verdict)").about(ABOUT);
     for scored in &analysis.scores {
         section = section.picture(Picture::scores(scored));
     }

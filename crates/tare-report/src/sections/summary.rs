@@ -21,9 +21,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     }
     section
         .list(about(analysis))
-        .picture(Picture::shown(analysis))
-        .picture(Picture::heat(analysis))
         .facts(workloads(analysis))
+        .picture(Picture::heat(analysis))
+        .picture(Picture::shown(analysis))
 }
 
 /// What each workload does, unless there are too many to stand above the figures: the study has them all.
@@ -71,7 +71,7 @@ pub(super) fn open(analysis: &Analysis) -> Option<Section> {
             .map_or_else(String::new, |command| format!(" {command}"));
         format!("{}{command}", open.words)
     });
-    Section::detail("Undecided comparisons")
+    Section::new("Inconclusive comparisons")
         .picture(Picture::open(analysis))
         .list(next.into_iter().collect())
         .unless_empty()

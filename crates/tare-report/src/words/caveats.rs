@@ -12,26 +12,36 @@ use tare_stats::{LOOK_LEVEL, LOOK_P_FACTOR, STEADINESS_PAIRS};
 /// of d, which is that of both cells together times 1 - r where they vary alike.
 const NIL: f64 = 0.1;
 
-/// Of a results file.
+/// Of a results file: what its first figures mean.
 pub(crate) fn of_results(analysis: &Analysis) -> Vec<String> {
     let (study, comparisons) = (&analysis.study, &analysis.comparisons);
     let mut caveats = [
         "Intervals and verdicts apply to this host, boot and build.",
-        "A paired ratio is what one typical run costs over what it costs on the baseline in the same block: 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
-        "A negative end of an interval in percent is on the other side of the word before it: 2 % faster (-1 to 5 %) ranges from 1 % slower to 5 % faster. After 'alike', negative is faster.",
+        "A cost is what one typical run costs over what it costs on the baseline in the same block (paired ratio): 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
     ]
     .map(str::to_owned)
     .to_vec();
     caveats.push(intervals(analysis));
     caveats.extend(slices(comparisons));
     caveats.extend(holm(study, &analysis.families));
-    caveats.extend([
+    caveats.extend(stalls(comparisons));
+    caveats
+}
+
+/// What further figures of a results file mean.
+pub(crate) fn of_further_figures(analysis: &Analysis) -> Vec<String> {
+    let comparisons = &analysis.comparisons;
+    let mut caveats = [
+        "A negative end of an interval in percent is on the other side of the word before it: 2 % faster (-1 to 5 %) ranges from 1 % slower to 5 % faster. After 'alike', negative is faster.",
         "The ratio of means (the overhead ratio) is what many runs cost in total; Loss and Op are li2018's, in shares of the baseline's mean. A negative Loss is a gain; Op is unsigned; variability overhead is the growth of the standard deviation, 0 if it shrinks.",
         "Losses below 1 % are marked as ignored, as in li2018: a display rule, not a test.",
-    ].map(str::to_owned));
+        "Wilcoxon's p is shown but decides nothing.",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    caveats.extend(mean_and_cpu(comparisons));
     caveats.extend(steadiness(comparisons));
     caveats.extend(pairing(comparisons));
-    caveats.extend(stalls(comparisons));
     caveats
 }
 
@@ -77,15 +87,26 @@ fn holm(study: &Study, families: &[FamilySize]) -> Option<String> {
         ),
     };
     Some(format!(
-        "Differences are tested with Holm's correction {within}; each 'equal' (within {margin}) has its own error. Wilcoxon's p is shown but decides nothing.{cpu}"
+        "Differences are tested with Holm's correction {within}; each 'equal' (within {margin}) has its own error.{cpu}"
     ))
 }
 
-/// What the costs of slices are, where there are any.
-fn slices(comparisons: &[Comparison]) -> Option<String> {
+fn has_slices(comparisons: &[Comparison]) -> bool {
     let in_slices = |c: &Comparison| c.metrics.iter().any(|m| m.slices.is_some());
-    comparisons.iter().any(in_slices).then(|| {
-        "Cells in slices ran side by side with their baseline: each round gave every cell one slice. Their paired ratio is the typical cost: per block, the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not affect; for two processes with at least 20 rounds each, the mean of their medians. The mean cost is all time over all work, including stalls; the CPU cost uses CPU time; the stall share is the share of time in slices of over twice the usual cost, minus the baseline's. All intervals are over blocks.".to_owned()
+    comparisons.iter().any(in_slices)
+}
+
+/// What the typical cost of slices is, where there are any.
+fn slices(comparisons: &[Comparison]) -> Option<String> {
+    has_slices(comparisons).then(|| {
+        "Cells in slices ran side by side with their baseline: each round gave every cell one slice. Their cost is the typical one: per block, the median over its rounds of the cost of a unit of work over the baseline's in the same round, which rare stalls do not affect; for two processes with at least 20 rounds each, the mean of their medians.".to_owned()
+    })
+}
+
+/// What else slices tell.
+fn mean_and_cpu(comparisons: &[Comparison]) -> Option<String> {
+    has_slices(comparisons).then(|| {
+        "The mean cost of slices is all time over all work, including stalls; the CPU cost uses CPU time; the stall share is the share of time in slices of over twice the usual cost, minus the baseline's. All intervals are over blocks.".to_owned()
     })
 }
 

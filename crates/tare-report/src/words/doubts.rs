@@ -57,10 +57,13 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
     let doubt = |f: &FindingShare| {
         let name = format!("{} {}/{}", f.finding, f.times, f.of);
         let text = format!(
-            "{}{}: {}",
-            f.share(),
+            "{} of {} {}{}: {} ({})",
+            f.times,
+            f.of,
+            f.counted,
             mostly(analysis, f),
-            findings::meaning(f.finding)
+            findings::meaning(f.finding),
+            f.finding
         );
         Doubt::new(name, text)
     };
@@ -246,7 +249,7 @@ fn tails(analysis: &Analysis) -> Option<Doubt> {
     (!told.is_empty()).then(|| {
         let name = format!("tail {}", told.len());
         let text = format!(
-            "mean and typical cost differ in {}; mean: {}",
+            "in {} the mean differs from the typical cost, on which verdicts rest; mean: {}",
             counted(told.len(), "cell"),
             some_clauses(&told)
         );

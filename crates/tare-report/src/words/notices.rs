@@ -25,7 +25,7 @@ pub fn words(notice: &Notice) -> String {
 fn of_boxes(notice: &Notice) -> Option<String> {
     let words = match notice {
         Notice::Emulated { platform } => format!(
-            "{platform} ran without hardware virtualisation (tcg: every guest instruction is translated in software): its figures are those of emulation, not of a VM under kvm"
+            "{platform} was emulated: without hardware virtualisation (tcg), its figures say nothing about a VM under kvm"
         ),
         Notice::UntestedDriver { platform } => format!(
             "the driver of {platform} was written from its engine's documentation and is untested: its limits are proven as usual, its start, freeze and removal are not"

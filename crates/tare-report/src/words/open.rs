@@ -168,7 +168,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
     let mut what = names.join(", ");
     if names.len() < of || what.chars().count() > MOST_LETTERS {
-        what = format!("{} of the {of} open rows", names.len());
+        what = format!("{} of the {of} inconclusive rows", names.len());
     }
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);

@@ -46,7 +46,7 @@ fn what_version_1_said_is_still_said() {
         (40, 0, 0, 1)
     );
     assert_eq!(trials.attempts, 42);
-    // What is shown, the heat map, what is open, start-up, the scores, every block.
+    // The heat map, what is shown, what is open, start-up, the scores, every block.
     let pictures: Vec<&str> = tare_report::sections::report(&analysis)
         .pictures()
         .map(|p| p.id())
@@ -54,8 +54,8 @@ fn what_version_1_said_is_still_said() {
     assert_eq!(
         pictures,
         [
-            "costs-shown",
             "heat-map",
+            "costs-shown",
             "costs-open",
             "start-up",
             "scores",

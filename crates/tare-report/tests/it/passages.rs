@@ -89,7 +89,7 @@ fn the_typical_cost_of_two_processes() {
 #[test]
 fn the_tail_of_slices() {
     let analysis = analyze(&sliced(|slot| if slot.round % 10 == 3 { 11.0 } else { 1.0 }));
-    assert_snapshot!(with(&answer(&analysis), &["mean and typical"]), @"! mean and typical cost differ in 1 cell; mean: docker pinned syscall 100 % slower");
+    assert_snapshot!(with(&answer(&analysis), &["the mean differs"]), @"! in 1 cell the mean differs from the typical cost, on which verdicts rest; mean: docker pinned syscall 100 % slower");
     assert!(json(&analysis).contains("\"flag\": \"tail\""));
 }
 

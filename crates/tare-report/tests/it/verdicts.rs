@@ -427,8 +427,8 @@ fn whether_verdicts_stay_without_disturbed_trials_is_told() {
     let some = [(&all[..3], 1.0), (&every_other[..], 1.2), (&all[..], 1.2)];
     let told = some.map(|(blocks, cost)| told(&disturbed_in(blocks, cost)));
     assert_snapshot!(told.join("\n"), @r"
-    - the host disturbed 3 of 40 trials; without these no verdict changes
-    - the host disturbed 10 of 40 trials; without these 0 of 1 verdict the same; docker pinned syscall is equal instead of slower
-    - the host disturbed 20 of 40 trials; without these too few are left for a verdict
+    - the host disturbed 3 of 40 trials, which verdicts use too; no verdict changes without them
+    - the host disturbed 10 of 40 trials, which verdicts use too; without them 0 of 1 verdict the same; docker pinned syscall is equal instead of slower
+    - the host disturbed 20 of 40 trials, which verdicts use too; too few others are left to check any verdict
     ");
 }

@@ -58,7 +58,7 @@ fn details_hold_what_the_answer_leaves_out() {
     let answer = tare.ok("report r.jsonl").stdout;
     let details = tare.ok("report r.jsonl --details").stdout;
     assert!(answer.lines().count() <= 30, "{answer}");
-    for section in ["Every cell", "More figures", "How to read this"] {
+    for section in ["Absolute figures", "More figures", "How to read this"] {
         assert!(
             details.contains(section) && !answer.contains(section),
             "{section}"

@@ -76,12 +76,12 @@ fn quota(analysis: &Analysis) -> String {
             (_, None) => open.push(name),
         }
     }
-    let within = bounds.map_or_else(String::new, |Estimate { value, low, high }| {
-        format!(" within {}", change_interval(value, low, high))
+    let within = bounds.map_or_else(String::new, |Estimate { low, high, .. }| {
+        format!(" {}", change_interval(1.0, low, high))
     });
     let told = [
         ("equal: ".to_owned(), &equal),
-        (format!("open{within}: "), &open),
+        (format!("inconclusive{within}: "), &open),
         ("no verdict: ".to_owned(), &none),
     ]
     .into_iter();
