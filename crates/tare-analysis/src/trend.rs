@@ -8,7 +8,7 @@ use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::results::Results;
 use tare_model::study::Cell;
-use tare_stats::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, change_points, mean};
+use tare_stats::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, change_points, mean, steps};
 
 /// Name and version of the trend as JSON.
 pub const SCHEMA: &str = "tare-trend/1";
@@ -57,6 +57,10 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Where it changed.
     pub changes: Vec<Changed>,
+    /// The correlation of neighbouring runs, where it alone explains differences that look like a change: none is
+    /// reported there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
 }
 
 /// The cost in one run.
@@ -94,6 +98,11 @@ impl Trend {
     pub fn dearer(&self, share: f64) -> impl Iterator<Item = (&Series, Changed)> {
         let changed = self.series.iter().filter_map(|s| Some((s, *s.changes.last()?)));
         changed.filter(move |(_, change)| change.ratio() > 1.0 + share)
+    }
+
+    /// Series in which a step cannot be told from drift, with the correlation of neighbouring runs.
+    pub fn drifting(&self) -> impl Iterator<Item = (&Series, f64)> {
+        self.series.iter().filter_map(|s| Some((s, s.drift?)))
     }
 }
 
@@ -167,11 +176,13 @@ fn series(of: &Comparison, files: &[(&String, &Results, Analysis)]) -> Option<Se
     let points: Vec<Point> = files.iter().enumerate().filter_map(point).collect();
     let logs: Vec<f64> = points.iter().map(|p| p.cost.value.ln()).collect();
     let found = change_points(&logs, FEWEST_AROUND_CHANGE, CHANGE_LEVEL, SEED);
+    let judged = steps(&logs, found);
     Some(Series {
         cell: of.cell.clone(),
         baseline: of.baseline.clone(),
         metric: metric.clone(),
-        changes: changes(&logs, &found),
+        changes: changes(&logs, &judged.changes),
+        drift: judged.drift,
         points,
     })
 }

@@ -78,6 +78,21 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
 }
 
 #[test]
+fn a_cost_that_wanders_is_said_to_drift_and_fails_no_gate() {
+    let cost = |i: u64| 1.1 + 0.06 * (i as f64 / 3.0).sin();
+    let files: Vec<_> = (0..30).map(|i| run_on_host(cost(i), "a", i)).collect();
+    let found = trend(&files).unwrap();
+    assert!(
+        found.series[0].changes.is_empty(),
+        "{:?}",
+        found.series[0].changes
+    );
+    let drifts: Vec<f64> = found.drifting().map(|(_, correlation)| correlation).collect();
+    assert!(matches!(drifts[..], [r] if r > 0.5), "{drifts:?}");
+    assert_eq!(found.dearer(0.0).count(), 0);
+}
+
+#[test]
 fn what_is_not_in_two_files_has_no_trend() {
     assert_eq!(trend(&[]).unwrap_err(), NoTrend::FewFiles(0));
     let (one, mut other) = (run_on_host(1.1, "a", 1), run_on_host(1.1, "a", 2));

@@ -6,6 +6,7 @@ use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::date;
 use crate::words::facts;
 use tare_analysis::trend::{Changed, Point, Series, Trend, TrendFile};
+use tare_model::digits::digits;
 use tare_model::size::counted;
 use tare_stats::{CHANGE_LEVEL, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE};
 
@@ -15,13 +16,15 @@ pub fn trend(trend: &Trend) -> Document {
         Section::new("Where costs changed")
             .picture(Picture::trend(trend))
             .table(changes(trend))
-            .list(unchanged(trend)),
+            .list(unchanged(trend))
+            .list(trend.drifting().map(|(series, r)| drifting(series, r)).collect()),
         Section::new("Newest and oldest cost").table(ends(trend)),
         Section::detail("Every run").table(points(trend)),
         Section::detail("The files").table(files(&trend.files)),
         reading(vec![
             format!("A change is reported if the runs before and after it differ more than in all but {} % of random orders (E-divisive, Matteson and James 2014), with at least {FEWEST_AROUND_CHANGE} runs on either side and {FEWEST_FOR_CHANGE} in total.", CHANGE_LEVEL * 100.0),
-            "Each series is judged separately: about one in a hundred without a change shows one, and more if neighbouring runs are alike.".to_owned(),
+            "A difference that neighbouring runs explain, because each resembles the one before it, is a drift and not a change.".to_owned(),
+            "Each series is judged separately: at most one in a hundred without a change shows one if its runs are independent, one in five if it drifts strongly.".to_owned(),
             "Only costs over the baseline of the same run are compared, for the same work and box size: anything that slows box and baseline equally is not a change.".to_owned(),
         ]),
     ];
@@ -44,7 +47,10 @@ fn copies(trend: &Trend) -> Option<String> {
 
 fn unchanged(trend: &Trend) -> Vec<String> {
     let of = counted(trend.series.len(), "cost");
-    let still = trend.series.iter().filter(|s| s.changes.is_empty());
+    let still = trend
+        .series
+        .iter()
+        .filter(|s| s.changes.is_empty() && s.drift.is_none());
     let (told, short): (Vec<&Series>, Vec<&Series>) =
         still.partition(|s| s.points.len() >= FEWEST_FOR_CHANGE);
     let words = [
@@ -62,6 +68,19 @@ fn unchanged(trend: &Trend) -> Vec<String> {
         .filter(|(n, _)| *n > 0)
         .map(|(_, words)| words)
         .collect()
+}
+
+fn drifting(series: &Series, correlation: f64) -> String {
+    format!(
+        "{} drifts: each run resembles the one before it (correlation {}), and no step stands out from that{}",
+        series.cell,
+        digits(correlation, 2),
+        if series.changes.is_empty() {
+            ""
+        } else {
+            " but those in the table"
+        },
+    )
 }
 
 fn with_workload<const N: usize>(own: [Column; N]) -> Vec<Column> {

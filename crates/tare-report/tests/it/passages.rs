@@ -210,6 +210,14 @@ fn a_trend_of_few_runs() {
 }
 
 #[test]
+fn a_trend_of_runs_that_resemble_their_neighbours() {
+    let cost = |i: u64| 1.1 + 0.06 * (i as f64 / 3.0).sin();
+    let files: Vec<_> = (0..30).map(|i| run_on_host(cost(i), "a", i)).collect();
+    let page = tare_report::markdown::render(&tare_report::sections::trend(&trend(&files).unwrap()));
+    assert_snapshot!(with(&page, &["drifts:", "no change found"]));
+}
+
+#[test]
 fn size_effects() {
     let analysis = analyze(&sized(&[1, 2, 4, 8], |c| 1.03 + 0.2 / c));
     let words = [

@@ -6,7 +6,7 @@ use crate::out;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tare_analysis::trend;
+use tare_analysis::trend::{self, Series};
 use tare_model::results::{ReadError, Results, Together};
 use tare_report::sections;
 
@@ -30,7 +30,23 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
             change.ratio()
         ));
     }
+    trend
+        .drifting()
+        .for_each(|(series, _)| say_drift(series, percent));
     Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
+}
+
+/// What a gate that lets a series pass must not keep to itself.
+fn say_drift(series: &Series, percent: f64) {
+    let [oldest, .., newest] = &series.points[..] else {
+        return;
+    };
+    out::say(&format!(
+        "not judged: the cost of {} drifts from {:.3} to {:.3}, so no step can be told from it: find what varies on the host, or compare two runs with `tare compare OLD NEW --fail-above {percent}`",
+        out::one_line(&series.cell.to_string()),
+        oldest.cost.value,
+        newest.cost.value
+    ));
 }
 
 /// The files that are named, and those of the folders that are, by their names.
