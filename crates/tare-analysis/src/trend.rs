@@ -2,7 +2,7 @@
 
 use crate::change::unlike;
 use crate::merge::once;
-use crate::run::{Analysis, Comparison, Estimate, analyze};
+use crate::run::{Analysis, Comparison, Estimate, Notice, analyze};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
@@ -25,6 +25,8 @@ pub struct Trend {
     pub files: Vec<TrendFile>,
     /// Files that hold the same runs as another, and were left out.
     pub copies: usize,
+    /// What makes the order of the files doubtful.
+    pub notices: Vec<Notice>,
     /// The cost of every cell of the youngest file.
     pub series: Vec<Series>,
 }
@@ -117,11 +119,11 @@ pub enum NoTrend {
     NothingInCommon(String),
 }
 
-/// The costs of these files, each with its name.
+/// The costs of these files, each with its name; `now_unix_ns` is the time by this host's clock.
 ///
 /// # Errors
 /// If no cost is in two files.
-pub fn trend(files: &[(String, Results)]) -> Result<Trend, NoTrend> {
+pub fn trend(files: &[(String, Results)], now_unix_ns: u64) -> Result<Trend, NoTrend> {
     let given = files.len();
     if given < 2 {
         return Err(NoTrend::FewFiles(given));
@@ -147,12 +149,26 @@ pub fn trend(files: &[(String, Results)]) -> Result<Trend, NoTrend> {
         build: analysis.build.clone(),
         agent: analysis.agent.clone(),
     };
+    let copies = given - files.len();
+    let files: Vec<TrendFile> = files.iter().map(file).collect();
     Ok(Trend {
         schema: SCHEMA,
-        copies: given - files.len(),
-        files: files.iter().map(file).collect(),
+        copies,
+        notices: doubts_about_order(&files, now_unix_ns),
+        files,
         series,
     })
+}
+
+/// Of files in the order of time.
+fn doubts_about_order(files: &[TrendFile], now_unix_ns: u64) -> Vec<Notice> {
+    let names = |files: Vec<&TrendFile>| files.iter().map(|file| file.name.clone()).collect();
+    let ahead: Vec<&TrendFile> = files.iter().filter(|f| f.started_unix_ns > now_unix_ns).collect();
+    let moments = files.chunk_by(|a, b| a.started_unix_ns == b.started_unix_ns);
+    let same: Vec<&TrendFile> = moments.filter(|files| files.len() > 1).flatten().collect();
+    let ahead = (!ahead.is_empty()).then(|| Notice::AheadOfNow { files: names(ahead) });
+    let same = (!same.is_empty()).then(|| Notice::SameStart { files: names(same) });
+    ahead.into_iter().chain(same).collect()
 }
 
 fn started(analysis: &Analysis) -> u64 {

@@ -60,6 +60,10 @@ pub enum Notice {
         /// Their workloads and names.
         figures: Vec<String>,
     },
+    /// Files of a trend that begin later than now: a clock ran ahead, so that their order may be wrong.
+    AheadOfNow { files: Vec<String> },
+    /// Files of a trend that begin at the same time: their order is that in which they are named.
+    SameStart { files: Vec<String> },
     /// The file was written in several sessions.
     Sessions { sessions: usize },
     /// The sessions ran on several boots.
@@ -194,6 +198,8 @@ impl Notice {
             Self::Torn => "torn",
             Self::UnknownRecords { .. } => "unknown-records",
             Self::UnnamedFigures { .. } => "unnamed-figures",
+            Self::AheadOfNow { .. } => "ahead-of-now",
+            Self::SameStart { .. } => "same-start",
             Self::Sessions { .. } => "sessions",
             Self::Boots { .. } => "boots",
             Self::Incomplete { .. } => "incomplete",

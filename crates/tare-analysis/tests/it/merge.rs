@@ -3,7 +3,8 @@
 use crate::common::*;
 use tare_analysis::merge::{CannotMerge, merge};
 use tare_analysis::trend::{NoTrend, trend};
-use tare_analysis::{Refusal, Word};
+use tare_analysis::{Notice, Refusal, Word};
+use tare_model::results::{Record, Results};
 
 #[test]
 fn three_hosts_tell_of_hosts_and_two_do_not() {
@@ -63,7 +64,7 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     let cost = |i: u64| if i < 8 { 1.1 } else { 1.2 };
     let mut files: Vec<_> = (0..14).map(|i| run_on_host(cost(i), "a", i)).collect();
     files.reverse();
-    let found = trend(&files).unwrap();
+    let found = trend(&files, u64::MAX).unwrap();
     let series = &found.series[0];
     assert_eq!(series.points.len(), 14);
     let [change] = series.changes[..] else {
@@ -74,14 +75,14 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     assert_eq!(found.dearer(0.05).count(), 1);
     assert_eq!(found.dearer(0.2).count(), 0);
     let still: Vec<_> = (0..14).map(|i| run_on_host(1.1, "a", i)).collect();
-    assert!(trend(&still).unwrap().series[0].changes.is_empty());
+    assert!(trend(&still, u64::MAX).unwrap().series[0].changes.is_empty());
 }
 
 #[test]
 fn a_cost_that_wanders_is_said_to_drift_and_fails_no_gate() {
     let cost = |i: u64| 1.1 + 0.06 * (i as f64 / 3.0).sin();
     let files: Vec<_> = (0..30).map(|i| run_on_host(cost(i), "a", i)).collect();
-    let found = trend(&files).unwrap();
+    let found = trend(&files, u64::MAX).unwrap();
     assert!(
         found.series[0].changes.is_empty(),
         "{:?}",
@@ -93,13 +94,42 @@ fn a_cost_that_wanders_is_said_to_drift_and_fails_no_gate() {
 }
 
 #[test]
+fn files_whose_order_is_doubtful_are_named() {
+    let mut files: Vec<_> = (1..5).map(|i| run_on_host(1.1, "a", i)).collect();
+    let start = |file: &mut (String, Results), ns: u64| {
+        for record in &mut file.1.records {
+            if let Record::Session(session) = record {
+                session.started_unix_ns = ns;
+            }
+        }
+    };
+    let starts = [20, 10, 10, 31];
+    files
+        .iter_mut()
+        .zip(starts)
+        .for_each(|(file, ns)| start(file, ns));
+    let of = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+    let same = Notice::SameStart {
+        files: of(&["a-2.jsonl", "a-3.jsonl"]),
+    };
+    let ahead = Notice::AheadOfNow {
+        files: of(&["a-4.jsonl"]),
+    };
+    assert_eq!(trend(&files, 30).unwrap().notices, [ahead, same]);
+    assert_eq!(trend(&files, 31).unwrap().notices.len(), 1);
+}
+
+#[test]
 fn what_is_not_in_two_files_has_no_trend() {
-    assert_eq!(trend(&[]).unwrap_err(), NoTrend::FewFiles(0));
+    assert_eq!(trend(&[], u64::MAX).unwrap_err(), NoTrend::FewFiles(0));
     let (one, mut other) = (run_on_host(1.1, "a", 1), run_on_host(1.1, "a", 2));
     assert_eq!(
-        trend(std::slice::from_ref(&one)).unwrap_err(),
+        trend(std::slice::from_ref(&one), u64::MAX).unwrap_err(),
         NoTrend::FewFiles(1)
     );
     other.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
-    assert!(matches!(trend(&[one, other]), Err(NoTrend::NothingInCommon(_))));
+    assert!(matches!(
+        trend(&[one, other], u64::MAX),
+        Err(NoTrend::NothingInCommon(_))
+    ));
 }

@@ -4,7 +4,7 @@ use super::{columns, kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::date;
-use crate::words::facts;
+use crate::words::{facts, notices};
 use tare_analysis::trend::{Changed, Point, Series, Trend, TrendFile};
 use tare_model::digits::digits;
 use tare_model::size::counted;
@@ -32,7 +32,10 @@ pub fn trend(trend: &Trend) -> Document {
         title: "Costs over time".to_owned(),
         subtitle: counted(trend.files.len(), "file"),
         answer: Vec::new(),
-        notices: copies(trend).into_iter().collect(),
+        notices: notices::all(&trend.notices)
+            .into_iter()
+            .chain(copies(trend))
+            .collect(),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }
 }

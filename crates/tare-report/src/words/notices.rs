@@ -94,6 +94,16 @@ fn of_run(notice: &Notice) -> Option<String> {
             "ignored: {} of kind '{kind}', which this version of tare does not know",
             counted(*records, "record")
         ),
+        Notice::AheadOfNow { files } => format!(
+            "{} later than now, so a clock ran ahead and their place in the order may be wrong: {}; leave them out, or measure them again with the right time",
+            begin(files),
+            some_of(files)
+        ),
+        Notice::SameStart { files } => format!(
+            "{} at the same moment as another, so their order is the one in which they were named: {}",
+            begin(files),
+            some_of(files)
+        ),
         Notice::UnnamedFigures { figures } => format!(
             "ignored: figures that the file's header does not name: {}",
             some_of(figures)
@@ -241,6 +251,11 @@ fn of_foreign(notice: &Notice) -> Option<String> {
         _ => return None,
     };
     Some(words)
+}
+
+fn begin(files: &[String]) -> String {
+    let verb = if files.len() == 1 { "begins" } else { "begin" };
+    format!("{} {verb}", counted(files.len(), "file"))
 }
 
 /// Those without figures.

@@ -288,7 +288,7 @@ fn files_of_several_hosts_are_what_their_schema_says() {
 
 #[test]
 fn costs_over_time_are_what_their_schema_says() {
-    let trend = trend(&runs(&["a"; 12])).unwrap();
+    let trend = trend(&runs(&["a"; 12]), u64::MAX).unwrap();
     assert_eq!(trend.series[0].changes.len(), 1);
     Schema::of("tare-trend-1").holds(&printed(&trend));
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tare_analysis::trend::{self, Series};
+use tare_host::host;
 use tare_model::results::{ReadError, Results, Together};
 use tare_report::sections;
 
@@ -16,7 +17,7 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     forms::check(args.forms.html.as_deref(), &sources)?;
     let files = read(&paths)?;
-    let trend = trend::trend(&files)?;
+    let trend = trend::trend(&files, host::unix_ns())?;
     forms::tell(&args.forms, &sources, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
         return Ok(ExitCode::SUCCESS);

@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use tare_analysis::advice::{Weights, advise};
 use tare_analysis::{analyze, change, trend};
+use tare_host::host;
 use tare_model::results::{MOST_BYTES, ReadError, Results, Together};
 use tare_report::document::Document;
 use tare_report::html::{self, Around, Link, Listed, Whole};
@@ -78,7 +79,10 @@ impl Folder {
                 shown(&sections::advice(&analysis, &advice, Where::default()), "../")
             }
             ("compare", "") => self.compare(query),
-            ("trend", "") => shown(&sections::trend(&trend::trend(&self.all()?)?), "./"),
+            ("trend", "") => shown(
+                &sections::trend(&trend::trend(&self.all()?, host::unix_ns())?),
+                "./",
+            ),
             _ => Err(NoPage::NotFound),
         };
         page.map(Served::Page)
